@@ -14,6 +14,8 @@ mod guide_checks_page;
 mod instruction_tables;
 #[cfg(feature = "workspace")]
 mod rule_pages;
+#[cfg(feature = "workspace")]
+mod schemas;
 
 use crate::run::{below_root, files, root};
 use anyhow::{Context, Result, bail};
@@ -41,6 +43,8 @@ const GENERATORS: &[Generator] = &[
     },
     #[cfg(feature = "workspace")]
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
+    #[cfg(feature = "workspace")]
+    Generator { name: "JSON schemas", owns: &[], generate: schemas::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "counter page", owns: &[], generate: counter_page::generate },
     #[cfg(feature = "workspace")]

@@ -11,6 +11,7 @@ pub const COLUMNS_SCHEMA: &str = "rockhound.columns/1";
 
 /// A recording as columns.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Columns {
     /// [`COLUMNS_SCHEMA`].
     pub schema: &'static str,
@@ -35,6 +36,7 @@ pub struct Columns {
 
 /// One column.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataColumn {
     /// Name, unique in the recording: `kernel`, `TCC_HIT`, `TCC_HIT[3]`, `SQ_IFETCH_LEVEL/SQ_WAVES`.
     pub name: String,
@@ -61,6 +63,7 @@ pub struct DataColumn {
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
     /// A property of the dispatch: its kernel, grid, times.
@@ -73,6 +76,7 @@ pub enum DataKind {
 
 /// Cells without a value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingCells {
     /// How many.
     pub cells: usize,
@@ -82,6 +86,7 @@ pub struct MissingCells {
 
 /// The cells of a column; `None` is `null` in JSON.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum DataCells {
     /// Names.

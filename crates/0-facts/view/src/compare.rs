@@ -11,6 +11,7 @@ pub const DIFF_SCHEMA: &str = "rockhound.diff/1";
 
 /// All differences between two sets of kernels.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// [`DIFF_SCHEMA`].
     pub schema: &'static str,
@@ -36,6 +37,7 @@ pub struct Comparison {
 
 /// How often one value differs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeTotal {
     /// Key, as thresholds name it.
     pub metric: String,
@@ -51,6 +53,7 @@ pub struct ChangeTotal {
 
 /// A kernel by name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelName {
     /// Linker name.
     pub name: String,
@@ -62,6 +65,7 @@ pub struct KernelName {
 
 /// One kernel that differs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelComparison {
     /// In the old build.
     pub old: KernelName,
@@ -82,6 +86,7 @@ pub struct KernelComparison {
 
 /// What the changes of a kernel come to.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Balance {
     /// Better or worse where all that counts points one way; else neither.
     pub verdict: Verdict,
@@ -91,6 +96,7 @@ pub struct Balance {
 
 /// A loop in both builds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopComparison {
     /// Nesting depth, from 1.
     pub depth: u32,
@@ -102,6 +108,7 @@ pub struct LoopComparison {
 
 /// What one iteration of a loop does, loops inside it left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopSide {
     /// Number of the loop on the card.
     pub id: u32,
@@ -128,6 +135,7 @@ impl LoopSide {
 
 /// One value that differs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// Key, as thresholds name it: `vgprs`, `mix.mfma`, `findings.severe`.
     pub metric: String,
@@ -152,6 +160,7 @@ pub struct Change {
 
 /// What a change means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Costs less or allows more.

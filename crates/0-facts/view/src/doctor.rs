@@ -1,15 +1,15 @@
-//! What `doctor` says of machines, environments and commands.
+//! The part of an answer that only `doctor` has: machines, environments and commands with their checks.
 //!
 //! The one idea to keep in mind: a check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
 
-use crate::FileError;
 use serde::Serialize;
 
-/// Schema of [`Doctor`].
-pub const DOCTOR_SCHEMA: &str = "rockhound.doctor/1";
+/// Version of the JSON written by `doctor --format json`.
+pub const DOCTOR_SCHEMA: &str = "rockhound.doctor/2";
 
 /// What a check came to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum HostVerdict {
     /// As wanted.
@@ -40,6 +40,7 @@ impl HostVerdict {
 
 /// One value that was read, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading {
     /// File, command or variable.
     pub from: String,
@@ -49,6 +50,7 @@ pub struct Reading {
 
 /// One check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostCheck {
     /// Name of the check: `numa-balancing`.
     pub check: &'static str,
@@ -83,6 +85,7 @@ pub struct HostCheck {
 
 /// One line about a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostFact {
     /// For example `GPUs`.
     pub name: &'static str,
@@ -94,6 +97,7 @@ pub struct HostFact {
 
 /// One machine, environment or command, examined.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Examined {
     /// Name: of the machine, the bundle or the file.
     pub name: String,
@@ -116,6 +120,7 @@ impl Examined {
 
 /// A fact in which a machine of a fleet differs from most.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddOne {
     /// Machine.
     pub machine: String,
@@ -129,19 +134,16 @@ pub struct OddOne {
     pub usual_count: usize,
 }
 
-/// The answer of `doctor`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Doctor {
-    /// [`DOCTOR_SCHEMA`].
-    pub schema: &'static str,
-    /// For which work it was asked; absent: for all.
+/// The part of an answer that only `doctor` has.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Machines {
+    /// Work for which the machines were judged; absent: any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<&'static str>,
     /// Machines in the order given.
     pub machines: Vec<Examined>,
-    /// How the machines of a fleet differ; empty where that was not asked.
+    /// Differences within a fleet; empty unless asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddOne>,
-    /// Inputs that could not be read.
-    pub errors: Vec<FileError>,
 }

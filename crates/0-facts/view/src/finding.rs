@@ -1,10 +1,11 @@
 //! A finding: one thing that costs time, where it stands, what it costs and what to do.
 
-use crate::{Known, Mark};
+use crate::{Known, Mark, Number};
 use serde::Serialize;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; often nothing to do.
@@ -31,6 +32,7 @@ impl Severity {
 
 /// Where a finding or an instruction stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// Address of the instruction within the code object; for text the byte offset its instruction would have is not known and the line is given instead.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +53,7 @@ pub struct Place {
 
 /// A source position.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceLine {
     /// File as the debug information names it.
     pub file: String,
@@ -63,6 +66,7 @@ pub struct SourceLine {
 
 /// One number a finding rests on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What it is: "VGPRs", "loads in the loop narrower than 16 bytes".
     pub what: String,
@@ -72,7 +76,17 @@ pub struct Evidence {
 
 /// One thing found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
+    /// Kernel or problem it is about; absent on a kernel's card, and if it is about no kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Percent of the selected time the kernel takes; absent without a recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_percent: Option<Number>,
+    /// Mark of that percentage; absent if measured, and if the kernel is all there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_trust: Option<Mark>,
     /// Rule that found it, for example `RES003`.
     pub rule: &'static str,
     /// Severity.
@@ -108,6 +122,9 @@ impl Finding {
         advice: impl Into<String>,
     ) -> Self {
         Finding {
+            kernel: None,
+            time_percent: None,
+            time_trust: None,
             rule,
             severity,
             message: message.into(),
@@ -119,6 +136,24 @@ impl Finding {
             evidence: Vec::new(),
             places: Vec::new(),
         }
+    }
+
+    /// Names the kernel it is about, with its part of the time.
+    pub fn of_kernel(mut self, kernel: impl Into<String>, time_percent: Number, trust: Option<Mark>) -> Self {
+        self.kernel = Some(kernel.into());
+        self.time_percent = Some(time_percent);
+        self.time_trust = trust;
+        self
+    }
+
+    /// Kernel or problem it is about; empty if it is about none.
+    pub fn kernel(&self) -> &str {
+        self.kernel.as_deref().unwrap_or_default()
+    }
+
+    /// Percent of the selected time the kernel takes, if known.
+    pub fn percent_of_time(&self) -> Option<f64> {
+        self.time_percent.as_ref().and_then(Number::get)
     }
 
     /// States what it costs.
@@ -160,6 +195,7 @@ impl Finding {
 
 /// A rule that could not be checked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotChecked {
     /// Rule.
     pub rule: &'static str,
@@ -179,6 +215,7 @@ impl NotChecked {
 
 /// What a renderer needs to know about a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleInfo {
     /// For example `RES003`.
     pub id: &'static str,

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
 //! changed; everything else is in the [`Report`](crate::Report) it is made from.
 
-use crate::{KernelFinding, Known, Mark, Missing, Number, Verdict, listed};
+use crate::{Finding, Known, Mark, Missing, Number, Verdict, listed};
 use serde::Serialize;
 
 /// Version of the JSON written by `guide --format json`.
@@ -11,6 +11,7 @@ pub const GUIDE_SCHEMA: &str = "rockhound.guide/1";
 
 /// A recording, judged.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Guide {
     /// [`GUIDE_SCHEMA`].
     pub schema: &'static str,
@@ -42,6 +43,7 @@ pub struct Guide {
 
 /// What stops a kernel, and what follows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideVerdict {
     /// The kernel it is about: the one of most time.
     pub kernel: String,
@@ -105,6 +107,7 @@ impl GuideVerdict {
 
 /// One of the kernels that most of the time goes to.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideKernel {
     /// Name.
     pub name: String,
@@ -154,16 +157,18 @@ impl GuideKernel {
 
 /// A finding worth acting on.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideFinding {
     /// Kernel and finding.
     #[serde(flatten)]
-    pub finding: KernelFinding,
+    pub finding: Finding,
     /// Other kernels with a finding of the same rule.
     pub also_in: u64,
 }
 
 /// What changed since the base.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChanges {
     /// Path of the base, as given.
     pub base: String,
@@ -179,13 +184,14 @@ pub struct GuideChanges {
     /// Kernels only the base has.
     pub gone_kernels: Vec<String>,
     /// Findings only the new recording has.
-    pub appeared: Vec<KernelFinding>,
+    pub appeared: Vec<Finding>,
     /// Findings only the base has.
-    pub gone: Vec<KernelFinding>,
+    pub gone: Vec<Finding>,
 }
 
 /// Time of all selected dispatches, in the base and in the new recording.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideTotal {
     /// In the base, ns.
     pub before_ns: Number,
@@ -203,6 +209,7 @@ pub struct GuideTotal {
 
 /// Kernels of two recordings that may be one, as `--match OLD=NEW` takes them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuidePair {
     /// Name or part of it in the base.
     pub old: String,
@@ -212,6 +219,7 @@ pub struct GuidePair {
 
 /// What changed for one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChange {
     /// Name in the new recording.
     pub kernel: String,
@@ -246,6 +254,7 @@ pub struct GuideChange {
 
 /// What a step is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
     /// Record what is missing.
@@ -262,6 +271,7 @@ pub enum StepKind {
 
 /// One thing to do next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideStep {
     /// What it is for.
     pub kind: StepKind,

@@ -14,6 +14,7 @@ pub const INSPECT_SCHEMA: &str = "rockhound.inspect/1";
 
 /// One kernel, as far as its code says.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelCard {
     /// File it was read from.
     pub file: String,
@@ -92,6 +93,7 @@ impl KernelCard {
 
 /// Registers and memory of a kernel; `None` where the file does not say.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the metadata keys")]
 pub struct Resources {
     /// Architectural VGPRs (without AGPRs).
@@ -119,6 +121,7 @@ pub struct Resources {
 
 /// Occupancy of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OccupancyCard {
     /// Waves per SIMD.
     pub waves_per_simd: f64,
@@ -140,6 +143,7 @@ pub struct OccupancyCard {
 
 /// "Shed 4 VGPRs for 3 waves."
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OccupancyStep {
     /// Resource: `VGPR`, `LDS`, …
     pub resource: String,
@@ -153,6 +157,7 @@ pub struct OccupancyStep {
 
 /// Counts of instructions by unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the instruction classes")]
 pub struct Mix {
     pub valu: u32,
@@ -200,6 +205,7 @@ impl Mix {
 
 /// Register pressure at its peak.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pressure {
     /// Live architectural VGPRs at the peak.
     pub live_vgprs: u32,
@@ -211,6 +217,7 @@ pub struct Pressure {
 
 /// One loop.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopCard {
     /// Number, from 1.
     pub id: u32,
@@ -240,6 +247,7 @@ pub struct LoopCard {
 
 /// One argument.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the metadata keys")]
 pub struct ArgumentCard {
     pub name: String,
@@ -250,20 +258,9 @@ pub struct ArgumentCard {
     pub kind: String,
 }
 
-/// One file that could not be read, in whole or in part.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct FileError {
-    /// File.
-    pub file: String,
-    /// What, where.
-    pub error: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
 /// The annotated disassembly of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listing {
     /// Kernel name.
     pub kernel: String,
@@ -292,6 +289,7 @@ impl Listing {
 
 /// One instruction of a listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingLine {
     /// Address, or line of the text.
     pub address: u64,
@@ -347,6 +345,7 @@ impl ListingLine {
 
 /// A kernel's dispatches as its listing shows them: summed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingRun {
     /// Dispatches summed.
     pub dispatches: u64,
@@ -361,6 +360,7 @@ pub struct ListingRun {
 
 /// A reason that waves of a kernel waited for.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitShare {
     /// The reason, as in [`LineStall`].
     pub why: String,
@@ -370,6 +370,7 @@ pub struct WaitShare {
 
 /// What one instruction did, summed over the dispatches.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineRun {
     /// Executions by waves.
     pub count: u64,
@@ -393,6 +394,7 @@ pub struct LineRun {
 
 /// Waits of waves before an instruction.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineStall {
     /// Cycles, average over the executions.
     pub cycles: f64,

@@ -113,6 +113,21 @@ impl Serialize for Mark {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Mark {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Mark".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Trust in a number: `exact`, `sampled`, `modelled`, `modelled ±12 %`.",
+            "type": "string",
+            "pattern": "^(exact|sampled|modelled( ±[0-9.]+ %)?)$",
+        })
+    }
+}
+
 /// An error in percent, as shown: whole percents, tenths below one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Percent(pub f64);

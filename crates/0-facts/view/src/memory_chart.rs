@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Blocks and links.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryChart {
     /// What counts are for: `kernel`, `wave`, `cycle` or `s`.
     pub per: String,
@@ -19,6 +20,7 @@ pub struct MemoryChart {
 
 /// Which block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockId {
     /// Waves on the compute units.
@@ -70,6 +72,7 @@ impl BlockId {
 
 /// One block.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryBlock {
     /// Which.
     pub id: BlockId,
@@ -82,6 +85,7 @@ pub struct MemoryBlock {
 
 /// A number of a block.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryFact {
     /// A word or two: `hit`, `latency`.
     pub label: &'static str,
@@ -98,6 +102,7 @@ pub struct MemoryFact {
 
 /// What flows between two blocks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryLink {
     /// The block nearer to the compute units.
     pub from: BlockId,
@@ -143,6 +148,7 @@ impl MemoryChart {
 
 /// Which way data goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
     /// Towards the compute units.

@@ -7,6 +7,7 @@ pub const METRICS_SCHEMA: &str = "rockhound.metrics/1";
 
 /// Definitions, of one target or of all.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricsReport {
     /// [`METRICS_SCHEMA`].
     pub schema: &'static str,
@@ -22,6 +23,7 @@ pub struct MetricsReport {
 
 /// What the metrics of a target need.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetMetrics {
     /// Target.
     pub target: String,
@@ -35,6 +37,7 @@ pub struct TargetMetrics {
 
 /// One metric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricCard {
     /// Name: `l2.hit_rate`.
     pub metric: String,
@@ -57,6 +60,7 @@ pub struct MetricCard {
 
 /// A row that shows a metric.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRow {
     /// Number: `17.1.4`; where targets differ, that of the table: `17.1`.
     pub id: String,
@@ -68,6 +72,7 @@ pub struct MetricRow {
 
 /// A metric's definition on some targets.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricVariant {
     /// Targets.
     pub targets: Vec<String>,
@@ -89,6 +94,7 @@ pub struct MetricVariant {
 
 /// A name of a formula.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedFormula {
     /// Name.
     pub name: String,
@@ -98,6 +104,7 @@ pub struct NamedFormula {
 
 /// A hardware counter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterCard {
     /// Name.
     pub name: String,

@@ -111,6 +111,23 @@ impl Serialize for Missing {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Missing {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Missing".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A value that cannot be given, and why.",
+            "type": "object",
+            "properties": { "missing": { "type": "string" } },
+            "required": ["missing"],
+            "additionalProperties": false,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

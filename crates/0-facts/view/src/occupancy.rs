@@ -10,6 +10,7 @@ pub const OCCUPANCY_SCHEMA: &str = "rockhound.occupancy/1";
 
 /// Question and answer of the calculator.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OccupancyReport {
     /// [`OCCUPANCY_SCHEMA`].
     pub schema: &'static str,
@@ -27,6 +28,7 @@ pub struct OccupancyReport {
 
 /// Resources of the kernel in question.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the flags")]
 pub struct OccupancyInputs {
     pub vgprs: u32,
@@ -38,6 +40,7 @@ pub struct OccupancyInputs {
 
 /// What one resource alone would allow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResourceLimit {
     /// `VGPR`, `LDS`, …
     pub resource: String,
@@ -47,6 +50,7 @@ pub struct ResourceLimit {
 
 /// How much of one resource fits at each number of waves.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundaryTable {
     /// `VGPR`, `LDS`, …
     pub resource: String,
@@ -58,6 +62,7 @@ pub struct BoundaryTable {
 
 /// One step.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundaryRow {
     /// Waves per SIMD this resource allows.
     pub waves_per_simd: f64,

@@ -4,8 +4,8 @@
 //! puts other numbers into the same places.
 
 use crate::{
-    Finding, Listing, Mark, MemoryChart, MetricCard, Number, Report, Resources, RooflineChart, RuleInfo,
-    Table, TimelineChart,
+    Answer, Finding, Listing, Mark, MemoryChart, MetricCard, Number, Recordings, Resources, RooflineChart,
+    RuleInfo, Table, TimelineChart,
 };
 
 /// A page.
@@ -14,7 +14,7 @@ pub struct Page {
     /// Version of the program that makes it.
     pub version: String,
     /// The report on everything selected.
-    pub report: Report,
+    pub report: Answer<Recordings>,
     /// Roofline of each recording, the base first.
     pub rooflines: Vec<RooflineChart>,
     /// Memory chart of the base of a comparison.

@@ -11,6 +11,7 @@ pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/1";
 
 /// The rooflines of one recording or several.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rooflines {
     /// [`ROOFLINE_SCHEMA`].
     pub schema: &'static str,
@@ -20,6 +21,7 @@ pub struct Rooflines {
 
 /// The roofline of one recording.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadRoofline {
     /// Name: the path's parts that tell recordings apart.
     pub name: String,
@@ -31,6 +33,7 @@ pub struct WorkloadRoofline {
 
 /// Ceilings of a machine and the kernels below them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RooflineChart {
     /// The machine, in words.
     pub machine: String,
@@ -48,6 +51,7 @@ pub struct RooflineChart {
 
 /// What a ceiling rests on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CeilingBasis {
     /// A benchmark on the recorded machine.
@@ -68,6 +72,7 @@ impl CeilingBasis {
 
 /// The most one part of the machine can do.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ceiling {
     /// `HBM`, `L2`, `vL1D`, `LDS`; `vector f32`, `matrix f16`.
     pub name: String,
@@ -83,6 +88,7 @@ pub struct Ceiling {
 
 /// One kernel below the roof.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RooflineKernel {
     /// Letter it is drawn with.
     pub mark: char,
@@ -115,6 +121,7 @@ pub struct RooflineKernel {
 
 /// A kernel at one level of memory.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RooflineLevel {
     /// Name of the ceiling: `HBM`.
     pub level: String,
@@ -139,6 +146,7 @@ pub struct RooflineLevel {
 
 /// What stops a kernel from being faster.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofVerdict {
     /// `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The samples of a kernel as its listing shows them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingSamples {
     /// How they were taken: `stochastic`, `host trap`.
     pub method: String,
@@ -32,6 +33,7 @@ pub struct ListingSamples {
 
 /// The samples at one instruction.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineSamples {
     /// Samples.
     pub count: u64,

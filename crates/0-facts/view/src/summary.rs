@@ -109,6 +109,7 @@ impl KernelRow {
 
 /// Counts over everything that was read.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Kernels shown.
     pub kernels: u64,
@@ -128,6 +129,7 @@ pub struct Summary {
 
 /// What several kernels are told alike: a rule and a change, numbers aside.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
     /// Rule.
     pub rule: &'static str,
@@ -211,6 +213,17 @@ impl Serialize for Facts {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Facts {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Facts".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Vec<Fact>>::json_schema(generator)
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
@@ -218,6 +231,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// How often one rule fired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleCount {
     /// Findings.
     pub findings: u64,

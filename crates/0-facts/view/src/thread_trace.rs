@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// The thread trace of a kernel as its listing shows it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingTrace {
     /// Files it was read from.
     pub sources: Vec<String>,
@@ -31,6 +32,7 @@ pub struct ListingTrace {
 
 /// The thread trace of one instruction.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineTrace {
     /// Executions by the traced waves.
     pub hits: u64,

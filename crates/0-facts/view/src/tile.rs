@@ -1,16 +1,14 @@
 //! What `tile` shows: a matrix product cut into workgroups, one tile beside others.
 
-use crate::{Finding, NotChecked};
 use serde::Serialize;
 
 /// Version of the JSON written by `tile --format json`.
-pub const TILE_SCHEMA: &str = "rockhound.tile/1";
+pub const TILE_SCHEMA: &str = "rockhound.tile/2";
 
-/// Answers for one GPU.
+/// The part of an answer that only `tile` has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TileReport {
-    /// [`TILE_SCHEMA`].
-    pub schema: &'static str,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tiles {
     /// GPU: `Instinct MI300X`.
     pub gpu: String,
     /// Compute units.
@@ -21,14 +19,13 @@ pub struct TileReport {
     pub dtype: &'static str,
     /// Letters of BLAS: which factors lie along K.
     pub layout: &'static str,
-    /// How far the expected times can be trusted, as a sentence.
-    pub trust: String,
     /// One per shape.
     pub problems: Vec<TileProblem>,
 }
 
 /// One shape.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileProblem {
     /// Rows of the result.
     pub m: u64,
@@ -40,14 +37,18 @@ pub struct TileProblem {
     pub asked: bool,
     /// The tile asked for, then others, fastest first.
     pub tiles: Vec<TileRow>,
-    /// Findings on the first tile.
-    pub findings: Vec<Finding>,
-    /// Rules that need evidence which is absent.
-    pub not_checked: Vec<NotChecked>,
+}
+
+impl TileProblem {
+    /// The shape as findings name it: `4096 x 4096 x 64`.
+    pub fn name(&self) -> String {
+        format!("{} x {} x {}", self.m, self.n, self.k)
+    }
 }
 
 /// One tile.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileRow {
     /// `128x128x64`, with ` split 4` where the depth is shared.
     pub name: String,
@@ -107,6 +108,7 @@ pub struct TileRow {
 
 /// Expected time of a launch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileTime {
     /// All of it, microseconds.
     pub total_us: f64,

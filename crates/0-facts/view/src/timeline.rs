@@ -1,6 +1,6 @@
 //! A timeline to look at: lanes of spans.
 
-use crate::{PageLive, RuleInfo, Survey};
+use crate::{Answer, PageLive, RuleInfo};
 
 /// The page of traces: what was found, the timeline, tables.
 #[derive(Clone, PartialEq, Debug)]
@@ -8,7 +8,7 @@ pub struct TimelinePage {
     /// Version of the program that makes it.
     pub version: String,
     /// Head, findings, tables and notes.
-    pub survey: Survey,
+    pub survey: Answer,
     /// The timeline.
     pub chart: TimelineChart,
     /// The rules that found something.

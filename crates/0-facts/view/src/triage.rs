@@ -1,22 +1,14 @@
-//! What `triage` says of faults.
+//! The part of an answer that only `triage` has: faults and events of logs.
 
-use crate::{FileError, SourceLine};
+use crate::{NamedValue, SourceLine};
 use serde::Serialize;
 
-/// Schema of [`Triage`].
-pub const TRIAGE_SCHEMA: &str = "rockhound.triage/1";
-
-/// A named value.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct TriageFact {
-    /// For example `kernel`.
-    pub name: String,
-    /// Value.
-    pub value: String,
-}
+/// Version of the JSON written by `triage --format json`.
+pub const TRIAGE_SCHEMA: &str = "rockhound.triage/2";
 
 /// An instruction around the place of a fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageLine {
     /// Address in memory, or in the code object.
     pub address: u64,
@@ -39,6 +31,7 @@ pub struct TriageLine {
 
 /// One fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Incident {
     /// File.
     pub file: String,
@@ -51,7 +44,7 @@ pub struct Incident {
     /// What the reason means; empty where nothing is known of it.
     pub meaning: String,
     /// Kernel, instruction, lanes, address.
-    pub facts: Vec<TriageFact>,
+    pub facts: Vec<NamedValue>,
     /// Instructions around the place.
     pub code: Vec<TriageLine>,
     /// Where the instructions come from: the dump, or a file.
@@ -62,6 +55,7 @@ pub struct Incident {
 
 /// An event of the kernel's log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageEvent {
     /// File.
     pub file: String,
@@ -84,19 +78,14 @@ pub struct TriageEvent {
     pub next: &'static str,
 }
 
-/// The answer of `triage`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Triage {
-    /// [`TRIAGE_SCHEMA`].
-    pub schema: &'static str,
-    /// Faults, those that came first before what follows from them.
+/// The part of an answer that only `triage` has.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Incidents {
+    /// Faults; consequences follow their causes.
     pub incidents: Vec<Incident>,
     /// Other events of kernel logs.
     pub events: Vec<TriageEvent>,
-    /// What else to know.
-    pub notes: Vec<String>,
-    /// What to run to learn more.
+    /// Commands that would tell more.
     pub next: Vec<String>,
-    /// Inputs that could not be read.
-    pub errors: Vec<FileError>,
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Triton's part of a kernel's card.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TritonCard {
     /// `TTGIR`, or `TTIR` where nothing else was there: no layouts, so no widths and no LDS.
     pub form: &'static str,
@@ -32,6 +33,7 @@ pub struct TritonCard {
 
 /// Where an operation of the IR stands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrPlace {
     /// Line of the IR text, from 1.
     pub ir_line: u32,
@@ -45,6 +47,7 @@ pub struct IrPlace {
 
 /// A `tt.dot`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrProduct {
     /// Where.
     pub at: IrPlace,
@@ -66,6 +69,7 @@ pub struct IrProduct {
 
 /// A loop as built.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrLoop {
     /// Where.
     pub at: IrPlace,
@@ -102,6 +106,7 @@ pub struct IrLoop {
 
 /// A load or store of global memory.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrAccess {
     /// Where.
     pub at: IrPlace,
@@ -130,6 +135,7 @@ pub struct IrAccess {
 
 /// A change of layout.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrConversion {
     /// Where.
     pub at: IrPlace,
@@ -146,6 +152,7 @@ pub struct IrConversion {
 
 /// LDS of a workgroup by the IR.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrLds {
     /// Bytes; absent with `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,6 +166,7 @@ pub struct IrLds {
 
 /// A buffer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrBuffer {
     /// Where it is asked for.
     pub at: IrPlace,
@@ -176,6 +184,7 @@ pub struct IrBuffer {
 
 /// A source line with what became of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrLine {
     /// The line.
     pub source: SourceLine,

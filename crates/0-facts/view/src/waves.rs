@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Occupancy over time of the kernels of most time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaveChart {
     /// Waves that the GPU holds at most, whatever they need.
     pub wave_slots: Number,
@@ -21,6 +22,7 @@ pub struct WaveChart {
 
 /// One kernel over the time of its dispatches.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelWaves {
     /// Name.
     pub name: String,

@@ -18,7 +18,7 @@ use crate::WorkloadEvidence;
 use crate::workload::{Renames, Subject};
 use std::collections::BTreeSet;
 use view::{
-    GUIDE_SCHEMA, Guide, GuideFinding, GuideKernel, GuideVerdict, KernelFinding, Missing, NotChecked, Note,
+    Finding, GUIDE_SCHEMA, Guide, GuideFinding, GuideKernel, GuideVerdict, Missing, NotChecked, Note,
     NoteKind, Number, Severity,
 };
 
@@ -46,9 +46,9 @@ pub struct Inputs<'a> {
     /// Kernels of the base; none without one.
     pub base: &'a [WorkloadEvidence<'a>],
     /// What the rules found in the last one, most time first.
-    pub findings: &'a [KernelFinding],
+    pub findings: &'a [Finding],
     /// What they found in the base.
-    pub base_findings: &'a [KernelFinding],
+    pub base_findings: &'a [Finding],
     /// What they could not check in the last one.
     pub not_checked: &'a [NotChecked],
     /// Notes on the last recording.
@@ -71,7 +71,7 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
         kernel.bound_by.clone_from(&verdict.bound_by);
     }
     let findings = worth_acting_on(inputs);
-    let advising = inputs.findings.iter().filter(|f| advises(f.finding.rule)).count();
+    let advising = inputs.findings.iter().filter(|f| advises(f.rule)).count();
     let model = last.workload.machine.text("gpu_model").unwrap_or_default().trim();
     let target = last.target();
     let mut gpu = match (model, target) {
@@ -158,23 +158,21 @@ pub fn kernel_time(it: &WorkloadEvidence<'_>) -> GuideKernel {
 /// One finding of each rule, most time lost first, if it loses enough of the time to notice.
 fn worth_acting_on(inputs: &Inputs<'_>) -> Vec<GuideFinding> {
     let total: f64 = inputs.kernels.iter().filter_map(|it| it.time.as_ref().ok()).sum();
-    let worth = |f: &KernelFinding| match f.finding.time_lost_ns {
+    let worth = |f: &Finding| match f.time_lost_ns {
         Some(ns) if total > 0.0 => ns >= WORTH * total,
         // Without times the severity is what there is.
-        _ => f.finding.severity > Severity::Info,
+        _ => f.severity > Severity::Info,
     };
     let mut rules = BTreeSet::new();
-    let first_of_rule = inputs
-        .findings
-        .iter()
-        .filter(|f| advises(f.finding.rule) && worth(f) && rules.insert(f.finding.rule));
-    let first: Vec<&KernelFinding> = first_of_rule.take(FINDINGS).collect();
+    let first_of_rule =
+        inputs.findings.iter().filter(|f| advises(f.rule) && worth(f) && rules.insert(f.rule));
+    let first: Vec<&Finding> = first_of_rule.take(FINDINGS).collect();
     first
         .into_iter()
         .map(|f| {
-            let alike = inputs.findings.iter().filter(|other| other.finding.rule == f.finding.rule);
+            let alike = inputs.findings.iter().filter(|other| other.rule == f.rule);
             let others: BTreeSet<&str> =
-                alike.map(|other| other.kernel.as_str()).filter(|kernel| *kernel != f.kernel).collect();
+                alike.map(|other| other.kernel()).filter(|kernel| *kernel != f.kernel()).collect();
             GuideFinding { finding: f.clone(), also_in: others.len() as u64 }
         })
         .collect()

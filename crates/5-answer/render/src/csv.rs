@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a column is one row of [`COLUMNS`], so header and values cannot drift apart.
 
 use std::borrow::Cow;
-use view::{KernelCard, Mix, Severity, TileReport};
+use view::{KernelCard, Mix, Severity, Tiles};
 
 /// A cell: borrowed where the card holds the text already.
 type Cell<'a> = Cow<'a, str>;
@@ -110,7 +110,7 @@ fn record<'a>(cells: impl Iterator<Item = Cell<'a>>) -> String {
 }
 
 /// Tiles of matrix products: one row per shape and tile.
-pub fn tile(report: &TileReport) -> String {
+pub(crate) fn tile(report: &Tiles) -> String {
     const HEADER: &str = "gpu,dtype,layout,m,n,k,tile_m,tile_n,tile_k,split_k,warps,stages,workgroups,rounds,utilisation,xcd_utilisation,last_round,useful,memory_bytes,l2_bytes,fabric_bytes,fabric_grouped_bytes,lds_read_bytes,lds_bytes,sum_registers,least_registers,workgroups_per_cu,limiter,total_us,launch_us,compute_us,memory_us,bound,tera_ops,peak_share\n";
     let mut out = HEADER.to_owned();
     for problem in &report.problems {

@@ -1,13 +1,10 @@
-//! `doctor` for bug reports, tables and code scanning.
+//! Checks of machines as markdown and CSV.
 
-use crate::sarif;
-use serde_json::{Value, json};
 use std::fmt::Write;
-use view::{Doctor, Examined, HostCheck, HostVerdict, RuleInfo};
+use view::{Examined, HostCheck, Machines};
 
 /// Markdown.
-pub fn markdown(doctor: &Doctor) -> String {
-    let mut out = String::new();
+pub(crate) fn markdown(doctor: &Machines, out: &mut String) {
     for machine in &doctor.machines {
         let _ = writeln!(out, "## {}\n", words(&machine.name));
         for fact in &machine.facts {
@@ -43,8 +40,8 @@ pub fn markdown(doctor: &Doctor) -> String {
                 words(&it.usual)
             );
         }
+        out.push('\n');
     }
-    out
 }
 
 /// Text in a cell of a table.
@@ -57,7 +54,7 @@ fn words(text: &str) -> String {
 }
 
 /// One row per check.
-pub fn csv(doctor: &Doctor) -> String {
+pub(crate) fn csv(doctor: &Machines) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     let _ =
         out.write_record(["machine", "verdict", "check", "rule", "message", "read", "wanted", "set", "undo"]);
@@ -79,57 +76,6 @@ pub fn csv(doctor: &Doctor) -> String {
     out.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-fn checks(doctor: &Doctor) -> impl Iterator<Item = (&Examined, &HostCheck)> {
+fn checks(doctor: &Machines) -> impl Iterator<Item = (&Examined, &HostCheck)> {
     doctor.machines.iter().flat_map(|machine| machine.checks.iter().map(move |check| (machine, check)))
-}
-
-/// SARIF: a result per check that failed or warns; the place is the file that was read, line 1.
-pub fn sarif(doctor: &Doctor, version: &str, rules: &[RuleInfo]) -> String {
-    let results: Vec<String> = checks(doctor)
-        .filter(|(_, check)| matches!(check.verdict, HostVerdict::Fail | HostVerdict::Warn))
-        .map(|(machine, check)| result(machine, check).to_string())
-        .collect();
-    format!(
-        "{}{}{}",
-        sarif::begin(version, rules),
-        results.join(sarif::SEPARATOR),
-        sarif::end(&doctor.errors)
-    )
-}
-
-fn result(machine: &Examined, check: &HostCheck) -> Value {
-    let file = check.readings.first().map_or(machine.name.as_str(), |it| it.from.as_str());
-    let remedy = check
-        .set
-        .as_ref()
-        .map_or_else(|| format!("Wanted: {}.", check.wanted), |set| format!("Set it by: {set}"));
-    json!({
-        "ruleId": check.rule,
-        "level": if check.verdict == HostVerdict::Fail { "error" } else { "warning" },
-        "message": { "text": format!("{}, {}: {}. {remedy}", machine.name, check.check, check.message) },
-        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": sarif::uri(file) }, "region": { "startLine": 1 } } }],
-        "partialFingerprints": {
-            "primaryLocationLineHash": format!("{:016x}:1", sarif::fingerprint(&format!("{}|{}|{}", machine.name, check.check, check.message)))
-        },
-        "properties": { "machine": machine.name, "check": check.check, "verdict": check.verdict.as_str() },
-    })
-}
-
-/// Workflow commands of GitHub.
-pub fn github(doctor: &Doctor) -> String {
-    let mut out = String::new();
-    for (machine, check) in checks(doctor) {
-        let level = match check.verdict {
-            HostVerdict::Fail => "error",
-            HostVerdict::Warn => "warning",
-            HostVerdict::Unknown => "notice",
-            HostVerdict::Pass => continue,
-        };
-        let text = format!("{}: {}", machine.name, check.message)
-            .replace('%', "%25")
-            .replace('\r', "%0D")
-            .replace('\n', "%0A");
-        let _ = writeln!(out, "::{level} title={} {}::{text}", check.rule, check.check);
-    }
-    out
 }

@@ -2,10 +2,25 @@
 //!
 //! The one idea to keep in mind: a message is one line, so its breaks and percent signs are escaped.
 
-use view::{Finding, Severity};
+use view::{Finding, KernelCard, Place, Severity, SourceLine};
+
+/// One command per finding of a kernel; those without a source line are of the file of the code.
+pub fn kernel(card: &KernelCard) -> String {
+    let named = |it: &Finding| {
+        let mut it = it.clone();
+        it.message = format!("{} in kernel {}", it.message.trim_end_matches('.'), card.display_name());
+        let source = it.places.first().and_then(|place| place.source.as_ref()).or(card.source.as_ref());
+        if source.is_none_or(|source| source.line == 0) {
+            let source = Some(SourceLine { file: card.file.clone(), line: 1, function: None });
+            it.places.insert(0, Place { source, ..Place::default() });
+        }
+        it
+    };
+    annotations(&card.findings.iter().map(named).collect::<Vec<_>>())
+}
 
 /// One command per finding.
-pub fn annotations(findings: &[Finding]) -> String {
+pub(crate) fn annotations(findings: &[Finding]) -> String {
     let mut out = String::new();
     for finding in findings {
         let (file, line) = place(finding);
@@ -46,7 +61,6 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::{Place, SourceLine};
 
     #[test]
     fn commands_are_escaped() {

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Columns, Comparison, Doctor, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
-    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Survey, TileReport, Triage,
+    Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
+    OccupancyReport, Rooflines, RuleInfo, Summary,
 };
 
 /// Stands between two kernels.
@@ -52,19 +52,9 @@ pub fn occupancy(report: &OccupancyReport) -> String {
     pretty(report)
 }
 
-/// Tiles of matrix products, indented.
-pub fn tile(report: &TileReport) -> String {
-    pretty(report)
-}
-
-/// A report on recordings, on one line.
-pub fn report(report: &Report) -> String {
-    compact(report) + "\n"
-}
-
-/// What traces or files of communication show, on one line.
-pub fn survey(survey: &Survey) -> String {
-    compact(survey) + "\n"
+/// An answer, on one line.
+pub fn answer<P: Serialize>(answer: &Answer<P>) -> String {
+    compact(answer) + "\n"
 }
 
 /// A recording as columns, on one line.
@@ -75,16 +65,6 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
-}
-
-/// The answer of `doctor`, indented.
-pub fn doctor(doctor: &Doctor) -> String {
-    pretty(doctor)
-}
-
-/// The answer of `triage`, indented.
-pub fn triage(triage: &Triage) -> String {
-    pretty(triage)
 }
 
 /// Rooflines, indented.

@@ -4,22 +4,25 @@
 //! code, so every format is written in pieces: what comes before the kernels, each kernel, what comes after.
 //! Pieces of kernels are independent, so they can be rendered on all cores and written in order.
 
+mod answer;
 pub mod csv;
-pub mod doctor;
+mod doctor;
 pub mod github;
 mod html;
 pub mod json;
+mod markdown;
 mod marks;
+mod part;
 pub mod picture;
-pub mod report_csv;
-pub mod report_markdown;
 pub mod sarif;
 mod style;
 pub mod svg;
+pub mod table_csv;
 pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
-pub mod tunings;
 
+pub use answer::{How, answer};
 pub use html::{page, timeline};
+pub use part::Part;
 pub use style::{Role, Style};

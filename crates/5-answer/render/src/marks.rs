@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: there is room for one character, so the sign says which kind a number is and the legend how far
 //! those of a kind are off; what is exact or was measured has no sign.
 
-use view::{Guide, KernelFinding, Mark, MemoryChart, Page, PageKernel, Percent, RooflineChart};
+use view::{Finding, Guide, Mark, MemoryChart, Page, PageKernel, Percent, RooflineChart};
 
 /// What stands before a number.
 pub(crate) fn sign(mark: Option<Mark>) -> &'static str {
@@ -84,10 +84,8 @@ pub(crate) fn of_kernels(page: &Page) -> impl Iterator<Item = Mark> {
 }
 
 /// The marks of findings, those of numbers with a sign.
-pub(crate) fn of_findings<'a>(
-    findings: impl IntoIterator<Item = &'a KernelFinding>,
-) -> impl Iterator<Item = Mark> {
-    let of = |it: &'a KernelFinding| it.finding.trust.iter().copied().chain(it.time_trust);
+pub(crate) fn of_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> impl Iterator<Item = Mark> {
+    let of = |it: &'a Finding| it.trust.iter().copied().chain(it.time_trust);
     findings.into_iter().flat_map(of)
 }
 

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use view::{FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine, Survey};
+use view::{Answer, FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine};
 
 /// Stands between two results.
 pub const SEPARATOR: &str = ",\n";
@@ -189,15 +189,10 @@ fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>
     value
 }
 
-/// A whole document on the findings of a survey; those without a place are of the last input.
-pub fn survey(survey: &Survey, version: &str, rules: &[RuleInfo]) -> String {
-    let input = survey.inputs.last().map_or("", |input| input.path.as_str());
-    begin(version, rules) + &results(&survey.findings, input) + &end(&[])
-}
-
-/// Findings on files, joined by [`SEPARATOR`]; empty without findings. A finding without a line stands for line 1.
-pub fn files(findings: &[Finding]) -> String {
-    results(findings, "")
+/// A whole document on the findings of an answer; those without a place are of the last input.
+pub(crate) fn answer<P>(answer: &Answer<P>, version: &str, rules: &[RuleInfo]) -> String {
+    let input = answer.inputs.last().map_or("", |input| input.path.as_str());
+    begin(version, rules) + &results(&answer.findings, input) + &end(&answer.errors)
 }
 
 /// Results of findings; those without a file are of `input`.

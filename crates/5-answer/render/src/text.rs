@@ -3,11 +3,14 @@
 //! The one idea to keep in mind: everything goes through [`page::Page`], which wraps, colours and makes
 //! control characters of names visible; no renderer writes escape codes itself.
 
+mod answer;
 mod canvas;
 mod card;
 mod comparison;
 mod doctor;
 pub(crate) mod figure;
+mod findings;
+mod grid;
 mod guide;
 mod listing;
 mod listing_samples;
@@ -22,20 +25,20 @@ mod page;
 mod report;
 mod roofline;
 mod summary;
-mod survey;
 mod table;
 mod tile;
 mod triage;
 mod triton;
-mod tunings;
 mod waves;
 
+pub(crate) use answer::answer;
 #[cfg(feature = "tui")]
 pub(crate) use card::severity_role;
 pub use card::{card, findings};
 pub use comparison::comparison;
-pub use doctor::doctor;
+pub(crate) use doctor::doctor;
 pub(crate) use figure::duration;
+pub(crate) use findings::by_rule;
 pub use guide::{guide, kernel};
 pub use listing::{listing, listing_with_places};
 pub use markdown::{markdown, rules};
@@ -46,15 +49,12 @@ pub use occupancy::occupancy;
 pub(crate) use page::visible;
 #[cfg(feature = "tui")]
 pub(crate) use page::{width as display_width, wrapped};
-pub(crate) use report::findings::by_rule;
 pub use report::{panels, report};
 pub use roofline::roofline;
 pub use summary::summary;
-pub use survey::survey;
 pub use table::{SORT_COLUMNS, table};
-pub use tile::tile;
-pub use triage::triage;
+pub(crate) use tile::tile;
+pub(crate) use triage::triage;
 pub use triton::triton_lines;
-pub use tunings::tunings;
 pub(crate) use waves::describe as describe_waves;
 pub use waves::waves;

@@ -12,7 +12,7 @@ use crate::text;
 use lines::View;
 use ratatui::Frame;
 use std::cmp::Reverse;
-use view::{Finding, GuideKernel, GuideVerdict, Listing, Report};
+use view::{Answer, Finding, GuideKernel, GuideVerdict, Listing, Recordings};
 
 /// A key, whatever terminal it came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,12 +68,12 @@ pub enum Code {
 /// What is shown.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Data {
-    /// Report on all kernels, or on the chosen one.
-    pub report: Report,
+    /// Answer<Recordings> on all kernels, or on the chosen one.
+    pub report: Answer<Recordings>,
     /// All kernels, most time first.
     pub kernels: Vec<KernelEntry>,
     /// Findings of all kernels.
-    pub findings: Vec<view::KernelFinding>,
+    pub findings: Vec<Finding>,
     /// The kernel the report is about, by its place in the list; none for all.
     pub chosen: Option<usize>,
     /// Code.
@@ -283,16 +283,16 @@ impl App {
         let absent =
             |what: &str| (format!("no {what}: the recording does not say enough for it\n"), Vec::new());
         let (text, places) = match screen {
-            Screen::Guide => match &report.guide {
+            Screen::Guide => match &report.part.guide {
                 Some(guide) => (text::guide(guide, &style), Vec::new()),
                 None => absent("guide"),
             },
             Screen::Panels => text::panels(report, 2, &style),
-            Screen::Roofline => match &report.roofline {
+            Screen::Roofline => match &report.part.roofline {
                 Some(chart) => (text::roofline(chart, &style), Vec::new()),
                 None => absent("roofline"),
             },
-            Screen::Memory => match &report.memory_chart {
+            Screen::Memory => match &report.part.memory_chart {
                 Some(chart) => (text::memory_chart(chart, &style), Vec::new()),
                 None => absent("memory chart"),
             },

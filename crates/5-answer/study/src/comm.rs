@@ -5,20 +5,14 @@ use crate::tables::rows::{count, cut, missing, number, push, table, text};
 use ::trace::comm::{Bandwidths, CommFile, CommLog, Measured, NpkitDump, RcclTest, Topology};
 use rules::{CommEvidence, board, expected_bus};
 use view::ColumnKind::{Number, Text};
-use view::{COMM_SCHEMA, Note, NoteKind, Row, Survey, SurveyInput, Table};
+use view::{Answer, COMM_SCHEMA, Input, Note, NoteKind, Plain, Row, Table};
 
 /// Answers about files, each with its name; of a comparison the first is the base.
-pub fn survey(files: &[(String, CommFile)], compared: bool, top: usize) -> Survey {
+pub fn survey(files: &[(String, CommFile)], compared: bool, top: usize) -> Answer {
     let judged = if compared { files.get(1..).unwrap_or(&[]) } else { files };
-    let (findings, not_checked) = rules::check_comm(&CommEvidence { files: judged });
-    let mut survey = Survey {
-        schema: COMM_SCHEMA,
-        inputs: files.iter().map(|(name, file)| input(name, file)).collect(),
-        findings,
-        not_checked,
-        tables: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut survey = Answer::new(COMM_SCHEMA, Plain {});
+    survey.inputs = files.iter().map(|(name, file)| input(name, file)).collect();
+    (survey.findings, survey.not_checked) = rules::check_comm(&CommEvidence { files: judged });
     for (name, file) in files {
         notes(&mut survey.notes, name, file);
     }
@@ -44,7 +38,7 @@ pub fn survey(files: &[(String, CommFile)], compared: bool, top: usize) -> Surve
     survey
 }
 
-fn input(name: &str, file: &CommFile) -> SurveyInput {
+fn input(name: &str, file: &CommFile) -> Input {
     let kind = match file {
         CommFile::Test(..) => "rccl-tests",
         CommFile::Log(_) => "NCCL_DEBUG log",
@@ -53,8 +47,7 @@ fn input(name: &str, file: &CommFile) -> SurveyInput {
         CommFile::Npkit(_) => "NPKit dump",
     };
     let short = name.rsplit('/').next().unwrap_or(name).to_owned();
-    let mut input =
-        SurveyInput { name: short, path: name.to_owned(), kind: kind.to_owned(), facts: Vec::new() };
+    let mut input = Input::new(short, name, kind);
     match file {
         CommFile::Test(test, _) => test_facts(&mut input, test),
         CommFile::Log(log) => log_facts(&mut input, log),
@@ -92,7 +85,7 @@ fn target(written: &str) -> String {
     known.unwrap_or(written).to_owned()
 }
 
-fn test_facts(input: &mut SurveyInput, test: &RcclTest) {
+fn test_facts(input: &mut Input, test: &RcclTest) {
     let gpu = test.ranks.first().map_or("", |(_, _, gpu)| gpu.as_str());
     let hosts = test.hosts().len();
     let collective = match (&test.collective, test.named) {
@@ -123,7 +116,7 @@ fn test_facts(input: &mut SurveyInput, test: &RcclTest) {
     }
 }
 
-fn log_facts(input: &mut SurveyInput, log: &CommLog) {
+fn log_facts(input: &mut Input, log: &CommLog) {
     if let Some(version) = &log.version {
         input.fact("version", version.clone());
     }

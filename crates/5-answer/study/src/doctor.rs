@@ -4,7 +4,45 @@ use rules::{HostEvidence, Profile};
 use std::collections::BTreeMap;
 use system::command::Command;
 use system::{Fact, Machine};
-use view::{Examined, HostFact, HostVerdict, OddOne};
+use view::{
+    Answer, DOCTOR_SCHEMA, Examined, FileError, Finding, HostCheck, HostFact, HostVerdict, Input, Machines,
+    OddOne, Place, Severity, SourceLine,
+};
+
+/// The answer on machines: checks that fail or warn are findings too.
+pub fn answer(
+    machines: Vec<Examined>,
+    odd: Vec<OddOne>,
+    profile: Option<Profile>,
+    errors: Vec<FileError>,
+) -> Answer<Machines> {
+    let input = |it: &Examined| Input::new(&it.name, &it.name, it.sources.join(", "));
+    let inputs = machines.iter().map(input).collect();
+    let findings =
+        machines.iter().flat_map(|it| it.checks.iter().filter_map(|check| finding(it, check))).collect();
+    let part = Machines { profile: profile.map(Profile::as_str), machines, odd };
+    Answer { inputs, findings, errors, ..Answer::new(DOCTOR_SCHEMA, part) }
+}
+
+fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> {
+    let severity = match check.verdict {
+        HostVerdict::Fail => Severity::Severe,
+        HostVerdict::Warn => Severity::Warning,
+        HostVerdict::Unknown | HostVerdict::Pass => return None,
+    };
+    let remedy = match &check.set {
+        Some(set) => format!("Set it by: {set}"),
+        None => format!("Wanted: {}.", check.wanted),
+    };
+    let file = check.readings.first().map_or(&machine.name, |it| &it.from).clone();
+    let place = Place { source: Some(SourceLine { file, line: 1, function: None }), ..Place::default() };
+    let message = format!("{}, {}: {}", machine.name, check.check, check.message);
+    let mut found = Finding::new(check.rule, severity, message, remedy).with_places([place]);
+    for reading in &check.readings {
+        found = found.with_evidence(&reading.from, &reading.value);
+    }
+    Some(found)
+}
 
 /// Examines a machine, with its environment and the command that is to run on it.
 pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Profile>) -> Examined {

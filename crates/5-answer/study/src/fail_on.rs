@@ -38,10 +38,15 @@ impl FailOn {
     }
 
     /// Counts the findings of one kernel of a recording.
+    pub fn add_kernel(&mut self, findings: &[Finding]) {
+        let before = self.findings;
+        self.add_findings(findings);
+        self.kernels += u64::from(self.findings > before);
+    }
+
+    /// Counts findings that are about no kernel.
     pub fn add_findings(&mut self, findings: &[Finding]) {
-        let count = findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
-        self.findings += count;
-        self.kernels += u64::from(count > 0);
+        self.findings += findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
     }
 
     /// Counts the findings of one kernel.
@@ -58,17 +63,11 @@ impl FailOn {
 
     /// What to say when it was met.
     pub fn verdict(&self) -> Option<String> {
-        (self.findings > 0).then(|| {
-            format!(
-                "failed: `--fail-on {}`: findings {}, kernels {}",
-                self.written, self.findings, self.kernels
-            )
-        })
-    }
-
-    /// The same of findings that are on no kernel.
-    pub fn verdict_on_files(&self) -> Option<String> {
+        let kernels = match self.kernels {
+            0 => String::new(),
+            kernels => format!(", kernels {kernels}"),
+        };
         (self.findings > 0)
-            .then(|| format!("failed: `--fail-on {}`: findings {}", self.written, self.findings))
+            .then(|| format!("failed: `--fail-on {}`: findings {}{kernels}", self.written, self.findings))
     }
 }

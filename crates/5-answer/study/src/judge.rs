@@ -8,7 +8,7 @@ use analysis::guide::Inputs;
 use analysis::workload::{OCCUPANCY, Options, ROOFLINE, SelectError, Subject};
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
-use view::{GuideKernel, GuideVerdict, KernelFinding, NotChecked, Note, NoteKind, Number, Report};
+use view::{Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings};
 
 /// Kernels judged, those of most time; a recording of more than these is rare and the rest takes next to no time.
 const KERNELS: usize = 200;
@@ -26,7 +26,7 @@ pub fn report(
     subjects: &[Subject],
     options: &Options,
     conditions: &mut [FailOn],
-) -> Result<Report, SelectError> {
+) -> Result<Answer<Recordings>, SelectError> {
     let mut report = analysis::workload::report(definitions, compiled, subjects, options)?;
     judge(&mut report, compiled, subjects, options, conditions);
     Ok(report)
@@ -34,7 +34,7 @@ pub fn report(
 
 /// Fills in findings and charts.
 fn judge(
-    report: &mut Report,
+    report: &mut Answer<Recordings>,
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
@@ -59,18 +59,19 @@ fn judge(
         kernel.baseline = base.iter().find(|b| b.kernel == name);
     }
     if roofline && !last.target().is_empty() {
-        report.roofline = Some(analysis::roofline_chart::chart(&kernels, DRAWN));
+        report.part.roofline = Some(analysis::roofline_chart::chart(&kernels, DRAWN));
     }
     if occupancy && !last.target().is_empty() {
         let overview = options.blocks.is_overview();
-        report.occupancy_over_time = analysis::waves::chart(&kernels, if overview { FEW } else { DRAWN });
+        report.part.occupancy_over_time =
+            analysis::waves::chart(&kernels, if overview { FEW } else { DRAWN });
     }
     if findings {
         check(report, &kernels, options.blocks.shows_findings(), conditions);
     }
     if options.blocks.shows_findings() {
         let base_findings = of_kernels(&base);
-        report.guide = analysis::guide::guide(&Inputs {
+        report.part.guide = analysis::guide::guide(&Inputs {
             subjects,
             kernels: &kernels,
             base: &base,
@@ -97,34 +98,34 @@ pub fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Opti
 }
 
 /// Findings of the kernels of most time, as they come.
-fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<KernelFinding> {
+fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<Finding> {
     let of = |kernel: &WorkloadEvidence<'_>| {
         let name = kernel.kernel.to_owned();
         let time_percent = Number::from(kernel.time_percent.clone());
         let time_trust = kernel.time_percent_trust();
         let (findings, _) = rules::check_workload(kernel);
-        findings.into_iter().map(move |finding| KernelFinding {
-            kernel: name.clone(),
-            time_percent: time_percent.clone(),
-            time_trust,
-            finding,
-        })
+        findings.into_iter().map(move |it| it.of_kernel(name.clone(), time_percent.clone(), time_trust))
     };
     kernels.iter().take(KERNELS).flat_map(of).collect()
 }
 
-fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, conditions: &mut [FailOn]) {
+fn check(
+    report: &mut Answer<Recordings>,
+    kernels: &[WorkloadEvidence<'_>],
+    shown: bool,
+    conditions: &mut [FailOn],
+) {
     let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
     for kernel in kernels.iter().take(KERNELS) {
         // Of a GPU that is not known nothing is computed, and each rule would say so.
         let known = !kernel.evaluation.target().is_empty();
         let (mut findings, missing) = if known { rules::check_workload(kernel) } else { Default::default() };
         findings.extend(crate::launched::findings(kernel));
-        conditions.iter_mut().for_each(|c| c.add_findings(&findings));
+        conditions.iter_mut().for_each(|c| c.add_kernel(&findings));
         let emulated = kernel.workload.machine.emulator().is_some();
         for mut m in missing {
             // Without a base nobody expects a comparison.
-            if m.rule == COMPARES && report.recordings.len() < 2 {
+            if m.rule == COMPARES && !report.is_comparison() {
                 continue;
             }
             // Each rule's counters would be a long list with one reason.
@@ -134,12 +135,10 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
             *not_checked.entry((m.rule, m.needs)).or_default() += 1;
         }
         if shown {
-            report.findings.extend(findings.into_iter().map(|finding| KernelFinding {
-                kernel: kernel.kernel.to_owned(),
-                time_percent: Number::from(kernel.time_percent.clone()),
-                time_trust: kernel.time_percent_trust(),
-                finding,
-            }));
+            let percent = Number::from(kernel.time_percent.clone());
+            let trust = kernel.time_percent_trust();
+            let of_kernel = |it: Finding| it.of_kernel(kernel.kernel, percent.clone(), trust);
+            report.findings.extend(findings.into_iter().map(of_kernel));
         }
     }
     sort(&mut report.findings);
@@ -156,20 +155,17 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
     };
     report.not_checked = not_checked.into_iter().map(one).collect();
     if kernels.len() > KERNELS {
-        report.notes.push(Note {
-            kind: NoteKind::Info,
-            text: format!(
-                "{KERNELS} of {} kernels are judged by the rules, those of most time",
-                kernels.len()
-            ),
-        });
+        report.note(
+            NoteKind::Info,
+            format!("{KERNELS} of {} kernels are judged by the rules, those of most time", kernels.len()),
+        );
     }
 }
 
 /// Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
-pub fn sort(findings: &mut [KernelFinding]) {
+pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
-        let time = |f: &KernelFinding| f.finding.time_lost_ns.unwrap_or(-1.0);
-        time(b).total_cmp(&time(a)).then_with(|| b.finding.severity.cmp(&a.finding.severity))
+        let time = |f: &Finding| f.time_lost_ns.unwrap_or(-1.0);
+        time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity))
     });
 }

@@ -9,7 +9,7 @@ use analysis::workload::{Blocks, Options, Renames, SelectError, Subject, explain
 use metrics::{Compiled, Definitions, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
-    Cell, KernelChange, KernelDetail, KernelFinding, Missing, Number, Page, PageCode, PageKernel, Report,
+    Answer, Cell, KernelChange, KernelDetail, Missing, Number, Page, PageCode, PageKernel, Recordings,
     RooflineChart,
 };
 
@@ -52,7 +52,7 @@ pub fn page(
     let code = subjects.last().map_or_else(Vec::new, |subject| code_of(subject, &kernels));
     merge(&mut whole, &kernels, &code);
     let dispatches = take_table(&mut whole, "0.2");
-    let found: BTreeSet<&str> = whole.findings.iter().map(|f| f.finding.rule).collect();
+    let found: BTreeSet<&str> = whole.findings.iter().map(|f| f.rule).collect();
     Ok(Page {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rules: crate::rules().into_iter().filter(|rule| found.contains(rule.id)).collect(),
@@ -78,7 +78,7 @@ fn memory(
     let blocks = Blocks::parse(&["3".to_owned()], Definitions::built_in(), subjects[0].target()).ok();
     let chart = blocks.and_then(|blocks| {
         let options = Options { blocks, ..options.clone() };
-        report(Definitions::built_in(), compiled, subjects, &options).ok()?.memory_chart
+        report(Definitions::built_in(), compiled, subjects, &options).ok()?.part.memory_chart
     });
     subjects.extend(rest);
     chart
@@ -97,7 +97,7 @@ fn renamed(mut chart: RooflineChart, renames: &Renames, at: usize, recordings: u
     chart
 }
 
-fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usize) -> PageKernel {
+fn kernel(it: &WorkloadEvidence<'_>, whole: &Answer<Recordings>, renames: &Renames, at: usize) -> PageKernel {
     let bound = it.roof().known_bound().map_err(Missing::shortened);
     let count = it.dispatches().max(1) as f64;
     let occupancy = it.known("wave.occupancy_share");
@@ -129,7 +129,7 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
 }
 
 /// How the mean time of a kernel changed, from the table of kernels.
-fn change(whole: &Report, name: &str) -> Option<KernelChange> {
+fn change(whole: &Answer<Recordings>, name: &str) -> Option<KernelChange> {
     let table = whole.tables.iter().find(|t| t.id == "0.1")?;
     let row = table.rows.iter().find(|r| r.label == name)?;
     let cell = |recording: usize| {
@@ -142,7 +142,7 @@ fn change(whole: &Report, name: &str) -> Option<KernelChange> {
         Cell::Number(mean) => mean.clone(),
         _ => return None,
     };
-    let mean_trust = whole.recordings.first().and_then(|base| base.time_trust);
+    let mean_trust = whole.recordings().next().and_then(|base| base.time_trust);
     Some(KernelChange {
         mean_ns,
         mean_trust,
@@ -184,7 +184,7 @@ fn details(
         let Ok(own) = report(definitions, compiled, subjects, &options) else { continue };
         kernel.detail = Some(KernelDetail {
             tables: own.tables,
-            memory_chart: own.memory_chart,
+            memory_chart: own.part.memory_chart,
             base_memory: (subjects.len() > 1).then(|| memory(&compiled[..1], subjects, &options)).flatten(),
         });
     }
@@ -207,26 +207,21 @@ fn by_kernel(subject: &Subject, renames: &Renames, at: usize) -> BTreeMap<String
 }
 
 /// Adds what the rules say of the code of kernels, unless the recording gave the same finding.
-fn merge(whole: &mut Report, kernels: &[PageKernel], code: &[view::PageCode]) {
+fn merge(whole: &mut Answer<Recordings>, kernels: &[PageKernel], code: &[view::PageCode]) {
     let mut more = Vec::new();
     for it in code {
         let Some(kernel) = kernels.iter().find(|k| k.name == it.kernel) else { continue };
-        let time_trust = whole.findings.iter().find(|f| f.kernel == it.kernel).and_then(|f| f.time_trust);
+        let time_trust = whole.findings.iter().find(|f| f.kernel() == it.kernel).and_then(|f| f.time_trust);
         for finding in &it.findings {
-            let known =
-                whole.findings.iter_mut().find(|f| f.kernel == it.kernel && f.finding.rule == finding.rule);
+            let known = whole.findings.iter_mut().find(|f| f.kernel() == it.kernel && f.rule == finding.rule);
             match known {
                 // The recording says what it costs, the code where it is.
-                Some(known) if known.finding.places.is_empty() => {
-                    known.finding.places.clone_from(&finding.places)
-                }
+                Some(known) if known.places.is_empty() => known.places.clone_from(&finding.places),
                 Some(_) => {}
-                None => more.push(KernelFinding {
-                    kernel: it.kernel.clone(),
-                    time_percent: kernel.time_percent.clone(),
-                    time_trust,
-                    finding: finding.clone(),
-                }),
+                None => {
+                    let percent = kernel.time_percent.clone();
+                    more.push(finding.clone().of_kernel(it.kernel.clone(), percent, time_trust));
+                }
             }
         }
     }
@@ -234,7 +229,7 @@ fn merge(whole: &mut Report, kernels: &[PageKernel], code: &[view::PageCode]) {
     judge::sort(&mut whole.findings);
 }
 
-fn take_table(whole: &mut Report, id: &str) -> Option<view::Table> {
+fn take_table(whole: &mut Answer<Recordings>, id: &str) -> Option<view::Table> {
     let at = whole.tables.iter().position(|t| t.id == id)?;
     Some(whole.tables.remove(at))
 }
@@ -243,7 +238,7 @@ fn take_table(whole: &mut Report, id: &str) -> Option<view::Table> {
 fn definitions_of(
     definitions: &Definitions,
     compiled: Option<&&Compiled>,
-    whole: &Report,
+    whole: &Answer<Recordings>,
 ) -> Vec<view::MetricCard> {
     let Some(compiled) = compiled else { return Vec::new() };
     let mut shown: Vec<String> = whole

@@ -3,7 +3,7 @@
 use arch::Model;
 use gemm::{Estimate, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
-use view::{TILE_SCHEMA, TileProblem, TileReport, TileRow, TileTime};
+use view::{Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -30,22 +30,35 @@ pub struct TileQuestion {
 const TRUST: &str = "expected times are modelled: mean error 5.8 % (13.5 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to; other types and GPUs have not been compared";
 
 /// Answers. Problems and tile have extents of at least 1.
-pub fn tile(question: &TileQuestion) -> TileReport {
+pub fn tile(question: &TileQuestion) -> Answer<Tiles> {
     let model = question.model;
     let first = question.problems.first();
-    TileReport {
-        schema: TILE_SCHEMA,
+    let tiles = Tiles {
         gpu: model.name.clone(),
         compute_units: model.compute_units.value,
         xcds: model.xcds.value,
         dtype: first.map_or("", |it| it.element.name()),
         layout: first.map_or("", |it| it.operands.name()),
-        trust: TRUST.to_owned(),
-        problems: question.problems.iter().map(|it| problem(question, *it)).collect(),
+        problems: Vec::new(),
+    };
+    let mut answer = Answer::new(TILE_SCHEMA, tiles);
+    answer.note(NoteKind::Info, TRUST);
+    for it in &question.problems {
+        let (problem, findings, not_checked) = problem(question, *it);
+        let name = problem.name();
+        let named = |it: Finding| Finding { kernel: Some(name.clone()), ..it };
+        answer.findings.extend(findings.into_iter().map(named));
+        for it in not_checked {
+            if !answer.not_checked.contains(&it) {
+                answer.not_checked.push(it);
+            }
+        }
+        answer.part.problems.push(problem);
     }
+    answer
 }
 
-fn problem(question: &TileQuestion, problem: Problem) -> TileProblem {
+fn problem(question: &TileQuestion, problem: Problem) -> (TileProblem, Vec<Finding>, Vec<NotChecked>) {
     let others = alternatives(question.model, problem, question.stages, question.split_k);
     let asked = question.tile.map(|tile| Estimate::of(question.model, problem, tile));
     let chosen = asked.as_ref().or(others.first());
@@ -61,15 +74,14 @@ fn problem(question: &TileQuestion, problem: Problem) -> TileProblem {
     });
     let rest = others.iter().filter(|it| asked.as_ref().is_none_or(|asked| asked.tile != it.tile));
     let shown = if asked.is_some() { question.top } else { question.top.saturating_add(1) };
-    TileProblem {
+    let problem = TileProblem {
         m: problem.m,
         n: problem.n,
         k: problem.k,
         asked: asked.is_some(),
         tiles: asked.iter().chain(rest.take(shown)).map(row).collect(),
-        findings,
-        not_checked,
-    }
+    };
+    (problem, findings, not_checked)
 }
 
 fn row(it: &Estimate) -> TileRow {

@@ -11,7 +11,7 @@ mod waves;
 mod window;
 
 use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
-use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact};
+use view::{Answer, Incident, Incidents, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, TriageEvent};
 use window::window;
 
 /// Code of a kernel that was found beside a dump.
@@ -30,7 +30,7 @@ pub struct KernelCode {
 }
 
 /// Answers for logs, with the code found beside them.
-pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
+pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     let mut incidents: Vec<Incident> = Vec::new();
     for log in logs {
         incidents.extend(messages(log, logs));
@@ -61,7 +61,9 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
     // Stable: what follows stays behind what came first, and inputs in their order.
     incidents.sort_by_key(|it| it.consequence);
     let next = next(&incidents);
-    Triage { schema: TRIAGE_SCHEMA, incidents, events, notes, next, errors: Vec::new() }
+    let mut answer = Answer::new(TRIAGE_SCHEMA, Incidents { incidents, events, next });
+    notes.into_iter().for_each(|text| answer.note(NoteKind::Info, text));
+    answer
 }
 
 fn signal(number: i64) -> &'static str {
@@ -74,8 +76,8 @@ fn signal(number: i64) -> &'static str {
     }
 }
 
-fn fact(name: &str, value: impl Into<String>) -> TriageFact {
-    TriageFact { name: name.to_owned(), value: value.into() }
+fn fact(name: &str, value: impl Into<String>) -> NamedValue {
+    NamedValue::new(name, value)
 }
 
 fn incident(log: &FaultLog, line: u32, title: String, reason: &str) -> Incident {
@@ -162,7 +164,7 @@ fn node_words(node: u32) -> String {
     }
 }
 
-fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<TriageFact> {
+fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedValue> {
     let mut facts = Vec::new();
     if address == 0 {
         facts.push(fact(
@@ -188,7 +190,7 @@ fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<TriageF
 }
 
 /// Where an address is among the allocations of its log, or of another log of the job.
-fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<TriageFact> {
+fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
     let own = nearest(&log.allocations, address);
     let of_others = || {
         let mut others = logs.iter().filter(|it| it.file != log.file);

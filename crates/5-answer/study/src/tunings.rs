@@ -14,7 +14,7 @@ mod show;
 
 pub use advise::advise;
 pub use convert::{Converted, To, convert};
-pub use coverage::coverage;
+pub use coverage::{WITHOUT, coverage};
 pub use diff::{Calls, calls, diff};
 pub use lint::lint;
 pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
@@ -22,40 +22,72 @@ pub use query::{Choice, Problem, Taken, choose, query};
 pub use show::{Order, Selection, show};
 
 use tunedb::{Row, Tunings};
-use view::{SheetCell, SheetColumn, SheetKind};
+use view::{
+    Answer, Cell, Column, ColumnKind, Input, NamedValue, Row as TableRow, TUNEDB_SCHEMA, Table, Tuned,
+};
 
-pub(crate) const fn column(
-    key: &'static str,
-    title: &'static str,
-    unit: &'static str,
-    kind: SheetKind,
-) -> SheetColumn {
-    SheetColumn { key, title, unit, kind }
+/// An answer on these files, without tables.
+pub(crate) fn answer<'f, 'a: 'f>(
+    question: &'static str,
+    files: impl IntoIterator<Item = &'f Tunings<'a>>,
+) -> Answer<Tuned> {
+    Answer {
+        inputs: files.into_iter().map(input).collect(),
+        ..Answer::new(TUNEDB_SCHEMA, Tuned { question })
+    }
+}
+
+fn input(file: &Tunings<'_>) -> Input {
+    let rows = file.rows.len() as u64;
+    Input {
+        used: view::counted(rows as f64, "row"),
+        ..Input::new(file.base_name(), &file.name, file.format.name())
+    }
+}
+
+/// A table of rows without labels.
+pub(crate) fn table(
+    title: impl Into<String>,
+    facts: Vec<(String, String)>,
+    columns: Vec<Column>,
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> Table {
+    Table {
+        title: title.into(),
+        facts: facts.into_iter().map(|(name, value)| NamedValue::new(name, value)).collect(),
+        columns,
+        rows: rows.into_iter().map(TableRow::of).collect(),
+        ..Table::default()
+    }
+}
+
+pub(crate) fn column(key: &'static str, title: &str, unit: &str, kind: ColumnKind) -> Column {
+    Column { key, ..Column::new(title, kind, unit) }
 }
 
 /// A text that a row may not say.
-pub(crate) fn said<T: AsRef<str>>(value: &Result<T, &'static str>) -> SheetCell {
+pub(crate) fn said<T: AsRef<str>>(value: &Result<T, &'static str>) -> Cell {
     match value {
-        Ok(text) => SheetCell::text(text.as_ref()),
-        Err(reason) => SheetCell::missing(*reason),
+        Ok(text) => Cell::text(text.as_ref()),
+        Err(reason) => Cell::missing(*reason),
     }
 }
 
 /// Sizes of a row.
-pub(crate) fn shape(row: &Row<'_>) -> SheetCell {
+pub(crate) fn shape(row: &Row<'_>) -> Cell {
     match &row.shape {
-        Ok(shape) => SheetCell::text(shape.to_string()),
-        Err(reason) => SheetCell::missing(*reason),
+        Ok(shape) => Cell::text(shape.to_string()),
+        Err(reason) => Cell::missing(*reason),
     }
 }
 
 /// Target and compute units of a row: `gfx942 304`.
-pub(crate) fn gpu(row: &Row<'_>) -> SheetCell {
+pub(crate) fn gpu(row: &Row<'_>) -> Cell {
     match (&row.target, &row.cu_count) {
-        (Ok(target), Ok(units)) => SheetCell::text(format!("{target}/{units}")),
-        (Ok(target), Err(_)) => SheetCell::text(target.as_ref()),
-        (Err(_), Ok(units)) => SheetCell::text(format!("any/{units}")),
-        (Err(reason), Err(_)) => SheetCell::missing(*reason),
+        (Ok(target), Ok(units)) => Cell::text(format!("{target}/{units}")),
+        (Ok(target), Err(_)) => Cell::text(target.as_ref()),
+        (Err(_), Ok(units)) => Cell::text(format!("any/{units}")),
+        (Err(reason), Err(_)) => Cell::missing(*reason),
     }
 }
 

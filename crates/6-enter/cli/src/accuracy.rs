@@ -1,6 +1,6 @@
 //! `rockhound accuracy`: a recording of a GPU beside an emulated one, as a file that its user can send.
 
-use crate::args::{Accuracy, Look, ShortFormat};
+use crate::args::{Accuracy, Look};
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
 use crate::subjects::{self, Asked};
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use study::accuracy::{Agreement, Quantity, Verdict, agreement};
+use view::Format;
 
 /// Version of the JSON's shape.
 const SCHEMA: &str = "rockhound.accuracy/1";
@@ -82,8 +83,8 @@ pub(crate) fn run(args: &Accuracy, look: &Look) -> Result<Outcome> {
     file.finish()?;
     eprintln!("wrote {}", path.display());
     output::print(&match args.format {
-        ShortFormat::Json => document,
-        ShortFormat::Text => text(&agreement, terminal::style(look, false).width),
+        Format::Json => document,
+        _ => text(&agreement, terminal::style(look, false).width),
     })?;
     Ok(Outcome::of(found.failed, false))
 }

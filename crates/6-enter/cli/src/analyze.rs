@@ -5,8 +5,9 @@
 
 mod write;
 
+use crate::answer;
 use crate::args::Analyze;
-use crate::args::{AverageKind, Look, Ranks, ReportFormat};
+use crate::args::{AverageKind, Look, Ranks};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
 use crate::subjects::{self, Asked, Subjects, refuse};
@@ -14,7 +15,7 @@ use analysis::workload::{Blocks, Condition, List, Options, Subject, list};
 use anyhow::Result;
 use host::definitions;
 use metrics::{Average, Definitions, Settings};
-use view::{NoteKind, Report};
+use view::{Answer, Format, Recordings};
 
 /// Kernels listed in a report unless told otherwise.
 const TOP_KERNELS: usize = 10;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         conditions,
         operators: operators(args, &subjects)?,
     };
-    if args.format == ReportFormat::Db {
+    if args.format == Format::Db {
         write::database(args, definitions, &subjects::for_each(&compiled, &subjects), &subjects)?;
         return Ok(Outcome::of(failed, false));
     }
@@ -82,8 +83,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         }
     };
     write::write(&report, args, look)?;
-    let met = on_findings.iter().filter_map(study::FailOn::verdict).inspect(|v| eprintln!("{v}")).count();
-    Ok(outcome(&report, failed, met > 0))
+    Ok(outcome(&report, failed, fail_on::met(&on_findings)))
 }
 
 /// The operator of each dispatch, by the trace that was given.
@@ -118,7 +118,7 @@ fn settings(args: &Analyze) -> Settings {
 
 /// The blocks that are shown: what a recording lacks as a whole is not led with.
 fn shown_blocks(args: &Analyze, definitions: &Definitions, subjects: &[Subject]) -> Result<Blocks> {
-    let machine_readable = matches!(args.format, ReportFormat::Json | ReportFormat::Csv);
+    let machine_readable = args.format.is_for_programs();
     let mut blocks = Blocks::parse(&args.blocks, definitions, subjects[0].target()).map_err(refuse)?;
     if blocks.is_overview() && machine_readable {
         blocks = Blocks::all();
@@ -154,13 +154,9 @@ fn wanted_list(args: &Analyze) -> Option<List> {
 }
 
 /// Says on standard error what a script must not miss.
-fn outcome(report: &Report, failed: bool, mut met: bool) -> Outcome {
+fn outcome(report: &Answer<Recordings>, failed: bool, mut met: bool) -> Outcome {
     let mut input_error = failed;
-    for note in report.notes.iter().filter(|n| n.kind == NoteKind::Error) {
-        input_error = true;
-        eprintln!("error: {}", note.text);
-    }
-    for c in &report.conditions {
+    for c in &report.part.conditions {
         match c.met {
             Some(true) => {
                 met = true;
@@ -173,5 +169,5 @@ fn outcome(report: &Report, failed: bool, mut met: bool) -> Outcome {
             }
         }
     }
-    Outcome::of(input_error, met)
+    if input_error { Outcome::InputError } else { answer::end(report, met) }
 }

@@ -3,13 +3,13 @@
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
-pub(crate) use analyze::{Analyze, AverageKind, Metrics, ReportFormat, Units};
+pub(crate) use analyze::{Analyze, AverageKind, Metrics, Units};
 #[cfg(feature = "server")]
 pub(crate) use analyze::{NormalUnit, TimeUnits};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use comm::Comm;
-pub(crate) use doctor::{Doctor, DoctorFormat, EmitForm, Work};
+pub(crate) use doctor::{Doctor, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
 pub(crate) use launch::LaunchTemplate;
@@ -18,18 +18,19 @@ pub(crate) use on_gpu::{Method, OnGpu, Same};
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
-pub(crate) use tile::{Tile, TileFormat};
+pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Op, Query as TuneQuery, Question, Rows as TuneRows,
-    Show as TuneShow, Sort as TuneSort, TuneDiff, TuneFormat, Tunedb, Write as TuneWrite,
+    Show as TuneShow, Sort as TuneSort, TuneDiff, Tunedb, Write as TuneWrite,
 };
+pub(crate) use view::Format;
 
 mod accuracy;
 mod analyze;
 mod doctor;
-pub(crate) use trace::{Export, SurveyFormat, Trace};
+pub(crate) use trace::{Export, Trace};
 
 mod comm;
 mod emulate;
@@ -44,6 +45,18 @@ mod tile;
 mod trace;
 mod triage;
 mod tunedb;
+
+/// The formats of commands that have text and one document.
+pub(crate) const SHORT: &[Format] = &[Format::Text, Format::Json];
+/// The formats of `inspect`, which is written kernel by kernel.
+const INSPECT: &[Format] = &[Format::Text, Format::Json, Format::Csv, Format::Sarif, Format::Github];
+
+/// The parser of `--format` of a command with these formats; the only place that refuses a format.
+pub(crate) fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let values = known.iter().map(|format| PossibleValue::new(format.as_str()).help(format.help()));
+    let by_name = |word: String| known.iter().copied().find(|format| format.as_str() == word);
+    PossibleValuesParser::new(values).map(move |word| by_name(word).unwrap_or(Format::Text))
+}
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -146,7 +159,7 @@ pub(crate) struct Inspect {
     #[arg(long, short, requires = "workload", value_name = "ID")]
     pub(crate) dispatch: Vec<String>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(INSPECT), default_value = "text")]
     pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
@@ -185,18 +198,6 @@ pub(crate) struct Select {
     pub(crate) arch: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people.
-    Text,
-    /// One document, one kernel per line; see docs/inspect-json.md.
-    Json,
-    /// One row per kernel.
-    Csv,
-    /// SARIF 2.1.0, for code scanning.
-    Sarif,
-}
-
 /// Show what changed between two builds, kernel by kernel.
 ///
 /// Kernels are matched by name and target; when the two builds have no target in common, by name alone.
@@ -228,20 +229,14 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) thresholds: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Changed kernels shown in text; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ShortFormat {
-    Text,
-    Json,
 }
 
 /// Print the page of a rule: what it looks for, why that is slow, and what to do; without a rule, list all.
@@ -254,8 +249,8 @@ pub(crate) struct Explain {
     /// Rule, or the letters of a group.
     pub(crate) rule: Option<String>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }
 
 /// Calculate how many waves fit, what limits them, and how far the next step is on every resource.
@@ -283,8 +278,8 @@ pub(crate) struct Occupancy {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) waves: u32,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }
 
 /// `32768`, `32K`, `32KiB`.

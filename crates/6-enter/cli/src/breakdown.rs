@@ -4,7 +4,7 @@
 //! is predicted goes into the recording, and `analyze` shows it.
 
 use crate::analyze;
-use crate::args::{Analyze, Breakdown, Look, ReportFormat, ShortFormat};
+use crate::args::{Analyze, Breakdown, Look};
 use crate::device_code::DeviceCode;
 use crate::emulation::predictions;
 use crate::exit::{Outcome, usage};
@@ -71,10 +71,7 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     let blocks = ["0.1", "0.3", "0.4"].map(str::to_owned);
     let mut report = Analyze::of_recording(folder, &blocks)?;
     report.pick.part.clone_from(&args.part);
-    report.format = match args.format {
-        ShortFormat::Text => ReportFormat::Text,
-        ShortFormat::Json => ReportFormat::Json,
-    };
+    report.format = args.format;
     analyze::run(&report, look)
 }
 

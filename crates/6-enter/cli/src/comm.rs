@@ -1,9 +1,9 @@
 //! `rockhound comm`: communication between GPUs.
 
-use crate::args::{Comm, Look, SurveyFormat};
+use crate::answer::{self, Target, unread};
+use crate::args::{Comm, Look};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
-use crate::trace::{finish, write};
 use anyhow::{Context, Result, anyhow};
 use host::Contents;
 use std::path::Path;
@@ -12,18 +12,16 @@ use trace::comm::{CommFile, NpkitDump};
 /// Shows.
 pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
     let mut conditions = fail_on::parse(&args.fail_on)?;
-    let mut failed = false;
+    let mut errors = Vec::new();
     let mut files = Vec::new();
     for path in args.base.iter().chain(&args.files) {
         match read(path) {
             Ok(file) => files.push((name(path), file)),
-            Err(error) => {
-                failed = true;
-                eprintln!("error: {error:#}");
-            }
+            Err(error) => errors.push(unread(path, &error)),
         }
     }
-    if files.is_empty() || args.base.is_some() && failed {
+    if files.is_empty() || args.base.is_some() && !errors.is_empty() {
+        errors.iter().for_each(answer::tell);
         return Ok(Outcome::InputError);
     }
     if args.base.is_some() && files.len() != 2 {
@@ -32,11 +30,11 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
             "give one file beside the base",
         ));
     }
-    let machine = matches!(args.format, SurveyFormat::Json | SurveyFormat::Csv);
-    let top = if args.top == 0 || machine { usize::MAX } else { args.top };
-    let survey = study::comm::survey(&files, args.base.is_some(), top);
-    write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;
-    finish(&survey, failed, &mut conditions)
+    let top = if args.top == 0 || args.format.is_for_programs() { usize::MAX } else { args.top };
+    let mut survey = study::comm::survey(&files, args.base.is_some(), top);
+    survey.errors = errors;
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: args.decimal, look };
+    answer::finish(&survey, &target, &mut conditions)
 }
 
 /// What a file is called among others: without the folders.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: both sides are read by the same driver as `inspect`; comparing is a function
 //! of two lists of cards.
 
-use crate::args::{Diff, Look, ShortFormat};
+use crate::args::{Diff, Look};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Selection, each_kernel};
 use crate::output::Output;
@@ -13,7 +13,7 @@ use host::renames;
 use render::{json, text};
 use std::path::Path;
 use study::thresholds;
-use view::{FileError, KernelCard};
+use view::{FileError, Format, KernelCard};
 
 /// Compares.
 pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
@@ -58,10 +58,8 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     let mut output = Output::open(args.output.as_deref())?;
     let top = if args.top == 0 { usize::MAX } else { args.top };
     output.write(&match args.format {
-        ShortFormat::Text => {
-            text::comparison(&comparison, top, &terminal::style(look, args.output.is_some()))
-        }
-        ShortFormat::Json => json::comparison(&comparison),
+        Format::Json => json::comparison(&comparison),
+        _ => text::comparison(&comparison, top, &terminal::style(look, args.output.is_some())),
     })?;
     output.finish()?;
     Ok(Outcome::of(!comparison.errors.is_empty(), comparison.regressions > 0))

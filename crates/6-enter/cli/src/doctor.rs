@@ -4,16 +4,14 @@ mod change;
 mod conditions;
 mod inputs;
 
-use crate::args::{Doctor as Arguments, DoctorFormat, Look, Work};
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Doctor as Arguments, Look, Work};
 use crate::exit::{Outcome, usage};
-use crate::output::Output;
-use crate::terminal;
 use anyhow::Result;
 use inputs::Subject;
-use render::{doctor as other_formats, json, text};
 use rules::Profile;
 use system::command::Command;
-use view::{DOCTOR_SCHEMA, Doctor, Examined};
+use view::Examined;
 
 /// Answers.
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
@@ -40,20 +38,17 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     }
     let machines: Vec<Examined> = subjects.iter().map(|subject| examine(subject, args, profile)).collect();
     let odd = if args.compare { study::doctor::compare(&machines) } else { Vec::new() };
-    let doctor =
-        Doctor { schema: DOCTOR_SCHEMA, profile: profile.map(Profile::as_str), machines, odd, errors };
-    write(&doctor, args, look)?;
-    for error in &doctor.errors {
-        eprintln!("error: {}", error.error);
+    let doctor = study::doctor::answer(machines, odd, profile, errors);
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
+    answer::write(&doctor, &target)?;
+    if args.compare && doctor.part.odd.is_empty() && doctor.errors.is_empty() {
+        eprintln!("note: all {} machines are the same", doctor.part.machines.len());
     }
-    if args.compare && doctor.odd.is_empty() && doctor.errors.is_empty() {
-        eprintln!("note: all {} machines are the same", doctor.machines.len());
-    }
-    let met = conditions::verdicts(&conditions, &doctor);
+    let met = conditions::verdicts(&conditions, &doctor.part);
     for verdict in &met {
         eprintln!("{verdict}");
     }
-    Ok(Outcome::of(!doctor.errors.is_empty(), !met.is_empty()))
+    Ok(answer::end(&doctor, !met.is_empty()))
 }
 
 fn examine(subject: &Subject, args: &Arguments, profile: Option<Profile>) -> Examined {
@@ -76,21 +71,6 @@ fn examine(subject: &Subject, args: &Arguments, profile: Option<Profile>) -> Exa
             .push("the input says nothing of a machine: only environment and program are checked".to_owned());
     }
     examined
-}
-
-fn write(doctor: &Doctor, args: &Arguments, look: &Look) -> Result<()> {
-    let style = terminal::style(look, args.output.is_some());
-    let text = match args.format {
-        DoctorFormat::Text => text::doctor(doctor, &style),
-        DoctorFormat::Json => json::doctor(doctor),
-        DoctorFormat::Csv => other_formats::csv(doctor),
-        DoctorFormat::Markdown => other_formats::markdown(doctor),
-        DoctorFormat::Sarif => other_formats::sarif(doctor, env!("CARGO_PKG_VERSION"), &study::rules()),
-        DoctorFormat::Github => other_formats::github(doctor),
-    };
-    let mut output = Output::open(args.output.as_deref())?;
-    output.write(&text)?;
-    output.finish()
 }
 
 fn profile(work: Work) -> Profile {

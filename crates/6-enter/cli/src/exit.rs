@@ -27,6 +27,11 @@ impl Outcome {
         }
     }
 
+    /// The same, or a threshold met where all else was fine.
+    pub(crate) fn or_met(self, met: bool) -> Self {
+        if met && self == Outcome::Fine { Outcome::ThresholdMet } else { self }
+    }
+
     pub(crate) fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Outcome::Fine => 0,

@@ -1,11 +1,11 @@
 //! `rockhound explain`: the rules and their pages.
 
-use crate::args::{Explain, Look, ShortFormat};
+use crate::args::{Explain, Look};
 use crate::exit::{Outcome, usage};
 use crate::{output, terminal};
 use anyhow::Result;
 use render::{json, text};
-use view::RuleInfo;
+use view::{Format, RuleInfo};
 
 /// Prints the list of rules, or the pages of those asked for.
 pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
@@ -21,9 +21,9 @@ pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
     let style = terminal::style(look, false);
     let exact = chosen.iter().find(|rule| wanted.as_deref() == Some(rule.id));
     output::print(&match (args.format, exact) {
-        (ShortFormat::Json, _) => json::rules(&chosen),
-        (ShortFormat::Text, Some(rule)) => page(rule, &style),
-        (ShortFormat::Text, None) => text::rules(&chosen, &style),
+        (Format::Json, _) => json::rules(&chosen),
+        (_, Some(rule)) => page(rule, &style),
+        (_, None) => text::rules(&chosen, &style),
     })?;
     Ok(Outcome::Fine)
 }

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: it shows the guide of the same report that `analyze` makes, so both agree.
 
-use crate::args::{Guide, Look, ShortFormat};
+use crate::args::{Guide, Look};
 use crate::exit::Outcome;
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{output, terminal};
@@ -10,7 +10,7 @@ use analysis::workload::{Blocks, Options};
 use anyhow::{Context, Result};
 use metrics::Definitions;
 use render::{json, text};
-use view::NoteKind;
+use view::{Format, NoteKind};
 
 /// Guides.
 pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
@@ -34,11 +34,13 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let compiled = subjects::for_each(&compiled, &all);
     let options = Options { blocks: Blocks::overview(), renames, ..Options::default() };
     let report = study::report(definitions, &compiled, &all, &options, &mut []).map_err(refuse)?;
-    let guide =
-        report.guide.context("the recording does not say which GPU it is from\nhint: `--arch` names it")?;
+    let guide = report
+        .part
+        .guide
+        .context("the recording does not say which GPU it is from\nhint: `--arch` names it")?;
     output::print(&match args.format {
-        ShortFormat::Text => text::guide(&guide, &terminal::style(look, false)),
-        ShortFormat::Json => json::guide(&guide),
+        Format::Json => json::guide(&guide),
+        _ => text::guide(&guide, &terminal::style(look, false)),
     })?;
     let unread = report.notes.iter().any(|note| note.kind == NoteKind::Error);
     Ok(Outcome::of(unread, false))

@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::{fail_on, terminal};
 use anyhow::{Result, anyhow};
 pub(crate) use recorded::Recorded;
-use render::{Style, csv, json, sarif, text};
+use render::{Style, csv, github, json, sarif, text};
 use std::path::PathBuf;
 use view::{KernelCard, KernelRow, Summary};
 
@@ -40,16 +40,16 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let streams = args.asm || args.details || args.lines || args.format != Format::Text;
 
     output.write(&match args.format {
-        Format::Text => String::new(),
         Format::Json => json::begin(version),
         Format::Csv => csv::header(),
         Format::Sarif => sarif::begin(version, &rules),
+        _ => String::new(),
     })?;
     let separator = match args.format {
         Format::Json => json::SEPARATOR,
         Format::Sarif => sarif::SEPARATOR,
         Format::Text => "\n",
-        Format::Csv => "",
+        _ => "",
     };
 
     let mut summary = Summary::default();
@@ -96,8 +96,8 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     output.write(&match args.format {
         Format::Json => json::end(&summary, &errors),
         Format::Sarif => held + &sarif::end(&errors),
-        Format::Csv => String::new(),
         Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
+        _ => String::new(),
     })?;
     output.finish()?;
     let mut met = false;
@@ -156,8 +156,7 @@ fn part(
     let text = match args.format {
         Format::Json => json::kernel(&card, listing.as_ref()),
         Format::Csv => csv::kernel(&card),
-        // Joined with those of other kernels, in their order.
-        Format::Sarif => String::new(),
+        Format::Github => github::kernel(&card),
         Format::Text if streams => {
             let mut text = text::card(&card, style);
             if args.lines {
@@ -170,7 +169,8 @@ fn part(
             }
             text
         }
-        Format::Text => String::new(),
+        // SARIF joins results of several kernels, in their order.
+        _ => String::new(),
     };
     Part {
         row,

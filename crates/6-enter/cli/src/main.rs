@@ -10,6 +10,7 @@
 
 mod accuracy;
 mod analyze;
+mod answer;
 mod args;
 mod breakdown;
 mod comm;

@@ -1,6 +1,6 @@
 //! `rockhound metrics`: what metrics and counters mean and need.
 
-use crate::args::{Look, Metrics, ShortFormat};
+use crate::args::{Look, Metrics};
 use crate::exit::{Outcome, usage};
 use crate::{output, sets, terminal};
 use analysis::workload::explain;
@@ -9,6 +9,7 @@ use arch::Target;
 use host::definitions;
 use metrics::{Compiled, Definitions};
 use render::{json, text};
+use view::Format;
 
 /// Explains.
 pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
@@ -29,8 +30,8 @@ pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
     let compiled = targets.iter().map(|t| definitions::compile(all, t)).collect::<Result<Vec<Compiled>>>()?;
     let report = explain(all, &compiled, &ids).map_err(|e| usage(e.message, e.hint))?;
     output::print(&match args.format {
-        ShortFormat::Text => text::metrics(&report, !ids.is_empty(), &terminal::style(look, false)),
-        ShortFormat::Json => json::metrics(&report),
+        Format::Json => json::metrics(&report),
+        _ => text::metrics(&report, !ids.is_empty(), &terminal::style(look, false)),
     })?;
     Ok(Outcome::Fine)
 }

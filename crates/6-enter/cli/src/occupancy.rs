@@ -1,13 +1,13 @@
 //! `rockhound occupancy`: the calculator.
 
-use crate::args::{Look, Occupancy, ShortFormat};
+use crate::args::{Look, Occupancy};
 use crate::exit::{Outcome, usage};
 use crate::{output, terminal};
 use anyhow::Result;
 use arch::{Limiter, Model, Resources, Target};
 use render::{json, text};
 use view::{
-    BoundaryRow, BoundaryTable, OCCUPANCY_SCHEMA, OccupancyCard, OccupancyInputs, OccupancyReport,
+    BoundaryRow, BoundaryTable, Format, OCCUPANCY_SCHEMA, OccupancyCard, OccupancyInputs, OccupancyReport,
     OccupancyStep, ResourceLimit,
 };
 
@@ -23,8 +23,8 @@ pub(crate) fn run(args: &Occupancy, look: &Look) -> Result<Outcome> {
     };
     let report = report(target, inputs);
     output::print(&match args.format {
-        ShortFormat::Text => text::occupancy(&report, &terminal::style(look, false)),
-        ShortFormat::Json => json::occupancy(&report),
+        Format::Json => json::occupancy(&report),
+        _ => text::occupancy(&report, &terminal::style(look, false)),
     })?;
     Ok(Outcome::Fine)
 }

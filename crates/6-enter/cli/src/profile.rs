@@ -5,7 +5,7 @@
 
 mod hardware;
 
-use crate::args::{Analyze, Look, On, Profile, Ranks, ShortFormat};
+use crate::args::{Analyze, Look, On, Profile, Ranks};
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
@@ -20,6 +20,7 @@ pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
 use metrics::Definitions;
 use std::path::{Path, PathBuf};
+use view::Format;
 
 /// What a profiler left.
 struct Profiled {
@@ -146,7 +147,7 @@ fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if args.list_sets {
         let targets: Vec<String> = Target::names().map(str::to_owned).collect();
-        output::print(&sets::list(Definitions::built_in(), &targets, ShortFormat::Text)?)?;
+        output::print(&sets::list(Definitions::built_in(), &targets, Format::Text)?)?;
         return Ok(Outcome::Fine);
     }
     args.set.as_deref().map(sets::by_name).transpose()?;

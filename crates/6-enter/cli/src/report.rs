@@ -1,13 +1,13 @@
 //! `rockhound report`: a recording, or traces, as one HTML file.
 
+use crate::answer;
 use crate::args::Report;
 use crate::exit::{Outcome, usage};
+use crate::output;
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
 use crate::trace::inputs::{self, Wanted, are_traces};
-use crate::{output, trace};
 use anyhow::Result;
-use view::NoteKind;
 
 /// Writes the page.
 pub(crate) fn run(args: &Report) -> Result<Outcome> {
@@ -39,20 +39,19 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
         return Ok(Outcome::InputError);
     }
     output::page(&args.output, &render::page(&page))?;
-    let unread = page.report.notes.iter().filter(|note| note.kind == NoteKind::Error);
-    let unread = unread.inspect(|note| eprintln!("error: {}", note.text)).count() > 0;
-    Ok(Outcome::of(unread, false))
+    Ok(answer::end(&page.report, false))
 }
 
 /// Writes the page of traces.
 fn of_traces(args: &Report) -> Result<Outcome> {
     let wanted = Wanted { kernels: Wanted::kernels(&args.pick.part.kernel)?, ..Wanted::default() };
     let (all, errors) = inputs::read(args.base.iter().chain(&args.paths), &wanted, true);
-    errors.iter().for_each(|error| eprintln!("error: {error:#}"));
+    errors.iter().for_each(answer::tell);
     if all.is_empty() || args.base.is_some() && !errors.is_empty() {
         return Ok(Outcome::InputError);
     }
     let page = inputs::page(&all, args.base.is_some())?;
     output::page(&args.output, &render::timeline(&page))?;
-    trace::finish(&page.survey, !errors.is_empty(), &mut [])
+    let outcome = answer::end(&page.survey, false);
+    Ok(if errors.is_empty() { outcome } else { Outcome::InputError })
 }

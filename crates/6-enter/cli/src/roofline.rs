@@ -5,7 +5,7 @@
 
 mod measure;
 
-use crate::args::{Level, Look, Placed, Roofline, ShortFormat, Type};
+use crate::args::{Level, Look, Placed, Roofline, Type};
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
 use crate::picture::{self, Chart, Kind};
@@ -17,7 +17,7 @@ use metrics::Definitions;
 use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
 use render::{Style, json, svg, text};
 use std::collections::BTreeSet;
-use view::{Rooflines, WorkloadRoofline};
+use view::{Format, Rooflines, WorkloadRoofline};
 
 /// Size of a picture's plot.
 const SIZE: (f64, f64) = (1000.0, 600.0);
@@ -76,8 +76,8 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
             eprintln!("wrote {}", path.display());
         }
         _ => output::print(&match args.format {
-            ShortFormat::Json => json::rooflines(&all),
-            ShortFormat::Text => {
+            Format::Json => json::rooflines(&all),
+            _ => {
                 let mut style = terminal::style(look, false);
                 style.full_names |= args.kernel_names;
                 as_text(&all, &style)

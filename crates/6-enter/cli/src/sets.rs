@@ -2,8 +2,6 @@
 //!
 //! The one idea to keep in mind: the emulator counts everything at once, so a set only says which counters are kept.
 
-use crate::args::ShortFormat;
-
 use crate::exit::usage;
 use anyhow::{Context, Result};
 use host::definitions;
@@ -11,6 +9,7 @@ use metrics::{Compiled, Definitions, Set, sets};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use view::Format;
 
 /// The set with this name, or which there are.
 pub(crate) fn by_name(name: &str) -> Result<Set> {
@@ -21,10 +20,10 @@ pub(crate) fn by_name(name: &str) -> Result<Set> {
 }
 
 /// All sets with their metrics, and what they need on each target.
-pub(crate) fn list(definitions: &Definitions, targets: &[String], format: ShortFormat) -> Result<String> {
+pub(crate) fn list(definitions: &Definitions, targets: &[String], format: Format) -> Result<String> {
     let compiled =
         targets.iter().map(|target| definitions::compile(definitions, target)).collect::<Result<Vec<_>>>()?;
-    if format == ShortFormat::Json {
+    if format == Format::Json {
         let needs = |set: &Set, it: &Compiled| {
             serde_json::json!({
                 "target": it.target(),

@@ -1,13 +1,12 @@
 //! `rockhound tile`: what a tile size costs a matrix product.
 
-use crate::args::{Look, Tile, TileFormat};
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Look, Tile};
 use crate::exit::{Outcome, usage};
-use crate::output::Output;
-use crate::terminal;
+use crate::fail_on;
 use anyhow::Result;
 use arch::Model;
 use gemm::{Element, Operands, Problem};
-use render::{csv, json, text};
 use study::TileQuestion;
 
 /// Largest M of a sweep without a list, as a power of two.
@@ -15,16 +14,9 @@ const SWEEP_TO: u32 = 13;
 
 /// Answers.
 pub(crate) fn run(args: &Tile, look: &Look) -> Result<Outcome> {
-    let report = study::tile(&question(args)?);
-    let style = terminal::style(look, args.output.is_some());
-    let mut output = Output::open(args.output.as_deref())?;
-    output.write(&match args.format {
-        TileFormat::Text => text::tile(&report, &style),
-        TileFormat::Json => json::tile(&report),
-        TileFormat::Csv => csv::tile(&report),
-    })?;
-    output.finish()?;
-    Ok(Outcome::Fine)
+    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
+    answer::finish(&study::tile(&question(args)?), &target, &mut conditions)
 }
 
 fn question(args: &Tile) -> Result<TileQuestion> {

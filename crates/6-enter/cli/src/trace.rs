@@ -2,18 +2,18 @@
 
 pub(crate) mod inputs;
 
-use crate::args::{Export, Look, SurveyFormat, Trace};
+use crate::answer::{self, Target};
+use crate::args::{Export, Look, Trace};
 use crate::exit::{Outcome, usage};
+use crate::fail_on;
 use crate::output::{self, Output};
-use crate::{fail_on, terminal};
 use anyhow::Result;
 use host::tunings;
 use inputs::{Selected, Wanted};
-use render::{json, report_csv, report_markdown, sarif, text};
 use std::path::Path;
 use study::trace::{Options, survey};
 use trace::Timeline;
-use view::{NoteKind, Survey};
+use view::FileError;
 
 /// Shows.
 pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
@@ -24,16 +24,13 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         steps: args.step.clone(),
     };
     let (all, errors) = inputs::read(args.base.iter().chain(&args.files), &wanted, !args.no_index);
-    errors.iter().for_each(|error| eprintln!("error: {error:#}"));
-    let mut failed = !errors.is_empty();
+    let mut errors: Vec<FileError> = errors;
     let compared = args.base.is_some();
-    if all.is_empty() {
+    if all.is_empty() || compared && all.len() != 2 && !errors.is_empty() {
+        errors.iter().for_each(answer::tell);
         return Ok(Outcome::InputError);
     }
     if compared && all.len() != 2 {
-        if failed {
-            return Ok(Outcome::InputError);
-        }
         return Err(inputs::not_two(all.len()));
     }
     if let Some(path) = &args.untuned {
@@ -41,18 +38,16 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         untuned(&timelines, path)?;
     }
     if let (Some(kind), Some(path)) = (args.export, &args.output) {
-        return export(&all, kind, path).map(|()| Outcome::of(failed, false));
+        errors.iter().for_each(answer::tell);
+        return export(&all, kind, path).map(|()| Outcome::of(!errors.is_empty(), false));
     }
     let inputs = inputs::inputs(&all);
     let to_page = args.output.as_deref().filter(|path| is_page(path));
-    let whole = matches!(args.format, SurveyFormat::Json | SurveyFormat::Csv) || to_page.is_some();
+    let whole = args.format.is_for_programs() || to_page.is_some();
     let every = ["all".to_owned()];
     let (opened, unread) = tunings::open(&args.tunings);
-    let known = read_tunings(&opened, &mut failed);
-    for error in unread {
-        failed = true;
-        eprintln!("error: {}: {}", error.file, error.error);
-    }
+    let known = read_tunings(&opened, &mut errors);
+    errors.extend(unread);
     let options = Options {
         tunings: &known,
         top: match (args.top, to_page) {
@@ -68,25 +63,29 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         blocks: if whole && args.blocks.is_empty() { &every } else { &args.blocks },
         compared,
     };
-    let survey = survey(&inputs, &options);
+    let mut survey = survey(&inputs, &options);
+    survey.errors = errors;
     if let Some(path) = to_page {
         output::page(path, &render::timeline(&study::trace::page(&inputs, survey.clone())))?;
-        return finish(&survey, failed, &mut conditions);
+        conditions.iter_mut().for_each(|condition| condition.add_findings(&survey.findings));
+        return Ok(answer::end(&survey, fail_on::met(&conditions)));
     }
-    write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;
-    finish(&survey, failed, &mut conditions)
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: args.decimal, look };
+    answer::finish(&survey, &target, &mut conditions)
 }
 
 /// Files of tunings, as far as they are such; what a folder holds besides is no fault.
-fn read_tunings<'a>(opened: &'a [tunings::TuneFile], failed: &mut bool) -> Vec<::tunedb::Tunings<'a>> {
+fn read_tunings<'a>(
+    opened: &'a [tunings::TuneFile],
+    errors: &mut Vec<FileError>,
+) -> Vec<::tunedb::Tunings<'a>> {
     let mut known = Vec::new();
     for file in opened {
         match ::tunedb::read(&file.name, file.bytes()) {
             Ok(read) => known.push(read),
             Err(_) if !file.named => {}
             Err(error) => {
-                *failed = true;
-                eprintln!("error: {}: {error}", file.name);
+                errors.push(FileError { file: file.name.clone(), error: error.to_string(), hint: None });
             }
         }
     }
@@ -128,35 +127,4 @@ fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
 /// Whether a file is to be a page.
 fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
-}
-
-/// Writes a survey in the format asked for.
-pub(crate) fn write(
-    survey: &Survey,
-    format: SurveyFormat,
-    decimals: usize,
-    path: Option<&Path>,
-    look: &Look,
-) -> Result<()> {
-    let mut output = Output::open(path)?;
-    output.write(&match format {
-        SurveyFormat::Text => text::survey(survey, decimals, &terminal::style(look, path.is_some())),
-        SurveyFormat::Json => json::survey(survey),
-        SurveyFormat::Csv => report_csv::survey(survey),
-        SurveyFormat::Markdown => report_markdown::survey(survey, decimals),
-        SurveyFormat::Sarif => sarif::survey(survey, env!("CARGO_PKG_VERSION"), &study::rules()),
-    })?;
-    output.finish()
-}
-
-/// Says on standard error what a script must not miss.
-pub(crate) fn finish(survey: &Survey, mut failed: bool, conditions: &mut [study::FailOn]) -> Result<Outcome> {
-    for note in survey.notes.iter().filter(|note| note.kind == NoteKind::Error) {
-        failed = true;
-        eprintln!("error: {}", note.text);
-    }
-    conditions.iter_mut().for_each(|condition| condition.add_findings(&survey.findings));
-    let met =
-        conditions.iter().filter_map(study::FailOn::verdict).inspect(|text| eprintln!("{text}")).count();
-    Ok(Outcome::of(failed, met > 0))
 }

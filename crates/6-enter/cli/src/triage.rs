@@ -1,18 +1,16 @@
 //! `rockhound triage`: what broke, from logs and dumps.
 
-use crate::args::{Look, ShortFormat, Triage as Arguments};
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Look, Triage as Arguments};
 use crate::exit::Outcome;
 use crate::kernels::{Selection, each_kernel};
-use crate::output::Output;
-use crate::terminal;
 use anyhow::{Context, Result, anyhow};
-use render::{json, text};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use study::triage::KernelCode;
 use system::fault::{CodeObjectUri, FaultLog, is_core, saved_name};
-use view::FileError;
+use view::{FileError, NoteKind};
 
 /// Most bytes of a log.
 const MOST_BYTES: u64 = 1 << 29;
@@ -42,20 +40,11 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let (code, mut notes) = code_of(&logs, &codes)?;
     notes.append(&mut found.notes);
     let mut triage = study::triage::triage(&logs, &code);
-    triage.notes.append(&mut notes);
+    notes.into_iter().for_each(|text| triage.note(NoteKind::Info, text));
     triage.errors = errors;
-    let style = terminal::style(look, args.output.is_some());
-    let mut output = Output::open(args.output.as_deref())?;
-    output.write(&match args.format {
-        ShortFormat::Text => text::triage(&triage, &style),
-        ShortFormat::Json => json::triage(&triage),
-    })?;
-    output.finish()?;
-    for error in &triage.errors {
-        eprintln!("error: {}", error.error);
-    }
-    let found = args.fail_on_fault && !triage.incidents.is_empty();
-    Ok(Outcome::of(!triage.errors.is_empty(), found))
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
+    answer::write(&triage, &target)?;
+    Ok(answer::end(&triage, args.fail_on_fault && !triage.part.incidents.is_empty()))
 }
 
 enum Input {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use study::judge;
-use view::{Finding, KernelFinding, Listing};
+use view::{Finding, Listing};
 
 /// How often signals are looked for while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -140,7 +140,7 @@ struct Read {
     /// What was selected on the command line.
     wanted: Wanted,
     kernels: Vec<KernelEntry>,
-    findings: Vec<KernelFinding>,
+    findings: Vec<Finding>,
     /// Listings, or why there are none.
     code: Result<Vec<(Listing, Vec<Finding>)>, String>,
 }
@@ -193,7 +193,7 @@ impl Read {
         let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
         if name.is_none() {
             // What bounds a kernel is said by its verdict.
-            let all = report.findings.iter().filter(|f| analysis::guide::advises(f.finding.rule));
+            let all = report.findings.iter().filter(|f| analysis::guide::advises(f.rule));
             self.findings = all.cloned().collect();
         }
         let code = match &self.code {

@@ -1,6 +1,6 @@
 //! `rockhound tunedb`: what was tuned, and what a library makes of it.
 //!
-//! The one idea to keep in mind: a question gets files and gives one [`TuneReport`]; a file that cannot be read is an error
+//! The one idea to keep in mind: a question gets files and gives one [`Answer`]; a file that cannot be read is an error
 //! beside the answer on the others.
 
 mod lint;
@@ -8,18 +8,16 @@ mod questions;
 mod show;
 mod writing;
 
-use crate::args::{Look, Op, Question, TuneFormat, TuneMachineArgs, TuneWrite, Tunedb};
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Look, Op, Question, TuneMachineArgs, TuneWrite, Tunedb};
 use crate::exit::{Outcome, usage};
-use crate::output::Output;
-use crate::terminal;
 use ::tunedb::{Kind, Tunings};
 use anyhow::Result;
 use arch::Model;
 use host::tunings::{TuneFile, each, open};
-use render::{github, sarif, text, tunings};
 use rules::TuneMachine;
 use std::path::{Path, PathBuf};
-use view::{FileError, TuneReport};
+use view::{Answer, FileError, Tuned};
 
 /// Answers.
 pub(crate) fn run(args: &Tunedb, look: &Look) -> Result<Outcome> {
@@ -67,29 +65,23 @@ impl Opened {
     }
 }
 
-/// Writes an answer and says on standard error what could not be read.
-fn finish(mut report: TuneReport, errors: Vec<FileError>, write: &TuneWrite, look: &Look) -> Result<bool> {
-    report.errors = errors;
-    let mut output = Output::open(write.output.as_deref())?;
-    output.write(&match write.format {
-        TuneFormat::Text => text::tunings(&report, &terminal::style(look, write.output.is_some())),
-        TuneFormat::Json => tunings::json(&report),
-        TuneFormat::Csv => tunings::csv(&report),
-        TuneFormat::Markdown => tunings::markdown(&report),
-        TuneFormat::Github => github::annotations(&report.findings),
-        TuneFormat::Sarif => {
-            let begin = sarif::begin(env!("CARGO_PKG_VERSION"), &study::rules());
-            format!("{begin}{}{}", sarif::files(&report.findings), sarif::end(&report.errors))
-        }
-    })?;
-    output.finish()?;
-    for error in &report.errors {
-        eprintln!("error: {}: {}", error.file, error.error);
-        if let Some(hint) = &error.hint {
-            eprintln!("hint: {hint}");
-        }
-    }
-    Ok(!report.errors.is_empty())
+/// Writes an answer, and says what a script must not miss.
+fn finish(
+    mut answer: Answer<Tuned>,
+    errors: Vec<FileError>,
+    write: &TuneWrite,
+    look: &Look,
+    conditions: &mut [study::FailOn],
+) -> Result<Outcome> {
+    answer.errors = errors;
+    let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
+    answer::finish(&answer, &target, conditions)
+}
+
+/// Says which files could not be read where no answer is possible without them.
+fn unreadable(errors: &[FileError]) -> Outcome {
+    errors.iter().for_each(answer::tell);
+    Outcome::InputError
 }
 
 /// The machine named on the command line.

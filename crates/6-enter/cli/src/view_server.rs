@@ -258,7 +258,7 @@ impl Server {
         };
         let (all, errors) = inputs::read(&paths, &wanted, true);
         if let Some(error) = errors.into_iter().next() {
-            return Err(error);
+            return Err(anyhow!("{}", error.message()));
         }
         let mut page = inputs::page(&all, question.base.is_some())?;
         if let Some(error) = refused {

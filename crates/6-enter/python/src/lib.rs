@@ -130,7 +130,7 @@ fn analyzed(
     let compiled = subjects::compile(definitions, &subjects)?;
     let compiled = subjects::for_each(&compiled, &subjects);
     let report = study::report(definitions, &compiled, &subjects, &options, &mut []).map_err(refuse)?;
-    Ok(json::report(&report))
+    Ok(json::answer(&report))
 }
 
 /// A recording as columns, in JSON.

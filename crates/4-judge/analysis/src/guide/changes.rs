@@ -8,7 +8,7 @@ use crate::WorkloadEvidence;
 use crate::workload::{Sample, differ, durations};
 use std::collections::HashMap;
 use view::{
-    GuideChange, GuideChanges, GuidePair, GuideTotal, KernelFinding, Known, Mark, Missing, Number, Verdict,
+    Finding, GuideChange, GuideChanges, GuidePair, GuideTotal, Known, Mark, Missing, Number, Verdict,
 };
 
 /// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
@@ -40,16 +40,15 @@ pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
     let judged: Vec<String> = inputs.kernels.iter().map(|kernel| in_base(kernel.kernel)).collect();
     let gone_kernels = inputs.base.iter().filter(|it| !judged.iter().any(|name| name == it.kernel));
     // A finding is the same when its rule says it of the same kernel.
-    let has = |list: &[KernelFinding], rule: &str, kernel: &str, renamed: bool| {
+    let has = |list: &[Finding], rule: &str, kernel: &str, renamed: bool| {
         list.iter().any(|f| {
-            f.finding.rule == rule && if renamed { in_base(&f.kernel) == kernel } else { f.kernel == kernel }
+            f.rule == rule && if renamed { in_base(f.kernel()) == kernel } else { f.kernel() == kernel }
         })
     };
-    let appeared = inputs.findings.iter().filter(|f| advises(f.finding.rule));
-    let appeared =
-        appeared.filter(|f| !has(inputs.base_findings, f.finding.rule, &in_base(&f.kernel), false));
-    let gone = inputs.base_findings.iter().filter(|f| advises(f.finding.rule));
-    let gone = gone.filter(|f| !has(inputs.findings, f.finding.rule, &f.kernel, true));
+    let appeared = inputs.findings.iter().filter(|f| advises(f.rule));
+    let appeared = appeared.filter(|f| !has(inputs.base_findings, f.rule, &in_base(f.kernel()), false));
+    let gone = inputs.base_findings.iter().filter(|f| advises(f.rule));
+    let gone = gone.filter(|f| !has(inputs.findings, f.rule, f.kernel(), true));
     Some(GuideChanges {
         base: base.path.clone(),
         total: total(inputs),

@@ -78,7 +78,7 @@ pub(super) fn steps(
     }
     let panels: BTreeSet<u16> = findings
         .iter()
-        .flat_map(|f| panels_of(PANELS_OF_RULES, f.finding.finding.rule))
+        .flat_map(|f| panels_of(PANELS_OF_RULES, f.finding.rule))
         .chain(panels_of_verdict(inputs, verdict))
         .copied()
         .collect();
@@ -254,7 +254,7 @@ fn next_wave(
     verdict: &GuideVerdict,
     findings: &[GuideFinding],
 ) -> Option<GuideStep> {
-    let asks = findings.iter().any(|f| f.finding.finding.rule.starts_with("RES"));
+    let asks = findings.iter().any(|f| f.finding.rule.starts_with("RES"));
     if !asks && verdict.bound_by.as_deref() != Some("latency") {
         return None;
     }

@@ -265,7 +265,7 @@ mod tests {
                     ..Row::default()
                 })
                 .collect(),
-            notes: Vec::new(),
+            ..Table::default()
         }
     }
 

@@ -204,7 +204,7 @@ mod tests {
                     ],
                 ),
             ],
-            notes: Vec::new(),
+            ..Table::default()
         };
         for (text, met, detail) in [
             ("2.1.0 > 5%", Some(true), "L: +10.00 %"),

@@ -19,7 +19,7 @@ pub(crate) fn table(
     rows: Vec<Row>,
 ) -> Table {
     let (id, panel, title, label) = (id.to_string(), panel.to_string(), title.to_string(), label.to_string());
-    Table { id, panel, title, label, columns, rows, notes: Vec::new() }
+    Table { id, panel, title, label, columns, rows, ..Table::default() }
 }
 
 pub(crate) fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {

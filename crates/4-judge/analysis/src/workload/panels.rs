@@ -75,6 +75,7 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
         label: label(t.style).to_string(),
         notes: taken_from(t),
         id,
+        ..Table::default()
     }
 }
 

@@ -128,7 +128,7 @@ fn of_kernels(
         label: String::new(),
         columns,
         rows: Vec::new(),
-        notes: Vec::new(),
+        ..Table::default()
     };
     let (mut shown, mut more) = (0, 0);
     let mut hurried = Vec::new();

@@ -8,7 +8,9 @@ use super::subject::Subject;
 use super::{samples, traces};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
-use view::{Cell, Delta, MachineFact, Missing, MissingValues, Note, NoteKind, Number, Recording, Table};
+use view::{
+    Cell, Delta, Input, Missing, MissingValues, NamedValue, Note, NoteKind, Number, Recording, Table,
+};
 use workload::{Problem, Severity, Share};
 
 /// Unit in which times are shown.
@@ -108,8 +110,16 @@ pub(crate) fn columns(tables: &mut Vec<Table>, wanted: &[String]) -> Result<(), 
     Ok(())
 }
 
-/// The head of a recording.
-pub(crate) fn recording(subject: &Subject) -> Recording {
+/// The recording as an input of the answer.
+pub(crate) fn input(subject: &Subject) -> Input {
+    Input {
+        facts: summary(subject),
+        recording: Some(recording(subject)),
+        ..Input::new(&subject.name, &subject.path, subject.workload.generation.describe())
+    }
+}
+
+fn recording(subject: &Subject) -> Recording {
     let w = &subject.workload;
     let machine = &w.machine;
     let mut used = vec![false; w.kernels.len()];
@@ -122,9 +132,6 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
     }
     let target = subject.target().to_string();
     Recording {
-        name: subject.name.clone(),
-        path: subject.path.clone(),
-        kind: w.generation.describe().to_string(),
         gpu: machine.text("gpu_model").map_or_else(|| target.clone(), |t| t.trim().to_string()),
         target,
         kernels: used.iter().filter(|u| **u).count() as u64,
@@ -134,12 +141,11 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
         time_ns: if timed == 0 { Number::Missing(Missing::Durations) } else { Number::from(time) },
         time_trust: w.marks.as_ref().filter(|_| timed > 0).map(|marks| marks.of(workload::TIME)),
         selection: subject.selection.clone(),
-        summary: summary(subject),
         machine: machine
             .facts
             .keys()
             .filter_map(|name| Some((name, machine.text(name)?)))
-            .map(|(name, value)| MachineFact {
+            .map(|(name, value)| NamedValue {
                 name: name.clone(),
                 value: value.trim().to_string(),
                 filled_from: subject.filled.iter().find(|f| f.fact == name).map(|f| f.source.clone()),
@@ -189,7 +195,7 @@ const LINES: &[Line] = &[
     ("command", &[("", "command", ""), ("", "timestamp", "")]),
 ];
 
-fn summary(subject: &Subject) -> Vec<MachineFact> {
+fn summary(subject: &Subject) -> Vec<NamedValue> {
     let machine = &subject.workload.machine;
     LINES
         .iter()
@@ -206,29 +212,19 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
                     Some(format!("{before}{value}{after}"))
                 })
                 .collect();
-            let fact =
-                MachineFact { name: (*word).to_string(), value: shown.join(" · "), filled_from: None };
-            (!shown.is_empty()).then_some(fact)
+            (!shown.is_empty()).then(|| NamedValue::new(*word, shown.join(" · ")))
         })
         .flat_map(|fact| {
             let followed = if fact.name == EMULATED { followed(subject) } else { None };
             std::iter::once(fact).chain(followed)
         })
-        .chain(samples::summary(subject).map(|value| MachineFact {
-            name: "sampled".to_string(),
-            value,
-            filled_from: None,
-        }))
-        .chain(traces::summary(subject).map(|value| MachineFact {
-            name: "traced".to_string(),
-            value,
-            filled_from: None,
-        }))
+        .chain(samples::summary(subject).map(|value| NamedValue::new("sampled", value)))
+        .chain(traces::summary(subject).map(|value| NamedValue::new("traced", value)))
         .collect()
 }
 
 /// Which of the selected dispatches were not followed on all XCDs.
-fn followed(subject: &Subject) -> Option<MachineFact> {
+fn followed(subject: &Subject) -> Option<NamedValue> {
     let rows: BTreeSet<u32> = subject.rows.iter().copied().collect();
     let shares: Vec<&Share> =
         subject.workload.shares.iter().filter(|share| rows.contains(&share.row)).collect();
@@ -243,7 +239,7 @@ fn followed(subject: &Subject) -> Option<MachineFact> {
         most(|it| it.time_error),
         most(|it| it.count_error)
     );
-    Some(MachineFact { name: "followed".to_string(), value, filled_from: None })
+    Some(NamedValue::new("followed", value))
 }
 
 /// Every reason once, with the rows it concerns. Counters that were not recorded are taken together by panel.

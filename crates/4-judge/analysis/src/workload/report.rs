@@ -22,7 +22,8 @@ use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use view::{
-    ANALYZE_SCHEMA, Cell, Column, ColumnKind, Note, NoteKind, Number, Report, ReportSettings, Row, Table,
+    ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, Note, NoteKind, Number, Recordings, ReportSettings,
+    Row, Table,
 };
 
 /// What to show.
@@ -64,7 +65,12 @@ pub enum List {
 }
 
 /// A report that is a list.
-pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options: &Options) -> Report {
+pub fn list(
+    definitions: &Definitions,
+    subjects: &[Subject],
+    list: List,
+    options: &Options,
+) -> Answer<Recordings> {
     let tables = subjects.first().map_or_else(Vec::new, |s| match list {
         List::Kernels => vec![overview::top_kernels(s, options.top)],
         List::Dispatches => vec![overview::dispatches(s, options.top)],
@@ -75,7 +81,7 @@ pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options
     let mut report = empty(subjects, options);
     report.tables = tables;
     report.tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
-    report.missing = present::missing(&report.tables, emulated(subjects));
+    report.part.missing = present::missing(&report.tables, emulated(subjects));
     report
 }
 
@@ -90,7 +96,7 @@ pub fn report(
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
-) -> Result<Report, SelectError> {
+) -> Result<Answer<Recordings>, SelectError> {
     let mut report = empty(subjects, options);
     let (rows, notes) = if subjects.len() > 1 {
         compare::common(subjects, &options.renames)
@@ -120,13 +126,13 @@ pub fn report(
         Context { definitions, subjects, evaluations: &evaluations, options, durations: OnceCell::new() };
     let mut tables = context.tables();
     tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
-    report.conditions = options.conditions.iter().map(|c| c.judge(&tables)).collect();
+    report.part.conditions = options.conditions.iter().map(|c| c.judge(&tables)).collect();
     context.pick(&mut tables);
     if let Some(percent) = options.threshold {
         tables.iter_mut().for_each(|t| compare::hide_small(t, percent));
         tables.retain(|t| !t.rows.is_empty());
     }
-    let kernels = report.recordings.first().map_or(0, |r| r.kernels);
+    let kernels = report.recordings().next().map_or(0, |r| r.kernels);
     if let (true, Some(t)) =
         (options.blocks.is_overview() && kernels > 1, tables.iter_mut().find(|t| t.id == "2.1"))
     {
@@ -139,18 +145,16 @@ pub fn report(
     if let (true, Some((e, s))) =
         (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last().zip(subjects.last()))
     {
-        report.memory_chart = (!e.target().is_empty())
+        report.part.memory_chart = (!e.target().is_empty())
             .then(|| memory_chart::chart(e, options.settings.norm, &s.workload.machine));
     }
-    report.missing = present::missing(&tables, emulated(subjects));
+    report.part.missing = present::missing(&tables, emulated(subjects));
     report.tables = tables;
     Ok(report)
 }
 
-fn empty(subjects: &[Subject], options: &Options) -> Report {
-    Report {
-        schema: ANALYZE_SCHEMA,
-        recordings: subjects.iter().map(present::recording).collect(),
+fn empty(subjects: &[Subject], options: &Options) -> Answer<Recordings> {
+    let part = Recordings {
         settings: ReportSettings {
             average: match options.settings.average {
                 Average::Weighted => "weighted",
@@ -164,15 +168,16 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
             },
         },
         guide: None,
-        findings: Vec::new(),
-        not_checked: Vec::new(),
         roofline: None,
         occupancy_over_time: None,
         memory_chart: None,
-        tables: Vec::new(),
         conditions: Vec::new(),
         missing: Vec::new(),
+    };
+    Answer {
+        inputs: subjects.iter().map(present::input).collect(),
         notes: subjects.iter().flat_map(|s| present::notes(s, subjects.len() > 1)).collect(),
+        ..Answer::new(ANALYZE_SCHEMA, part)
     }
 }
 
@@ -400,7 +405,7 @@ impl Context<'_> {
                     })
                 })
                 .collect(),
-            notes: Vec::new(),
+            ..Table::default()
         });
         Some(own.collect())
     }

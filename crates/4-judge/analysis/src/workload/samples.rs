@@ -90,7 +90,7 @@ fn table(id: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row
         label: label.to_string(),
         columns,
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 

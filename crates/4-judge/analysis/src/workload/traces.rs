@@ -72,6 +72,7 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
         columns,
         rows,
         notes,
+        ..Table::default()
     }
 }
 

@@ -77,7 +77,7 @@ mod tests {
             label: "channel".into(),
             columns: Vec::new(),
             rows: values.iter().enumerate().map(row).collect(),
-            notes: Vec::new(),
+            ..Table::default()
         }
     }
 

@@ -46,10 +46,10 @@ pub(crate) fn of_row<'a>(table: &'a Table, row: &'a Row) -> Vec<CellView<'a>> {
 
 fn value<'a>(column: &Column, cell: &'a Cell) -> CellView<'a> {
     let class = match column.kind {
-        ColumnKind::Text | ColumnKind::Meaning => "t",
+        ColumnKind::Text | ColumnKind::Word | ColumnKind::Meaning => "t",
         ColumnKind::Trust => "w",
         ColumnKind::Percent => "p",
-        ColumnKind::Number | ColumnKind::Quartile => "n",
+        ColumnKind::Number | ColumnKind::Quartile | ColumnKind::Id | ColumnKind::Share => "n",
     };
     match cell {
         Cell::Empty => CellView { class, ..CellView::default() },
@@ -172,7 +172,7 @@ mod tests {
                     ..Row::default()
                 })
                 .collect(),
-            notes: Vec::new(),
+            ..Table::default()
         }
     }
 

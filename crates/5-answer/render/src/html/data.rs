@@ -85,10 +85,10 @@ struct Metric<'a> {
 /// The JSON of a page.
 pub(crate) fn of(page: &Page) -> String {
     let data = Data {
-        compared: page.report.recordings.len() > 1,
+        compared: page.report.is_comparison(),
         kernels: kernels(page),
         details: details(page),
-        memory: memory(page, page.report.memory_chart.as_ref(), page.base_memory.as_ref()),
+        memory: memory(page, page.report.part.memory_chart.as_ref(), page.base_memory.as_ref()),
         dispatches: dispatches(page),
         metrics: metrics(page),
         counters: page
@@ -152,7 +152,7 @@ fn kernels(page: &Page) -> Kernels<'_> {
         out.severe.push(row.findings[0]);
         out.warning.push(row.findings[1]);
         out.info.push(row.findings[2]);
-        if page.report.recordings.len() > 1 {
+        if page.report.is_comparison() {
             out.base_text.push(row.base);
             out.change.push(k.base.as_ref().and_then(|b| b.change_percent).map(rounded));
             out.beyond.push(u8::from(row.beyond));
@@ -162,7 +162,7 @@ fn kernels(page: &Page) -> Kernels<'_> {
 }
 
 fn memory(page: &Page, new: Option<&view::MemoryChart>, base: Option<&view::MemoryChart>) -> Vec<svg::Slots> {
-    let Some(whole) = &page.report.memory_chart else { return Vec::new() };
+    let Some(whole) = &page.report.part.memory_chart else { return Vec::new() };
     let mut out: Vec<svg::Slots> =
         new.into_iter().chain(base).map(|chart| svg::slots(whole, chart)).collect();
     for share in out.iter_mut().flat_map(|slots| &mut slots.shares) {

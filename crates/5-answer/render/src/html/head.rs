@@ -3,7 +3,7 @@
 use crate::marks::{self, signed};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
-use view::{Guide, NoteKind, Number, Page, PageLive, Recording};
+use view::{Guide, Input, NoteKind, Number, Page, PageLive};
 
 /// Longest name in the title of the page.
 const TITLE: usize = 60;
@@ -79,23 +79,24 @@ impl<'a> VerdictView<'a> {
 }
 
 /// The name a recording was made under: profilers write `NAME/GPU`.
-fn name(r: &Recording) -> &str {
-    let mut parts = r.path.rsplit('/').filter(|part| !matches!(*part, "" | "."));
-    let named = parts.find(|part| !part.eq_ignore_ascii_case(&r.gpu)).filter(|part| *part != "..");
-    if r.name.eq_ignore_ascii_case(&r.gpu) { named.unwrap_or(&r.name) } else { &r.name }
+fn name<'a>(input: &'a Input, gpu: &str) -> &'a str {
+    let mut parts = input.path.rsplit('/').filter(|part| !matches!(*part, "" | "."));
+    let named = parts.find(|part| !part.eq_ignore_ascii_case(gpu)).filter(|part| *part != "..");
+    if input.name.eq_ignore_ascii_case(gpu) { named.unwrap_or(&input.name) } else { &input.name }
 }
 
 impl<'a> Head<'a> {
     pub(crate) fn of(page: &'a Page) -> Self {
         let report = &page.report;
-        let many = report.recordings.len();
-        let guide = report.guide.as_ref();
+        let many = report.inputs.len();
+        let guide = report.part.guide.as_ref();
         let recordings: Vec<RecordingView<'a>> =
-            report.recordings.iter().enumerate().map(|(at, r)| recording(r, at, many)).collect();
-        let title = report.recordings.last().map_or_else(String::new, |r| {
-            let name = name(r);
-            let said = r.gpu.is_empty() || name.eq_ignore_ascii_case(&r.gpu);
-            let of = if said { String::new() } else { format!(" on {}", visible(&r.gpu)) };
+            report.inputs.iter().enumerate().filter_map(|(at, r)| recording(r, at, many)).collect();
+        let title = report.inputs.last().map_or_else(String::new, |input| {
+            let gpu = input.recording.as_ref().map_or("", |r| r.gpu.as_str());
+            let name = name(input, gpu);
+            let said = gpu.is_empty() || name.eq_ignore_ascii_case(gpu);
+            let of = if said { String::new() } else { format!(" on {}", visible(gpu)) };
             format!("{}{of}", shorten(&visible(name), TITLE))
         });
         let verdict = guide.map(VerdictView::of);
@@ -139,17 +140,18 @@ impl<'a> Head<'a> {
             notes,
             settings: format!(
                 "{}, {}",
-                match report.settings.average {
+                match report.part.settings.average {
                     "dispatches" => "mean of the dispatches' ratios",
                     _ => "dispatches weighted by what they did",
                 },
-                report.settings.normalization.replace('_', " ")
+                report.part.settings.normalization.replace('_', " ")
             ),
         }
     }
 }
 
-fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
+fn recording(input: &Input, at: usize, many: usize) -> Option<RecordingView<'_>> {
+    let r = input.recording.as_ref()?;
     let selected = if r.dispatches == r.recorded_dispatches {
         thousands(r.dispatches)
     } else {
@@ -159,16 +161,16 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
         Number::Known(ns) => signed(r.time_trust, figure::duration(*ns)),
         Number::Missing(_) => "not known".to_owned(),
     };
-    RecordingView {
+    Some(RecordingView {
         role: match (many, at) {
             (1, _) => "",
             (_, 0) => "base",
             _ => "new",
         },
-        path: visible(&r.path),
+        path: visible(&input.path),
         gpu: visible(&r.gpu),
         target: visible(&r.target),
-        kind: &r.kind,
+        kind: &input.kind,
         emulated: r.machine.iter().any(|fact| fact.name == "emulated_by"),
         modelled: r.time_ns.get().is_some(),
         selection: visible(&r.selection),
@@ -178,8 +180,8 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
             (if r.recorded_dispatches == 1 { "dispatch" } else { "dispatches" }, selected),
             (if r.counters == 1 { "counter" } else { "counters" }, thousands(r.counters)),
         ],
-        lines: r.summary.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
-    }
+        lines: input.facts.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
+    })
 }
 
 /// The filters of a page from a server; each choice with whether it is the present one.

@@ -48,7 +48,7 @@ const SHEET: &str = concat!(include_str!("page.css"), include_str!("timeline.css
 pub(crate) const ROWS: usize = 100;
 
 /// Facts of a machine with their values as shown.
-type Facts<'a> = Vec<(&'a view::MachineFact, Cow<'a, str>)>;
+type Facts<'a> = Vec<(&'a view::NamedValue, Cow<'a, str>)>;
 
 /// What every page begins and ends with.
 struct Frame<'a> {
@@ -104,8 +104,8 @@ struct PageTemplate<'a> {
 /// Renders a page.
 pub fn page(page: &Page) -> String {
     let report = &page.report;
-    let compared = report.recordings.len() > 1;
-    let changes = report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
+    let compared = report.is_comparison();
+    let changes = report.part.guide.as_ref().and_then(|guide| guide.changes.as_ref());
     let mut kernels = tables::kernel_rows(page);
     let more_kernels = kernels.split_off(kernels.len().min(ROWS));
     let charts: Vec<Plotted<'_>> = page
@@ -113,7 +113,7 @@ pub fn page(page: &Page) -> String {
         .iter()
         .enumerate()
         .map(|(at, chart)| Plotted {
-            name: if compared { report.recordings.get(at).map_or("", |r| &r.name) } else { "" },
+            name: if compared { report.inputs.get(at).map_or("", |it| &it.name) } else { "" },
             chart,
         })
         .collect();
@@ -152,23 +152,28 @@ pub fn page(page: &Page) -> String {
             .map_or_else(Vec::new, |chart| chart.notes.iter().map(String::as_str).collect()),
         roofline_legend: marks::legend(page.rooflines.iter().flat_map(marks::of_roofline)),
         speed: report.tables.iter().find(|t| t.id == "2.1").map(|t| PanelView::one(page, t)),
-        memory: report.memory_chart.as_ref().map(|chart| memory_chart(chart, &Picture::in_page(1100.0, 0.0))),
-        memory_per: report.memory_chart.as_ref().map_or("", |chart| &chart.per),
+        memory: report
+            .part
+            .memory_chart
+            .as_ref()
+            .map(|chart| memory_chart(chart, &Picture::in_page(1100.0, 0.0))),
+        memory_per: report.part.memory_chart.as_ref().map_or("", |chart| &chart.per),
         memory_legend: marks::legend(
-            report.memory_chart.iter().chain(&page.base_memory).flat_map(marks::of_memory),
+            report.part.memory_chart.iter().chain(&page.base_memory).flat_map(marks::of_memory),
         ),
         timeline: page.timeline.as_ref().map(TimelineView::of),
         waves: tables::waves(page),
         waves_legend: marks::legend(
-            report.occupancy_over_time.iter().flat_map(|chart| &chart.kernels).filter_map(|it| it.trust),
+            report.part.occupancy_over_time.iter().flat_map(|chart| &chart.kernels).filter_map(|it| it.trust),
         ),
         panels: tables::panels(page),
         machine: report
-            .recordings
+            .inputs
             .iter()
-            .map(|r| (r.name.as_str(), r.machine.iter().map(|f| (f, visible(&f.value))).collect()))
+            .filter_map(|it| Some((it.name.as_str(), it.recording.as_ref()?)))
+            .map(|(name, r)| (name, r.machine.iter().map(|f| (f, visible(&f.value))).collect()))
             .collect(),
-        missing: &report.missing,
+        missing: &report.part.missing,
         dispatches: page.dispatches.as_ref().map(|t| PanelView::first(page, t, ROWS)),
         dispatch_count: page.dispatches.as_ref().map_or(0, |t| t.rows.len()),
         code: page.code.iter().map(CodeView::of).collect(),

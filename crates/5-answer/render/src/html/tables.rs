@@ -8,7 +8,7 @@ use crate::text::{by_rule, figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use view::{Finding, KernelFinding, Mark, Number, Page, RooflineChart, RuleInfo, Severity, Table};
+use view::{Finding, Mark, Number, Page, RooflineChart, RuleInfo, Severity, Table};
 
 /// Longest kernel name in a table; the whole name is its tooltip.
 const NAME: usize = 110;
@@ -62,12 +62,12 @@ fn time(n: &Number, trust: Option<Mark>) -> String {
 pub(crate) fn kernel_rows(page: &Page) -> Vec<KernelRow<'_>> {
     let mut found: HashMap<&str, [usize; 3]> = HashMap::new();
     for it in &page.report.findings {
-        let at = match it.finding.severity {
+        let at = match it.severity {
             Severity::Severe => 0,
             Severity::Warning => 1,
             Severity::Info => 2,
         };
-        found.entry(&it.kernel).or_default()[at] += 1;
+        found.entry(it.kernel()).or_default()[at] += 1;
     }
     let percent = |n: &Number| n.get().map(|p| format!("{:.1}", p.clamp(0.0, 999.9)));
     page.kernels
@@ -152,21 +152,20 @@ pub(crate) struct PlaceView<'a> {
 /// Places of a finding that are listed.
 const PLACES: usize = 8;
 
-pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<FindingView<'a>> {
+pub(crate) fn findings<'a>(page: &'a Page, list: &'a [Finding]) -> Vec<FindingView<'a>> {
     let index: HashMap<&str, usize> =
         page.kernels.iter().enumerate().map(|(at, k)| (k.name.as_str(), at)).collect();
-    let total = page.report.recordings.last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
-    let changes = page.report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
-    let place = |it: &KernelFinding| index.get(it.kernel.as_str()).copied();
-    let time =
-        |it: &KernelFinding| it.time_percent.get().map(|percent| signed(it.time_trust, short(percent)));
-    let also = |it: &'a KernelFinding| AlsoView {
+    let total = page.report.recordings().last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
+    let changes = page.report.part.guide.as_ref().and_then(|guide| guide.changes.as_ref());
+    let place = |it: &Finding| index.get(it.kernel()).copied();
+    let time = |it: &Finding| it.percent_of_time().map(|percent| signed(it.time_trust, short(percent)));
+    let also = |it: &'a Finding| AlsoView {
         kernel: place(it),
-        kernel_name: short_name(&it.kernel),
+        kernel_name: short_name(it.kernel()),
         time: time(it),
-        message: visible(&it.finding.message),
-        cost: it.finding.cost.as_deref().map(visible),
-        evidence: evidence(&it.finding),
+        message: visible(&it.message),
+        cost: it.cost.as_deref().map(visible),
+        evidence: evidence(it),
     };
     by_rule(list)
         .into_iter()
@@ -177,14 +176,14 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
             FindingView {
                 kernel: place(it),
                 kernels: kernels.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
-                kernel_name: short_name(&it.kernel),
+                kernel_name: short_name(it.kernel()),
                 time: time(it),
                 appeared: changes.is_some_and(|changes| {
-                    let is = |a: &KernelFinding| a.kernel == it.kernel && a.finding.rule == it.finding.rule;
+                    let is = |a: &Finding| a.kernel == it.kernel && a.rule == it.rule;
                     changes.appeared.iter().any(is)
                 }),
                 also: group[1..].iter().map(|it| also(it)).collect(),
-                ..FindingView::of(&it.finding, total, &page.rules)
+                ..FindingView::of(it, total, &page.rules)
             }
         })
         .collect()
@@ -288,7 +287,7 @@ impl<'a> PanelView<'a> {
 
     /// The first rows of a table.
     pub(crate) fn first(page: &'a Page, table: &'a Table, rows: usize) -> Self {
-        let names: Vec<&'a str> = page.report.recordings.iter().map(|r| r.name.as_str()).collect();
+        let names: Vec<&'a str> = page.report.input_names();
         let runs = alike::runs(page, table).into_iter().take(rows).collect();
         PanelView { swaps: swaps(page, table), ..Self::of(table, &names, runs) }
     }
@@ -457,7 +456,7 @@ pub(crate) struct WavesView<'a> {
 }
 
 pub(crate) fn waves(page: &Page) -> Vec<WavesView<'_>> {
-    let Some(chart) = &page.report.occupancy_over_time else { return Vec::new() };
+    let Some(chart) = &page.report.part.occupancy_over_time else { return Vec::new() };
     let view = |it: &'_ view::KernelWaves| WavesView {
         kernel: page.kernels.iter().position(|kernel| kernel.name == it.name),
         name: Cow::Owned(whole_name(&it.name).into_owned()),

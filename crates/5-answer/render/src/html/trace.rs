@@ -136,7 +136,7 @@ fn panels<'a>(page: &'a TimelinePage, names: &[&'a str]) -> Vec<PanelView<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::{Survey, SurveyInput, TimelineChart, TimelineLane, TimelineSpan};
+    use view::{Answer, Input, Plain, TimelineChart, TimelineLane, TimelineSpan};
 
     /// Names that a page must survive.
     fn hostile() -> Vec<String> {
@@ -163,22 +163,13 @@ mod tests {
             let spans = (0..names.len() as u32)
                 .map(|name| TimelineSpan { start: u64::from(name), duration: 5, name, depth: 0 })
                 .collect();
-            let input = SurveyInput {
-                name: evil.clone(),
-                path: evil.clone(),
-                kind: "trace".to_owned(),
-                facts: vec![view::MachineFact { name: "GPU".into(), value: evil.clone(), filled_from: None }],
-            };
+            let mut input = Input::new(evil, evil, "trace");
+            input.fact("GPU", evil);
+            let mut survey = Answer { inputs: vec![input], ..Answer::new("", Plain {}) };
+            survey.note(NoteKind::Info, evil);
             let page = TimelinePage {
                 version: String::new(),
-                survey: Survey {
-                    schema: "",
-                    inputs: vec![input],
-                    findings: Vec::new(),
-                    not_checked: Vec::new(),
-                    tables: Vec::new(),
-                    notes: vec![view::Note { kind: NoteKind::Info, text: evil.clone() }],
-                },
+                survey,
                 chart: TimelineChart {
                     from: evil.clone(),
                     names: names.clone(),

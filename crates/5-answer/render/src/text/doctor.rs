@@ -4,7 +4,7 @@
 
 use super::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
-use view::{Doctor, Examined, HostCheck, HostVerdict, OddOne};
+use view::{Examined, HostCheck, HostVerdict, Machines, OddOne};
 
 /// Column at which values start.
 const VALUES: usize = 10;
@@ -14,7 +14,7 @@ const WAYS: usize = 2;
 const READINGS: usize = 8;
 
 /// Renders the answer.
-pub fn doctor(doctor: &Doctor, style: &Style) -> String {
+pub(crate) fn doctor(doctor: &Machines, style: &Style) -> String {
     let mut page = Page::new(style);
     if !doctor.odd.is_empty() {
         odd(&mut page, doctor);
@@ -181,7 +181,7 @@ fn passes(page: &mut Page, machine: &Examined) {
     }
 }
 
-fn odd(page: &mut Page, doctor: &Doctor) {
+fn odd(page: &mut Page, doctor: &Machines) {
     let machines = doctor.machines.len();
     page.raw(&[span(Role::Heading, format!("{machines} machines: what is not the same"))]);
     let mut last = "";

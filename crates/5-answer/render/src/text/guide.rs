@@ -10,8 +10,8 @@ use super::page::{Page, Span, dim, plain, span, visible, width};
 use crate::marks;
 use crate::{Role, Style};
 use view::{
-    Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideTotal, GuideVerdict, KernelFinding, Known,
-    Mark, Verdict,
+    Finding, Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideTotal, GuideVerdict, Known, Mark,
+    Verdict,
 };
 
 /// Column at which what belongs to a number starts.
@@ -59,7 +59,7 @@ fn question(page: &mut Page, text: &str) {
 pub fn kernel(
     kernel: &GuideKernel,
     verdict: Option<&GuideVerdict>,
-    findings: &[&KernelFinding],
+    findings: &[&Finding],
     style: &Style,
 ) -> String {
     let mut page = Page::new(style);
@@ -67,8 +67,7 @@ pub fn kernel(
     if let Some(verdict) = verdict {
         because(&mut page, verdict);
     }
-    for it in findings {
-        let finding = &it.finding;
+    for finding in findings {
         let mut line = vec![span(Role::Strong, &finding.message)];
         if let Some(cost) = &finding.cost {
             line.extend([plain("; costs "), plain(cost)]);
@@ -227,11 +226,11 @@ fn names(page: &mut Page, word: &str, list: &[String]) {
 }
 
 /// A finding that appeared or went.
-fn moved(page: &mut Page, role: Role, word: &str, it: &KernelFinding) {
+fn moved(page: &mut Page, role: Role, word: &str, it: &Finding) {
     page.prefixed(
         &[span(role, format!("  {word:<7} "))],
         &[plain(" ".repeat(10))],
-        &[span(role, it.finding.rule), plain("  "), plain(&it.finding.message)],
+        &[span(role, it.rule), plain("  "), plain(&it.message)],
     );
 }
 
@@ -256,7 +255,7 @@ fn findings(page: &mut Page, guide: &Guide) {
 
 fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
     let style = page.style;
-    let KernelFinding { kernel, time_percent, time_trust, finding } = &it.finding;
+    let finding = &it.finding;
     let role = severity_role(finding.severity);
     let rest = [plain(" ".repeat(INDENT))];
     let mut line: Vec<Span> =
@@ -266,15 +265,15 @@ fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
     }
     page.prefixed(&[plain(format!("  {number}  "))], &rest, &line);
     if several {
-        let share = time_percent.get().map_or_else(String::new, |p| {
-            format!("  {} % of the time", marks::signed(*time_trust, format!("{p:.1}")))
+        let share = finding.percent_of_time().map_or_else(String::new, |p| {
+            format!("  {} % of the time", marks::signed(finding.time_trust, format!("{p:.1}")))
         });
         let also = match it.also_in {
             0 => String::new(),
             n => format!(", and in {}", plural(&n.to_string(), "other kernel")),
         };
         let room = style.width.saturating_sub(INDENT + 3 + width(&share) + width(&also)).max(24);
-        let name = short_name(kernel, room, &style);
+        let name = short_name(finding.kernel(), room, &style);
         page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share), dim(also)]);
     }
     page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&finding.advice)]);

@@ -3,10 +3,9 @@
 //! The one idea to keep in mind: what costs time comes first, numbers to look up come last, and what is not there
 //! is explained once at the end.
 
-pub(super) mod findings;
-mod grid;
-
+use super::answer::{notes, write_tables};
 use super::figure;
+use super::findings::{self, Heading};
 use super::memory_chart::memory_chart;
 use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
@@ -14,42 +13,45 @@ use super::roofline::roofline;
 use super::waves::waves;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Cell, Delta, Missing, MissingValues, Note, NoteKind, Number, Recording, Report, Table};
+use view::{Answer, Cell, Delta, Input, MissingValues, Number, Recordings, Table};
 
 /// Renders a report; `decimals` after the point.
-pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
+pub fn report(report: &Answer<Recordings>, decimals: usize, style: &Style) -> String {
     let mut page = Page::new(style);
-    let compared = report.recordings.len() > 1;
-    for (index, recording) in report.recordings.iter().enumerate() {
+    let compared = report.is_comparison();
+    for (index, input) in report.inputs.iter().enumerate() {
         let role = match (compared, index) {
             (false, _) => "",
             (true, 0) => "base",
             (true, _) => "compared",
         };
-        head(&mut page, recording, role);
+        head(&mut page, input, role);
     }
     notes(&mut page, &report.notes);
     // Verdict, kernels, findings, numbers: what is asked first stands first.
-    if let Some(guide) = report.guide.as_ref().filter(|_| !compared) {
+    if let Some(guide) = report.part.guide.as_ref().filter(|_| !compared) {
         page.blank();
         super::guide::headline(&mut page, guide);
     }
     let (kernels, rest): (Vec<&Table>, Vec<&Table>) = report.tables.iter().partition(|t| t.id == KERNELS);
     tables(&mut page, &kernels, report, decimals);
-    findings::write(&mut page, report);
+    let judged = report.inputs.last().filter(|_| compared);
+    let of = judged.map_or_else(String::new, |input| format!(" in {}", input.name));
+    let kernels = report.recordings().any(|r| r.kernels > 1);
+    findings::write(&mut page, report, &Heading { of: &of, order: "most time first", kernels });
     // Charts stand where the tables of their numbers would.
     let (before, after): (Vec<&Table>, Vec<&Table>) = rest.into_iter().partition(|t| panel(t) < CHARTS);
     tables(&mut page, &before, report, decimals);
     let mut out = page.finish();
-    if let Some(chart) = &report.roofline {
+    if let Some(chart) = &report.part.roofline {
         out.push('\n');
         out += &roofline(chart, style);
     }
-    if let Some(chart) = &report.occupancy_over_time {
+    if let Some(chart) = &report.part.occupancy_over_time {
         out.push('\n');
         out += &waves(chart, style);
     }
-    if let Some(chart) = &report.memory_chart {
+    if let Some(chart) = &report.part.memory_chart {
         out.push('\n');
         out += &memory_chart(chart, style);
     }
@@ -59,12 +61,12 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
         page.blank();
         page.wrapped(0, 2, &[dim("* the change is beyond the noise of the dispatches (95 % of the time)")]);
     }
-    missing(&mut page, &report.missing);
+    missing(&mut page, &report.part.missing);
     out + &page.finish()
 }
 
 /// Renders only the tables of a report and why values are missing, and says on which line each table begins.
-pub fn panels(report: &Report, decimals: usize, style: &Style) -> (String, Vec<usize>) {
+pub fn panels(report: &Answer<Recordings>, decimals: usize, style: &Style) -> (String, Vec<usize>) {
     let mut page = Page::new(style);
     let mut places = Vec::with_capacity(report.tables.len());
     for table in &report.tables {
@@ -72,7 +74,7 @@ pub fn panels(report: &Report, decimals: usize, style: &Style) -> (String, Vec<u
         places.push(page.lines() + 1);
         tables(&mut page, &[table], report, decimals);
     }
-    missing(&mut page, &report.missing);
+    missing(&mut page, &report.part.missing);
     (page.finish(), places)
 }
 
@@ -86,40 +88,8 @@ fn panel(table: &Table) -> u32 {
     table.id.split('.').next().and_then(|p| p.parse().ok()).unwrap_or(u32::MAX)
 }
 
-fn tables(page: &mut Page, tables: &[&Table], report: &Report, decimals: usize) {
-    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
-    tables_of(page, tables, &names, decimals);
-}
-
-/// Tables of the inputs of these names.
-pub(super) fn tables_of(page: &mut Page, tables: &[&Table], names: &[&str], decimals: usize) {
-    let mut empty: Vec<(&Table, &Missing)> = Vec::new();
-    for table in tables {
-        if let Some(reason) = table.only_missing() {
-            empty.push((table, reason));
-            continue;
-        }
-        folded(page, &mut empty);
-        page.blank();
-        title(page, table);
-        grid::table(page, table, names, decimals);
-        for note in &table.notes {
-            page.wrapped(2, 4, &[dim(note)]);
-        }
-    }
-    folded(page, &mut empty);
-}
-
-/// Tables without a number: a line each, with the first reason.
-fn folded(page: &mut Page, empty: &mut Vec<(&Table, &Missing)>) {
-    if !empty.is_empty() {
-        page.blank();
-    }
-    for (table, reason) in empty.drain(..) {
-        let first = [dim(format!("{}  ", table.id)), span(Role::Heading, &table.title)];
-        let reason = reason.clone().shortened();
-        page.prefixed(&first, &[plain("    ")], &[dim(format!("  n/a: {reason}"))]);
-    }
+fn tables(page: &mut Page, tables: &[&Table], report: &Answer<Recordings>, decimals: usize) {
+    write_tables(page, tables, &report.input_names(), decimals, false);
 }
 
 fn has_noise(table: &Table) -> bool {
@@ -127,12 +97,13 @@ fn has_noise(table: &Table) -> bool {
     cells.into_iter().any(|c| matches!(c, Cell::Change(Delta { beyond_noise: Some(true), .. })))
 }
 
-fn head(page: &mut Page, recording: &Recording, role: &str) {
-    let mut first = vec![span(Role::Heading, &recording.path), dim(format!("  {}", recording.kind))];
+fn head(page: &mut Page, input: &Input, role: &str) {
+    let mut first = vec![span(Role::Heading, &input.path), dim(format!("  {}", input.kind))];
     if !role.is_empty() {
         first.push(dim(format!(", {role}")));
     }
     page.wrapped(0, 4, &first);
+    let Some(recording) = &input.recording else { return };
     let count = |n: u64, word: &str| plain(plural(&thousands(n), word));
     let mut parts = vec![
         vec![plain(match (recording.dispatches, recording.recorded_dispatches) {
@@ -153,7 +124,7 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
     }
     page.wrapped(2, 4, &join(parts, " · "));
     if role.is_empty() {
-        for line in &recording.summary {
+        for line in &input.facts {
             field(page, &line.name, &line.value);
         }
     }
@@ -164,32 +135,6 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
 
 fn field(page: &mut Page, name: &str, value: &str) {
     page.prefixed(&[dim(format!("  {name:<9}"))], &[plain(" ".repeat(11))], &[plain(value)]);
-}
-
-pub(super) fn notes(page: &mut Page, notes: &[Note]) {
-    for note in notes {
-        let (word, role) = match note.kind {
-            NoteKind::Error => ("error", Role::Severe),
-            NoteKind::Warning => ("warning", Role::Warning),
-            NoteKind::Info => ("note", Role::Dim),
-        };
-        page.prefixed(
-            &[plain("  "), span(role, format!("{word:<7}")), plain("  ")],
-            &[plain(" ".repeat(11))],
-            &[plain(&note.text)],
-        );
-    }
-}
-
-fn title(page: &mut Page, table: &Table) {
-    let mut spans = vec![dim(format!("{}  ", table.id)), span(Role::Heading, &table.title)];
-    if table.title != table.panel {
-        spans.push(dim(format!("  {}", table.panel)));
-    }
-    if let Some(unit) = grid::common_unit(table) {
-        spans.push(dim(format!("  [{unit}]")));
-    }
-    page.wrapped(0, 4, &spans);
 }
 
 /// Rows named for one reason before the rest is only counted.

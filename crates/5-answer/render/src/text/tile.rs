@@ -4,7 +4,7 @@ use super::card::{finding_lines, not_checked_lines};
 use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{TileProblem, TileReport, TileRow, TileTime};
+use view::{Answer, Finding, TileProblem, TileRow, TileTime, Tiles};
 
 /// Columns of a tile.
 const COLUMN: usize = 15;
@@ -76,7 +76,8 @@ fn short_bound(bound: &str) -> &str {
 }
 
 /// Renders a report.
-pub fn tile(report: &TileReport, style: &Style) -> String {
+pub(crate) fn tile(answer: &Answer<Tiles>, style: &Style) -> String {
+    let report = &answer.part;
     let mut page = Page::new(style);
     page.wrapped(
         0,
@@ -93,12 +94,17 @@ pub fn tile(report: &TileReport, style: &Style) -> String {
             page.blank();
             columns(&mut page, problem);
             page.blank();
-            finding_lines(&mut page, &problem.findings);
-            not_checked_lines(&mut page, &problem.not_checked);
+            let name = problem.name();
+            let findings: Vec<Finding> =
+                answer.findings.iter().filter(|it| it.kernel() == name).cloned().collect();
+            finding_lines(&mut page, &findings);
+            not_checked_lines(&mut page, &answer.not_checked);
         }
     }
-    page.blank();
-    page.wrapped(0, 2, &[dim(&report.trust)]);
+    for note in &answer.notes {
+        page.blank();
+        page.wrapped(0, 2, &[dim(&note.text)]);
+    }
     page.finish()
 }
 
@@ -144,7 +150,7 @@ fn cell(role: Role, text: &str) -> Span {
 }
 
 /// One line per shape: the first tile, and the fastest other one where the first was asked for. Fits 80 columns.
-fn table(page: &mut Page, report: &TileReport) {
+fn table(page: &mut Page, report: &Tiles) {
     let asked = report.problems.iter().any(|it| it.asked);
     let name = |row: &TileRow| row.name.replace(" split ", "/");
     let first = report.problems.iter().find_map(|it| it.tiles.first());

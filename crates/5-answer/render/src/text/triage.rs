@@ -1,14 +1,16 @@
 //! Faults as text: what happened, where, what it means, what to do.
 
+use super::answer::notes;
 use super::page::{Page, dim, plain, span};
 use crate::{Role, Style};
-use view::{Incident, Triage, TriageEvent, TriageLine};
+use view::{Answer, Incident, Incidents, TriageEvent, TriageLine};
 
 /// Width of names.
 const NAMES: usize = 19;
 
 /// Renders the answer.
-pub fn triage(triage: &Triage, style: &Style) -> String {
+pub(crate) fn triage(answer: &Answer<Incidents>, style: &Style) -> String {
+    let triage = &answer.part;
     let mut page = Page::new(style);
     for (at, it) in triage.incidents.iter().enumerate() {
         if at > 0 {
@@ -23,9 +25,7 @@ pub fn triage(triage: &Triage, style: &Style) -> String {
         page.raw(&[span(Role::Heading, "Kernel log")]);
         triage.events.iter().for_each(|it| event(&mut page, it));
     }
-    for note in &triage.notes {
-        page.wrapped(0, 6, &[dim("note  "), plain(note)]);
-    }
+    notes(&mut page, &answer.notes);
     if !triage.next.is_empty() {
         page.blank();
         page.raw(&[span(Role::Heading, "To learn more")]);

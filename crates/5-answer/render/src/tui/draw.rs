@@ -37,9 +37,11 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>) {
 fn head(app: &App, width: usize) -> Line<'static> {
     let mut parts = Vec::new();
     let report = &app.data.report;
-    if let Some(recording) = report.recordings.last() {
-        parts.push(recording.path.clone());
-        parts.push(report.guide.as_ref().map_or_else(|| recording.gpu.clone(), |guide| guide.gpu.clone()));
+    if let Some((input, recording)) = report.inputs.last().and_then(|it| Some((it, it.recording.as_ref()?))) {
+        parts.push(input.path.clone());
+        parts.push(
+            report.part.guide.as_ref().map_or_else(|| recording.gpu.clone(), |guide| guide.gpu.clone()),
+        );
         let word = if recording.dispatches == 1 { "dispatch" } else { "dispatches" };
         parts.push(format!("{} {word}", recording.dispatches));
         let time = recording.time_ns.get().map(text::duration);
@@ -124,7 +126,7 @@ fn kernels(app: &mut App, frame: &mut Frame<'_>, body: Rect) {
         return;
     }
     let Some(entry) = app.data.kernels.get(app.row) else { return };
-    let findings: Vec<_> = app.data.findings.iter().filter(|f| f.kernel == entry.kernel.name).collect();
+    let findings: Vec<_> = app.data.findings.iter().filter(|f| f.kernel() == entry.kernel.name).collect();
     let style = Look { width: usize::from(body.width), color: true, full_names: false };
     let text = text::kernel(&entry.kernel, entry.verdict.as_ref(), &findings, &style);
     let mut detail = super::lines::View::default();

@@ -67,8 +67,8 @@ impl App {
         let total =
             kernel.time_ns.get().map_or("n/a".to_owned(), |ns| signed(kernel.time_trust, duration(ns)));
         let bound = kernel.bound().unwrap_or_else(|| "n/a".to_owned());
-        let of_kernel = self.data.findings.iter().filter(|f| f.kernel == kernel.name);
-        let worst = of_kernel.clone().map(|f| f.finding.severity).max();
+        let of_kernel = self.data.findings.iter().filter(|f| f.kernel() == kernel.name);
+        let worst = of_kernel.clone().map(|f| f.severity).max();
         let count = of_kernel.count();
         let mark = if self.data.chosen == Some(at) { '▸' } else { ' ' };
         let mut spans = vec![

@@ -3,10 +3,10 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
 
 use crate::golden_file::check;
-use render::{Style, json, report_csv, report_markdown, text};
+use render::{How, Style, json, table_csv, text};
 use view::{
-    ANALYZE_SCHEMA, Cell, Column, ColumnKind, Delta, Finding, KernelFinding, Known, MachineFact, Mark,
-    MissingValues, Note, NoteKind, Number, Recording, Report, ReportSettings, Row, Severity, Table,
+    ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, Delta, Finding, Format, Input, Known, Mark,
+    MissingValues, NamedValue, NoteKind, Number, Recording, Recordings, ReportSettings, Row, Severity, Table,
 };
 
 fn number(value: f64) -> Cell {
@@ -29,7 +29,7 @@ fn table(id: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row
         label: label.into(),
         columns,
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 
@@ -37,13 +37,11 @@ fn columns(list: &[(&str, ColumnKind, &str)]) -> Vec<Column> {
     list.iter().map(|(title, kind, unit)| Column::new(*title, *kind, *unit)).collect()
 }
 
-fn recording(name: &str) -> Recording {
-    let fact =
-        |name: &str, value: &str| MachineFact { name: name.into(), value: value.into(), filled_from: None };
-    Recording {
-        name: name.into(),
-        path: format!("workloads/{name}/mi200"),
-        kind: "rocprof-compute folder, wide".into(),
+fn recording(name: &str) -> Input {
+    let mut input = Input::new(name, format!("workloads/{name}/mi200"), "rocprof-compute folder, wide");
+    input.fact("GPU", "104 CUs · 1700 MHz");
+    input.fact("command", "./solve --size 4096 --steps 20");
+    input.recording = Some(Recording {
         gpu: "MI210".into(),
         target: "gfx90a".into(),
         kernels: 2,
@@ -53,12 +51,20 @@ fn recording(name: &str) -> Recording {
         time_ns: Number::from(1_234_567.0),
         time_trust: None,
         selection: "dispatch >1".into(),
-        summary: vec![fact("GPU", "104 CUs · 1700 MHz"), fact("command", "./solve --size 4096 --steps 20")],
-        machine: vec![fact("cu_per_gpu", "104")],
-    }
+        machine: vec![NamedValue::new("cu_per_gpu", "104")],
+    });
+    input
 }
 
-fn single() -> Report {
+fn rendered(report: &Answer<Recordings>, format: Format) -> String {
+    render::answer(
+        report,
+        format,
+        &How { decimals: 2, style: Style::default(), version: "0.0.0", rules: &[] },
+    )
+}
+
+fn single() -> Answer<Recordings> {
     use ColumnKind::{Number as N, Percent, Quartile, Text};
     let speed = table(
         "2.1",
@@ -120,36 +126,26 @@ fn single() -> Report {
     )
     .with_cost("up to 310 us of 1.23 ms (25 %)")
     .with_evidence("coalescing", "25 %");
-    Report {
-        schema: ANALYZE_SCHEMA,
-        recordings: vec![recording("problem")],
+    let part = Recordings {
         settings: ReportSettings { average: "weighted", normalization: "per_kernel" },
-        guide: None,
-        findings: vec![KernelFinding {
-            kernel: "void yax<double>(double*, double*, double*, int, int, double*)".into(),
-            time_percent: Number::from(98.2),
-            time_trust: None,
-            finding,
-        }],
-        not_checked: Vec::new(),
-        roofline: None,
-        occupancy_over_time: None,
-        memory_chart: None,
-        tables: vec![speed, mix, stalls],
-        conditions: Vec::new(),
         missing: vec![MissingValues {
             reason: "needs TCC_HIT, TCC_MISS: not recorded".into(),
             rows: vec!["2.1.2".into(), "16.2.2".into()],
             hint: Some("profile with `-b 17`".into()),
         }],
-        notes: vec![
-            Note { kind: NoteKind::Warning, text: "timestamps.csv: the file is absent".into() },
-            Note { kind: NoteKind::Error, text: "pmc_perf.csv:4: the row ends early \u{1b}[31m".into() },
-        ],
-    }
+        ..Recordings::default()
+    };
+    let kernel = "void yax<double>(double*, double*, double*, int, int, double*)";
+    let mut report = Answer::new(ANALYZE_SCHEMA, part);
+    report.inputs = vec![recording("problem")];
+    report.findings = vec![finding.of_kernel(kernel, Number::from(98.2), None)];
+    report.tables = vec![speed, mix, stalls];
+    report.note(NoteKind::Warning, "timestamps.csv: the file is absent");
+    report.note(NoteKind::Error, "pmc_perf.csv:4: the row ends early \u{1b}[31m");
+    report
 }
 
-fn compared() -> Report {
+fn compared() -> Answer<Recordings> {
     use ColumnKind::{Number as N, Percent};
     let delta = |base: f64, value: f64, beyond_noise| {
         Cell::Change(Delta {
@@ -204,15 +200,10 @@ fn compared() -> Report {
             ),
         ],
     );
-    Report {
-        recordings: vec![recording("problem"), recording("solution")],
-        tables: vec![occupancy],
-        guide: None,
-        findings: Vec::new(),
-        missing: Vec::new(),
-        notes: Vec::new(),
-        ..single()
-    }
+    let mut report = Answer::new(ANALYZE_SCHEMA, Recordings { missing: Vec::new(), ..single().part });
+    report.inputs = vec![recording("problem"), recording("solution")];
+    report.tables = vec![occupancy];
+    report
 }
 
 #[test]
@@ -240,22 +231,15 @@ fn signs_of_findings_have_a_legend() {
             .with_cost(format!("up to {time} ns"))
             .with_time_lost(Some(time))
             .with_trust([cycles, time]);
-    let report = Report {
-        findings: vec![KernelFinding {
-            kernel: "copy".into(),
-            time_percent: Number::from(98.2),
-            time_trust: time.trust,
-            finding,
-        }],
-        ..single()
-    };
+    let findings = vec![finding.of_kernel("copy", Number::from(98.2), time.trust)];
+    let report = Answer { findings, ..single() };
     let style = Style { width: 120, ..Style::default() };
     let legend = "~ modelled ±5 % · ≈ modelled ±20 % · without a sign: exact";
     let shown = text::report(&report, 2, &style);
     for part in ["waits in ~59 % of its cycles; costs up to ≈19800 ns", legend] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    let shown = report_markdown::report(&report, 2);
+    let shown = rendered(&report, Format::Markdown);
     for part in ["waits in \\~59 % of its cycles; costs up to ≈19800 ns", &legend.replace('~', "\\~")] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -264,10 +248,10 @@ fn signs_of_findings_have_a_legend() {
 
 #[test]
 fn other_formats() {
-    check("report.csv", &report_csv::long(&compared()));
-    check("report-wide.csv", &report_csv::wide(&compared(), &compared().tables[0]));
-    check("report.md", &report_markdown::report(&single(), 2));
-    check("report-compared.md", &report_markdown::report(&compared(), 2));
-    let value: serde_json::Value = serde_json::from_str(&json::report(&single())).unwrap();
+    check("report.csv", &rendered(&compared(), Format::Csv));
+    check("report-wide.csv", &table_csv::wide(&compared(), &compared().tables[0]));
+    check("report.md", &rendered(&single(), Format::Markdown));
+    check("report-compared.md", &rendered(&compared(), Format::Markdown));
+    let value: serde_json::Value = serde_json::from_str(&json::answer(&single())).unwrap();
     check("report.json", &(serde_json::to_string_pretty(&value).unwrap() + "\n"));
 }

@@ -9,8 +9,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
 use view::{
-    ANALYZE_SCHEMA, Cell, Column, ColumnKind, GuideKernel, ListingLine, Number, Recording, Report,
-    ReportSettings, Row, Table,
+    ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, GuideKernel, Input, ListingLine, Number, Recording,
+    Recordings, Row, Table,
 };
 
 fn table(id: &str, title: &str, rows: usize) -> Table {
@@ -29,41 +29,29 @@ fn table(id: &str, title: &str, rows: usize) -> Table {
                 ..Row::default()
             })
             .collect(),
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 
-fn report() -> Report {
-    Report {
-        schema: ANALYZE_SCHEMA,
-        recordings: vec![Recording {
-            name: "copy".to_owned(),
-            path: "workloads/copy-2/MI200".to_owned(),
-            kind: "rocprof-compute folder, wide".to_owned(),
-            gpu: "MI200".to_owned(),
-            target: "gfx90a".to_owned(),
-            kernels: 3,
-            dispatches: 3,
-            recorded_dispatches: 3,
-            counters: 7,
-            time_ns: Number::from(52_300.0),
-            time_trust: None,
-            selection: String::new(),
-            summary: Vec::new(),
-            machine: Vec::new(),
-        }],
-        settings: ReportSettings { average: "weighted", normalization: "per_kernel" },
-        guide: Some(guide_values::guide(true)),
-        findings: Vec::new(),
-        not_checked: Vec::new(),
-        roofline: None,
-        occupancy_over_time: None,
-        memory_chart: None,
-        tables: vec![table("2.1", "Speed", 30), table("7.1", "Launch", 4), table("16.1", "vL1D", 4)],
-        conditions: Vec::new(),
-        missing: Vec::new(),
-        notes: Vec::new(),
-    }
+fn report() -> Answer<Recordings> {
+    let mut input = Input::new("copy", "workloads/copy-2/MI200", "rocprof-compute folder, wide");
+    input.recording = Some(Recording {
+        gpu: "MI200".to_owned(),
+        target: "gfx90a".to_owned(),
+        kernels: 3,
+        dispatches: 3,
+        recorded_dispatches: 3,
+        counters: 7,
+        time_ns: Number::from(52_300.0),
+        time_trust: None,
+        selection: String::new(),
+        machine: Vec::new(),
+    });
+    let part = Recordings { guide: Some(guide_values::guide(true)), ..Recordings::default() };
+    let mut report = Answer::new(ANALYZE_SCHEMA, part);
+    report.inputs.push(input);
+    report.tables = vec![table("2.1", "Speed", 30), table("7.1", "Launch", 4), table("16.1", "vL1D", 4)];
+    report
 }
 
 fn data(kernels: usize) -> Data {

@@ -22,7 +22,7 @@ pub(crate) fn table(
         label: label.to_owned(),
         columns: columns.iter().map(|(title, kind, unit)| Column::new(*title, *kind, *unit)).collect(),
         rows: Vec::new(),
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use ::trace::Severity;
 use timeline::TimelineEvidence;
-use view::{Note, NoteKind, SurveyInput};
+use view::{Input, Note, NoteKind};
 
 /// Facts of the head.
-pub(super) fn facts(input: &mut SurveyInput, evidence: &TimelineEvidence<'_>) {
+pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
     let t = evidence.timeline;
     let used: Vec<String> = t
         .devices

@@ -19,7 +19,7 @@ pub use recording::{of_dispatches, of_recording};
 use ::trace::Timeline;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;
-use view::{Survey, SurveyInput, TRACE_SCHEMA, Table};
+use view::{Answer, Plain, TRACE_SCHEMA, Table};
 
 /// A timeline with what it is called.
 pub struct Input<'a> {
@@ -59,30 +59,18 @@ impl Options<'_> {
 }
 
 /// Answers.
-pub fn survey(inputs: &[Input<'_>], options: &Options<'_>) -> Survey {
+pub fn survey(inputs: &[Input<'_>], options: &Options<'_>) -> Answer {
     let evidence: Vec<TimelineEvidence<'_>> =
         inputs.iter().map(|input| TimelineEvidence::gather(input.timeline)).collect();
     survey_of(inputs, &evidence, options)
 }
 
 /// Answers, on evidence gathered before.
-pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], options: &Options<'_>) -> Survey {
-    let mut survey = Survey {
-        schema: TRACE_SCHEMA,
-        inputs: Vec::new(),
-        findings: Vec::new(),
-        not_checked: Vec::new(),
-        tables: Vec::new(),
-        notes: Vec::new(),
-    };
+pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], options: &Options<'_>) -> Answer {
+    let mut survey = Answer::new(TRACE_SCHEMA, Plain {});
     let several = inputs.len() > 1;
     for (input, evidence) in inputs.iter().zip(evidence) {
-        let mut shown = SurveyInput {
-            name: input.name.clone(),
-            path: input.path.clone(),
-            kind: evidence.timeline.format.as_str().to_owned(),
-            facts: Vec::new(),
-        };
+        let mut shown = view::Input::new(&input.name, &input.path, evidence.timeline.format.as_str());
         head::facts(&mut shown, evidence);
         survey.inputs.push(shown);
         head::notes(&mut survey.notes, evidence, if several { Some(&input.name) } else { None });

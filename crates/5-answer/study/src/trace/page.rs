@@ -4,7 +4,7 @@ use super::Input;
 use ::trace::{GpuKind, HostKind, Name, Timeline};
 use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
-use view::{Survey, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
+use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
 
 /// Classes that are no category of kernels.
 const HOST: [(HostKind, &str); 7] = [
@@ -18,7 +18,7 @@ const HOST: [(HostKind, &str); 7] = [
 ];
 
 /// The page of some timelines, of which `survey` says what was found.
-pub fn page(inputs: &[Input<'_>], survey: Survey) -> TimelinePage {
+pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     let found: BTreeSet<&str> = survey.findings.iter().map(|finding| finding.rule).collect();
     TimelinePage {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{fact, incident, signal};
 use system::fault::{CoreDump, CoreGpu, Exception, FaultLog};
-use view::{Incident, TriageFact};
+use view::{Incident, NamedValue};
 
 /// Mapped files named at most.
 const MOST_FILES: usize = 12;
@@ -80,7 +80,7 @@ fn gpu_words(core: &CoreDump, id: u32) -> String {
     }
 }
 
-fn facts(core: &CoreDump) -> Vec<TriageFact> {
+fn facts(core: &CoreDump) -> Vec<NamedValue> {
     let mut facts = Vec::new();
     if let Some(program) = &core.program {
         let process = if core.process > 0 { format!(", process {}", core.process) } else { String::new() };

@@ -4,7 +4,7 @@
 
 use super::*;
 
-fn of(names: &[&str]) -> Option<Triage> {
+fn of(names: &[&str]) -> Option<Answer<Incidents>> {
     let folder = testkit::shared("faults")?;
     let read =
         |name: &&str| FaultLog::read(name, &std::fs::read(folder.join(name)).expect(name)).expect(name);
@@ -115,10 +115,10 @@ fn verdicts_of_all_samples() {
     ];
     for (names, count, wanted) in cases {
         let Some(found) = of(names) else { return };
-        let titles: Vec<&str> = found.incidents.iter().map(|it| it.title.as_str()).collect();
+        let titles: Vec<&str> = found.part.incidents.iter().map(|it| it.title.as_str()).collect();
         assert_eq!(titles.len(), count, "{names:?}: {titles:?}");
         for (at, title, name, words) in wanted {
-            let incident = &found.incidents[*at];
+            let incident = &found.part.incidents[*at];
             assert!(incident.title.contains(title), "{names:?} {at}: {}", incident.title);
             assert!(value(incident, name).contains(words), "{names:?} {at} {name}: {:?}", incident.facts);
         }
@@ -128,9 +128,10 @@ fn verdicts_of_all_samples() {
 #[test]
 fn what_follows_stands_last_and_advice_fits() {
     let Some(found) = of(&["made-runtime-messages.txt"]) else { return };
-    let follows: Vec<bool> = found.incidents.iter().map(|it| it.consequence).collect();
+    let follows: Vec<bool> = found.part.incidents.iter().map(|it| it.consequence).collect();
     assert!(follows.is_sorted() && follows.iter().filter(|it| **it).count() == 3, "{follows:?}");
-    let caching = |it: &Triage| it.next.iter().any(|it| it.contains("PYTORCH_NO_HIP_MEMORY_CACHING"));
+    let caching =
+        |it: &Answer<Incidents>| it.part.next.iter().any(|it| it.contains("PYTORCH_NO_HIP_MEMORY_CACHING"));
     assert!(caching(&found));
     for name in ["debug-agent-assert-trap.txt", "made-debug-agent-no-code-object.txt"] {
         assert!(!caching(&of(&[name]).unwrap()), "{name}");
@@ -140,7 +141,7 @@ fn what_follows_stands_last_and_advice_fits() {
 #[test]
 fn registers_stand_beside_the_access() {
     let Some(found) = of(&["made-debug-agent-memory-fault.txt"]) else { return };
-    let marked: Vec<_> = found.incidents[0].code.iter().filter(|it| it.registers.is_some()).collect();
+    let marked: Vec<_> = found.part.incidents[0].code.iter().filter(|it| it.registers.is_some()).collect();
     let access = marked.iter().find(|it| it.suspect).expect("the access");
     let registers = access.registers.as_deref().unwrap();
     assert!(registers.starts_with("v[0:1] = 0x7fbe4cc01000 (lane 0) to 0x7fbe4cc01"), "{registers}");
@@ -161,7 +162,8 @@ fn events_of_the_kernel() {
         ("dmesg-sample.log", "aca", 1, Some("0000:03:00.0")),
     ] {
         let Some(found) = of(&[name]) else { return };
-        let event = found.events.iter().find(|it| it.id == id).unwrap_or_else(|| panic!("{name}: no {id}"));
+        let event =
+            found.part.events.iter().find(|it| it.id == id).unwrap_or_else(|| panic!("{name}: no {id}"));
         assert_eq!((event.times, event.device.as_deref()), (times, device), "{name} {id}");
     }
 }
@@ -191,7 +193,7 @@ fn the_emulators_report_with_its_code() {
         listing,
     };
     let found = triage(std::slice::from_ref(&log), std::slice::from_ref(&code));
-    let incident = &found.incidents[0];
+    let incident = &found.part.incidents[0];
     assert_eq!(incident.title, "kernel copy stopped: store of 4 bytes at 0x10: outside every allocation");
     let marked: Vec<u64> = incident.code.iter().filter(|it| it.current).map(|it| it.address).collect();
     assert_eq!((marked, incident.code_from.as_str()), (vec![0x104], "copy.hsaco"));
@@ -211,6 +213,10 @@ fn addresses_near_allocations_of_any_log() {
         (vec![read("a.log", message)], "unknown: the log names no allocations"),
     ] {
         let found = triage(&logs, &[]);
-        assert!(value(&found.incidents[0], "near").contains(words), "{:?}", found.incidents[0].facts);
+        assert!(
+            value(&found.part.incidents[0], "near").contains(words),
+            "{:?}",
+            found.part.incidents[0].facts
+        );
     }
 }

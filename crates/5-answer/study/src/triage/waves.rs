@@ -3,7 +3,7 @@
 use super::window::window;
 use super::{KernelCode, fact, incident, near, registers};
 use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
-use view::{Incident, SourceLine, TriageFact, TriageLine};
+use view::{Incident, NamedValue, SourceLine, TriageLine};
 
 /// Instructions before the program counter that may have made a fault of memory.
 const BACK: usize = 16;
@@ -176,7 +176,7 @@ fn is_access(text: &str) -> bool {
 
 /// The access that made a fault: the nearest at or before the program counter whose address of a lane is in the page; where registers
 /// or page are not known, the nearest access at all.
-fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(u64, Vec<TriageFact>)> {
+fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(u64, Vec<NamedValue>)> {
     let current = wave.instructions.iter().position(|it| it.current)?;
     let before = wave.instructions[..=current].iter().rev().take(BACK).filter(|it| is_access(&it.text));
     let before: Vec<&AgentInstruction> = before.collect();
@@ -248,7 +248,7 @@ fn addresses(wave: &AgentWave, text: &str, lane: usize) -> Vec<u64> {
 }
 
 /// Registers that say most: masks, state, and how many there are.
-fn registers(wave: &AgentWave) -> Vec<TriageFact> {
+fn registers(wave: &AgentWave) -> Vec<NamedValue> {
     let mut words: Vec<String> = ["exec", "vcc", "m0", "status", "trapsts"]
         .iter()
         .filter_map(|name| Some(format!("{name} {:x}", wave.system.get(*name)?)))

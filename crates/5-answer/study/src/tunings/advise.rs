@@ -4,11 +4,12 @@
 
 mod aiter;
 
+use super::answer;
 use arch::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Kind, Row, Shape, Tunings};
-use view::{Recipe, RecipeStep, TuneReport};
+use view::{Answer, NoteKind, Recipe, RecipeStep, Tuned};
 
 /// Problems for which benchmarks are written.
 const SHOWN: usize = 3;
@@ -28,23 +29,24 @@ fn kind(file: &Tunings<'_>) -> String {
 }
 
 /// Flows for each file.
-pub fn advise(files: &[Tunings<'_>]) -> TuneReport {
-    let mut report = TuneReport::new("advise");
+pub fn advise(files: &[Tunings<'_>]) -> Answer<Tuned> {
+    let mut report = answer("advise", files);
     let mut same: BTreeMap<(Format, String), usize> = BTreeMap::new();
     for file in files {
         // Files of one kind have one flow, with the names of the first in it.
         let seen = same.entry((file.format, kind(file))).or_default();
         *seen += 1;
         if *seen <= SHOWN_FILES {
-            report.flows.extend(flows(file));
+            report.recipes.extend(flows(file));
         }
     }
     for ((format, _), count) in same.iter().filter(|it| *it.1 > SHOWN_FILES) {
-        report.notes.push(format!(
+        let text = format!(
             "{} more files of the kind `{}`: the same steps with their names",
             count - SHOWN_FILES,
             format.name()
-        ));
+        );
+        report.note(NoteKind::Info, text);
     }
     report
 }
@@ -361,13 +363,13 @@ mod tests {
         let source = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nGemmTunableOp_BFloat16_NN,nn_4096_64_32_ld_4096_32_4096,Default,1.5\n";
         let file = read("tunableop_results0.csv", source).unwrap();
         let report = advise(&[file]);
-        let command = &report.flows[1].steps[0].command;
+        let command = &report.recipes[1].steps[0].command;
         assert!(
             command.contains("-m 4096 -n 64 -k 32 --transA N --transB N --lda 4096 --ldb 32"),
             "{command}"
         );
         assert!(command.contains("--a_type bf16_r"), "{command}");
-        assert!(report.flows[0].why.contains("2 GEMMs are tuned, 1 of them run the default"));
+        assert!(report.recipes[0].why.contains("2 GEMMs are tuned, 1 of them run the default"));
     }
 
     #[test]
@@ -393,7 +395,7 @@ mod tests {
             ),
         ] {
             let file = read(name, text.as_bytes()).unwrap();
-            let flows = advise(&[file]).flows;
+            let flows = advise(&[file]).recipes;
             let commands: Vec<&str> =
                 flows.iter().flat_map(|it| &it.steps).map(|it| it.command.as_str()).collect();
             let commands = commands.join("\n");

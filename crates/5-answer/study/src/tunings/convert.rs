@@ -3,11 +3,12 @@
 //! The one idea to keep in mind: a value that the new format cannot hold is listed as lost, and a row that would mean
 //! something else there is left out with the reason.
 
+use super::answer;
 use super::merge::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Row, Shape, Tunings, tunableop};
-use view::TuneReport;
+use view::{Answer, NoteKind, Tuned};
 
 /// What to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +37,7 @@ pub struct Converted {
     /// Its name, where the name is a part of the key.
     pub name: Option<String>,
     /// What is lost, and how many rows there are.
-    pub report: TuneReport,
+    pub report: Answer<Tuned>,
 }
 
 /// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among problem types.
@@ -90,11 +91,12 @@ pub fn convert(
             ));
         }
     };
-    let mut report = TuneReport::new("convert");
-    report.notes = lost.notes();
-    if report.notes.is_empty() {
-        report.notes.push("nothing is lost".to_owned());
+    let mut report = answer("convert", [file]);
+    let lost = lost.notes();
+    if lost.is_empty() {
+        report.note(NoteKind::Info, "nothing is lost");
     }
+    lost.into_iter().for_each(|text| report.note(NoteKind::Warning, text));
     Ok(Converted { bytes, name, report })
 }
 
@@ -407,7 +409,10 @@ mod tests {
     fn text(name: &str, source: &str, to: To) -> Result<(String, Vec<String>), Refusal> {
         let file = read(name, source.as_bytes()).unwrap();
         let found = convert(&file, to, None, &|_| true)?;
-        Ok((String::from_utf8(found.bytes).unwrap(), found.report.notes))
+        Ok((
+            String::from_utf8(found.bytes).unwrap(),
+            found.report.notes.into_iter().map(|it| it.text).collect(),
+        ))
     }
 
     #[test]

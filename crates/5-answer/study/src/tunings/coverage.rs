@@ -4,11 +4,11 @@
 //! their keys are compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's library.
 
 use super::query::{Problem, choose};
-use super::{column, said, shape};
+use super::{answer, column, said, shape, table};
 use rules::TuneMachine;
 use std::collections::HashSet;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings};
-use view::{Sheet, SheetCell, SheetKind, TuneReport};
+use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Problems as the columns that AITER's untuned table and tuned table have in common.
 fn aiter_key(file: &Tunings<'_>, row: &Row<'_>, names: &[&str]) -> Option<String> {
@@ -160,8 +160,8 @@ pub fn coverage(
     machine: Option<&TuneMachine>,
     missing_only: bool,
     top: usize,
-) -> TuneReport {
-    let mut report = TuneReport::new("coverage");
+) -> Answer<Tuned> {
+    let mut report = answer("coverage", files.iter().chain(lists));
     for list in lists {
         let indices: Vec<Index<'_, '_>> = files.iter().map(|file| Index::new(file, list, machine)).collect();
         let mut found = Vec::new();
@@ -169,14 +169,17 @@ pub fn coverage(
             let hit = indices.iter().find_map(|index| Some((index.find(list, row, machine)?, index.file)));
             found.push((row, hit));
         }
-        report.sheets.push(sheet(list, found, missing_only, top));
+        report.tables.push(problems(list, found, missing_only, top));
     }
     report
 }
 
+/// Name of the fact that counts the problems without an entry.
+pub const WITHOUT: &str = "without";
+
 type Found<'f, 'a> = (&'f Row<'a>, Option<(String, &'f Tunings<'f>)>);
 
-fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, top: usize) -> Sheet {
+fn problems(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, top: usize) -> Table {
     let all = found.len();
     let calls: u64 = found.iter().map(|it| it.0.calls).sum();
     let exact = found.iter().filter(|it| it.1.as_ref().is_some_and(|(how, _)| how == "exact")).count();
@@ -190,7 +193,7 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
     if other > 0 {
         facts.push(("taken from an entry of another size".to_owned(), other.to_string()));
     }
-    facts.push(("without".to_owned(), (all - exact - other).to_string()));
+    facts.push((WITHOUT.to_owned(), (all - exact - other).to_string()));
     if calls > all as u64 {
         facts.push(("calls with an entry".to_owned(), format!("{covered} of {calls}")));
     }
@@ -212,36 +215,31 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
     found.truncate(if top == 0 { usize::MAX } else { top });
     let rows = found.iter().map(|(row, hit)| {
         vec![
-            SheetCell::text(hit.as_ref().map_or("none", |(how, _)| how)),
-            SheetCell::Count(u64::from(row.line)),
+            Cell::text(hit.as_ref().map_or("none", |(how, _)| how)),
+            Cell::count(u64::from(row.line)),
             shape(row),
             said(&row.types),
             said(&row.layout),
-            SheetCell::Count(row.calls),
-            SheetCell::number(row.time_us),
+            Cell::count(row.calls),
+            Cell::known(row.time_us),
             hit.as_ref().map_or_else(
-                || SheetCell::missing("no file has an entry"),
-                |(_, file)| SheetCell::text(file.base_name()),
+                || Cell::missing("no file has an entry"),
+                |(_, file)| Cell::text(file.base_name()),
             ),
         ]
     });
-    Sheet {
-        title: list.name.clone(),
-        facts,
-        columns: vec![
-            column("entry", "entry", "", SheetKind::Word),
-            column("line", "line", "", SheetKind::Number),
-            column("shape", "problem", "", SheetKind::Text),
-            column("types", "types", "", SheetKind::Text),
-            column("layout", "AB", "", SheetKind::Word),
-            column("calls", "calls", "", SheetKind::Number),
-            column("time_us", "time", "us", SheetKind::Number),
-            column("file", "file", "", SheetKind::Text),
-        ],
-        more: listed - rows.len(),
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+    let more = listed - rows.len();
+    let columns = vec![
+        column("entry", "entry", "", ColumnKind::Word),
+        column("line", "line", "", ColumnKind::Id),
+        column("shape", "problem", "", ColumnKind::Text),
+        column("types", "types", "", ColumnKind::Text),
+        column("layout", "AB", "", ColumnKind::Word),
+        column("calls", "calls", "", ColumnKind::Number),
+        column("time_us", "time", "us", ColumnKind::Number),
+        column("file", "file", "", ColumnKind::Text),
+    ];
+    Table { more, ..table(&list.name, facts, columns, rows) }
 }
 
 #[cfg(test)]
@@ -251,8 +249,8 @@ mod tests {
     use super::*;
     use tunedb::read;
 
-    fn fact(report: &TuneReport, name: &str) -> Option<String> {
-        report.sheets[0].facts.iter().find(|it| it.0 == name).map(|it| it.1.clone())
+    fn fact(report: &Answer<Tuned>, name: &str) -> Option<String> {
+        report.tables[0].facts.iter().find(|it| it.name == name).map(|it| it.value.clone())
     }
 
     #[test]
@@ -309,6 +307,6 @@ mod tests {
         let (results, log) = ([read("r.csv", results).unwrap()], [read("l.log", log).unwrap()]);
         let report = coverage(&results, &log, None, false, 0);
         assert_eq!(fact(&report, "with an entry").as_deref(), Some("1"));
-        assert_eq!(report.sheets[0].rows[0][0], SheetCell::text("none"));
+        assert_eq!(report.tables[0].rows[0].cells[0], Cell::text("none"));
     }
 }

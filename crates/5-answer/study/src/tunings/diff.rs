@@ -1,9 +1,9 @@
 //! What changed between two tuning files.
 
-use super::{column, said, shape};
+use super::{answer, column, said, shape, table};
 use std::collections::{BTreeMap, HashMap};
 use tunedb::{Row, Tunings};
-use view::{Sheet, SheetCell, SheetKind, TuneReport};
+use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// How often a problem is called, by its key, or by its sizes where the keys are of another format.
 pub type Calls = HashMap<String, u64>;
@@ -41,8 +41,8 @@ pub fn diff(
     noise: f64,
     weights: Option<&Calls>,
     top: usize,
-) -> TuneReport {
-    let mut report = TuneReport::new("diff");
+) -> Answer<Tuned> {
+    let mut report = answer("diff", [old, new]);
     let mut pairs: BTreeMap<&str, [Option<&Row<'_>>; 2]> = BTreeMap::new();
     for (side, file) in [old, new].into_iter().enumerate() {
         for row in &file.rows {
@@ -86,24 +86,20 @@ pub fn diff(
             facts.push((version.key.to_string(), format!("{own} -> {}", version.value)));
         }
     }
-    report.sheets.push(Sheet {
-        title: format!("{} -> {}", old.name, new.name),
-        facts,
-        columns: vec![
-            column("change", "change", "", SheetKind::Word),
-            column("shape", "shape", "", SheetKind::Text),
-            column("old", "old", "", SheetKind::Text),
-            column("new", "new", "", SheetKind::Text),
-            column("old_us", "old", "us", SheetKind::Number),
-            column("new_us", "new", "us", SheetKind::Number),
-            column("relative", "time", "", SheetKind::Change),
-            column("calls", "calls", "", SheetKind::Number),
-            column("won_us", "won", "us", SheetKind::Number),
-        ],
-        more: all - changed.len(),
-        rows: changed.into_iter().map(cells).collect(),
-        notes: Vec::new(),
-    });
+    let columns = vec![
+        column("change", "change", "", ColumnKind::Word),
+        column("shape", "shape", "", ColumnKind::Text),
+        column("old", "old", "", ColumnKind::Text),
+        column("new", "new", "", ColumnKind::Text),
+        column("old_us", "old", "us", ColumnKind::Number),
+        column("new_us", "new", "us", ColumnKind::Number),
+        column("relative", "time", "", ColumnKind::Share),
+        column("calls", "calls", "", ColumnKind::Number),
+        column("won_us", "won", "us", ColumnKind::Number),
+    ];
+    let more = all - changed.len();
+    let title = format!("{} -> {}", old.name, new.name);
+    report.tables.push(Table { more, ..table(title, facts, columns, changed.into_iter().map(cells)) });
     report
 }
 
@@ -125,24 +121,23 @@ fn compare(a: &Row<'_>, b: &Row<'_>, noise: f64) -> (&'static str, Option<f64>) 
 
 type Changed<'f, 'a> = (&'static str, Option<f64>, Option<&'f Row<'a>>, Option<&'f Row<'a>>, u64);
 
-fn cells((what, gain, before, after, times): Changed<'_, '_>) -> Vec<SheetCell> {
+fn cells((what, gain, before, after, times): Changed<'_, '_>) -> Vec<Cell> {
     const NONE: &str = "not in this file";
-    let kernel =
-        |row: Option<&Row<'_>>| row.map_or_else(|| SheetCell::missing(NONE), |row| said(&row.candidate));
-    let us = |row: Option<&Row<'_>>| SheetCell::number(row.map_or(Err(NONE), |row| row.time_us));
+    let kernel = |row: Option<&Row<'_>>| row.map_or_else(|| Cell::missing(NONE), |row| said(&row.candidate));
+    let us = |row: Option<&Row<'_>>| Cell::known(row.map_or(Err(NONE), |row| row.time_us));
     let relative = match (before.map(|it| it.time_us), after.map(|it| it.time_us)) {
-        (Some(Ok(old)), Some(Ok(new))) => SheetCell::Number(new / old - 1.0),
-        _ => SheetCell::missing("needs both times"),
+        (Some(Ok(old)), Some(Ok(new))) => Cell::from(new / old - 1.0),
+        _ => Cell::missing("needs both times"),
     };
     vec![
-        SheetCell::text(what),
-        after.or(before).map_or_else(|| SheetCell::text(""), shape),
+        Cell::text(what),
+        after.or(before).map_or_else(|| Cell::text(""), shape),
         kernel(before),
         kernel(after),
         us(before),
         us(after),
         relative,
-        SheetCell::Count(times),
-        gain.map_or_else(|| SheetCell::missing("no difference beyond noise"), SheetCell::Number),
+        Cell::count(times),
+        gain.map_or_else(|| Cell::missing("no difference beyond noise"), Cell::from),
     ]
 }

@@ -12,11 +12,11 @@ mod logic;
 mod miopen;
 mod natural;
 
-use super::column;
+use super::{answer, column, table};
 use groups::{Groups, groups};
 use std::collections::HashMap;
 use tunedb::{Format, Row, Tunings};
-use view::{Sheet, SheetCell, SheetKind, TuneReport};
+use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Difference of times, as a share, below which they are the same where no repeats say otherwise.
 pub const NOISE: f64 = 0.02;
@@ -42,7 +42,7 @@ pub struct Merged {
     /// The file.
     pub bytes: Vec<u8>,
     /// Decisions.
-    pub report: TuneReport,
+    pub report: Answer<Tuned>,
     /// Each row is a line of a file that was read, and the first line tells the format: reading the result says nothing new.
     pub verbatim: bool,
 }
@@ -254,7 +254,7 @@ fn noise_of_repeats<'g>(groups: impl Iterator<Item = &'g [Candidate<'g, 'g>]>) -
 
 /// Decisions, as a table, with their counts.
 struct Journal {
-    rows: Vec<Vec<SheetCell>>,
+    rows: Vec<Vec<Cell>>,
     counts: HashMap<&'static str, usize>,
     facts: Vec<(String, String)>,
     notes: Vec<String>,
@@ -297,20 +297,20 @@ impl Journal {
             .filter(|(at, _)| *at != chosen)
             .map(|(_, it)| it)
             .min_by(|a, b| time(a).total_cmp(&time(b)));
-        let none = || SheetCell::missing("there is no other row");
+        let none = || Cell::missing("there is no other row");
         let change = match (kept.row.time_us, other.map(|it| it.row.time_us)) {
-            (Ok(own), Some(Ok(other))) => SheetCell::Number(own / other - 1.0),
-            _ => SheetCell::missing("needs two times"),
+            (Ok(own), Some(Ok(other))) => Cell::from(own / other - 1.0),
+            _ => Cell::missing("needs two times"),
         };
         self.rows.push(vec![
-            SheetCell::text(decision.words()),
-            SheetCell::text(key),
+            Cell::text(decision.words()),
+            Cell::text(key),
             kernel(kept),
-            SheetCell::number(kept.row.time_us),
-            SheetCell::text(place(kept)),
+            Cell::known(kept.row.time_us),
+            Cell::text(place(kept)),
             other.map_or_else(none, kernel),
-            SheetCell::number(other.map_or(Err("there is no other row"), |it| it.row.time_us)),
-            other.map_or_else(none, |it| SheetCell::text(place(it))),
+            Cell::known(other.map_or(Err("there is no other row"), |it| it.row.time_us)),
+            other.map_or_else(none, |it| Cell::text(place(it))),
             change,
         ]);
     }
@@ -332,29 +332,24 @@ impl Journal {
 
     /// The merged file, with what was decided.
     fn merged(self, files: &[Tunings<'_>], bytes: Vec<u8>) -> Merged {
-        let mut report = TuneReport::new("merge");
+        let mut report = answer("merge", files);
         let mut facts = self.facts;
         let mut counts: Vec<_> = self.counts.into_iter().collect();
         counts.sort_unstable();
         facts.extend(counts.into_iter().map(|(words, count)| (words.to_owned(), count.to_string())));
-        report.sheets.push(Sheet {
-            title: title(files),
-            facts,
-            columns: vec![
-                column("decision", "decision", "", SheetKind::Word),
-                column("key", "problem", "", SheetKind::Text),
-                column("kept", "kept", "", SheetKind::Text),
-                column("kept_us", "time", "us", SheetKind::Number),
-                column("kept_at", "from", "", SheetKind::Text),
-                column("other", "instead of", "", SheetKind::Text),
-                column("other_us", "time", "us", SheetKind::Number),
-                column("other_at", "from", "", SheetKind::Text),
-                column("change", "change", "", SheetKind::Change),
-            ],
-            rows: self.rows,
-            more: 0,
-            notes: self.notes,
-        });
+        let columns = vec![
+            column("decision", "decision", "", ColumnKind::Word),
+            column("key", "problem", "", ColumnKind::Text),
+            column("kept", "kept", "", ColumnKind::Text),
+            column("kept_us", "time", "us", ColumnKind::Number),
+            column("kept_at", "from", "", ColumnKind::Text),
+            column("other", "instead of", "", ColumnKind::Text),
+            column("other_us", "time", "us", ColumnKind::Number),
+            column("other_at", "from", "", ColumnKind::Text),
+            column("change", "change", "", ColumnKind::Share),
+        ];
+        let table = table(title(files), facts, columns, self.rows);
+        report.tables.push(Table { notes: self.notes, ..table });
         Merged { bytes, report, verbatim: false }
     }
 }

@@ -55,7 +55,7 @@ fn rows_under_other_columns_are_left_out() {
     let merged = merge(&files, &Options::default()).unwrap();
     let expected = format!("Git Version: 7d9f\n    {head}\n{}{}", row(5, ""), row(8, ""));
     assert_eq!(String::from_utf8(merged.bytes).unwrap(), expected);
-    let said = &merged.report.sheets[0].notes;
+    let said = &merged.report.tables[0].notes;
     assert!(
         said.iter().any(|it| it.contains("a.txt:5: the columns above it are not those of the first")),
         "{said:?}"
@@ -114,10 +114,10 @@ fn rows_that_cannot_be_read_are_named() {
     let files = [read("a.csv", text.as_bytes()).unwrap()];
     let result = merge(&files, &Options::default()).unwrap();
     assert_eq!(String::from_utf8(result.bytes).unwrap(), format!("{HEAD}{}", row(1, "A", "1")));
-    assert_eq!(result.report.sheets[0].notes, ["left out: a.csv:4: sizes `tn_8_x_8`: a size is no number"]);
+    assert_eq!(result.report.tables[0].notes, ["left out: a.csv:4: sizes `tn_8_x_8`: a size is no number"]);
 }
 
-fn shared(names: &[&str], options: &Options) -> Option<(String, TuneReport)> {
+fn shared(names: &[&str], options: &Options) -> Option<(String, Answer<Tuned>)> {
     let folder = testkit::shared("tuning")?;
     let bytes: Vec<Vec<u8>> =
         names.iter().map(|name| std::fs::read(folder.join(name)).expect(name)).collect();
@@ -200,8 +200,8 @@ fn databases_of_miopen_merge_as_their_text_does() {
     };
     let result = merge(&files, &Options::default()).unwrap();
     assert!(rows(&read("gfx942130.db", &result.bytes).unwrap()) == rows(&whole));
-    let conflicts = result.report.sheets[0].rows.len();
-    assert!(conflicts > 0 && result.report.sheets[0].notes[0].starts_with(&format!("{conflicts} solvers")));
+    let conflicts = result.report.tables[0].rows.len();
+    assert!(conflicts > 0 && result.report.tables[0].notes[0].starts_with(&format!("{conflicts} solvers")));
     let forced = merge(&files, &Options { force: true, ..Options::default() }).unwrap();
     let forced = read("gfx942130.db", &forced.bytes).unwrap();
     assert_eq!(
@@ -268,13 +268,14 @@ fn logic_pair_of_the_notes() {
             .collect();
         expected.sort();
         assert_eq!(found, expected, "force {force}");
-        let fact = |name: &str| report.sheets[0].facts.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+        let fact =
+            |name: &str| report.tables[0].facts.iter().find(|it| it.name == name).map(|it| it.value.clone());
         assert_eq!(fact("solutions"), Some(kernels.to_string()), "force {force}");
         assert_eq!(fact("sizes"), Some("9".to_owned()));
-        let slower = report.sheets[0]
+        let slower = report.tables[0]
             .rows
             .iter()
-            .filter(|row| row[0] == view::SheetCell::text("forced, SLOWER"))
+            .filter(|row| row.cells[0] == view::Cell::text("forced, SLOWER"))
             .count();
         assert_eq!(slower, usize::from(force));
     }
@@ -282,7 +283,7 @@ fn logic_pair_of_the_notes() {
     let trim = Options { trim: true, ..Options::default() };
     let Some((text, report)) = shared(&names, &trim) else { return };
     assert_eq!(logic_rows(&text).len(), 7);
-    assert_eq!(report.sheets[0].notes.iter().filter(|it| it.starts_with("--trim: 2 sizes")).count(), 2);
+    assert_eq!(report.tables[0].notes.iter().filter(|it| it.starts_with("--trim: 2 sizes")).count(), 2);
 }
 
 #[test]
@@ -347,13 +348,13 @@ fn configurations_by_rows_are_joined() {
         let files = [read(name, base.as_bytes()).unwrap(), read(name, other.as_bytes()).unwrap()];
         let result = merge(&files, &options).unwrap();
         assert_eq!(String::from_utf8(result.bytes).unwrap(), expected, "{other}");
-        assert_eq!(result.report.sheets[0].notes, notes, "{other}");
+        assert_eq!(result.report.tables[0].notes, notes, "{other}");
     }
     // Settings in another order are the same settings.
     let texts = ["{\"any\": {\"BLOCK_M\": 1, \"kpack\": 2}}", "{\"any\": {\"kpack\": 2, \"BLOCK_M\": 1}}"];
     let files = texts.map(|text| read(name, text.as_bytes()).unwrap());
     let result = merge(&files, &plain).unwrap();
-    assert!(result.report.sheets[0].facts.contains(&("equal".to_owned(), "1".to_owned())), "{result:?}");
+    assert!(result.report.tables[0].facts.contains(&view::NamedValue::new("equal", "1")), "{result:?}");
     // Every file of the shared data merges with itself, byte for byte.
     let Some(folder) = testkit::shared("tuning/aiter/triton-configs") else { return };
     for (name, bytes) in testkit::files(&folder) {

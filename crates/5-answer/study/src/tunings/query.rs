@@ -5,11 +5,11 @@
 
 mod config;
 
-use super::{column, facts, gpu, said, shape};
+use super::{answer, column, facts, gpu, said, shape, table};
 pub(super) use config::rows_take;
 use rules::TuneMachine;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings, aiter, hipblaslt, triton};
-use view::{Sheet, SheetCell, SheetKind, TuneReport};
+use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Rows that answer one question at most.
 const MOST_TAKEN: usize = 1000;
@@ -415,21 +415,21 @@ pub fn query(
     problem: &Problem,
     machine: Option<&TuneMachine>,
     top: usize,
-) -> TuneReport {
-    let mut report = TuneReport::new("query");
+) -> Answer<Tuned> {
+    let mut report = answer("query", files);
     for (number, file) in files.iter().enumerate() {
         let choice = config::set_aside(files, number, problem, machine)
             .unwrap_or_else(|| choose(file, problem, machine));
         let all = choice.taken.len();
         let rows = choice.taken.iter().take(if top == 0 { usize::MAX } else { top }).map(|it| {
             vec![
-                SheetCell::text(&it.how),
-                SheetCell::Count(u64::from(it.row.line)),
+                Cell::text(&it.how),
+                Cell::count(u64::from(it.row.line)),
                 shape(it.row),
                 said(&it.row.types),
                 gpu(it.row),
                 said(&it.row.candidate),
-                SheetCell::number(it.row.time_us),
+                Cell::known(it.row.time_us),
             ]
         });
         let rows: Vec<_> = rows.collect();
@@ -438,22 +438,18 @@ pub fn query(
         if !choice.rule.is_empty() {
             facts.push(("rule".to_owned(), choice.rule.to_owned()));
         }
-        report.sheets.push(Sheet {
-            title: file.name.clone(),
-            facts,
-            columns: vec![
-                column("found", "found", "", SheetKind::Word),
-                column("line", "line", "", SheetKind::Number),
-                column("shape", "shape", "", SheetKind::Text),
-                column("types", "types", "", SheetKind::Text),
-                column("gpu", "GPU", "", SheetKind::Word),
-                column("candidate", "takes", "", SheetKind::Text),
-                column("time_us", "time", "us", SheetKind::Number),
-            ],
-            more: all - rows.len(),
-            rows,
-            notes: choice.note.into_iter().collect(),
-        });
+        let columns = vec![
+            column("found", "found", "", ColumnKind::Word),
+            column("line", "line", "", ColumnKind::Id),
+            column("shape", "shape", "", ColumnKind::Text),
+            column("types", "types", "", ColumnKind::Text),
+            column("gpu", "GPU", "", ColumnKind::Word),
+            column("candidate", "takes", "", ColumnKind::Text),
+            column("time_us", "time", "us", ColumnKind::Number),
+        ];
+        let more = all - rows.len();
+        let notes = choice.note.into_iter().collect();
+        report.tables.push(Table { more, notes, ..table(&file.name, facts, columns, rows) });
     }
     report
 }

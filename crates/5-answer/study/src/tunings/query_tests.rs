@@ -191,9 +191,9 @@ fn the_file_of_sizes_stands_before_the_default() {
     let files = names.map(|name| tunedb::read(name, STEPS.as_bytes()).unwrap());
     for (problem, taken) in [(gemm(1, 8, 16), [0, 1, 1]), (gemm(1, 8, 32), [1, 0, 1])] {
         let report = query(&files, &problem, None, 0);
-        let found: Vec<usize> = report.sheets.iter().map(|it| it.rows.len()).collect();
+        let found: Vec<usize> = report.tables.iter().map(|it| it.rows.len()).collect();
         assert_eq!(found, taken, "{problem:?}");
     }
     let report = query(&files, &gemm(1, 8, 16), None, 0);
-    assert_eq!(report.sheets[0].notes, ["`gfx942-GEMM-A-N=8-K=16.json` stands before it for these N and K"]);
+    assert_eq!(report.tables[0].notes, ["`gfx942-GEMM-A-N=8-K=16.json` stands before it for these N and K"]);
 }

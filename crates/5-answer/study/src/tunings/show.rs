@@ -1,10 +1,10 @@
 //! Rows of tuning databases as tables.
 
-use super::{column, facts, gpu, said, shape};
+use super::{answer, column, facts, gpu, said, shape, table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use tunedb::{Kind, Row, Tunings};
-use view::{Sheet, SheetCell, SheetKind, TuneReport};
+use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Which rows.
 #[derive(Clone, Debug, Default)]
@@ -68,13 +68,13 @@ pub enum Order {
 }
 
 /// A table for each file.
-pub fn show(files: &[Tunings<'_>], selection: &Selection, order: Order, top: usize) -> TuneReport {
-    let mut report = TuneReport::new("show");
-    report.sheets = files.iter().map(|file| sheet(file, selection, order, top)).collect();
+pub fn show(files: &[Tunings<'_>], selection: &Selection, order: Order, top: usize) -> Answer<Tuned> {
+    let mut report = answer("show", files);
+    report.tables = files.iter().map(|file| rows_of(file, selection, order, top)).collect();
     report
 }
 
-fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) -> Sheet {
+fn rows_of(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) -> Table {
     let mut rows: Vec<&Row<'_>> = file.rows.iter().filter(|row| selection.takes(row)).collect();
     let lost = if order == Order::Lost { lost(file) } else { HashMap::new() };
     let time = |row: &Row<'_>| row.time_us.as_ref().copied().unwrap_or(-1.0);
@@ -99,65 +99,56 @@ fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) ->
     let calls = file.rows.iter().any(|row| row.calls > 1);
     let errors = rows.iter().any(|row| row.error().is_ok_and(|share| share > 0.0));
     let mut columns = vec![
-        column("line", "line", "", SheetKind::Number),
-        column("operation", "operation", "", SheetKind::Text),
-        column("types", "types", "", SheetKind::Text),
-        column("layout", "AB", "", SheetKind::Word),
-        column("shape", "shape", "", SheetKind::Text),
-        column("gpu", "GPU", "", SheetKind::Word),
-        column("candidate", "candidate", "", SheetKind::Text),
-        column("time_us", "time", "us", SheetKind::Number),
-        column("tflops", "rate", "TFLOP/s", SheetKind::Number),
+        column("line", "line", "", ColumnKind::Id),
+        column("operation", "operation", "", ColumnKind::Text),
+        column("types", "types", "", ColumnKind::Text),
+        column("layout", "AB", "", ColumnKind::Word),
+        column("shape", "shape", "", ColumnKind::Text),
+        column("gpu", "GPU", "", ColumnKind::Word),
+        column("candidate", "candidate", "", ColumnKind::Text),
+        column("time_us", "time", "us", ColumnKind::Number),
+        column("tflops", "rate", "TFLOP/s", ColumnKind::Number),
     ];
     if errors {
-        columns.push(column("error", "wrong", "share", SheetKind::Number));
+        columns.push(column("error_percent", "wrong", "%", ColumnKind::Number));
     }
     if calls {
-        columns.push(column("calls", "calls", "", SheetKind::Number));
+        columns.push(column("calls", "calls", "", ColumnKind::Number));
     }
     if order == Order::Lost {
-        columns.push(column("lost_us", "lost", "us", SheetKind::Number));
+        columns.push(column("lost_us", "lost", "us", ColumnKind::Number));
     }
     let cells = rows.iter().map(|row| {
         let mut cells = vec![
-            if row.line == 0 { SheetCell::text("") } else { SheetCell::Count(u64::from(row.line)) },
-            SheetCell::text(row.operation.as_ref()),
+            if row.line == 0 { Cell::text("") } else { Cell::count(u64::from(row.line)) },
+            Cell::text(row.operation.as_ref()),
             said(&row.types),
             said(&row.layout),
             shape(row),
             gpu(row),
             said(&row.candidate),
-            SheetCell::number(row.time_us),
+            Cell::known(row.time_us),
             rate(row),
         ];
         if errors {
-            cells.push(SheetCell::number(row.error()));
+            cells.push(Cell::known(row.error().map(|share| 100.0 * share)));
         }
         if calls {
-            cells.push(SheetCell::Count(row.calls));
+            cells.push(Cell::count(row.calls));
         }
         if order == Order::Lost {
-            cells.push(
-                lost_of(row).map_or_else(|| SheetCell::missing("the row has no time"), SheetCell::Number),
-            );
+            cells.push(lost_of(row).map_or_else(|| Cell::missing("the row has no time"), Cell::from));
         }
         cells
     });
-    Sheet {
-        title: file.name.clone(),
-        facts,
-        columns,
-        rows: cells.collect(),
-        more: all - rows.len(),
-        notes: Vec::new(),
-    }
+    Table { more: all - rows.len(), ..table(&file.name, facts, columns, cells) }
 }
 
 /// The rate of a row: computed where sizes and time are known, otherwise as stated.
-fn rate(row: &Row<'_>) -> SheetCell {
+fn rate(row: &Row<'_>) -> Cell {
     match (row.flop(), row.time_us) {
-        (Some(flop), Ok(us)) => SheetCell::Number(flop / us / 1e6),
-        _ => SheetCell::number(row.tera_flops()),
+        (Some(flop), Ok(us)) => Cell::from(flop / us / 1e6),
+        _ => Cell::known(row.tera_flops()),
     }
 }
 
@@ -183,17 +174,17 @@ mod tests {
 
     #[test]
     fn wrong_results_have_a_column() {
-        for (ratio, shown) in [("0.0", None), ("", None), ("0.8%", Some(0.008))] {
+        for (ratio, shown) in [("0.0", None), ("", None), ("0.8%", Some(0.8))] {
             let text = format!(
                 "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n\
                  gfx942,80,1,1280,8192,torch.int8,34,0,20.5611,kernel,1.02,510.5,{ratio}\n"
             );
             let file = tunedb::read("a8w8_tuned_gemm.csv", text.as_bytes()).unwrap();
             let report = show(&[file], &Selection::default(), Order::Line, 0);
-            let sheet = &report.sheets[0];
-            let at = sheet.columns.iter().position(|column| column.key == "error");
-            let found = at.map(|at| sheet.rows[0][at].clone());
-            assert_eq!(found, shown.map(SheetCell::Number), "{ratio}");
+            let sheet = &report.tables[0];
+            let at = sheet.columns.iter().position(|column| column.key == "error_percent");
+            let found = at.map(|at| sheet.rows[0].cells[at].clone());
+            assert_eq!(found, shown.map(Cell::from), "{ratio}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use study::triage::{KernelCode, triage};
 use system::fault::FaultLog;
-use view::{Incident, Listing, ListingLine, Triage};
+use view::{Answer, Incident, Incidents, Listing, ListingLine};
 
-fn read(names: &[&str]) -> Option<Triage> {
+fn read(names: &[&str]) -> Option<Answer<Incidents>> {
     let logs: Option<Vec<FaultLog>> = names
         .iter()
         .map(|name| {
@@ -22,20 +22,20 @@ fn fact<'a>(incident: &'a Incident, name: &str) -> &'a str {
 #[test]
 fn the_cause_stands_before_what_follows() {
     let Some(found) = read(&["made-training-log-with-fault.txt", "made-dmesg-gfxhub.log"]) else { return };
-    let order: Vec<(u32, bool)> = found.incidents.iter().map(|it| (it.line, it.consequence)).collect();
+    let order: Vec<(u32, bool)> = found.part.incidents.iter().map(|it| (it.line, it.consequence)).collect();
     assert_eq!(order, [(2, false), (9, false), (4, true)]);
     // The driver's block is told with the message of its address.
-    assert!(fact(&found.incidents[0], "kernel log").contains("python3 30911, load, by TCP"));
-    assert!(found.notes.iter().any(|note| note.contains("signal 6")));
+    assert!(fact(&found.part.incidents[0], "kernel log").contains("python3 30911, load, by TCP"));
+    assert!(found.notes.iter().any(|note| note.text.contains("signal 6")));
     let Some(found) = read(&["made-runtime-messages.txt"]) else { return };
-    assert_eq!(found.incidents.len(), 15);
-    assert!(found.incidents.iter().all(|it| !it.meaning.is_empty()), "{:?}", found.incidents);
+    assert_eq!(found.part.incidents.len(), 15);
+    assert!(found.part.incidents.iter().all(|it| !it.meaning.is_empty()), "{:?}", found.part.incidents);
 }
 
 #[test]
 fn the_access_before_the_program_counter() {
     let Some(found) = read(&["made-debug-agent-memory-fault.txt"]) else { return };
-    for (incident, lanes) in found.incidents.iter().zip(["0-63 (64 lanes)", "0-31 (32 lanes)"]) {
+    for (incident, lanes) in found.part.incidents.iter().zip(["0-63 (64 lanes)", "0-31 (32 lanes)"]) {
         assert!(
             fact(incident, "access").starts_with("+172: global_store_dword v[0:1], v2, off (before"),
             "{incident:?}"
@@ -45,10 +45,13 @@ fn the_access_before_the_program_counter() {
         assert_eq!((suspect.address, suspect.current), (0x7fbe_4cc0_d0ac, false));
     }
     let Some(found) = read(&["made-debug-agent-no-code-object.txt"]) else { return };
-    assert!(fact(&found.incidents[0], "kernel").starts_with("unknown") && found.incidents[0].code.is_empty());
+    assert!(
+        fact(&found.part.incidents[0], "kernel").starts_with("unknown")
+            && found.part.incidents[0].code.is_empty()
+    );
     let Some(found) = read(&["made-debug-agent-cut.txt"]) else { return };
-    assert!(found.notes.iter().any(|note| note.contains("breaks off")));
-    assert_eq!(found.incidents.len(), 2);
+    assert!(found.notes.iter().any(|note| note.text.contains("breaks off")));
+    assert_eq!(found.part.incidents.len(), 2);
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn a_code_object_beside_the_dump_gives_the_listing() {
         ("program", 5),
     ] {
         let found = triage(std::slice::from_ref(&log), &[code(name, size)]);
-        let incident = &found.incidents[0];
+        let incident = &found.part.incidents[0];
         assert_eq!(incident.code_from, format!("dir/{name}"));
         let text: Vec<(&str, bool)> = incident.code.iter().map(|it| (it.text.as_str(), it.current)).collect();
         assert_eq!(text, [("s_nop 0", false), ("s_trap 2", true), ("s_endpgm", false)]);

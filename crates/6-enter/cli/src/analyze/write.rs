@@ -1,59 +1,46 @@
 //! Where a report goes: standard output, or files in a folder.
 
-use crate::args::{Analyze, Look, ReportFormat};
+use crate::answer::{self, Target};
+use crate::args::{Analyze, Look};
 use crate::exit::usage;
 use crate::output::Output;
-use crate::terminal;
 use analysis::workload::Subject;
 use anyhow::{Context, Result};
 use metrics::{Compiled, Definitions};
-use render::{json, report_csv, report_markdown, text};
-use std::path::Path;
-use view::Report;
+use render::table_csv;
+use view::{Answer, Format, Recordings};
 
 /// Writes a report.
-pub(crate) fn write(report: &Report, args: &Analyze, look: &Look) -> Result<()> {
-    let decimals = usize::from(args.decimal);
-    let Some(folder) = &args.output else {
-        let mut output = Output::open(None)?;
-        output.write(&match args.format {
-            ReportFormat::Text => text::report(report, decimals, &terminal::style(look, false)),
-            ReportFormat::Json => json::report(report),
-            ReportFormat::Csv => report_csv::long(report),
-            ReportFormat::Markdown => report_markdown::report(report, decimals),
-            // It is written before there is a report.
-            ReportFormat::Db => String::new(),
-        })?;
-        return output.finish();
-    };
+pub(crate) fn write(report: &Answer<Recordings>, args: &Analyze, look: &Look) -> Result<()> {
+    let mut target = Target { format: args.format, output: None, decimals: args.decimal, look };
+    let Some(folder) = &args.output else { return answer::write(report, &target) };
     let name = folder.display();
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{name}`"))?;
-    match args.format {
-        ReportFormat::Text => {
-            file(folder, "report.txt", &text::report(report, decimals, &terminal::style(look, true)))
+    if args.format == Format::Csv {
+        for t in &report.tables {
+            let words: String =
+                t.title.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+            let title: Vec<&str> = words.split('_').filter(|w| !w.is_empty()).collect();
+            let mut output = Output::open(Some(&folder.join(format!("{}_{}.csv", t.id, title.join("_")))))?;
+            output.write(&table_csv::wide(report, t))?;
+            output.finish()?;
         }
-        ReportFormat::Json => file(folder, "report.json", &json::report(report)),
-        ReportFormat::Markdown => file(folder, "report.md", &report_markdown::report(report, decimals)),
-        ReportFormat::Db => Ok(()),
-        ReportFormat::Csv => {
-            for t in &report.tables {
-                let words: String = t
-                    .title
-                    .to_lowercase()
-                    .chars()
-                    .map(|c| if c.is_alphanumeric() { c } else { '_' })
-                    .collect();
-                let title: Vec<&str> = words.split('_').filter(|w| !w.is_empty()).collect();
-                file(folder, &format!("{}_{}.csv", t.id, title.join("_")), &report_csv::wide(report, t))?;
-            }
-            Ok(())
-        }
+        return Ok(());
     }
+    let ending = match args.format {
+        Format::Text => "txt",
+        Format::Markdown => "md",
+        Format::Github => "github",
+        other => other.as_str(),
+    };
+    let path = folder.join(format!("report.{ending}"));
+    target.output = Some(&path);
+    answer::write(report, &target)
 }
 
 /// Refuses what a database cannot hold, before anything is read.
 pub(super) fn check(args: &Analyze) -> Result<()> {
-    if args.format != ReportFormat::Db {
+    if args.format != Format::Db {
         return Ok(());
     }
     if args.output.is_none() {
@@ -82,10 +69,4 @@ pub(super) fn database(
     output.finish()?;
     eprintln!("wrote {}", path.display());
     Ok(())
-}
-
-fn file(folder: &Path, name: &str, text: &str) -> Result<()> {
-    let mut output = Output::open(Some(&folder.join(name)))?;
-    output.write(text)?;
-    output.finish()
 }

@@ -1,9 +1,10 @@
 //! Flags of `accuracy`.
 
-use super::ShortFormat;
 use super::recordings::Part;
+use super::{SHORT, formats};
 use clap::Args;
 use std::path::PathBuf;
+use view::Format;
 
 /// Compare a recording of a GPU with an emulated one of the same program, and write a file to send.
 ///
@@ -31,6 +32,6 @@ pub(crate) struct Accuracy {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// What is printed.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }

@@ -1,12 +1,15 @@
 //! Flags of the commands on recordings.
 
 use super::recordings::Pick;
-use super::{Cli, Command, ShortFormat};
+use super::{Cli, Command};
+use super::{SHORT, formats};
 use analysis::workload::TimeUnit;
 use clap::{Args, Parser, ValueEnum};
 use metrics::Norm;
+use render::Part;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use view::{Format, Recordings};
 
 /// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
 ///
@@ -81,8 +84,8 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "TRACE")]
     pub(crate) trace: Option<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Recordings::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write into a folder: a file per report, for CSV a file per table; of a database the file.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -101,20 +104,6 @@ impl Analyze {
             _ => anyhow::bail!("the report cannot be made"),
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// For people.
-    Text,
-    /// One document; see docs/analyze-json.md.
-    Json,
-    /// A line per number; with `-o` a file per table.
-    Csv,
-    /// For issues and wikis.
-    Markdown,
-    /// An SQLite database with the views of the vendor's analysis databases; needs `-o FILE.db`.
-    Db,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -203,6 +192,6 @@ pub(crate) struct Metrics {
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }

@@ -1,8 +1,10 @@
 //! Flags of `comm`.
 
-use super::SurveyFormat;
+use super::formats;
 use clap::Args;
+use render::Part;
 use std::path::PathBuf;
+use view::{Format, Plain};
 
 /// Judge communication between GPUs: rccl-tests, NCCL_DEBUG logs, topologies, TransferBench, NPKit.
 ///
@@ -32,8 +34,8 @@ pub(crate) struct Comm {
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = SurveyFormat::Text)]
-    pub(crate) format: SurveyFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Plain::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

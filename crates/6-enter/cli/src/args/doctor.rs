@@ -1,7 +1,10 @@
 //! Options of `doctor`.
 
+use super::formats;
 use clap::{Args, ValueEnum};
+use render::Part;
 use std::path::PathBuf;
+use view::{Format, Machines};
 
 /// Check whether a machine, an environment and a command are set up to be fast.
 ///
@@ -57,8 +60,8 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub(crate) format: DoctorFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Machines::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -89,20 +92,4 @@ pub(crate) enum EmitForm {
     Sh,
     Docker,
     Slurm,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DoctorFormat {
-    /// For people.
-    Text,
-    /// One document; see docs/doctor.md.
-    Json,
-    /// One row per check.
-    Csv,
-    /// For bug reports.
-    Markdown,
-    /// SARIF 2.1.0, for code scanning.
-    Sarif,
-    /// Workflow commands of GitHub.
-    Github,
 }

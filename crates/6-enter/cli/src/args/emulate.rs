@@ -1,15 +1,16 @@
 //! Options of the commands that run programs: `run` and `profile`.
 
-use super::ShortFormat;
 use super::gpu_name::GpuName;
 use super::on::On;
 use super::on_gpu::OnGpu;
 use super::recordings::Part;
+use super::{SHORT, formats};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use record::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use view::Format;
 
 /// How to emulate.
 #[derive(Args, Clone)]
@@ -177,8 +178,8 @@ pub(crate) struct Breakdown {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }
 
 impl Profile {

@@ -1,8 +1,9 @@
 //! Flags of the commands that show recordings in other ways than `analyze`.
 
-use super::ShortFormat;
+use super::{SHORT, formats};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use view::Format;
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
 ///
@@ -20,8 +21,8 @@ pub(crate) struct Guide {
     #[arg(long = "match", value_name = "OLD=NEW", requires = "base")]
     pub(crate) matches: Vec<String>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
 }
 
 /// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each instruction did.
@@ -92,8 +93,8 @@ pub(crate) struct Roofline {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=52))]
     pub(crate) top: u8,
     /// Output format, without a file.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    pub(crate) format: Format,
     /// Write a picture: `.svg`, `.png`, `.pdf` or `.html`; with `--measure` a table: `.csv`.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,7 +1,10 @@
 //! Flags of `tile`.
 
+use super::formats;
 use super::gpu_name::GpuName;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use render::Part;
+use view::{Format, Tiles};
 
 /// Say what a tile size costs a matrix product: rounds over compute units and XCDs, bytes, resources, expected time.
 ///
@@ -57,21 +60,14 @@ pub(crate) struct Tile {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = TileFormat::Text)]
-    pub(crate) format: TileFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Tiles::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<std::path::PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TileFormat {
-    /// For people.
-    Text,
-    /// One document; see docs/tile.md.
-    Json,
-    /// One row per shape and tile.
-    Csv,
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
+    #[arg(long, value_name = "RULE|SEVERITY")]
+    pub(crate) fail_on: Vec<String>,
 }
 
 /// Largest extent of a product: beyond it sums of bytes are not exact any more.

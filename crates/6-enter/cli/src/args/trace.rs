@@ -1,7 +1,10 @@
 //! Flags of `trace`.
 
+use super::formats;
 use clap::{Args, ValueEnum};
+use render::Part;
 use std::path::PathBuf;
+use view::{Format, Plain};
 
 /// Show where the time between kernels goes: idle time and why, overlap, launches, operators, collectives.
 ///
@@ -62,8 +65,8 @@ pub(crate) struct Trace {
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = SurveyFormat::Text)]
-    pub(crate) format: SurveyFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Plain::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output; one that ends in `.html` is a page with the timeline.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -75,20 +78,6 @@ pub(crate) enum Export {
     Chrome,
     /// Perfetto protobuf, for ui.perfetto.dev.
     Perfetto,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SurveyFormat {
-    /// For people.
-    Text,
-    /// One document; see docs/trace.md.
-    Json,
-    /// A line per number.
-    Csv,
-    /// For issues and wikis.
-    Markdown,
-    /// SARIF 2.1.0, for code scanning: findings only.
-    Sarif,
 }
 
 /// `1.5s`, `20ms`, `300us`, `5ns` as nanoseconds; a plain number is milliseconds.

@@ -1,8 +1,10 @@
 //! Options of `triage`.
 
-use super::ShortFormat;
+use super::formats;
 use clap::Args;
+use render::Part;
 use std::path::PathBuf;
+use view::{Format, Incidents};
 
 /// Say what broke: which kernel, instruction, lane and address, what the reason means, and what to run next.
 ///
@@ -20,8 +22,8 @@ pub(crate) struct Triage {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
-    pub(crate) format: ShortFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Incidents::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -1,8 +1,11 @@
 //! Arguments of `rockhound tunedb`.
 
+use super::formats;
 use super::gpu_name::GpuName;
 use clap::{Args, Subcommand, ValueEnum};
+use render::Part;
 use std::path::PathBuf;
+use view::{Format, Tuned};
 
 /// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton, vLLM, SGLang.
 ///
@@ -90,27 +93,11 @@ pub(crate) struct Machine {
 #[derive(Args, Clone)]
 pub(crate) struct Write {
     /// Output format.
-    #[arg(long, value_enum, default_value_t = TuneFormat::Text)]
-    pub(crate) format: TuneFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Tuned::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TuneFormat {
-    /// For people.
-    Text,
-    /// One document; see docs/tunedb.md.
-    Json,
-    /// The tables; of `lint` a row per finding.
-    Csv,
-    /// For issues and pull requests.
-    Markdown,
-    /// SARIF 2.1.0, for code scanning: findings of `lint`.
-    Sarif,
-    /// Annotations of GitHub workflows: findings of `lint`.
-    Github,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -262,8 +249,8 @@ pub(crate) struct Merge {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Format of the report.
-    #[arg(long, value_enum, default_value_t = TuneFormat::Text)]
-    pub(crate) format: TuneFormat,
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Tuned::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
 }
 
 /// Show what changed between two files.

@@ -4,7 +4,7 @@
 
 use crate::exit::usage;
 use anyhow::Result;
-use view::{Doctor, HostCheck, HostVerdict};
+use view::{HostCheck, HostVerdict, Machines};
 
 /// One condition as written.
 pub(super) struct Condition {
@@ -54,7 +54,7 @@ impl Condition {
 }
 
 /// What to say of the conditions that were met.
-pub(super) fn verdicts(conditions: &[Condition], doctor: &Doctor) -> Vec<String> {
+pub(super) fn verdicts(conditions: &[Condition], doctor: &Machines) -> Vec<String> {
     let checks: Vec<&HostCheck> = doctor.machines.iter().flat_map(|machine| &machine.checks).collect();
     conditions
         .iter()

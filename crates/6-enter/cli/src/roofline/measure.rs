@@ -5,7 +5,7 @@
 
 mod gpu;
 
-use crate::args::{Roofline, ShortFormat};
+use crate::args::Roofline;
 use crate::emulation::title;
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
@@ -16,6 +16,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use view::Format;
 use workload::Ceilings;
 
 /// Version of the JSON's shape.
@@ -74,8 +75,8 @@ pub(super) fn run(args: &Roofline) -> Result<Outcome> {
     file.finish()?;
     eprintln!("wrote {} ({:.1} s)", path.display(), started.elapsed().as_secs_f64());
     output::print(&match args.format {
-        ShortFormat::Text => table(model, &peaks, !on_gpu),
-        ShortFormat::Json => json(model, &peaks, !on_gpu)?,
+        Format::Json => json(model, &peaks, !on_gpu)?,
+        _ => table(model, &peaks, !on_gpu),
     })?;
     Ok(Outcome::Fine)
 }

@@ -1,5 +1,6 @@
 //! Traces of a command line: read, selected and named, for every command that shows them.
 
+use crate::answer;
 use crate::exit::usage;
 use analysis::workload::kernel_pattern;
 use anyhow::Result;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use study::trace::{Input, Options, survey};
 use timeline::{Selection, select};
 use trace::Timeline;
-use view::TimelinePage;
+use view::{FileError, TimelinePage};
 
 /// Which part of traces.
 #[derive(Default)]
@@ -58,13 +59,13 @@ pub(crate) fn read<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     wanted: &Wanted,
     indexed: bool,
-) -> (Vec<Selected>, Vec<anyhow::Error>) {
+) -> (Vec<Selected>, Vec<FileError>) {
     let (mut all, mut failed) = (Vec::new(), Vec::new());
     for path in paths {
         let (read, errors) = of_path(path, indexed).unwrap_or_else(|error| (Vec::new(), vec![error]));
         let select = |it: traces::Trace| Selected { path: it.path, timeline: wanted.select(it.timeline) };
         all.extend(read.into_iter().map(select));
-        failed.extend(errors);
+        failed.extend(errors.iter().map(|error| answer::unread(path, error)));
     }
     (all, failed)
 }

@@ -7,7 +7,6 @@ use crate::fail_on;
 use anyhow::{Context, Result};
 use rules::TuningEvidence;
 use std::collections::BTreeSet;
-use study::FailOn;
 use study::tunings::lint;
 
 pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
@@ -22,13 +21,5 @@ pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
     let (files, errors) = opened.read();
     let evidence = TuningEvidence { files: &files, machine: machine.as_ref(), catalogue: catalogue.as_ref() };
-    let report = lint(&evidence);
-    conditions.iter_mut().for_each(|condition| condition.add_findings(&report.findings));
-    let failed = finish(report, errors, &args.write, look)?;
-    let mut met = false;
-    for verdict in conditions.iter().filter_map(FailOn::verdict_on_files) {
-        met = true;
-        eprintln!("{verdict}");
-    }
-    Ok(Outcome::of(failed, met))
+    finish(lint(&evidence), errors, &args.write, look, &mut conditions)
 }

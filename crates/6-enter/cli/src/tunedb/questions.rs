@@ -1,11 +1,11 @@
 //! `rockhound tunedb query`, `coverage`, `diff` and `advise`.
 
-use super::{Opened, finish, kind, machine, sizes};
+use super::{Opened, finish, kind, machine, sizes, unreadable};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
 use anyhow::Result;
 use host::traces;
-use study::tunings::{self, Problem};
+use study::tunings::{self, Problem, WITHOUT};
 use view::FileError;
 
 pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
@@ -29,8 +29,7 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
     let (files, errors) = opened.read();
     let report = tunings::query(&files, &problem, machine.as_ref(), args.top);
-    let failed = finish(report, errors, &args.write, look)?;
-    Ok(Outcome::of(failed, false))
+    finish(report, errors, &args.write, look, &mut [])
 }
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
@@ -60,13 +59,13 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     }
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
-        report.sheets.iter().flat_map(|it| &it.facts).any(|(name, value)| name == "without" && value != "0");
-    let failed = finish(report, errors, &args.write, look)?;
+        report.tables.iter().flat_map(|it| &it.facts).any(|it| it.name == WITHOUT && it.value != "0");
+    let outcome = finish(report, errors, &args.write, look, &mut [])?;
     let met = args.fail_on_missing && missing;
     if met {
         eprintln!("failed: `--fail-on-missing`: problems without an entry");
     }
-    Ok(Outcome::of(failed, met))
+    Ok(outcome.or_met(met))
 }
 
 pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
@@ -85,15 +84,13 @@ pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
                 format!("`{}` is {}, `{}` is {}", old.name, old.format.name(), new.name, new.format.name());
             return Err(usage(words, "compare two files of one kind"));
         }
-        _ => view::TuneReport::new("diff"),
+        _ => return Ok(unreadable(&errors)),
     };
-    let failed = finish(report, errors, &args.write, look)?;
-    Ok(Outcome::of(failed, false))
+    finish(report, errors, &args.write, look, &mut [])
 }
 
 pub(super) fn advise(args: &TuneAdvise, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
     let (files, errors) = opened.read();
-    let failed = finish(tunings::advise(&files), errors, &args.write, look)?;
-    Ok(Outcome::of(failed, false))
+    finish(tunings::advise(&files), errors, &args.write, look, &mut [])
 }

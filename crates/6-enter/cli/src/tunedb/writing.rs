@@ -7,6 +7,7 @@ use crate::output::Output;
 use anyhow::{Result, anyhow};
 use host::tunings::{replace, replace_checked};
 use study::tunings::{MergeOptions, Refusal, Selection, To, convert as converted, merge as merged};
+use view::NoteKind;
 
 /// A refusal as an error with its hint.
 fn refused(refusal: Refusal) -> anyhow::Error {
@@ -53,9 +54,8 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
     })?;
     let write = TuneWrite { format: args.format, output: None };
     let mut report = result.report;
-    report.notes.push(format!("written: {name}"));
-    let failed = finish(report, Vec::new(), &write, look)?;
-    Ok(Outcome::of(failed, false))
+    report.note(NoteKind::Info, format!("written: {name}"));
+    finish(report, Vec::new(), &write, look, &mut [])
 }
 
 pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
@@ -105,7 +105,7 @@ pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
     }
     // The file may go to standard output, so what is lost goes to the other one.
     for note in &result.report.notes {
-        eprintln!("{note}");
+        eprintln!("{}", note.text);
     }
     if let (None, Some(name)) = (&args.output, &result.name) {
         eprintln!("the name of the file has to be `{name}`");

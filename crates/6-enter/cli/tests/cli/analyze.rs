@@ -201,7 +201,7 @@ fn formats_and_files() {
     assert!(table.contains("17.1.2,Hit Rate,") && table.contains(",31.25"), "{table}");
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
-    assert_eq!(json["schema"], "rockhound.analyze/1");
+    assert_eq!(json["schema"], "rockhound.analyze/2");
     let table = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "17.1").unwrap();
     assert_eq!(table["rows"][2]["cells"][0], 31.25);
     // What is missing carries its reason.
@@ -212,7 +212,7 @@ fn formats_and_files() {
 
 #[test]
 fn json_follows_its_schema() {
-    let schema = Schema::of("analyze-1");
+    let schema = Schema::of("analyze-2");
     let (a, b) = (recording("schema", "a", 100, 25), recording("schema", "b", 200, 0));
     let example = root().join("examples/heat3d");
     let example = example.display().to_string();

@@ -88,7 +88,7 @@ fn tiles_stand_side_by_side() {
     let tile = &document["problems"][0]["tiles"][0];
     assert_eq!(
         (&document["schema"], &tile["workgroups"], &tile["rounds"]),
-        (&"rockhound.tile/1".into(), &2048.into(), &7.into())
+        (&"rockhound.tile/2".into(), &2048.into(), &7.into())
     );
     let csv = good(&["tile", "--mnk", "64,256,7168", "--sweep", "1,2,3", "--format", "csv", "--top", "0"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");

@@ -318,7 +318,7 @@ fn values_say_how_far_to_trust_them() {
     }
     let json = good(&["analyze", "-p", &recording, "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(Schema::of("analyze-1").problems(&report), Vec::<String>::new());
+    assert_eq!(Schema::of("analyze-2").problems(&report), Vec::<String>::new());
     let mut checked = 0;
     for table in report["tables"].as_array().unwrap() {
         let Some(trust) = table["columns"].as_array().unwrap().iter().position(|c| c["kind"] == "trust")

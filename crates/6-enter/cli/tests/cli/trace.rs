@@ -57,7 +57,7 @@ fn a_trace_says_where_its_time_goes() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json: Value = serde_json::from_str(&good(&["trace", &one, "--format", "json"])).unwrap();
-    assert_eq!(json["schema"], "rockhound.trace/1");
+    assert_eq!(json["schema"], "rockhound.trace/2");
     let time = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "1.1").unwrap();
     assert_eq!(time["rows"][1]["label"], "busy: anything runs");
     assert_eq!(time["rows"][1]["cells"][0], 30.0 * 0.40025);

@@ -2,27 +2,18 @@
 
 use view::{
     Finding, GUIDE_SCHEMA, Guide, GuideChange, GuideChanges, GuideFinding, GuideKernel, GuidePair, GuideStep,
-    GuideTotal, GuideVerdict, KernelFinding, Number, Severity, StepKind, Verdict,
+    GuideTotal, GuideVerdict, Number, Severity, StepKind, Verdict,
 };
 
 const COPY: &str = "void copy<float, 4>(float const*, float*, unsigned int)";
 
-fn finding(rule: &'static str, severity: Severity, message: &str, lost: f64) -> KernelFinding {
-    KernelFinding {
-        kernel: COPY.to_owned(),
-        time_percent: Number::from(81.2),
-        time_trust: None,
-        finding: Finding::new(
-            rule,
-            severity,
-            message,
-            "keep more loads in flight: unroll, load the next values early",
-        )
+fn finding(rule: &'static str, severity: Severity, message: &str, lost: f64) -> Finding {
+    Finding::new(rule, severity, message, "keep more loads in flight: unroll, load the next values early")
+        .of_kernel(COPY, Number::from(81.2), None)
         .with_cost("up to 19.8 us of 52.3 us (38 %)")
         .with_time_lost(Some(lost.into()))
         .with_evidence("waits for data", "59.3 %")
-        .with_evidence("latency of reads from L2", "1244 cycles"),
-    }
+        .with_evidence("latency of reads from L2", "1244 cycles")
 }
 
 fn kernel(name: &str, percent: f64, bound: Option<&str>) -> GuideKernel {

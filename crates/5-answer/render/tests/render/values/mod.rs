@@ -99,6 +99,9 @@ pub(crate) fn gemm() -> KernelCard {
         calls: vec!["__assert_fail".into()],
         findings: vec![
             Finding {
+                kernel: None,
+                time_percent: None,
+                time_trust: None,
                 rule: "RES001",
                 severity: Severity::Severe,
                 message: "3 VGPRs are spilled to 16 bytes of scratch per lane, 2 of the accesses inside loop #2".into(),
@@ -114,6 +117,9 @@ pub(crate) fn gemm() -> KernelCard {
                 ],
             },
             Finding {
+                kernel: None,
+                time_percent: None,
+                time_trust: None,
                 rule: "SYN002",
                 severity: Severity::Warning,
                 message: "every LDS read is waited for with lgkmcnt(0) although 3 younger ones are in flight".into(),
@@ -126,6 +132,9 @@ pub(crate) fn gemm() -> KernelCard {
                 places: vec![Place { text_line: Some(120), instruction: Some("s_waitcnt lgkmcnt(0)".into()), in_loop: Some(2), ..Place::default() }],
             },
             Finding {
+                kernel: None,
+                time_percent: None,
+                time_trust: None,
                 rule: "RES002",
                 severity: Severity::Info,
                 message: "2 of 8 waves per SIMD, limited by VGPR".into(),

@@ -7,7 +7,7 @@ use super::{Journal, Merged, NOISE, Options, Refusal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tunedb::logic::{Logic, MergedSize, Size, Solution, compose};
 use tunedb::{Detail, Tunings};
-use view::SheetCell;
+use view::Cell;
 
 /// A size being merged: who serves it.
 struct Entry<'f> {
@@ -166,8 +166,8 @@ fn note(journal: &mut Journal, files: &[Tunings<'_>], logics: &[&Logic<'_>], cha
     }
     let (kept, other) = if takes { (new, old) } else { (old, new) };
     let name = |it: &Entry<'_>| match logics[it.file].solutions.get(it.size.solution) {
-        Some(solution) => SheetCell::text(format!("{} {}", it.size.solution, solution.name())),
-        None => SheetCell::missing("the index points behind the list"),
+        Some(solution) => Cell::text(format!("{} {}", it.size.solution, solution.name())),
+        None => Cell::missing("the index points behind the list"),
     };
     let time = |it: &Entry<'_>| {
         // Rows are in the order of their lines.
@@ -175,19 +175,19 @@ fn note(journal: &mut Journal, files: &[Tunings<'_>], logics: &[&Logic<'_>], cha
         let at = rows.partition_point(|row| row.line < it.size.line);
         rows.get(at).map_or(Err("the row has no time"), |row| row.time_us)
     };
-    let place = |it: &Entry<'_>| SheetCell::text(format!("{}:{}", files[it.file].base_name(), it.size.line));
+    let place = |it: &Entry<'_>| Cell::text(format!("{}:{}", files[it.file].base_name(), it.size.line));
     let relative = match (time(kept), time(other)) {
-        (Ok(a), Ok(b)) => SheetCell::Number(a / b - 1.0),
-        _ => SheetCell::missing("needs two times"),
+        (Ok(a), Ok(b)) => Cell::from(a / b - 1.0),
+        _ => Cell::missing("needs two times"),
     };
     journal.rows.push(vec![
-        SheetCell::text(words),
-        SheetCell::text(format!("{:?}", kept.size.numbers)),
+        Cell::text(words),
+        Cell::text(format!("{:?}", kept.size.numbers)),
         name(kept),
-        SheetCell::number(time(kept)),
+        Cell::known(time(kept)),
         place(kept),
         name(other),
-        SheetCell::number(time(other)),
+        Cell::known(time(other)),
         place(other),
         relative,
     ]);

@@ -1,8 +1,9 @@
-//! CSV of reports: one long table for programs, or a wide file per table for spreadsheets.
+//! CSV of tables: one long table for programs, or a wide file per table for spreadsheets.
 //!
 //! The one idea to keep in mind: numbers are written exactly; a missing one is an empty cell with its reason beside it.
 
-use view::{Cell, Delta, Number, Report, Survey, Table};
+use crate::github::place;
+use view::{Answer, Cell, Delta, Incidents, Number, Table};
 
 const LONG: [&str; 13] = [
     "recording",
@@ -21,15 +22,47 @@ const LONG: [&str; 13] = [
 ];
 
 /// All tables, a line per cell.
-pub fn long(report: &Report) -> String {
-    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
-    long_tables(&report.tables, &names)
+pub(crate) fn long<P>(answer: &Answer<P>) -> String {
+    long_tables(&answer.tables, &answer.input_names())
 }
 
-/// All tables of a survey, a line per cell.
-pub fn survey(survey: &Survey) -> String {
-    let names: Vec<&str> = survey.inputs.iter().map(|r| r.name.as_str()).collect();
-    long_tables(&survey.tables, &names)
+/// Tables below one another, a line per row, with one header for neighbours of the same columns; findings if there
+/// are no tables.
+pub(crate) fn joined<P>(answer: &Answer<P>) -> String {
+    let mut out = Lines::new();
+    if answer.tables.is_empty() {
+        out.line(["rule", "severity", "file", "line", "message", "advice"].map(str::to_owned));
+        for finding in &answer.findings {
+            let (file, line) = place(finding);
+            let severity = finding.severity.as_str();
+            let cells = [finding.rule, severity, file, &line.to_string(), &finding.message, &finding.advice];
+            out.line(cells.map(str::to_owned));
+        }
+    }
+    let mut header: Vec<&str> = Vec::new();
+    for table in &answer.tables {
+        let own: Vec<&str> = table
+            .columns
+            .iter()
+            .map(|it| if it.key.is_empty() { it.title.as_str() } else { it.key })
+            .collect();
+        if own != header {
+            out.line(std::iter::once("table").chain(own.iter().copied()).map(str::to_owned));
+            header = own;
+        }
+        for row in &table.rows {
+            let cells = row.cells.iter().map(|cell| match cell {
+                Cell::Empty => String::new(),
+                Cell::Text(text) => text.clone(),
+                Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => match n {
+                    Number::Known(value) => value.to_string(),
+                    Number::Missing(reason) => format!("n/a: {reason}"),
+                },
+            });
+            out.line(std::iter::once(table.title.clone()).chain(cells));
+        }
+    }
+    out.finish()
 }
 
 fn long_tables(tables: &[Table], names: &[&str]) -> String {
@@ -74,13 +107,13 @@ fn long_tables(tables: &[Table], names: &[&str]) -> String {
 }
 
 /// One table, a line per row.
-pub fn wide(report: &Report, t: &Table) -> String {
+pub fn wide<P>(answer: &Answer<P>, t: &Table) -> String {
     let mut out = Lines::new();
     let several = t.columns.iter().any(|c| c.recording > 0);
     let mut head = vec!["id".to_owned(), t.label.clone(), "unit".to_owned()];
     for c in &t.columns {
         let unit = if c.unit.is_empty() { String::new() } else { format!(" ({})", c.unit) };
-        let of = report.recordings.get(c.recording).filter(|_| several);
+        let of = answer.inputs.get(c.recording).filter(|_| several);
         let of = of.map_or_else(String::new, |r| format!("{}: ", r.name));
         head.push(format!("{of}{}{unit}", c.title));
         if c.recording > 0 {
@@ -105,6 +138,32 @@ pub fn wide(report: &Report, t: &Table) -> String {
             }
         }
         out.line(cells);
+    }
+    out.finish()
+}
+
+/// Faults and events of logs, a line each.
+pub(crate) fn incidents(part: &Incidents) -> String {
+    let mut out = Lines::new();
+    out.line(
+        ["kind", "severity", "file", "line", "device", "times", "text", "meaning", "next"].map(str::to_owned),
+    );
+    for it in &part.incidents {
+        let severity = if it.consequence { "consequence" } else { "fail" };
+        let line = it.line.to_string();
+        let next = it.next.join(" ");
+        out.line(
+            ["incident", severity, &it.file, &line, "", "1", &it.title, &it.meaning, &next]
+                .map(str::to_owned),
+        );
+    }
+    for it in &part.events {
+        let (line, times) = (it.line.to_string(), it.times.to_string());
+        let device = it.device.as_deref().unwrap_or_default();
+        out.line(
+            [&it.id, it.severity, &it.file, &line, device, &times, &it.text, it.meaning, it.next]
+                .map(str::to_owned),
+        );
     }
     out.finish()
 }

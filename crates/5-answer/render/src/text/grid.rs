@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: every column becomes finished cells first; only then are widths shared out, the
 //! label giving way before numbers do.
 
+mod unlabelled;
+
 use crate::text::figure::{Figure, figure};
 use crate::text::names::shorten;
 use crate::text::page::{Page, Span, dim, plain, span, width};
@@ -134,6 +136,10 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         return;
     }
     let table = &folded_rows(table);
+    if table.label.is_empty() {
+        unlabelled::write(page, table, decimals);
+        return;
+    }
     let style = page.style;
     let compared = table.columns.iter().any(|c| c.recording > 0);
     // A channel's number says all that its row's number would.
@@ -257,7 +263,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
         match column.kind {
             // It stands below the table.
             ColumnKind::Meaning => {}
-            ColumnKind::Text | ColumnKind::Trust => {
+            ColumnKind::Text | ColumnKind::Word | ColumnKind::Trust => {
                 let short = short && column.kind == ColumnKind::Trust;
                 let cell = |r: &Row| vec![words(r.cells.get(index), room, short)];
                 let cells = table.rows.iter().map(cell).collect();
@@ -391,12 +397,18 @@ fn numbers(table: &Table, index: usize, decimals: usize) -> Vec<Vec<Span>> {
         Missing,
         Figure(Figure),
     }
+    let kind = table.columns.get(index).map(|column| column.kind);
+    let of = |value: f64| match kind {
+        Some(ColumnKind::Id) => Figure { whole: format!("{value:.0}"), part: String::new() },
+        Some(ColumnKind::Share) => Figure { whole: format!("{:+.1} %", 100.0 * value), part: String::new() },
+        _ => figure(value, decimals),
+    };
     let shown: Vec<Shown> = table
         .rows
         .iter()
         .map(|r| match r.cells.get(index) {
             Some(Cell::Number(n) | Cell::Change(Delta { value: n, .. })) => match n {
-                Number::Known(v) => Shown::Figure(figure(*v, decimals)),
+                Number::Known(v) => Shown::Figure(of(*v)),
                 Number::Missing(_) => Shown::Missing,
             },
             _ => Shown::Nothing,

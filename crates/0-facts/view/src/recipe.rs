@@ -1,0 +1,25 @@
+//! Steps to follow, each with its command.
+
+use serde::Serialize;
+
+/// Steps that lead to something.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Recipe {
+    /// What they lead to.
+    pub title: String,
+    /// Why they are worth it here.
+    pub why: String,
+    /// The steps.
+    pub steps: Vec<RecipeStep>,
+}
+
+/// One step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecipeStep {
+    /// What to do.
+    pub text: String,
+    /// Command to paste; may be several lines, may be empty.
+    pub command: String,
+}

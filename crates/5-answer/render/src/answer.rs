@@ -1,0 +1,123 @@
+//! An answer in any format: one function for all commands.
+//!
+//! [`Part`] is what a command adds: the text and rows of the part that only it has.
+
+use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
+use view::{Answer, Format, Incidents, Machines, Plain, Recordings, RuleInfo, Tiles, Tuned};
+
+/// Settings of a rendering.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// Decimals of numbers in tables.
+    pub decimals: usize,
+    /// Width and colours of text.
+    pub style: Style,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The rules, for SARIF.
+    pub rules: &'a [RuleInfo],
+}
+
+/// Writes an answer in a format of its command.
+pub fn answer<P: Part>(answer: &Answer<P>, format: Format, how: &How<'_>) -> String {
+    match format {
+        Format::Text => P::text(answer, how.decimals, &how.style),
+        Format::Json => json::answer(answer),
+        Format::Csv => P::csv(answer),
+        Format::Markdown => markdown::answer(answer, how.decimals),
+        Format::Sarif => sarif::answer(answer, how.version, how.rules),
+        Format::Github => github::annotations(&answer.findings),
+        // Databases are bytes and no rendering of an answer.
+        Format::Db => String::new(),
+    }
+}
+
+/// The formats of most commands.
+const USUAL: &[Format] =
+    &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Sarif, Format::Github];
+
+impl Part for Plain {
+    const FORMATS: &'static [Format] = USUAL;
+}
+
+impl Part for Tuned {
+    const FORMATS: &'static [Format] = USUAL;
+
+    fn csv(answer: &Answer<Self>) -> String {
+        table_csv::joined(answer)
+    }
+}
+
+impl Part for Recordings {
+    const FORMATS: &'static [Format] = &[
+        Format::Text,
+        Format::Json,
+        Format::Csv,
+        Format::Markdown,
+        Format::Sarif,
+        Format::Github,
+        Format::Db,
+    ];
+
+    fn text(answer: &Answer<Self>, decimals: usize, style: &Style) -> String {
+        text::report(answer, decimals, style)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::charts(&answer.part, out);
+    }
+
+    fn markdown_end(answer: &Answer<Self>, out: &mut String) {
+        markdown::missing(&answer.part, out);
+    }
+}
+
+impl Part for Machines {
+    const FORMATS: &'static [Format] = USUAL;
+    const LISTS_FINDINGS: bool = false;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::doctor(&answer.part, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        doctor::csv(&answer.part)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        doctor::markdown(&answer.part, out);
+    }
+}
+
+impl Part for Incidents {
+    const FORMATS: &'static [Format] = USUAL;
+    const LISTS_FINDINGS: bool = false;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::triage(answer, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        table_csv::incidents(&answer.part)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::incidents(&answer.part, out);
+    }
+}
+
+impl Part for Tiles {
+    const FORMATS: &'static [Format] = USUAL;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::tile(answer, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        csv::tile(&answer.part)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::tiles(&answer.part, out);
+    }
+}

@@ -1,0 +1,310 @@
+//! Markdown of answers, for issues, wikis and pull requests.
+//!
+//! The one idea to keep in mind: a table there has no width to fit, so every column is written.
+
+use crate::Style;
+use crate::marks;
+use crate::text::number::plural_of;
+use crate::text::{self, figure};
+use crate::{Part, github::place};
+use std::fmt::Write;
+use view::{
+    Answer, Cell, Delta, Finding, Incidents, Input, Note, NoteKind, Number, Recordings, Table, Tiles,
+    TriageLine,
+};
+
+/// Renders an answer; `decimals` after the point.
+pub(crate) fn answer<P: Part>(answer: &Answer<P>, decimals: usize) -> String {
+    let mut out = String::new();
+    for input in &answer.inputs {
+        head(&mut out, input);
+    }
+    notes(&mut out, &answer.notes);
+    P::markdown(answer, &mut out);
+    if P::LISTS_FINDINGS {
+        findings(&mut out, &answer.findings);
+    }
+    let names = answer.input_names();
+    for t in &answer.tables {
+        table(&mut out, &names, t, decimals);
+    }
+    P::markdown_end(answer, &mut out);
+    for recipe in &answer.recipes {
+        let _ = writeln!(out, "## {}\n\n{}\n", words(&recipe.title), words(&recipe.why));
+        for (at, step) in recipe.steps.iter().enumerate() {
+            let _ = writeln!(out, "{}. {}", at + 1, words(&step.text));
+            if !step.command.is_empty() {
+                let _ = writeln!(out, "\n```sh\n{}\n```\n", step.command);
+            }
+        }
+    }
+    out
+}
+
+fn head(out: &mut String, input: &Input) {
+    let used = if input.used.is_empty() { String::new() } else { format!(", {}", input.used) };
+    let _ = writeln!(out, "# {}\n\n{}{}\n", words(&input.path), words(&input.kind), words(&used));
+    if let Some(r) = &input.recording {
+        let time = r
+            .time_ns
+            .get()
+            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, figure::duration(t))));
+        let _ = writeln!(
+            out,
+            "{} ({}): {} of {}{time}\n",
+            words(&r.gpu),
+            words(&r.target),
+            plural_of(r.dispatches, "dispatch", "dispatches"),
+            plural_of(r.kernels, "kernel", "kernels"),
+        );
+    }
+    for fact in &input.facts {
+        let _ = writeln!(out, "- {}: {}", words(&fact.name), words(&fact.value));
+    }
+    for part in &input.not_used {
+        let _ = writeln!(out, "- not used: {}", words(part));
+    }
+    if let Some(selection) = input.recording.as_ref().map(|r| &r.selection).filter(|it| !it.is_empty()) {
+        let _ = writeln!(out, "- selected: {}", words(selection));
+    }
+    out.push('\n');
+}
+
+/// Charts of a recording.
+pub(crate) fn charts(part: &Recordings, out: &mut String) {
+    // Charts are drawn with characters; a block of code keeps them together.
+    let style = Style { width: 100, ..Style::default() };
+    for chart in [
+        part.roofline.as_ref().map(|chart| text::roofline(chart, &style)),
+        part.memory_chart.as_ref().map(|chart| text::memory_chart(chart, &style)),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        let _ = writeln!(out, "```text\n{}```\n", chart.replace("```", ""));
+    }
+}
+
+/// Why values of a recording are missing.
+pub(crate) fn missing(part: &Recordings, out: &mut String) {
+    if !part.missing.is_empty() {
+        out.push_str("## n/a: why values are missing\n\n");
+        for m in &part.missing {
+            let hint = m.hint.as_ref().map_or_else(String::new, |h| format!("; {h}"));
+            let _ = writeln!(out, "- {}{hint} ({} rows)", words(&m.reason), m.rows.len());
+        }
+    }
+}
+
+/// Faults and events of logs.
+pub(crate) fn incidents(part: &Incidents, out: &mut String) {
+    for (at, it) in part.incidents.iter().enumerate() {
+        let _ = writeln!(out, "## {}. {}\n\n{}:{}\n", at + 1, words(&it.title), words(&it.file), it.line);
+        if !it.meaning.is_empty() {
+            let _ = writeln!(out, "{}\n", words(&it.meaning));
+        }
+        for fact in &it.facts {
+            let _ = writeln!(out, "- {}: {}", words(&fact.name), words(&fact.value));
+        }
+        let mark = |line: &TriageLine| match (line.current, line.suspect) {
+            (true, _) => "=>",
+            (_, true) => " *",
+            _ => "  ",
+        };
+        if !it.code.is_empty() {
+            out.push_str("\n```text\n");
+            for line in &it.code {
+                let _ = writeln!(out, "{} {:#x} {}", mark(line), line.address, line.text.replace("```", ""));
+            }
+            out.push_str("```\n");
+        }
+        for next in &it.next {
+            let _ = writeln!(out, "- next: {}", words(next));
+        }
+        out.push('\n');
+    }
+    if !part.events.is_empty() {
+        out.push_str(
+            "## Kernel log\n\n| severity | event | device | times | where | what it means | what to do |\n",
+        );
+        out.push_str("|---|---|---|---:|---|---|---|\n");
+        for it in &part.events {
+            let device = it.device.as_deref().unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {}:{} | {} | {} |",
+                it.severity,
+                words(&it.id),
+                words(device),
+                it.times,
+                words(&it.file),
+                it.line,
+                words(it.meaning),
+                words(it.next)
+            );
+        }
+        out.push('\n');
+    }
+}
+
+/// Tiles, a table per shape.
+pub(crate) fn tiles(part: &Tiles, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "# {} {} on {}: {} CUs, {} XCDs\n",
+        part.dtype,
+        part.layout.to_uppercase(),
+        words(&part.gpu),
+        part.compute_units,
+        part.xcds
+    );
+    for problem in &part.problems {
+        let _ = writeln!(out, "## {}\n", problem.name());
+        out.push_str(
+            "| tile | time us | bound by | of peak % | workgroups | utilisation % | workgroups per CU |\n",
+        );
+        out.push_str("|---|---:|---|---:|---:|---:|---:|\n");
+        for row in &problem.tiles {
+            let time = row.time.as_ref();
+            let number = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |it| format!("{it:.2}"));
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {} | {:.1} | {} |",
+                words(&row.name),
+                number(time.map(|it| it.total_us)),
+                time.map_or("n/a", |it| it.bound),
+                number(time.map(|it| it.peak_share)),
+                row.workgroups,
+                row.utilisation,
+                row.workgroups_per_cu
+            );
+        }
+        out.push('\n');
+    }
+}
+
+fn notes(out: &mut String, notes: &[Note]) {
+    for note in notes {
+        let word = match note.kind {
+            NoteKind::Error => "Error",
+            NoteKind::Warning => "Warning",
+            NoteKind::Info => "Note",
+        };
+        let _ = writeln!(out, "> **{word}:** {}\n", words(&note.text));
+    }
+}
+
+fn finding(out: &mut String, f: &Finding) {
+    let cost = f.cost.as_ref().map_or_else(String::new, |c| format!("; costs {}", words(c)));
+    let (file, line) = place(f);
+    let at = if file.is_empty() { String::new() } else { format!(" {}:{line}", words(file)) };
+    let _ = writeln!(out, "- **{}** ({}){at}: {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
+    if let Some(kernel) = &f.kernel {
+        let _ = writeln!(out, "  - kernel: {}", words(kernel));
+    }
+    let _ = writeln!(out, "  - {}", words(&f.advice));
+    if !f.evidence.is_empty() {
+        let list: Vec<String> =
+            f.evidence.iter().map(|e| format!("{}: {}", words(&e.what), words(&e.value))).collect();
+        let _ = writeln!(out, "  - {}", list.join(" · "));
+    }
+}
+
+fn findings(out: &mut String, findings: &[Finding]) {
+    if findings.is_empty() {
+        return;
+    }
+    out.push_str("## Findings\n\n");
+    findings.iter().for_each(|it| finding(out, it));
+    if let Some(legend) = marks::legend(marks::of_findings(findings)) {
+        let _ = writeln!(out, "\n{}", words(&legend));
+    }
+    out.push('\n');
+}
+
+fn table(out: &mut String, names: &[&str], t: &Table, decimals: usize) {
+    let _ = writeln!(out, "## {}\n", words(format!("{} {}", t.id, t.title).trim_start()));
+    for fact in &t.facts {
+        let _ = writeln!(out, "- {}: {}", words(&fact.name), words(&fact.value));
+    }
+    if !t.facts.is_empty() {
+        out.push('\n');
+    }
+    if t.rows.is_empty() {
+        return;
+    }
+    let labelled = !t.label.is_empty();
+    let several = t.columns.iter().any(|c| c.recording > 0);
+    let units = t.rows.iter().any(|r| !r.unit.is_empty());
+    let mut head = if labelled { vec!["id".to_owned(), t.label.clone()] } else { Vec::new() };
+    let mut rule = if labelled { vec!["---", "---"] } else { Vec::new() };
+    for c in &t.columns {
+        let of = names.get(c.recording).filter(|_| several);
+        let of = of.map_or_else(String::new, |name| format!("{} ", words(name)));
+        let unit = if c.unit.is_empty() || c.title.contains("percent") {
+            String::new()
+        } else {
+            format!(" {}", c.unit)
+        };
+        head.push(format!("{of}{}{unit}", words(&c.title)));
+        rule.push(if c.kind.is_words() { "---" } else { "---:" });
+        if c.recording > 0 && !c.kind.is_words() {
+            head.push("change".to_owned());
+            rule.push("---:");
+        }
+    }
+    if units {
+        head.push("unit".to_owned());
+        rule.push("---");
+    }
+    let _ = writeln!(out, "| {} |\n|{}|", head.join(" | "), rule.join("|"));
+    for r in &t.rows {
+        let mut cells = if labelled { vec![words(&r.id), words(&r.label)] } else { Vec::new() };
+        for (c, cell) in t.columns.iter().zip(&r.cells) {
+            cells.push(match cell {
+                Cell::Empty => String::new(),
+                Cell::Text(text) => words(text),
+                Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => number(n, decimals),
+            });
+            if c.recording > 0 && !c.kind.is_words() {
+                let percent = if let Cell::Change(d) = cell { d.change_percent } else { None };
+                let beyond = matches!(cell, Cell::Change(Delta { beyond_noise: Some(true), .. }));
+                let mark = if beyond { " \\*" } else { "" };
+                cells.push(percent.map_or_else(String::new, |p| format!("{p:+.1} %{mark}")));
+            }
+        }
+        if units {
+            cells.push(words(&r.unit));
+        }
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out.push('\n');
+    for note in &t.notes {
+        let _ = writeln!(out, "{}\n", words(note));
+    }
+}
+
+fn number(n: &Number, decimals: usize) -> String {
+    match n {
+        Number::Known(v) => figure::figure(*v, decimals).text().replace('<', "&lt;"),
+        Number::Missing(_) => "n/a".to_owned(),
+    }
+}
+
+/// Text in which markdown sees no markup of its own.
+pub(crate) fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '~' | '`' | '[' | ']' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! The end of every command that gives an answer: writing it, telling what a script must not miss, the exit code.
+
+use crate::args::Look;
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::{fail_on, terminal};
+use anyhow::Result;
+use render::{How, Part};
+use std::path::Path;
+use view::{Answer, FileError, Format, NoteKind};
+
+/// Where an answer goes, and in which format.
+pub(crate) struct Target<'a> {
+    pub(crate) format: Format,
+    /// A file; without one standard output.
+    pub(crate) output: Option<&'a Path>,
+    /// Decimals of numbers in tables.
+    pub(crate) decimals: u8,
+    pub(crate) look: &'a Look,
+}
+
+/// Decimals of commands without an option for them.
+pub(crate) const DECIMALS: u8 = 2;
+
+/// Writes an answer and ends the command; `conditions` are judged by the answer's findings.
+pub(crate) fn finish<P: Part>(
+    answer: &Answer<P>,
+    target: &Target<'_>,
+    conditions: &mut [study::FailOn],
+) -> Result<Outcome> {
+    write(answer, target)?;
+    conditions.iter_mut().for_each(|condition| condition.add_findings(&answer.findings));
+    Ok(end(answer, fail_on::met(conditions)))
+}
+
+/// Writes an answer.
+pub(crate) fn write<P: Part>(answer: &Answer<P>, target: &Target<'_>) -> Result<()> {
+    let mut output = Output::open(target.output)?;
+    output.write(&rendered(answer, target))?;
+    output.finish()
+}
+
+/// The text of an answer in its format.
+pub(crate) fn rendered<P: Part>(answer: &Answer<P>, target: &Target<'_>) -> String {
+    let rules = study::rules();
+    let how = How {
+        decimals: usize::from(target.decimals),
+        style: terminal::style(target.look, target.output.is_some()),
+        version: env!("CARGO_PKG_VERSION"),
+        rules: &rules,
+    };
+    render::answer(answer, target.format, &how)
+}
+
+/// Tells on standard error what a script must not miss, and gives the outcome; `met` says whether a condition of
+/// `--fail-on` is met.
+pub(crate) fn end<P>(answer: &Answer<P>, met: bool) -> Outcome {
+    let mut failed = false;
+    for note in answer.notes.iter().filter(|note| note.kind == NoteKind::Error) {
+        failed = true;
+        eprintln!("error: {}", note.text);
+    }
+    for error in &answer.errors {
+        failed = true;
+        tell(error);
+    }
+    Outcome::of(failed, met)
+}
+
+/// Prints an error with its hint.
+pub(crate) fn tell(error: &FileError) {
+    eprintln!("error: {}", error.message());
+    if let Some(hint) = &error.hint {
+        eprintln!("hint: {hint}");
+    }
+}
+
+/// An input that could not be read.
+pub(crate) fn unread(path: &Path, error: &anyhow::Error) -> FileError {
+    FileError { file: path.display().to_string(), error: format!("{error:#}"), hint: None }
+}

@@ -39,6 +39,8 @@ pub(crate) struct Narrow {
     pub(crate) interrupted: bool,
     /// The loop has matrix instructions.
     pub(crate) has_matrix: bool,
+    /// Accesses that merging saves where all lanes go to one address: few bytes, whatever their width.
+    pub(crate) saved_of_one_address: u32,
 }
 
 impl Narrow {
@@ -47,11 +49,12 @@ impl Narrow {
         self.runs.iter().map(Run::saved).sum()
     }
 
-    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in.
+    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in and those to one
+    /// address by all lanes left out.
     pub(crate) fn saved_in_all(&self) -> f64 {
         let alone = self.accesses.iter().filter(|(_, _, kind)| *kind != Kind::Merge);
         let saved = alone.map(|(_, bytes, _)| 1.0 - f64::from(*bytes) / f64::from(WIDEST));
-        f64::from(self.saved()) + saved.sum::<f64>()
+        f64::from(self.saved() - self.saved_of_one_address) + saved.sum::<f64>()
     }
 
     /// Count by bytes per lane.
@@ -127,6 +130,7 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
             runs: Vec::new(),
             interrupted: false,
             has_matrix: false,
+            saved_of_one_address: 0,
         });
         narrow.all += all;
         let runs = merge::runs(&accesses, WIDEST);
@@ -138,6 +142,9 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
                 .accesses
                 .extend(run.insts.iter().copied().zip(widths).map(|(at, bytes)| (at, bytes, Kind::Merge)));
             narrow.interrupted |= has_between(evidence, run, kind);
+            if addresses.of(run.insts[0]).is_some_and(|access| addresses.is_uniform(access)) {
+                narrow.saved_of_one_address += run.saved();
+            }
         }
         narrow.runs.extend(runs);
         let Some(id) = block.innermost else { continue };

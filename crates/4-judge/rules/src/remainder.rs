@@ -1,0 +1,45 @@
+//! Loops that do what another loop leaves over.
+//!
+//! The one idea to keep in mind: unrolled loops are followed by a short one for the last few steps, which adds to the same sums; it
+//! runs a few times, whatever the size of the problem.
+
+use analysis::KernelEvidence;
+use foldhash::HashSet;
+use isa::{Class, Inst, Operand, RegRange};
+
+/// A loop's multiply-adds: how many, and the registers they add to.
+struct Sums {
+    count: usize,
+    registers: HashSet<RegRange>,
+}
+
+impl Sums {
+    fn of(evidence: &KernelEvidence<'_>, id: u32) -> Sums {
+        let insts = evidence.cfg.loop_own_insts(id).map(|at| &evidence.insts[at as usize]);
+        let sums: Vec<RegRange> = insts.filter_map(added_to).collect();
+        Sums { count: sums.len(), registers: sums.into_iter().collect() }
+    }
+}
+
+/// The registers that a matrix instruction or a multiply-add adds to.
+fn added_to(inst: &Inst) -> Option<RegRange> {
+    let name = inst.op.info().name;
+    let multiplies = inst.class() == Class::Mfma
+        || (inst.class() == Class::Valu && ["fma", "mac", "dot"].iter().any(|part| name.contains(part)));
+    let Some(Operand::Reg(sum)) = inst.operands().first().filter(|_| multiplies) else { return None };
+    let mut is_read = false;
+    inst.visit_reads(|range| is_read |= range == *sum);
+    is_read.then_some(*sum)
+}
+
+/// Another loop beside this one, before it in the code, adds at least twice as much per iteration to the same sums.
+pub(crate) fn is_remainder(evidence: &KernelEvidence<'_>, id: u32) -> bool {
+    let loops = &evidence.cfg.loops;
+    let own = Sums::of(evidence, id);
+    let parent = loops[id as usize].parent;
+    !own.registers.is_empty()
+        && (0..id).filter(|other| loops[*other as usize].parent == parent).any(|other| {
+            let other = Sums::of(evidence, other);
+            other.count >= 2 * own.count && own.registers.is_subset(&other.registers)
+        })
+}

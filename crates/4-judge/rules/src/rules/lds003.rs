@@ -100,7 +100,8 @@ fn is_for_one_lane(evidence: &KernelEvidence<'_>, at: u32) -> bool {
         let insts = &evidence.insts[cfg.blocks[before as usize].insts.start as usize..];
         let length = cfg.blocks[before as usize].insts.len();
         let end = &insts[length.saturating_sub(NEAR)..length];
-        if cfg.succs(before).len() > 1 && end.iter().any(|inst| inst.op.info().name.starts_with("v_mbcnt_hi")) {
+        if cfg.succs(before).len() > 1 && end.iter().any(|inst| inst.op.info().name.starts_with("v_mbcnt_hi"))
+        {
             return true;
         }
         block = before;

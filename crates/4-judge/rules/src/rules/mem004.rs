@@ -80,7 +80,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let deepest = flat.first().and_then(|at| evidence.cfg.loop_of(*at));
     let there = flat.iter().filter(|at| evidence.cfg.loop_of(**at) == deepest).count();
     // Nothing waits for a store, so only the path it takes is lost.
-    let is_awaited = |at: &&u32| evidence.insts[**at as usize].mem().is_some_and(|mem| mem.access != Access::Store);
+    let is_awaited =
+        |at: &&u32| evidence.insts[**at as usize].mem().is_some_and(|mem| mem.access != Access::Store);
     let severity = if flat.iter().filter(is_awaited).any(|at| depth(at) > 0) {
         gain::severity(Executed::of(evidence).accesses(deepest, there as f64))
     } else {

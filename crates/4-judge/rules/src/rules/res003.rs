@@ -84,7 +84,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let peak =
         (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
 
-    let filled = peak.and_then(|(at, _)| filled_by_loads(evidence, target, at as u32, occupancy.waves_per_cu));
+    let filled =
+        peak.and_then(|(at, _)| filled_by_loads(evidence, target, at as u32, occupancy.waves_per_cu));
     let severity = if few_waves && filled.is_none() { Severity::Warning } else { Severity::Info };
     let mut finding = RULE
         .finding(
@@ -109,7 +110,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         );
     }
     if let Some(bytes) = filled {
-        finding = finding.with_evidence("loads in flight where most registers live", format!("{bytes} bytes per compute unit"));
+        finding = finding.with_evidence(
+            "loads in flight where most registers live",
+            format!("{bytes} bytes per compute unit"),
+        );
     }
     if let Some((at, live)) = peak {
         finding = finding

@@ -9,7 +9,7 @@ use crate::{
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
-use view::{Evidence, Finding, NotChecked};
+use view::{Evidence, Finding, NotChecked, Severity};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
@@ -27,6 +27,10 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
         _ => Some(rule.code_check()?(evidence)),
     });
     join_causes(&mut findings);
+    // Nobody can change the code of a kernel of the runtime.
+    if analysis::RuntimeKernel::by_name(&evidence.kernel.name).is_some() {
+        findings.iter_mut().for_each(|finding| finding.severity = Severity::Info);
+    }
     sort_by_severity(&mut findings);
     (findings, not_checked)
 }

@@ -41,6 +41,8 @@ pub(crate) struct Narrow {
     pub(crate) has_matrix: bool,
     /// Accesses that merging saves where all lanes go to one address: few bytes, whatever their width.
     pub(crate) saved_of_one_address: u32,
+    /// Accesses of other kinds by which all lanes store to one address.
+    to_one_address: HashSet<u32>,
 }
 
 impl Narrow {
@@ -52,7 +54,10 @@ impl Narrow {
     /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in and those to one
     /// address by all lanes left out.
     pub(crate) fn saved_in_all(&self) -> f64 {
-        let alone = self.accesses.iter().filter(|(_, _, kind)| *kind != Kind::Merge);
+        let alone = self
+            .accesses
+            .iter()
+            .filter(|(at, _, kind)| *kind != Kind::Merge && !self.to_one_address.contains(at));
         let saved = alone.map(|(_, bytes, _)| 1.0 - f64::from(*bytes) / f64::from(WIDEST));
         f64::from(self.saved() - self.saved_of_one_address) + saved.sum::<f64>()
     }
@@ -131,6 +136,7 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
             interrupted: false,
             has_matrix: false,
             saved_of_one_address: 0,
+            to_one_address: HashSet::new(),
         });
         narrow.all += all;
         let runs = merge::runs(&accesses, WIDEST);
@@ -151,6 +157,9 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
         for access in accesses.iter().filter(|access| !merged.contains(&access.inst)) {
             if let Some(reason) = alone(evidence, addresses, access, id) {
                 narrow.accesses.push((access.inst, access.bytes, reason));
+                if kind == Access::Store && addresses.is_uniform(access.address) {
+                    narrow.to_one_address.insert(access.inst);
+                }
             }
         }
     }

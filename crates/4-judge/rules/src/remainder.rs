@@ -10,6 +10,8 @@ use isa::{Class, Inst, Operand, RegRange};
 /// A loop's multiply-adds: how many, and the registers they add to.
 struct Sums {
     count: usize,
+    /// Ways out of the loop.
+    exits: usize,
     registers: HashSet<RegRange>,
 }
 
@@ -17,7 +19,10 @@ impl Sums {
     fn of(evidence: &KernelEvidence<'_>, id: u32) -> Sums {
         let insts = evidence.cfg.loop_own_insts(id).map(|at| &evidence.insts[at as usize]);
         let sums: Vec<RegRange> = insts.filter_map(added_to).collect();
-        Sums { count: sums.len(), registers: sums.into_iter().collect() }
+        let cfg = &evidence.cfg;
+        let leaves = |block: &u32| cfg.succs(*block).iter().any(|next| !cfg.loop_contains(id, *next));
+        let exits = cfg.loop_blocks(id).filter(leaves).count();
+        Sums { count: sums.len(), exits, registers: sums.into_iter().collect() }
     }
 }
 
@@ -32,7 +37,8 @@ fn added_to(inst: &Inst) -> Option<RegRange> {
     is_read.then_some(*sum)
 }
 
-/// Another loop beside this one, before it in the code, adds at least twice as much per iteration to the same sums.
+/// Another loop beside this one, before it in the code, adds to the same sums at least twice as much per iteration; or as much, and
+/// this one can be left after each part of it.
 pub(crate) fn is_remainder(evidence: &KernelEvidence<'_>, id: u32) -> bool {
     let loops = &evidence.cfg.loops;
     let own = Sums::of(evidence, id);
@@ -40,6 +46,8 @@ pub(crate) fn is_remainder(evidence: &KernelEvidence<'_>, id: u32) -> bool {
     !own.registers.is_empty()
         && (0..id).filter(|other| loops[*other as usize].parent == parent).any(|other| {
             let other = Sums::of(evidence, other);
-            other.count >= 2 * own.count && own.registers.is_subset(&other.registers)
+            let is_more =
+                other.count >= 2 * own.count || (other.count >= own.count && own.exits > other.exits);
+            is_more && own.registers.is_subset(&other.registers)
         })
 }

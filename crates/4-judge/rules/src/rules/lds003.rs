@@ -20,8 +20,8 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
 splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
-loop has turned lanes off, no branch on the number of the lane among the active ones leads there, and workgroups have more than one
-work-item.
+loop has turned lanes off, no branch on the number of the lane among the active ones leads there, workgroups have more than one
+work-item, and the kernel reads which work-item it is: one that does not is launched with one.
 
 An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
 that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
@@ -58,7 +58,9 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
 }
 
 fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
-    if evidence.resources.max_workgroup == Some(1) {
+    // A kernel that never asks which work-item it is does everything as often as there are any: it is launched with one.
+    let asks = evidence.live.before.first().is_none_or(|live| live.vectors() > 0);
+    if evidence.resources.max_workgroup == Some(1) || !asks {
         return Outcome::Silent;
     }
     let addresses = evidence.addresses();

@@ -43,7 +43,7 @@ results, on which work could start, are already there.
 The LDS operations before the wait in order, the first instruction that needs each, and the work in between. The cycles are
 an estimate: instructions issue in order, the LDS moves 128 bytes per cycle for the four SIMDs together, and a result arrives
 one LDS latency later. Without a known occupancy the finding is for information, and so it is in a loop that does what another leaves over:
-one that adds at least twice as often per iteration to the same sums.
+one behind it that adds to the same sums half as often per iteration or less, or can be left after each part of it.
 
 ## What to do
 In assembly and inline assembly write the count that leaves the later operations in flight, and a second wait before they

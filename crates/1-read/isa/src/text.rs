@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: reading goes in stages, one file each. A line is a label, a directive or an
 //! instruction ([`cursor`], [`expression`]); an instruction is operands and modifiers as written ([`operand`],
 //! [`modifiers`], [`names`]); an encoding that takes them turns them into an [`Inst`] ([`form`]); a body lays
-//! instructions out and resolves labels ([`body`]).
+//! instructions out and resolves labels ([`body`]), after macros, conditions and block comments are carried out ([`expand`]).
 //!
 //! Three things text does not say, and how they are read: an operand that only the linker knows
 //! (`f@rel32@lo+4`) becomes `Literal(0)`, as in an unlinked object, and is listed in [`Body::symbols`]; a
@@ -13,13 +13,14 @@
 mod body;
 mod constant;
 mod cursor;
+mod expand;
 mod expression;
 mod form;
 mod modifiers;
 mod names;
 mod operand;
 
-pub use body::{Body, Label, Location, SymbolRef, parse_body};
+pub use body::{Body, Label, Location, SymbolRef, parse_body, parse_body_after};
 
 use crate::{Inst, Isa};
 use cursor::Cursor;
@@ -71,6 +72,9 @@ pub enum Problem {
     /// a label that nothing defines
     #[error("no such label")]
     UnknownLabel,
+    /// macros and repetitions write more lines than a body may have
+    #[error("macros and repetitions write too many lines, or call themselves without end")]
+    TooManyLines,
     /// directives ask for more bytes than a body may have
     #[error("the data is larger than {} bytes", body::MOST_DATA)]
     TooMuchData,

@@ -56,7 +56,15 @@ pub struct KernelEvidence<'a> {
     text: TextBody,
 }
 
+/// One line in so many may be unreadable before what the rest seems to do is no evidence.
+const MOST_UNREAD: usize = 50;
+
 impl<'a> KernelEvidence<'a> {
+    /// Lines of the text that cannot be read, if they are so many that the rest is no evidence of what the kernel does.
+    pub fn unread_lines(&self) -> Option<usize> {
+        (self.text.unread * MOST_UNREAD > self.insts.len()).then_some(self.text.unread)
+    }
+
     /// Reads the body of `kernel` and works out everything else.
     ///
     /// A body that cannot be read (an unsupported target, a range outside the file, text with unknown

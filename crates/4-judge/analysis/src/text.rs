@@ -13,12 +13,31 @@ use view::SourceLine;
 pub struct TextFile<'a> {
     lines: Vec<&'a str>,
     files: OnceLock<HashMap<u32, String>>,
+    /// Positions of lines that define.
+    definitions: OnceLock<Vec<usize>>,
 }
 
 impl<'a> TextFile<'a> {
     /// Splits a file.
     pub fn new(text: &'a str) -> Self {
-        TextFile { lines: text.lines().collect(), files: OnceLock::new() }
+        TextFile { lines: text.lines().collect(), files: OnceLock::new(), definitions: OnceLock::new() }
+    }
+
+    /// Lines that define macros and constants, with their positions. Names with a point are what compilers note of each function.
+    fn definitions(&self) -> &[usize] {
+        self.definitions.get_or_init(|| {
+            let mut in_macro = false;
+            let mut defines = |line: &str| {
+                let line = line.trim_start();
+                let starts = line.starts_with(".macro");
+                let of_macro = in_macro || starts;
+                in_macro = of_macro && !line.starts_with(".endm");
+                let named = [".set", ".equ"].iter().find_map(|directive| line.strip_prefix(directive));
+                let name = named.and_then(|rest| rest.split(',').next());
+                of_macro || name.is_some_and(|name| !name.contains('.'))
+            };
+            (0..).zip(&self.lines).filter(|(_, line)| defines(line)).map(|(at, _)| at).collect()
+        })
     }
 
     /// The `.file` table: numbers and paths.
@@ -40,6 +59,8 @@ pub(crate) struct TextBody {
     pub(crate) sources: Vec<Option<SourceLine>>,
     /// Operands the linker fills in: instruction, and the symbol without its relocation suffix.
     pub(crate) symbols: Vec<(usize, String)>,
+    /// Lines that cannot be read.
+    pub(crate) unread: usize,
 }
 
 /// Errors told one by one; of the rest the lines are named.
@@ -67,7 +88,9 @@ pub(crate) fn read(
     warnings: &mut Vec<String>,
 ) -> Option<TextBody> {
     let lines = file.lines.get(range.clone())?;
-    let parsed = isa::text::parse_body(isa, lines.iter().copied());
+    let before: Vec<&str> =
+        file.definitions().iter().take_while(|at| **at < range.start).map(|at| file.lines[*at]).collect();
+    let parsed = isa::text::parse_body_after(isa, &before, lines.iter().copied());
     let first = u32::try_from(range.start).unwrap_or(u32::MAX);
     for error in parsed.errors.iter().take(ERRORS_TOLD) {
         let mut error = error.clone();
@@ -97,6 +120,7 @@ pub(crate) fn read(
         })
         .collect();
     Some(TextBody {
+        unread: parsed.errors.len(),
         lines: parsed.line_of.iter().map(|line| first.saturating_add(*line).saturating_add(1)).collect(),
         insts: parsed.insts,
         sources,

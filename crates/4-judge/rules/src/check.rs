@@ -9,7 +9,7 @@ use crate::{
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
-use view::{Evidence, Finding, NotChecked};
+use view::{Evidence, Finding, NotChecked, Severity};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
@@ -18,12 +18,19 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     }
     // IR without code: what the code would say is not missed.
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
+    let unread =
+        evidence.unread_lines().map(|lines| format!("all lines of the code ({lines} cannot be read)"));
     let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {
         (Check::Ir(check) | Check::IrOrCode(check, _), Some(ir)) => Some(check(&ir.kernel, evidence)),
         _ if ir_alone => None,
+        _ if unread.is_some() => rule.code_check().and(unread.clone()).map(Outcome::NotChecked),
         _ => Some(rule.code_check()?(evidence)),
     });
     join_causes(&mut findings);
+    // Nobody can change the code of a kernel of the runtime.
+    if analysis::RuntimeKernel::by_name(&evidence.kernel.name).is_some() {
+        findings.iter_mut().for_each(|finding| finding.severity = Severity::Info);
+    }
     sort_by_severity(&mut findings);
     (findings, not_checked)
 }

@@ -22,6 +22,7 @@ mod narrow;
 mod page;
 mod recorded;
 mod registry;
+mod remainder;
 mod rules;
 mod shapes;
 mod sites;

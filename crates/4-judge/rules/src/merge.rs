@@ -23,6 +23,12 @@ impl Run {
     }
 }
 
+/// Accesses of 16, 12, 8, 4, 2 and 1 bytes that move so many bytes and none beyond them.
+fn accesses_for(bytes: u32) -> u32 {
+    let dwords = u32::from(bytes % WIDEST >= 4);
+    bytes / WIDEST + dwords + (bytes % 4).count_ones()
+}
+
 /// Runs of at least two accesses narrower than `narrower_than`, of which merging saves some.
 pub(crate) fn runs(accesses: &[MemoryAccess<'_>], narrower_than: u32) -> Vec<Run> {
     let mut groups: HashMap<_, Vec<&MemoryAccess<'_>>> = HashMap::new();
@@ -37,7 +43,7 @@ pub(crate) fn runs(accesses: &[MemoryAccess<'_>], narrower_than: u32) -> Vec<Run
             let total: u32 = run.iter().map(|access| access.bytes).sum();
             let mut insts: Vec<u32> = run.iter().map(|access| access.inst).collect();
             insts.sort_unstable();
-            let needed = total.div_ceil(WIDEST);
+            let needed = accesses_for(total);
             let bytes = run.iter().map(|access| access.bytes).collect();
             runs.push(Run { insts, bytes, needed });
         }
@@ -45,4 +51,18 @@ pub(crate) fn runs(accesses: &[MemoryAccess<'_>], narrower_than: u32) -> Vec<Run
     runs.retain(|run| run.saved() > 0);
     runs.sort_unstable_by_key(|run| run.insts[0]);
     runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_moved_beyond_the_run() {
+        for (bytes, expected) in
+            [(3, 2), (4, 1), (6, 2), (8, 1), (9, 2), (12, 1), (13, 2), (16, 1), (20, 2), (31, 4), (40, 3)]
+        {
+            assert_eq!(accesses_for(bytes), expected, "{bytes} bytes");
+        }
+    }
 }

@@ -39,6 +39,10 @@ pub(crate) struct Narrow {
     pub(crate) interrupted: bool,
     /// The loop has matrix instructions.
     pub(crate) has_matrix: bool,
+    /// Accesses that merging saves where all lanes go to one address: few bytes, whatever their width.
+    pub(crate) saved_of_one_address: u32,
+    /// Accesses of other kinds by which all lanes store to one address.
+    to_one_address: HashSet<u32>,
 }
 
 impl Narrow {
@@ -47,11 +51,15 @@ impl Narrow {
         self.runs.iter().map(Run::saved).sum()
     }
 
-    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in.
+    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in and those to one
+    /// address by all lanes left out.
     pub(crate) fn saved_in_all(&self) -> f64 {
-        let alone = self.accesses.iter().filter(|(_, _, kind)| *kind != Kind::Merge);
+        let alone = self
+            .accesses
+            .iter()
+            .filter(|(at, _, kind)| *kind != Kind::Merge && !self.to_one_address.contains(at));
         let saved = alone.map(|(_, bytes, _)| 1.0 - f64::from(*bytes) / f64::from(WIDEST));
-        f64::from(self.saved()) + saved.sum::<f64>()
+        f64::from(self.saved() - self.saved_of_one_address) + saved.sum::<f64>()
     }
 
     /// Count by bytes per lane.
@@ -127,6 +135,8 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
             runs: Vec::new(),
             interrupted: false,
             has_matrix: false,
+            saved_of_one_address: 0,
+            to_one_address: HashSet::new(),
         });
         narrow.all += all;
         let runs = merge::runs(&accesses, WIDEST);
@@ -138,12 +148,18 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
                 .accesses
                 .extend(run.insts.iter().copied().zip(widths).map(|(at, bytes)| (at, bytes, Kind::Merge)));
             narrow.interrupted |= has_between(evidence, run, kind);
+            if addresses.of(run.insts[0]).is_some_and(|access| addresses.is_uniform(access)) {
+                narrow.saved_of_one_address += run.saved();
+            }
         }
         narrow.runs.extend(runs);
         let Some(id) = block.innermost else { continue };
         for access in accesses.iter().filter(|access| !merged.contains(&access.inst)) {
             if let Some(reason) = alone(evidence, addresses, access, id) {
                 narrow.accesses.push((access.inst, access.bytes, reason));
+                if kind == Access::Store && addresses.is_uniform(access.address) {
+                    narrow.to_one_address.insert(access.inst);
+                }
             }
         }
     }

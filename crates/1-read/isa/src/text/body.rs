@@ -4,6 +4,7 @@
 //! operands that name labels are kept with their text and filled in when all labels are known.
 
 use super::cursor::Cursor;
+use super::expand::{Expanded, expand};
 use super::expression::{self, Value};
 use super::{Problem, Statement, SymbolUse, TextError, cursor, read_line};
 use crate::{Inst, Isa, Operand, decode_all};
@@ -114,6 +115,12 @@ struct Reader<'a> {
 /// Other sections, kernel descriptors and metadata between the lines are passed over. A line that cannot be read
 /// is an entry in [`Body::errors`] and takes no space.
 pub fn parse_body<'a>(isa: Isa, lines: impl IntoIterator<Item = &'a str>) -> Body {
+    parse_body_after(isa, &[], lines)
+}
+
+/// The same where lines before the function define macros and constants: those are known, and nothing else of them counts.
+pub fn parse_body_after<'a>(isa: Isa, before: &[&'a str], lines: impl IntoIterator<Item = &'a str>) -> Body {
+    let Expanded { lines, errors } = expand(before, lines);
     let mut reader = Reader {
         isa,
         body: Body::default(),
@@ -127,9 +134,13 @@ pub fn parse_body<'a>(isa: Isa, lines: impl IntoIterator<Item = &'a str>) -> Bod
         in_code: true,
         skip_to: None,
     };
-    for (number, line) in (0u32..).zip(lines) {
-        if let Err(mut error) = reader.line(number, line) {
-            error.line = number;
+    reader.body.errors = errors;
+    for line in before {
+        reader.define(line);
+    }
+    for (number, line) in &lines {
+        if let Err(mut error) = reader.line(*number, line) {
+            error.line = *number;
             reader.body.errors.push(error);
         }
     }
@@ -139,6 +150,19 @@ pub fn parse_body<'a>(isa: Isa, lines: impl IntoIterator<Item = &'a str>) -> Bod
 }
 
 impl<'a> Reader<'a> {
+    /// Takes the value of a constant that a line before the function sets.
+    fn define(&mut self, line: &'a str) {
+        match read_line(self.isa, line, &|_| None).map(|parsed| parsed.statement) {
+            Ok(Statement::Assignment(name, value)) => self.assign(name, value),
+            Ok(Statement::Directive(".set" | ".equ", rest)) => {
+                if let Some((symbol, value)) = rest.split_once(',') {
+                    self.assign(symbol.trim_end(), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn line(&mut self, number: u32, line: &'a str) -> Result<(), TextError> {
         if let Some(end) = self.skip_to {
             if line.trim_start().starts_with(end) {

@@ -113,6 +113,14 @@ impl<'a> Cursor<'a> {
         (self.at > from).then_some(value)
     }
 
+    /// Skips `U`, `L`, `LL`, `UL` or `ULL` behind an integer: they say nothing.
+    fn integer_suffix(&mut self) {
+        self.at += usize::from(self.peek() == Some(b'U'));
+        for _ in 0..2 {
+            self.at += usize::from(self.peek() == Some(b'L'));
+        }
+    }
+
     /// A number as the assembler reads it, without sign: `12`, `0x1f`, `0b101`, `017`, `1.5`, `2e-3`.
     pub(crate) fn number(&mut self) -> Option<Number> {
         let first = if self.peek()? == b'.' { self.peek_at(1)? } else { self.peek()? };
@@ -131,9 +139,9 @@ impl<'a> Cursor<'a> {
             while self.peek().is_some_and(|byte| char::from(byte).is_digit(radix)) {
                 self.at += 1;
             }
-            return u64::from_str_radix(self.since(digits), radix)
-                .ok()
-                .map(|value| Number::Int(value as i64));
+            let digits = self.since(digits);
+            self.integer_suffix();
+            return u64::from_str_radix(digits, radix).ok().map(|value| Number::Int(value as i64));
         }
         let digits = |cursor: &mut Self| {
             while cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -163,6 +171,7 @@ impl<'a> Cursor<'a> {
         }
         let octal = text.len() > 1 && text.starts_with('0');
         let (digits, radix) = if octal { (&text[1..], 8) } else { (text, 10) };
+        self.integer_suffix();
         u64::from_str_radix(digits, radix).ok().map(|value| Number::Int(value as i64))
     }
 }
@@ -204,6 +213,9 @@ mod tests {
             ("0x1F)", Some(Int(31)), ")"),
             ("0b101", Some(Int(5)), ""),
             ("0b", Some(Int(0)), "b"),
+            ("0x20L,", Some(Int(32)), ","),
+            ("7ULL+1", Some(Int(7)), "+1"),
+            ("7LLL", Some(Int(7)), "L"),
             ("017 x", Some(Int(15)), " x"),
             ("0", Some(Int(0)), ""),
             ("0xffffffffffffffff", Some(Int(-1)), ""),

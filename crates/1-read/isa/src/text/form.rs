@@ -104,12 +104,13 @@ fn opcode(name: &str) -> Option<(Op, Suffix)> {
 }
 
 /// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler takes
-/// the spelling of another target for the same opcode.
+/// the spelling of another target for the same opcode, or for the same product where the opcode is another too.
 fn matrix_alias(isa: Isa, op: Op) -> Op {
     let info = op.info();
     let Some(form) = op.forms().first().filter(|_| info.matrix.is_some() && !isa.has(op)) else { return op };
     let same = isa.form(form.encoding, u32::from(form.opcode)).map(|form| Op(form.op));
-    same.filter(|other| other.info().matrix == info.matrix).unwrap_or(op)
+    let is_same = |other: &Op| other.info().matrix == info.matrix;
+    same.filter(is_same).or_else(|| Op::all().find(|other| is_same(other) && isa.has(*other))).unwrap_or(op)
 }
 
 fn written(cursor: &mut Cursor<'_>, symbols: Symbols<'_>, is_memory: bool) -> Result<Written, Placed> {

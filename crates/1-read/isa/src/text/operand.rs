@@ -61,7 +61,7 @@ pub(crate) fn read<'a>(cursor: &mut Cursor<'a>, symbols: Symbols<'_>) -> Result<
             if !is_modified {
                 let start = cursor.at();
                 let list = cursor.peek() == Some(b'[');
-                if !list && register(cursor)?.is_none() && !cursor.take_str("lit(") {
+                if !list && register(cursor, symbols)?.is_none() && !cursor.take_str("lit(") {
                     cursor.go(at);
                     raw.kind = expression_kind(cursor, symbols)?;
                     return Ok(raw);
@@ -117,12 +117,12 @@ pub(crate) fn read<'a>(cursor: &mut Cursor<'a>, symbols: Symbols<'_>) -> Result<
 
 /// An operand without modifiers.
 fn plain(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Kind, Problem> {
-    if let Some(range) = register(cursor)? {
+    if let Some(range) = register(cursor, symbols)? {
         return Ok(Kind::Reg(range));
     }
     let at = cursor.at();
     if cursor.peek() == Some(b'[') {
-        return register_list(cursor).map(Kind::Reg);
+        return register_list(cursor, symbols).map(Kind::Reg);
     }
     if let Some(Number::Real(value)) = cursor.number() {
         return Ok(Kind::Real(value));
@@ -186,13 +186,13 @@ fn expression_kind(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Kind
 }
 
 /// `[s0, s1]`: registers that follow each other.
-fn register_list(cursor: &mut Cursor<'_>) -> Result<RegRange, Problem> {
+fn register_list(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<RegRange, Problem> {
     cursor.take(b'[');
     cursor.next_visible();
-    let mut all = register(cursor)?.ok_or(Problem::BadRegister)?;
+    let mut all = register(cursor, symbols)?.ok_or(Problem::BadRegister)?;
     while cursor.take(b',') {
         cursor.next_visible();
-        let next = register(cursor)?.ok_or(Problem::BadRegister)?;
+        let next = register(cursor, symbols)?.ok_or(Problem::BadRegister)?;
         let follows =
             next.file == all.file && next.count == 1 && next.first == all.first + u16::from(all.count);
         if !follows || all.count >= 32 {
@@ -204,7 +204,7 @@ fn register_list(cursor: &mut Cursor<'_>) -> Result<RegRange, Problem> {
 }
 
 /// A register or a run of registers; `None` (and nothing taken) if no register name stands here.
-pub(crate) fn register(cursor: &mut Cursor<'_>) -> Result<Option<RegRange>, Problem> {
+pub(crate) fn register(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Option<RegRange>, Problem> {
     let at = cursor.at();
     let name = cursor.name();
     let bytes = name.as_bytes();
@@ -233,12 +233,10 @@ pub(crate) fn register(cursor: &mut Cursor<'_>) -> Result<Option<RegRange>, Prob
             return Ok(None);
         }
         cursor.take(b'[');
-        cursor.next_visible();
-        let first = cursor.decimal().ok_or(Problem::BadRegister)?;
+        let first = index(cursor, symbols)?;
         let mut last = first;
         if cursor.take(b':') {
-            cursor.next_visible();
-            last = cursor.decimal().ok_or(Problem::BadRegister)?;
+            last = index(cursor, symbols)?;
         }
         if !cursor.take(b']') {
             return Err(Problem::Expected("]"));
@@ -255,6 +253,21 @@ pub(crate) fn register(cursor: &mut Cursor<'_>) -> Result<Option<RegRange>, Prob
         return Err(Problem::BadRegister);
     }
     Ok(Some(RegRange::new(file, first as u16, (last - first + 1) as u8)))
+}
+
+/// The number of a register: an expression whose symbols have values.
+fn index(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<u32, Problem> {
+    cursor.next_visible();
+    let at = cursor.at();
+    if let Some(number) = cursor.decimal().filter(|_| matches!(cursor.peek(), Some(b':' | b']'))) {
+        return Ok(number);
+    }
+    cursor.go(at);
+    match expression::read(cursor, symbols) {
+        Some(Value::Known(value)) => u32::try_from(value).map_err(|_| Problem::BadRegister),
+        Some(Value::Open) => Err(Problem::UnknownName),
+        None => Err(Problem::BadRegister),
+    }
 }
 
 fn numbered(digits: &[u8]) -> bool {

@@ -91,6 +91,7 @@ fn written_lines_read_as_they_assemble() {
     let folder = scratch("written");
     let cases = [
         ("every.s", include_str!("../lines/every.s"), &PROCESSORS[..]),
+        ("preprocessed.s", include_str!("../lines/preprocessed.s"), &PROCESSORS[..]),
         ("gfx90a.s", include_str!("../lines/gfx90a.s"), &["gfx90a"]),
         ("gfx942.s", include_str!("../lines/gfx942.s"), &["gfx942"]),
         ("gfx950.s", include_str!("../lines/gfx950.s"), &["gfx950"]),

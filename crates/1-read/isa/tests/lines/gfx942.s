@@ -43,3 +43,8 @@
   s_load_dword s0, s[2:3], 0x10 glc
   scratch_load_dword v0, off, off offset:4
   scratch_store_dword v0, v1, off
+v_mfma_f32_16x16x16bf16_1k a[0:3], v[0:1], v[2:3], a[0:3]
+v_mfma_f32_32x32x8bf16_1k a[0:15], v[0:1], v[2:3], a[0:15]
+v_mfma_f32_32x32x4bf16_1k a[0:31], v[0:1], v[2:3], a[0:31]
+v_mfma_f32_4x4x4bf16_1k a[0:3], v[0:1], v[2:3], a[0:3]
+v_mfma_f32_16x16x16f16 a[0:3], v[0:1], v[2:3], a[0:3]

@@ -5,6 +5,8 @@
 
 use crate::access::{self, MemoryAccess, WIDEST, memory_access};
 use crate::gain::Executed;
+use crate::remainder::is_remainder;
+use crate::waits::wait;
 use crate::{Check, Outcome, Rule, gain, merge};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Space};
@@ -25,7 +27,9 @@ Fires on a loop for one of two reasons:
 * LDS reads or writes of fewer than 8 bytes touch adjacent bytes of the same lane within one block, so that fewer accesses
   of up to 16 bytes move the same data;
 * an innermost loop makes at least eight LDS accesses per iteration, and at least half of them are narrower than 8 bytes per
-  lane at addresses that follow from the lane and from loop counters alone, so that a layout could bring them together.
+  lane at addresses that follow from the lane and from loop counters alone, so that a layout could bring them together. At least
+  half of the narrow ones follow another of their kind without a wait between them: a lane that writes, waits and reads in turn
+  exchanges one element at a time.
 
 Two-address instructions (`ds_read2_b32`) count with both elements. Atomics and lane exchanges are left out.
 
@@ -38,7 +42,7 @@ of each bank's dword as well.
 The width of each access, and for merging the addresses worked out symbolically. It is a warning where merging saves at
 least two accesses per iteration, where the loop feeds matrix instructions, or where accesses of one or two bytes prevail, and
 what wider accesses save is a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops
-taken to run 16 times; otherwise it is for information.
+taken to run 16 times, and the loop is not the one that does what another, unrolled, leaves over; otherwise it is for information.
 
 ## What to do
 Lay the tile out so that what one lane needs lies in 16 contiguous bytes (`ds_read_b128`, `ds_write_b128`; 8 bytes is the
@@ -60,6 +64,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     for block in &cfg.blocks {
         let Some(id) = block.innermost else { continue };
         let mut accesses: [Vec<MemoryAccess<'_>>; 2] = Default::default();
+        let mut company = Company::default();
         for &at in evidence.memory_in(block.insts.clone()) {
             let inst = &evidence.insts[at as usize];
             if inst.class() != Class::Lds {
@@ -76,6 +81,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             found.all += 1;
             if bytes < NARROW {
                 found.narrow.push((at, bytes));
+                company.narrow(evidence, at, mem.access);
                 let addresses = evidence.addresses();
                 let Some(access) = memory_access(evidence, addresses, at) else { continue };
                 found.regular += usize::from(addresses.lanes(access.address).is_some());
@@ -85,6 +91,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             }
         }
         if let Some(found) = by_loop.get_mut(&id) {
+            found.in_company += company.count;
             for list in &accesses {
                 found.runs.extend(merge::runs(list, NARROW));
             }
@@ -106,7 +113,32 @@ struct InLoop {
     narrow: Vec<(u32, u32)>,
     /// Narrow ones whose addresses do not depend on data.
     regular: usize,
+    /// Narrow ones beside another of their kind.
+    in_company: usize,
     runs: Vec<merge::Run>,
+}
+
+/// Counts accesses of which at least two of one kind follow each other without a wait between them: only those could be one. A lane
+/// that writes, waits and reads again exchanges one element each time.
+#[derive(Default)]
+struct Company {
+    before: Option<(u32, Access)>,
+    /// The one before is counted.
+    is_counted: bool,
+    count: usize,
+}
+
+impl Company {
+    fn narrow(&mut self, evidence: &KernelEvidence<'_>, at: u32, access: Access) {
+        let is_near = self.before.is_some_and(|(before, kind)| {
+            let between = &evidence.insts[before as usize..at as usize];
+            kind == access && !between.iter().any(|inst| wait(inst).is_some_and(|wait| wait.lds.is_some()))
+        });
+        if is_near {
+            self.count += if self.is_counted { 1 } else { 2 };
+        }
+        (self.before, self.is_counted) = (Some((at, access)), is_near);
+    }
 }
 
 fn finding(
@@ -118,16 +150,19 @@ fn finding(
     let cfg = &evidence.cfg;
     let saved: u32 = found.runs.iter().map(merge::Run::saved).sum();
     let is_innermost = cfg.loops[id as usize].nested_end == id + 1;
-    let busy = is_innermost && found.all >= BUSY && found.regular * 2 >= found.all;
+    let busy = is_innermost
+        && found.all >= BUSY
+        && found.regular * 2 >= found.all
+        && found.in_company * 2 >= found.narrow.len();
     if saved == 0 && !busy {
         return None;
     }
     let has_matrix = cfg.loop_own_insts(id).any(|at| evidence.insts[at as usize].class() == Class::Mfma);
     let tiny = found.narrow.iter().filter(|(_, bytes)| *bytes <= 2).count();
     let wide: f64 = found.narrow.iter().map(|(_, bytes)| 1.0 - f64::from(*bytes) / f64::from(NARROW)).sum();
-    let severity = if saved >= 2 {
+    let severity = if saved >= 2 && !is_remainder(evidence, id) {
         gain::severity(executed.accesses(Some(id), f64::from(saved)))
-    } else if busy && (has_matrix || tiny * 2 >= found.all) {
+    } else if busy && !is_remainder(evidence, id) && (has_matrix || tiny * 2 >= found.all) {
         gain::severity(executed.accesses(Some(id), wide))
     } else {
         Severity::Info

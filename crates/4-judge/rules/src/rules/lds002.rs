@@ -5,6 +5,7 @@
 use crate::access::{count, places};
 use crate::gain::Executed;
 use crate::recorded::{lost, percent, simulated};
+use crate::remainder::is_remainder;
 use crate::{Check, Outcome, Rule, gain, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -44,7 +45,8 @@ The address of each lane by symbolic evaluation of the integer instructions befo
 the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
 one-dimensional workgroups. It is a warning where conflicts at least double the cycles, some access is 4 bytes or wider, and the
 conflict cycles are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run
-16 times; otherwise it is for information, and so it is outside loops where a comparison leaves few lanes on, as in the steps of a
+16 times; otherwise it is for information, and so it is in a loop that does what another leaves over, and outside loops where a
+comparison leaves few lanes on, as in the steps of a
 reduction.
 In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the
 kernel's, or what a run without conflicts saves (`profile --breakdown`).
@@ -232,7 +234,8 @@ fn finding(
     let has_dwords = found.insts.iter().any(|(_, _, bytes)| *bytes >= 4);
     let doubled = found.total.taken >= 2 * found.total.least;
     let once = in_loop.is_none() && found.insts.iter().any(|(at, ..)| has_few_lanes(evidence, *at));
-    let severity = if has_dwords && doubled && !once {
+    let is_rest = in_loop.is_some_and(|id| is_remainder(evidence, id));
+    let severity = if has_dwords && doubled && !once && !is_rest {
         gain::severity(Executed::of(evidence).shared_cycles(in_loop, f64::from(extra)))
     } else {
         Severity::Info

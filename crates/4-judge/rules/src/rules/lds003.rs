@@ -20,7 +20,8 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
 splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
-loop has turned lanes off.
+loop has turned lanes off, no branch on the number of the lane among the active ones leads there, workgroups have more than one
+work-item, and the kernel reads which work-item it is: one that does not is launched with one.
 
 An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
 that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
@@ -57,6 +58,11 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
 }
 
 fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
+    // A kernel that never asks which work-item it is does everything as often as there are any: it is launched with one.
+    let asks = evidence.live.before.first().is_none_or(|live| live.vectors() > 0);
+    if evidence.resources.max_workgroup == Some(1) || !asks {
+        return Outcome::Silent;
+    }
     let addresses = evidence.addresses();
     let slow = addresses.accesses().iter().filter(|it| {
         let inst = evidence.insts.get(it.inst as usize).and_then(isa::Inst::mem);
@@ -64,7 +70,7 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
             mem.access == Access::Atomic
                 && matches!(mem.space, Space::Global | Space::Buffer | Space::Lds | Space::Flat)
         });
-        atomic && it.has_all_lanes() && addresses.is_uniform(it)
+        atomic && it.has_all_lanes() && addresses.is_uniform(it) && !is_for_one_lane(evidence, it.inst)
     });
     let slow: Vec<u32> = slow.map(|it| it.inst).collect();
     if slow.is_empty() {
@@ -80,4 +86,27 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
         .with_evidence("atomics whose lanes form one address", slow.len())
         .with_places(places(evidence, slow)),
     ])
+}
+
+/// Conditions before an access that are looked at.
+const CONDITIONS: usize = 3;
+/// Instructions from the number of a lane to the branch on it.
+const NEAR: usize = 8;
+
+/// A branch leads there that was made from the number of the lane among the active ones: the compiler has chosen one.
+fn is_for_one_lane(evidence: &KernelEvidence<'_>, at: u32) -> bool {
+    let cfg = &evidence.cfg;
+    let mut block = cfg.block_of(at);
+    for _ in 0..CONDITIONS {
+        let [before] = *cfg.preds(block) else { return false };
+        let insts = &evidence.insts[cfg.blocks[before as usize].insts.start as usize..];
+        let length = cfg.blocks[before as usize].insts.len();
+        let end = &insts[length.saturating_sub(NEAR)..length];
+        if cfg.succs(before).len() > 1 && end.iter().any(|inst| inst.op.info().name.starts_with("v_mbcnt_hi"))
+        {
+            return true;
+        }
+        block = before;
+    }
+    false
 }

@@ -5,6 +5,7 @@
 use crate::access::{self, WIDEST};
 use crate::gain::Executed;
 use crate::narrow::{Kind, Narrow};
+use crate::remainder::is_remainder;
 use crate::{Check, Outcome, Rule, gain, narrow};
 use analysis::KernelEvidence;
 use isa::Access;
@@ -41,7 +42,8 @@ between neighbours. Work-item ids are taken to be those of
 one-dimensional workgroups where the kernel asks for one dimension only. The finding is a warning where loads of one or
 two bytes are concerned, where merging saves at least two loads per iteration, or where the loop feeds matrix
 instructions, and the loads saved are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel;
-otherwise it is for information. Loops are taken to run 16 times, since code does not say how often.
+otherwise it is for information, as it is in a loop that does what another, unrolled, leaves over. Loops are taken to run 16 times,
+since code does not say how often.
 
 ## What to do
 Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halfs), a wider element per work-item in
@@ -63,7 +65,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 }
 
 /// A warning where wide accesses would save a part of the kernel's time.
-pub(super) fn severity(executed: &Executed<'_>, narrow: &Narrow) -> Severity {
+pub(super) fn severity(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narrow) -> Severity {
+    if narrow.in_loop.is_some_and(|id| is_remainder(evidence, id)) {
+        return Severity::Info;
+    }
     gain::severity(executed.accesses(narrow.in_loop, narrow.saved_in_all()))
 }
 
@@ -75,7 +80,7 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narr
     let saved = narrow.saved();
     let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
     let many = smallest <= 2 || saved >= 2 || has_matrix;
-    let severity = if many { severity(executed, narrow) } else { Severity::Info };
+    let severity = if many { severity(evidence, executed, narrow) } else { Severity::Info };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {
             "load the adjacent elements with one vector load; the compiler cannot rule out that the stores between them alias: declare the pointers `__restrict__`"

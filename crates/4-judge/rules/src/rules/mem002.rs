@@ -41,7 +41,7 @@ lane to lane, and the step from iteration to iteration. Sums of 32 bits are take
 between neighbours. The finding is a warning where stores of one or two bytes are
 concerned or where merging saves at least two stores, and the stores saved are a twentieth of what the busiest of vector units,
 memory path and LDS does for the kernel, loops taken to run 16 times; otherwise it is for information: stores that run once
-beside a loop of work are.
+beside a loop of work are, stores of all lanes to one address, and those of a loop that does what another, unrolled, leaves over.
 
 ## What to do
 Collect 16 contiguous bytes per lane in registers and store them with one vector store (`float4`, eight halfs). Where
@@ -73,7 +73,7 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narr
     let count = narrow.accesses.len();
     let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
     let many = smallest <= 2 || saved >= 2;
-    let severity = if many { super::mem001::severity(executed, narrow) } else { Severity::Info };
+    let severity = if many { super::mem001::severity(evidence, executed, narrow) } else { Severity::Info };
     let per = if narrow.in_loop.is_some() { "per iteration" } else { "outside loops" };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {

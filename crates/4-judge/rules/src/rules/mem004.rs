@@ -5,7 +5,7 @@
 use crate::gain::Executed;
 use crate::{Check, Outcome, Rule, access, gain};
 use analysis::KernelEvidence;
-use isa::{Class, Operand, RegFile, Space};
+use isa::{Access, Class, Operand, RegFile, Space};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -29,7 +29,8 @@ registers and a 64-bit addition.
 
 ## Evidence
 The `flat_` instructions; LDS and scratch sizes of the code object; the absence of `ds_` instructions, calls and reads of
-the aperture registers. It is a warning where a loop contains them, otherwise for information.
+the aperture registers. It is a warning where a loop contains `flat_` loads or atomics, otherwise for information: nothing waits
+for a store.
 
 ## What to do
 The compiler loses the address space of pointers that come from memory: tables of pointers, structures behind a
@@ -78,7 +79,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     flat.sort_by_key(|at| std::cmp::Reverse(depth(at)));
     let deepest = flat.first().and_then(|at| evidence.cfg.loop_of(*at));
     let there = flat.iter().filter(|at| evidence.cfg.loop_of(**at) == deepest).count();
-    let severity = if in_loops > 0 {
+    // Nothing waits for a store, so only the path it takes is lost.
+    let is_awaited =
+        |at: &&u32| evidence.insts[**at as usize].mem().is_some_and(|mem| mem.access != Access::Store);
+    let severity = if flat.iter().filter(is_awaited).any(|at| depth(at) > 0) {
         gain::severity(Executed::of(evidence).accesses(deepest, there as f64))
     } else {
         Severity::Info

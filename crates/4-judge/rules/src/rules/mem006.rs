@@ -28,9 +28,10 @@ Each test costs a compare, a save of the mask, a branch and a restore, and block
 the loads of several tests together, cannot move them across iterations, and waits for them one after the other.
 
 ## Evidence
-The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning where tests
-and loads are an eighth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run 16
-times; otherwise it is for information.
+The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning where the tests
+and, where a wait stands between the loads, the loads are an eighth of what the busiest of vector units, memory path and LDS does
+for the kernel, loops taken to run 16 times; otherwise it is for information. So it is where another block of the loop, which runs
+instead, makes as many loads without a test: the tests then belong to the last piece of the data.
 
 ## What to do
 For allocations of up to 4 GiB use buffer loads: their resource holds the size, a lane beyond it reads zero, and no
@@ -92,8 +93,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let findings = found.into_iter().map(|(id, (blocks, loads))| {
         let total = cfg.loop_own_insts(id).count();
         let cycles = (blocks * TEST_INSTRUCTIONS) as f64 * ISSUE_CYCLES;
-        let part = executed.cycles(Some(id), cycles) + executed.accesses(Some(id), loads.len() as f64);
-        let severity = if blocks >= 2 && part >= WORTH { Severity::Warning } else { Severity::Info };
+        let mut part = executed.cycles(Some(id), cycles);
+        if is_awaited_between(evidence, &loads) {
+            part += executed.accesses(Some(id), loads.len() as f64);
+        }
+        let is_rest = has_unguarded_twin(evidence, id, &loads);
+        let severity =
+            if blocks >= 2 && part >= WORTH && !is_rest { Severity::Warning } else { Severity::Info };
         RULE.finding(
             severity,
             format!(
@@ -109,6 +115,34 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         .with_places(access::places(evidence, loads))
     });
     Outcome::from_findings(findings.collect())
+}
+
+/// A wait for vector memory stands between the first of the loads and the last.
+fn is_awaited_between(evidence: &KernelEvidence<'_>, loads: &[u32]) -> bool {
+    let (Some(first), Some(last)) = (loads.iter().min(), loads.iter().max()) else { return false };
+    let between = &evidence.insts[*first as usize..*last as usize];
+    between.iter().any(|inst| crate::waits::wait(inst).is_some_and(|wait| wait.vector.is_some()))
+}
+
+/// A block of the same loop loads as much without a test and is run instead: the tests are for the last, partly filled piece.
+fn has_unguarded_twin(evidence: &KernelEvidence<'_>, id: u32, loads: &[u32]) -> bool {
+    let cfg = &evidence.cfg;
+    let Some(&first) = loads.iter().min() else { return false };
+    let guarded = cfg.block_of(first);
+    let [test] = *cfg.preds(guarded) else { return false };
+    let mut others = cfg.loop_own_blocks(id).filter(|other| {
+        !loads.iter().any(|at| cfg.block_of(*at) == *other)
+            && !cfg.dominates(*other, test)
+            && !cfg.dominates(test, *other)
+    });
+    others.any(|other| {
+        let insts = cfg.blocks[other as usize].insts.clone();
+        let plain = evidence
+            .memory_in(insts)
+            .iter()
+            .filter(|at| is_global(evidence, &evidence.insts[**at as usize], Access::Load));
+        plain.count() >= loads.len()
+    })
 }
 
 /// The loads of a block that holds nothing else than them and their addresses.

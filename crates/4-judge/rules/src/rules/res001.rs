@@ -25,8 +25,8 @@ taken) in memory. It also fires when scalar registers were spilled to lanes of v
 
 How bad it is follows from the part of the kernel's time that the scratch accesses take, of what the busiest of vector units,
 memory path and LDS does for it, loops taken to run 16 times. Severe: vector spills with accesses in loops that take a
-twentieth or more. Warning: accesses that take a fiftieth or more, scalar spills that make a twentieth of a loop or more. Info:
-less.
+twentieth or more. Warning: accesses that take a fiftieth or more, scalar spills that make a twentieth of a loop and of the
+kernel's time or more. Info: less.
 Where the default workgroup size (RES005) or pipelining (TIL006) is the cause, the finding says so: they are one.
 
 Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
@@ -68,6 +68,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 /// Part of the kernel's time that accesses take, from which on they are severe and worth acting on.
 const SEVERE: f64 = 0.05;
 const WORTH: f64 = 0.02;
+/// Cycles of a wave that one move between a scalar register and a lane takes.
+const MOVE_CYCLES: f64 = 4.0;
 
 /// Part of the kernel's time that scratch accesses take.
 fn part(evidence: &KernelEvidence<'_>, sites: &Sites) -> f64 {
@@ -133,7 +135,9 @@ fn scalar_spills(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> 
             && inst.operands().get(2).is_some_and(|lane| matches!(lane, Operand::Int(_)))
     });
     let hot = sites.hottest?;
-    let severity = if hot.sites * 20 >= hot.instructions { Severity::Warning } else { Severity::Info };
+    let part = Executed::of(evidence).cycles(Some(hot.id), f64::from(hot.sites) * MOVE_CYCLES);
+    let many = hot.sites * 20 >= hot.instructions && part >= SEVERE;
+    let severity = if many { Severity::Warning } else { Severity::Info };
     Some(
         RULE.finding(
             severity,

@@ -8,6 +8,7 @@ use crate::sites::counted;
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
+use isa::{Access, Class};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -22,7 +23,8 @@ const PAGE: &str = r"## What it does
 Fires when vector registers alone limit occupancy and at most 8 of them, or 5 % of those in use where that is more,
 stand between the kernel and at least a quarter more waves per SIMD.
 
-Warning: the kernel has fewer than half of the wave slots filled. Info: it has half or more.
+Warning: the kernel has fewer than half of the wave slots filled. Info: it has half or more, or most registers live outside loops
+where loads are in flight that are twice what device memory moves until a load returns: then more waves bring nothing.
 
 Where the kernel allows the default of 1024 work-items and states no size, workgroups of 256 are assumed, so that a
 gain is not claimed that only the largest workgroup would see.
@@ -74,8 +76,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let (now, then) = (occupancy.waves_per_simd, step.waves_per_simd);
-    let severity =
-        if now * 2.0 < f64::from(occupancy.max_waves_per_simd) { Severity::Warning } else { Severity::Info };
+    let few_waves = now * 2.0 < f64::from(occupancy.max_waves_per_simd);
     let what = limit.resource.name();
     let assembly = evidence.object.assembly_sign(evidence.kernel);
     let named = assembly.as_ref().map_or(NamedRegisters::default(), |_| NamedRegisters::of(&evidence.insts));
@@ -83,6 +84,9 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let peak =
         (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
 
+    let filled =
+        peak.and_then(|(at, _)| filled_by_loads(evidence, target, at as u32, occupancy.waves_per_cu));
+    let severity = if few_waves && filled.is_none() { Severity::Warning } else { Severity::Info };
     let mut finding = RULE
         .finding(
             severity,
@@ -103,6 +107,12 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         finding = finding.with_evidence("written in assembly", sign).with_evidence(
             "registers that the code names",
             format!("{} VGPRs, {} AGPRs", named.vgprs, named.agprs),
+        );
+    }
+    if let Some(bytes) = filled {
+        finding = finding.with_evidence(
+            "loads in flight where most registers live",
+            format!("{bytes} bytes per compute unit"),
         );
     }
     if let Some((at, live)) = peak {
@@ -146,6 +156,33 @@ fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_tot
         "let values share registers, so that the code names {} or fewer, and lower `.amdhsa_next_free_vgpr`",
         step.at_most
     )
+}
+
+/// Bytes that a compute unit has in flight where most registers live, if that is outside loops and they are twice what device memory
+/// moves in the time a load takes: the registers hold results that are on their way, and more waves bring nothing.
+fn filled_by_loads(
+    evidence: &KernelEvidence<'_>,
+    target: &'static arch::Target,
+    at: u32,
+    waves_per_cu: u32,
+) -> Option<u64> {
+    if evidence.cfg.loop_of(at).is_some() {
+        return None;
+    }
+    let before = evidence.insts[..at as usize].iter().rev();
+    let after = evidence.insts[at as usize..].iter();
+    let is_awaited = |inst: &&isa::Inst| {
+        crate::waits::wait(inst).is_some_and(|wait| wait.vector.is_some()) || inst.class() == Class::Barrier
+    };
+    let loaded = |inst: &isa::Inst| {
+        let is_load = crate::access::reaches_global(evidence, inst, Access::Load);
+        inst.mem().filter(|_| is_load).map_or(0, |mem| u64::from(mem.bytes) * u64::from(mem.elements))
+    };
+    let per_lane: u64 = before.take_while(|inst| !is_awaited(inst)).map(loaded).sum::<u64>()
+        + after.take_while(|inst| !is_awaited(inst)).map(loaded).sum::<u64>();
+    let bytes = per_lane * u64::from(target.lanes_per_wave.value) * u64::from(waves_per_cu);
+    let needed = super::syn001::memory_bytes_per_cycle(target)? * f64::from(super::syn001::LATENCY);
+    (bytes as f64 >= 2.0 * needed).then_some(bytes)
 }
 
 /// Waves per SIMD that make it worth trying, as a multiple of those now.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the compiler must keep a workgroup of the largest allowed size resident at
 //! once, so the size that is not stated is paid for in registers.
 
-use crate::sites::counted;
+use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use view::Severity;
@@ -20,8 +20,8 @@ const PAGE: &str = r"## What it does
 Fires when a kernel allows workgroups of 1024 work-items, the default of HIP, requires no size, and has taken every vector
 register that such a workgroup leaves it.
 
-Warning: vector registers were spilled as well. Info: all are taken, none is spilled; the compiler may have reordered or
-recomputed to stay within the limit.
+Warning: vector registers were spilled as well, and the code accesses scratch memory or keeps them in AGPRs. Info: all are taken,
+and no instruction pays for a spill; the compiler may have reordered or recomputed to stay within the limit.
 Silent where a companion file (Triton's JSON) or the kernel itself states the size: then 1024 is meant.
 
 A kernel that states 1024 by `__launch_bounds__(1024)` looks the same in the code object; if it is launched
@@ -75,8 +75,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let spills = resources.vgpr_spills.unwrap_or(0);
+    // Compilers also count spills that no instruction is left of.
+    let is_paid = evidence.insts.is_empty() || agprs > 0 || Sites::scratch(evidence).count() > 0;
     let used = vgprs + agprs;
-    let (severity, message) = if spills > 0 {
+    let (severity, message) = if spills > 0 && is_paid {
         (
             Severity::Warning,
             format!(

@@ -21,7 +21,8 @@ const PAGE: &str = r"## What it does
 Fires when the kernel's code calls functions: `assert`, `printf`, device functions that were not inlined, functions
 through pointers, recursion.
 
-Warning: a call stands in a loop, or the stack is of unknown size. Info: calls outside loops with a known stack.
+Warning: a call stands in a loop, or the stack is of unknown size. Info: calls outside loops with a known stack, and calls of
+functions that are known and all have loops of their own: beside those the call costs nothing.
 
 ## Why it is slow
 The kernel is given registers for the most demanding function it might call, so a check that never fails can lower
@@ -53,8 +54,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let resources = &evidence.resources;
-    let severity =
-        if sites.in_loops() > 0 || resources.dynamic_stack { Severity::Warning } else { Severity::Info };
+    let is_worth = resources.dynamic_stack || (sites.in_loops() > 0 && !have_loops(evidence));
+    let severity = if is_worth { Severity::Warning } else { Severity::Info };
     let mut message = counted(sites.count() as u64, "call");
     let callees = evidence.calls.iter().filter_map(|call| call.callee.as_deref());
     let mut names: Vec<String> = callees.map(|name| shorten(&codeobj::demangle(name)).to_owned()).collect();
@@ -106,6 +107,15 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         finding = finding.with_evidence("most registers live at once in the kernel's own code", peak);
     }
     Outcome::Findings(vec![finding])
+}
+
+/// All functions called are known and have loops, beside which a call costs nothing.
+fn have_loops(evidence: &KernelEvidence<'_>) -> bool {
+    evidence.calls.iter().all(|call| {
+        let name = call.callee.as_deref();
+        let callee = evidence.callees.iter().find(|callee| Some(callee.name.as_str()) == name);
+        callee.is_some_and(|callee| !callee.code.cfg.loops.is_empty())
+    })
 }
 
 /// A demangled name without return type, template arguments and parameters.

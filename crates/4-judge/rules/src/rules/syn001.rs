@@ -55,7 +55,7 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: w
 /// Work between load and wait that counts as none.
 const LITTLE: u32 = 32;
 /// What a load from memory takes, in cycles; between the measured L2 and HBM latencies and a loaded HBM.
-const LATENCY: u32 = 800;
+pub(super) const LATENCY: u32 = 800;
 /// Part hidden by other waves from which the wait costs little, and from which it is no warning.
 const HIDDEN: f64 = 0.5;
 const PARTLY_HIDDEN: f64 = 0.25;
@@ -171,7 +171,7 @@ fn bytes_moved(evidence: &KernelEvidence<'_>, id: u32) -> u64 {
 }
 
 /// Bytes that device memory moves per cycle for one compute unit, on the model of the target with most.
-fn memory_bytes_per_cycle(target: &'static arch::Target) -> Option<f64> {
+pub(super) fn memory_bytes_per_cycle(target: &'static arch::Target) -> Option<f64> {
     let of = |model: &arch::Model| {
         model.hbm.gb_per_s.value * 1e3
             / (f64::from(model.compute_units.value) * f64::from(model.engine_mhz.value))

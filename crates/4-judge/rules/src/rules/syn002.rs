@@ -4,6 +4,7 @@
 //! loads do not, so with one of them in flight zero is the only count.
 
 use crate::access::{count, places};
+use crate::remainder::is_remainder;
 use crate::waits::{NO_LDS_WAIT, wait};
 use crate::work::{Clock, Work, iteration_cycles};
 use crate::{Check, Outcome, Rule};
@@ -41,7 +42,8 @@ results, on which work could start, are already there.
 ## Evidence
 The LDS operations before the wait in order, the first instruction that needs each, and the work in between. The cycles are
 an estimate: instructions issue in order, the LDS moves 128 bytes per cycle for the four SIMDs together, and a result arrives
-one LDS latency later. Without a known occupancy the finding is for information.
+one LDS latency later. Without a known occupancy the finding is for information, and so it is in a loop that does what another leaves over:
+one behind it that adds to the same sums half as often per iteration or less, or can be left after each part of it.
 
 ## What to do
 In assembly and inline assembly write the count that leaves the later operations in flight, and a second wait before they
@@ -207,7 +209,7 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: &[Early]
         .collect();
     let mut finding = RULE
         .finding(
-            if waves.is_some() { Severity::Warning } else { Severity::Info },
+            if waves.is_some() && !is_remainder(evidence, id) { Severity::Warning } else { Severity::Info },
             format!(
                 "{} per iteration for all LDS operations where the next work needs only the first of them",
                 count(waits.len(), "wait")

@@ -11,5 +11,6 @@ mod fixtures;
 mod ir;
 mod launch;
 mod recordings;
+mod small;
 mod timeline;
 mod tunings;

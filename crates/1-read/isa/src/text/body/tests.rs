@@ -158,6 +158,37 @@ fn constants_are_values_where_they_are_used() {
 }
 
 #[test]
+fn registers_are_numbered_by_expressions() {
+    let body = body(
+        ".set vgprA, 4
+        .set sgprB, vgprA*2 /* of
+        two lines */
+        v_mov_b32 v[vgprA+1], s[sgprB]
+        s_mov_b64 s[sgprB:sgprB+1], s[2:3]
+        .macro twice d
+          v_add_u32 v[\\d], v[\\d], v[\\d]
+        .endm
+        twice vgprA
+        v_mov_b32 v[unknown], 0
+        v_mov_b32 v[vgprA-5], 0
+        v_mov_b32 v[vgprA*64], 0",
+    );
+    let errors: Vec<_> = body.errors.iter().map(|error| (error.line, error.problem)).collect();
+    assert_eq!(errors, [(9, Problem::UnknownName), (10, Problem::BadRegister), (11, Problem::BadRegister)]);
+    let registers = |inst: usize| {
+        let reg = |operand: &Operand| match operand {
+            Operand::Reg(range) => Some((range.first, range.count)),
+            _ => None,
+        };
+        body.insts[inst].operands().iter().filter_map(reg).collect::<Vec<_>>()
+    };
+    assert_eq!(registers(0), [(5, 1), (8, 1)]);
+    assert_eq!(registers(1), [(8, 2), (2, 2)]);
+    assert_eq!(registers(2), [(4, 1), (4, 1), (4, 1)]);
+    assert_eq!(body.line_of, [3, 4, 8]);
+}
+
+#[test]
 fn data_is_bounded() {
     for text in [".zero 0xffffffffffff", ".fill 0xfffffff, 8, 1", ".p2align 40", ".fill 4, 9", ".long 1 2"] {
         let body = body(text);

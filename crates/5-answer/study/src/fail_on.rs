@@ -1,6 +1,7 @@
 //! `--fail-on`: which findings make the exit code 2.
 //!
-//! The one idea to keep in mind: a severity means that severity or worse.
+//! The one idea to keep in mind: a severity means that severity or worse; a rule counts whether its finding has a place of its
+//! own or is said by another of the same cause.
 
 use view::{Finding, KernelRow, Severity};
 
@@ -37,9 +38,18 @@ impl FailOn {
         }
     }
 
+    /// How many of the rules whose findings were joined into others are the one asked for.
+    fn joined(&self, rules: &[&'static str]) -> u64 {
+        match self.condition {
+            Condition::Rule(wanted) => rules.iter().filter(|rule| **rule == wanted).count() as u64,
+            Condition::AtLeast(_) => 0,
+        }
+    }
+
     /// Counts the findings of one kernel of a recording.
     pub fn add_findings(&mut self, findings: &[Finding]) {
-        let count = findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
+        let of = |f: &Finding| u64::from(self.is_met_by(f.severity, f.rule)) + self.joined(&f.joined);
+        let count: u64 = findings.iter().map(of).sum();
         self.findings += count;
         self.kernels += u64::from(count > 0);
     }
@@ -52,6 +62,7 @@ impl FailOn {
             .filter(|(severity, rule, _)| self.is_met_by(*severity, rule))
             .map(|(_, _, times)| u64::from(*times))
             .sum();
+        let findings = findings + self.joined(&row.joined);
         self.findings += findings;
         self.kernels += u64::from(findings > 0);
     }
@@ -70,5 +81,29 @@ impl FailOn {
     pub fn verdict_on_files(&self) -> Option<String> {
         (self.findings > 0)
             .then(|| format!("failed: `--fail-on {}`: findings {}", self.written, self.findings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_finding_counts_under_its_own_rule() {
+        let mut finding = Finding::new("RES003", Severity::Warning, "few waves", "use fewer registers");
+        finding.joined = vec!["RES009", "RES002"];
+        for (flag, findings) in [
+            ("RES003", 1),
+            ("res009", 1),
+            ("RES002", 1),
+            ("RES005", 0),
+            ("info", 1),
+            ("warning", 1),
+            ("severe", 0),
+        ] {
+            let mut condition = FailOn::parse(flag).unwrap();
+            condition.add_findings(std::slice::from_ref(&finding));
+            assert_eq!((condition.findings, condition.kernels), (findings, findings), "{flag}");
+        }
     }
 }

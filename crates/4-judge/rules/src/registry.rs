@@ -79,6 +79,7 @@ static RULES: &[Rule] = &[
     rules::syn002::RULE,
     rules::syn003::RULE,
     rules::syn004::RULE,
+    rules::syn005::RULE,
     rules::sys001::RULE,
     rules::sys002::RULE,
     rules::sys003::RULE,

@@ -75,6 +75,7 @@ pub(crate) mod syn001;
 pub(crate) mod syn002;
 pub(crate) mod syn003;
 pub(crate) mod syn004;
+pub(crate) mod syn005;
 pub(crate) mod sys001;
 pub(crate) mod sys002;
 pub(crate) mod sys003;

@@ -2,6 +2,7 @@
 
 use crate::access::{count, places};
 use crate::ir::place;
+use crate::lanes::only_the_end_is_off;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use analysis::affine::LANES;
@@ -20,7 +21,8 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
 splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
-loop has turned lanes off.
+loop has turned lanes off, or only those beyond the end of the data: by a comparison of the work-item's number in the grid with a scalar,
+as in `if (i < n)` and in grid-stride loops.
 
 An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
 that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
@@ -57,16 +59,26 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
 }
 
 fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
-    let addresses = evidence.addresses();
-    let slow = addresses.accesses().iter().filter(|it| {
-        let inst = evidence.insts.get(it.inst as usize).and_then(isa::Inst::mem);
-        let atomic = inst.is_some_and(|mem| {
+    let is_atomic = |at: &u32| {
+        evidence.insts[*at as usize].mem().is_some_and(|mem| {
             mem.access == Access::Atomic
                 && matches!(mem.space, Space::Global | Space::Buffer | Space::Lds | Space::Flat)
-        });
-        atomic && it.has_all_lanes() && addresses.is_uniform(it)
+        })
+    };
+    let mut slow: Vec<u32> = evidence.memory.iter().copied().filter(is_atomic).collect();
+    if slow.is_empty() {
+        return Outcome::Silent;
+    }
+    let addresses = evidence.addresses();
+    slow.retain(|at| {
+        let Some(access) = addresses.of(*at).filter(|access| addresses.is_uniform(access)) else {
+            return false;
+        };
+        // What a compare-and-swap under a condition does is often a lock, or another lane's turn.
+        access.has_all_lanes()
+            || (!evidence.insts[*at as usize].op.info().name.contains("swap")
+                && only_the_end_is_off(evidence, *at))
     });
-    let slow: Vec<u32> = slow.map(|it| it.inst).collect();
     if slow.is_empty() {
         return Outcome::Silent;
     }

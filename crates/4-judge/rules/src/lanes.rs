@@ -70,7 +70,7 @@ fn writes_exec(inst: &Inst) -> bool {
 }
 
 /// The last instruction before `at` that writes the first register of a run, on the way that all take.
-fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Option<u32> {
+pub(crate) fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Option<u32> {
     dominating(evidence, at).find(|before| {
         let mut found = false;
         evidence.insts[*before as usize].visit_writes(|range| {

@@ -8,6 +8,7 @@ use crate::{Rule, rules};
 /// Ascending by id.
 static RULES: &[Rule] = &[
     rules::alu001::RULE,
+    rules::alu002::RULE,
     rules::chk001::RULE,
     rules::chk002::RULE,
     rules::chk003::RULE,

@@ -35,7 +35,7 @@ right and cost time; two buffers, used in turn, need one.
 The store and the load with their addresses, worked out from the instructions before them, and the barriers of the loop.
 
 ## What to do
-Add a barrier (`__syncthreads()`) between the load and the next store, or use two buffers in turn. `rockhound check` runs the
+Add a barrier (`__syncthreads()`) between the load and the next store, or use two buffers in turn. `rockhound run --check races` runs the
 kernel and finds such races by their addresses.
 
 ## Source

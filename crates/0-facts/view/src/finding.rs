@@ -111,6 +111,9 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Where it stands; the first is the main place.
     pub places: Vec<Place>,
+    /// Rules whose findings of the same cause are said by this one, among its evidence.
+    #[serde(skip)]
+    pub joined: Vec<&'static str>,
 }
 
 impl Finding {
@@ -135,6 +138,7 @@ impl Finding {
             trust: Vec::new(),
             evidence: Vec::new(),
             places: Vec::new(),
+            joined: Vec::new(),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct KernelRow {
     pub loops: u32,
     /// Findings as (severity, rule, times), worst first.
     pub findings: Vec<(Severity, &'static str, u32)>,
+    /// Rules whose findings are said by one of another rule, once for each.
+    pub joined: Vec<&'static str>,
     /// The warnings and worse among them, for [`Summary::facts`], which takes them.
     pub said: Vec<Said>,
 }
@@ -88,6 +90,7 @@ impl From<&KernelCard> for KernelRow {
             mfma: card.mix.as_ref().map(|mix| mix.mfma),
             loops: u32::try_from(card.loops.len()).unwrap_or(u32::MAX),
             findings,
+            joined: card.findings.iter().flat_map(|finding| finding.joined.iter().copied()).collect(),
             said: card
                 .findings
                 .iter()
@@ -143,11 +146,11 @@ pub struct Fact {
     pub findings: u64,
     /// Kernels.
     pub kernels: u64,
-    /// The first of these kernels.
+    /// The first different names of these kernels: those of one Triton function often have one name.
     pub names: Vec<String>,
-    /// The one counted last: findings of one kernel come together.
+    /// Number of the kernel counted last: findings of one kernel come together.
     #[serde(skip)]
-    last: String,
+    last: u64,
 }
 
 /// Facts by rule, severity and change.
@@ -162,7 +165,8 @@ impl Facts {
     /// Kernels named of each.
     const NAMES: usize = 8;
 
-    fn add(&mut self, said: Said, name: &str) {
+    /// Counts what is said of kernel `number`.
+    fn add(&mut self, said: Said, number: u64, name: &str) {
         let change: String = said.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
         let key = (said.rule, said.severity, change);
         if self.by_change.len() == Self::MOST && !self.by_change.contains_key(&key) {
@@ -177,13 +181,13 @@ impl Facts {
             findings: 0,
             kernels: 0,
             names: Vec::new(),
-            last: String::new(),
+            last: number,
         });
         fact.findings += 1;
-        if fact.kernels == 0 || fact.last != name {
+        if fact.kernels == 0 || fact.last != number {
             fact.kernels += 1;
-            fact.last = name.to_owned();
-            if fact.names.len() < Self::NAMES {
+            fact.last = number;
+            if fact.names.len() < Self::NAMES && !fact.names.iter().any(|known| known == name) {
                 fact.names.push(name.to_owned());
             }
         }
@@ -249,7 +253,7 @@ impl Summary {
     /// Counts one more kernel.
     pub fn add(&mut self, row: &mut KernelRow) {
         for said in std::mem::take(&mut row.said) {
-            self.facts.add(said, &row.name);
+            self.facts.add(said, self.kernels, &row.name);
         }
 
         self.kernels += 1;

@@ -76,6 +76,15 @@ pub struct Strided {
     pub bytes: u32,
 }
 
+/// Addresses of the lanes of a workgroup's first wave, where nothing else is unknown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FirstWave {
+    /// Each lane's, without the instruction's immediate offset.
+    pub lanes: [u32; LANES],
+    /// Bytes from one wave to the next.
+    pub by_wave: u32,
+}
+
 /// How an address moves from one iteration of a loop to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -114,6 +123,23 @@ impl Addresses {
     /// Addresses of the lanes up to an amount that is the same for all of them.
     pub fn lanes(&self, access: &Access) -> Option<[u32; LANES]> {
         self.pool.has_uniform_terms(access.base).then(|| self.pool.lane_values(access.base))
+    }
+
+    /// Addresses of the first wave's lanes where they depend on nothing but the work-item's number.
+    pub fn first_wave(&self, access: &Access) -> Option<FirstWave> {
+        let by_wave = match self.pool.get(access.base).terms() {
+            [] => 0,
+            [term] => {
+                let symbol = self.pool.symbol(*term);
+                let is_wave = !symbol.varying
+                    && symbol.max.is_some()
+                    && symbol.changes_in.is_none()
+                    && symbol.marks == Marks::default();
+                is_wave.then_some(term.coeff)?
+            }
+            _ => return None,
+        };
+        Some(FirstWave { lanes: self.pool.lane_values(access.base), by_wave })
     }
 
     /// Addresses of the lanes where they differ by an unknown stride.

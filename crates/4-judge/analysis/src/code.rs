@@ -4,8 +4,9 @@
 //! kernels share one [`Code`], so it knows neither name nor address nor resources.
 
 use crate::affine::{Addresses, Effects, Entry};
-use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
+use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags, RegRange};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Instructions and what follows from them alone.
@@ -49,12 +50,26 @@ impl Code {
 
     /// Evaluates the address arithmetic of a kernel that starts like this.
     pub(crate) fn evaluate(&self, entry: &Entry) -> Addresses {
-        let effects = self.effects.get_or_init(|| Effects::of(&self.insts, &self.cfg));
-        Addresses::build(&self.insts, &self.cfg, effects, entry)
+        Addresses::build(&self.insts, &self.cfg, self.effects(), entry)
+    }
+
+    fn effects(&self) -> &Effects {
+        self.effects.get_or_init(|| Effects::of(&self.insts, &self.cfg))
+    }
+
+    /// Vector registers that an instruction writes, as runs of their numbers.
+    pub fn vectors_written(&self, inst: u32) -> impl Iterator<Item = Range<usize>> {
+        self.effects().vectors_written(inst)
+    }
+
+    /// Whether an instruction of loop `id`, or of a loop inside it, writes some of `range`; `None` for files other than vector
+    /// and scalar registers.
+    pub fn loop_writes(&self, id: u32, range: RegRange) -> Option<bool> {
+        self.effects().loop_writes(id, range)
     }
 
     /// Positions of the instructions within `range` that access memory.
-    pub fn memory_in(&self, range: std::ops::Range<u32>) -> &[u32] {
+    pub fn memory_in(&self, range: Range<u32>) -> &[u32] {
         let from = self.memory.partition_point(|at| *at < range.start);
         let count = self.memory[from..].partition_point(|at| *at < range.end);
         &self.memory[from..from + count]

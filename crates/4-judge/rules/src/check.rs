@@ -56,12 +56,14 @@ fn join_causes(findings: &mut Vec<Finding>) {
         // The worse one speaks.
         let swapped = findings[from].severity > findings[to].severity;
         let (kept, joined, from) = if swapped { (joined, kept, to) } else { (kept, joined, from) };
-        let other = findings.remove(from);
+        let mut other = findings.remove(from);
         let Some(finding) = findings.iter_mut().find(|finding| finding.rule == kept) else { continue };
         finding.severity = finding.severity.max(other.severity);
         if names_cause && !swapped {
             finding.advice = other.advice;
         }
+        finding.joined.push(joined);
+        finding.joined.append(&mut other.joined);
         finding.evidence.push(Evidence { what: format!("{joined} too"), value: other.message });
     }
 }
@@ -76,6 +78,7 @@ fn join_launch(findings: &mut Vec<Finding>) {
         let marks =
             verdict.trust.into_iter().filter(|mark| !finding.trust.contains(mark)).collect::<Vec<_>>();
         finding.trust.extend(marks);
+        finding.joined.push("CTR001");
         finding.evidence.push(Evidence { what: "CTR001 too".to_owned(), value: verdict.message });
     }
 }

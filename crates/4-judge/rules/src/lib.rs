@@ -15,6 +15,7 @@ mod gain;
 mod guide_checks;
 mod host;
 mod ir;
+mod lanes;
 mod launch;
 mod lines;
 mod merge;

@@ -8,6 +8,7 @@ use crate::{Rule, rules};
 /// Ascending by id.
 static RULES: &[Rule] = &[
     rules::alu001::RULE,
+    rules::alu002::RULE,
     rules::chk001::RULE,
     rules::chk002::RULE,
     rules::chk003::RULE,
@@ -79,6 +80,7 @@ static RULES: &[Rule] = &[
     rules::syn002::RULE,
     rules::syn003::RULE,
     rules::syn004::RULE,
+    rules::syn005::RULE,
     rules::sys001::RULE,
     rules::sys002::RULE,
     rules::sys003::RULE,

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
 
 pub(crate) mod alu001;
+pub(crate) mod alu002;
 pub(crate) mod chk001;
 pub(crate) mod chk002;
 pub(crate) mod chk003;
@@ -75,6 +76,7 @@ pub(crate) mod syn001;
 pub(crate) mod syn002;
 pub(crate) mod syn003;
 pub(crate) mod syn004;
+pub(crate) mod syn005;
 pub(crate) mod sys001;
 pub(crate) mod sys002;
 pub(crate) mod sys003;

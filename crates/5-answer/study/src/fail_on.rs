@@ -1,6 +1,7 @@
 //! `--fail-on`: which findings make the exit code 2.
 //!
-//! The one idea to keep in mind: a severity means that severity or worse.
+//! The one idea to keep in mind: a severity means that severity or worse; a rule counts whether its finding has a place of its
+//! own or is said by another of the same cause.
 
 use view::{Finding, KernelRow, Severity};
 
@@ -37,6 +38,14 @@ impl FailOn {
         }
     }
 
+    /// How many of the rules whose findings were joined into others are the one asked for.
+    fn joined(&self, rules: &[&'static str]) -> u64 {
+        match self.condition {
+            Condition::Rule(wanted) => rules.iter().filter(|rule| **rule == wanted).count() as u64,
+            Condition::AtLeast(_) => 0,
+        }
+    }
+
     /// Counts the findings of one kernel of a recording.
     pub fn add_kernel(&mut self, findings: &[Finding]) {
         let before = self.findings;
@@ -46,7 +55,8 @@ impl FailOn {
 
     /// Counts findings that are about no kernel.
     pub fn add_findings(&mut self, findings: &[Finding]) {
-        self.findings += findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
+        let of = |f: &Finding| u64::from(self.is_met_by(f.severity, f.rule)) + self.joined(&f.joined);
+        self.findings += findings.iter().map(of).sum::<u64>();
     }
 
     /// Counts the findings of one kernel.
@@ -57,6 +67,7 @@ impl FailOn {
             .filter(|(severity, rule, _)| self.is_met_by(*severity, rule))
             .map(|(_, _, times)| u64::from(*times))
             .sum();
+        let findings = findings + self.joined(&row.joined);
         self.findings += findings;
         self.kernels += u64::from(findings > 0);
     }
@@ -69,5 +80,29 @@ impl FailOn {
         };
         (self.findings > 0)
             .then(|| format!("failed: `--fail-on {}`: findings {}{kernels}", self.written, self.findings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_finding_counts_under_its_own_rule() {
+        let mut finding = Finding::new("RES003", Severity::Warning, "few waves", "use fewer registers");
+        finding.joined = vec!["RES009", "RES002"];
+        for (flag, findings) in [
+            ("RES003", 1),
+            ("res009", 1),
+            ("RES002", 1),
+            ("RES005", 0),
+            ("info", 1),
+            ("warning", 1),
+            ("severe", 0),
+        ] {
+            let mut condition = FailOn::parse(flag).unwrap();
+            condition.add_kernel(std::slice::from_ref(&finding));
+            assert_eq!((condition.findings, condition.kernels), (findings, findings), "{flag}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! asked of the instructions alone is asked once.
 
 use super::semantics::{Mask, Sem, mask, sem};
-use super::state::{Set, insert, slots};
+use super::state::{Set, VECTOR_SLOTS, contains, insert, slots};
 use isa::{Bits, Cfg, Implicit, Inst, Lane, RegFile, RegRange};
 use std::ops::Range;
 
@@ -88,6 +88,22 @@ impl Effects {
         let effect = &self.insts[inst];
         let begin = if inst == 0 { 0 } else { self.insts[inst - 1].end };
         (effect, &self.runs[begin as usize..effect.end as usize])
+    }
+
+    /// Vector registers that an instruction writes, as runs of their numbers.
+    pub(crate) fn vectors_written(&self, inst: u32) -> impl Iterator<Item = Range<usize>> {
+        let vectors = self.at(inst).1.iter().filter(|run| usize::from(run.start) < VECTOR_SLOTS);
+        vectors.map(|run| usize::from(run.start)..usize::from(run.end))
+    }
+
+    /// Whether a loop writes some of `range`; `None` for files other than vector and scalar registers.
+    pub(crate) fn loop_writes(&self, id: u32, range: RegRange) -> Option<bool> {
+        if !matches!(range.file, RegFile::Vgpr | RegFile::Sgpr) {
+            return None;
+        }
+        let written = self.loops.get(id as usize)?;
+        let mut run = slots(range);
+        (!run.is_empty()).then(|| run.any(|slot| contains(&written.slots, slot)))
     }
 
     fn in_loops(&self, cfg: &Cfg) -> Vec<Written> {

@@ -37,6 +37,10 @@ pub(super) fn insert(set: &mut Set, slot: u16) {
     set[usize::from(slot) / 64] |= 1 << (slot % 64);
 }
 
+pub(super) fn contains(set: &Set, slot: u16) -> bool {
+    set[usize::from(slot) / 64] >> (slot % 64) & 1 != 0
+}
+
 /// The slots of a set, ascending.
 pub(super) fn members(set: &Set) -> impl Iterator<Item = usize> + '_ {
     (0..set.len()).flat_map(|word| {
@@ -83,9 +87,12 @@ impl State {
 
     /// Keeps what both paths agree on.
     pub(super) fn meet(&mut self, other: &State) {
-        // All bits of NONE are set; without a branch several registers are compared at once.
-        for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
-            *mine |= if mine == theirs { 0 } else { NONE };
+        // All bits of NONE are set; without a branch several registers are compared at once. A plain count: iterators are calls
+        // where a build optimises little, and this is the inner loop of the evaluation.
+        let mut at = 0;
+        while at < SLOTS {
+            self.registers[at] |= if self.registers[at] == other.registers[at] { 0 } else { NONE };
+            at += 1;
         }
         // The shallower nest holds; what was written in deeper ones was written in it.
         let depth = self.levels.len().min(other.levels.len());

@@ -8,9 +8,8 @@ use crate::gain::{self, Executed};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use foldhash::{HashSet, HashSetExt};
-use isa::{Inst, Op, Operand, RegFile, RegRange};
+use isa::{Inst, Op, Operand};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::LazyLock;
 use view::{Finding, Severity};
 
@@ -62,11 +61,12 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     // By loop: what may end a division, and whether a division of 64 bits is made in it.
     let mut candidates: BTreeMap<u32, Vec<(u32, Kind)>> = BTreeMap::new();
     let mut long = HashSet::new();
+    let roles = roles();
     for block in &evidence.cfg.blocks {
         let Some(id) = block.innermost else { continue };
-        for at in block.insts.clone() {
-            let inst = &evidence.insts[at as usize];
-            match role(inst) {
+        let insts = &evidence.insts[block.insts.start as usize..block.insts.end as usize];
+        for (at, inst) in (block.insts.start..).zip(insts) {
+            match roles.get(usize::from(inst.op.0)).copied().flatten() {
                 None => {}
                 Some(Role::Ends(kind)) => candidates.entry(id).or_default().push((at, kind)),
                 Some(Role::Scales) if inst.operands().contains(&Operand::Literal(LONG_FACTOR)) => {
@@ -78,16 +78,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let mut found: BTreeMap<u32, Vec<(u32, Kind)>> = BTreeMap::new();
     for (id, candidates) in candidates {
-        // What the loop writes takes a look at all of it, and most multiplications end no division.
-        let mut of_loop = None;
         for (at, kind) in candidates {
             let start = (at as usize).saturating_sub(NEAR);
             let end = (at as usize + NEAR).min(evidence.insts.len());
             let Some(divisor) = divisor(&evidence.insts[start..end], at as usize - start, kind) else {
                 continue;
             };
-            let written = of_loop.get_or_insert_with(|| written(evidence, id));
-            if is_unchanged(divisor, written) {
+            if is_unchanged(evidence, divisor, id) {
                 // Where both values fit into 32 bits, a division of 64 takes the short way.
                 let kind = if long.contains(&id) && kind == INTEGER { LONG } else { kind };
                 found.entry(id).or_default().push((at, kind));
@@ -115,7 +112,8 @@ enum Role {
     Scales,
 }
 
-fn role(inst: &Inst) -> Option<Role> {
+/// Roles by opcode.
+fn roles() -> &'static [Option<Role>] {
     static BY_OPCODE: LazyLock<Vec<Option<Role>>> = LazyLock::new(|| {
         let role = |name| match name {
             "v_div_fixup_f32" => Some(Role::Ends(FLOAT)),
@@ -126,7 +124,7 @@ fn role(inst: &Inst) -> Option<Role> {
         };
         Op::all().map(|op| role(op.info().name)).collect()
     });
-    BY_OPCODE.get(usize::from(inst.op.0)).copied().flatten()
+    &BY_OPCODE
 }
 
 /// What is divided by, given the instructions around one that ends a division.
@@ -153,38 +151,10 @@ fn divisor(insts: &[Inst], at: usize, kind: Kind) -> Option<Operand> {
     subtracts.then_some(divisor)
 }
 
-/// Vector registers, then scalar ones: which a loop writes, those inside it too.
-type Written = [bool; 2 * FILE];
-
-/// Registers of a file.
-const FILE: usize = 256;
-
-fn written(evidence: &KernelEvidence<'_>, id: u32) -> Written {
-    let mut written = [false; 2 * FILE];
-    for inst in evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize)) {
-        inst.visit_writes(|range| {
-            if let Some(slots) = slots(range).and_then(|slots| written.get_mut(slots)) {
-                slots.fill(true);
-            }
-        });
-    }
-    written
-}
-
-fn slots(range: RegRange) -> Option<Range<usize>> {
-    let base = match range.file {
-        RegFile::Vgpr => 0,
-        RegFile::Sgpr => FILE,
-        _ => return None,
-    };
-    let indices = range.indices();
-    Some(base + usize::from(indices.start)..base + usize::from(indices.end))
-}
-
 /// A register that the loop does not write; a constant divisor is cheap already, or cannot be helped.
-fn is_unchanged(divisor: Operand, written: &Written) -> bool {
+fn is_unchanged(evidence: &KernelEvidence<'_>, divisor: Operand, id: u32) -> bool {
     let Operand::Reg(range) = divisor else { return false };
-    slots(range).and_then(|slots| written.get(slots)).is_some_and(|slots| !slots.contains(&true))
+    evidence.loop_writes(id, range) == Some(false)
 }
 
 fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, id: u32, all: &[(u32, Kind)]) -> Finding {

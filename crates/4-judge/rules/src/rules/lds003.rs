@@ -2,6 +2,7 @@
 
 use crate::access::{count, places};
 use crate::ir::place;
+use crate::lanes::only_the_end_is_off;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use analysis::affine::LANES;
@@ -20,8 +21,9 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
 splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
-loop has turned lanes off, no branch on the number of the lane among the active ones leads there, workgroups have more than one
-work-item, and the kernel reads which work-item it is: one that does not is launched with one.
+loop has turned lanes off, or only those beyond the end of the data: by a comparison of the work-item's number in the grid with a scalar,
+as in `if (i < n)` and in grid-stride loops. No branch on the number of the lane among the active ones may lead there, workgroups have
+more than one work-item, and the kernel reads which work-item it is: one that does not is launched with one.
 
 An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
 that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
@@ -63,16 +65,29 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
     if evidence.resources.max_workgroup == Some(1) || !asks {
         return Outcome::Silent;
     }
-    let addresses = evidence.addresses();
-    let slow = addresses.accesses().iter().filter(|it| {
-        let inst = evidence.insts.get(it.inst as usize).and_then(isa::Inst::mem);
-        let atomic = inst.is_some_and(|mem| {
+    let is_atomic = |at: &u32| {
+        evidence.insts[*at as usize].mem().is_some_and(|mem| {
             mem.access == Access::Atomic
                 && matches!(mem.space, Space::Global | Space::Buffer | Space::Lds | Space::Flat)
-        });
-        atomic && it.has_all_lanes() && addresses.is_uniform(it) && !is_for_one_lane(evidence, it.inst)
+        })
+    };
+    let mut slow: Vec<u32> = evidence.memory.iter().copied().filter(is_atomic).collect();
+    if slow.is_empty() {
+        return Outcome::Silent;
+    }
+    let addresses = evidence.addresses();
+    slow.retain(|at| {
+        let Some(access) = addresses.of(*at).filter(|access| addresses.is_uniform(access)) else {
+            return false;
+        };
+        if is_for_one_lane(evidence, *at) {
+            return false;
+        }
+        // What a compare-and-swap under a condition does is often a lock, or another lane's turn.
+        access.has_all_lanes()
+            || (!evidence.insts[*at as usize].op.info().name.contains("swap")
+                && only_the_end_is_off(evidence, *at))
     });
-    let slow: Vec<u32> = slow.map(|it| it.inst).collect();
     if slow.is_empty() {
         return Outcome::Silent;
     }

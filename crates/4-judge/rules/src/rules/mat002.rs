@@ -106,17 +106,62 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if evidence.cfg.loops.is_empty() {
         return Outcome::Silent;
     }
-    let products: u32 = evidence.insts.iter().filter_map(multiply_add).map(|row| row.products).sum();
-    if products < tile::FEWEST {
+    let sums = Sums::of(evidence);
+    if sums.by_loop.iter().all(|sums| sums.len() < tile::FEWEST) {
         return Outcome::Silent;
     }
-    let in_registers = || {
-        let found = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, id));
-        found.max_by_key(|product| product.multiply_adds).map(|it| it.finding(evidence))
-    };
-    let found = if products < FEWEST { None } else { in_registers() };
-    let found = found.or_else(|| tile::find(evidence).map(|it| tile_finding(evidence, &it)));
+    let in_registers = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, &sums, id));
+    let found = in_registers.max_by_key(|product| product.multiply_adds).map(|it| it.finding(evidence));
+    let found = found.or_else(|| tile::find(evidence, &sums).map(|it| tile_finding(evidence, &it)));
     Outcome::from_findings(found.into_iter().collect())
+}
+
+/// A multiply-add on vector registers.
+struct Sum {
+    at: u32,
+    row: &'static MultiplyAdd,
+    parts: Option<Parts>,
+}
+
+/// The multiply-adds of a kernel by the innermost loop around them, in code order. Few instructions are one, so what a loop lacks
+/// is told by them before the loop is walked.
+struct Sums {
+    by_loop: Vec<Vec<Sum>>,
+}
+
+impl Sums {
+    fn of(evidence: &KernelEvidence<'_>) -> Sums {
+        let rows = rows();
+        let mut by_loop: Vec<Vec<Sum>> = Vec::new();
+        by_loop.resize_with(evidence.cfg.loops.len(), Vec::new);
+        for block in &evidence.cfg.blocks {
+            let Some(id) = block.innermost else { continue };
+            let insts = &evidence.insts[block.insts.start as usize..block.insts.end as usize];
+            for (at, inst) in (block.insts.start..).zip(insts) {
+                if let Some(row) = rows[usize::from(inst.op.0).min(rows.len() - 1)] {
+                    by_loop[id as usize].push(Sum { at, row, parts: parts(inst, row) });
+                }
+            }
+        }
+        Sums { by_loop }
+    }
+
+    fn of_loop(&self, id: u32) -> &[Sum] {
+        &self.by_loop[id as usize]
+    }
+}
+
+/// The instructions of a loop, each with its row where it is a multiply-add.
+fn with_sums<'a>(
+    evidence: &'a KernelEvidence<'_>,
+    sums: &'a [Sum],
+    id: u32,
+) -> impl Iterator<Item = (u32, &'a Inst, Option<&'a Sum>)> {
+    let mut sums = sums.iter().peekable();
+    evidence
+        .cfg
+        .loop_insts(id)
+        .map(move |at| (at, &evidence.insts[at as usize], sums.next_if(|sum| sum.at == at)))
 }
 
 /// What a vector instruction takes.
@@ -146,12 +191,13 @@ fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Fin
     .with_places([evidence.place(found.at as usize)])
 }
 
-/// The row of a multiply-add.
-fn multiply_add(inst: &Inst) -> Option<&'static MultiplyAdd> {
+/// By opcode, the row of a multiply-add; the last is that of what is no instruction.
+fn rows() -> &'static [Option<&'static MultiplyAdd>] {
     static BY_OPCODE: LazyLock<Vec<Option<&'static MultiplyAdd>>> = LazyLock::new(|| {
-        Op::all().map(|op| MULTIPLY_ADDS.iter().find(|row| row.name == op.info().name)).collect()
+        let row = |op: Op| MULTIPLY_ADDS.iter().find(|row| row.name == op.info().name);
+        Op::all().map(row).chain([None]).collect()
     });
-    BY_OPCODE.get(usize::from(inst.op.0)).copied().flatten()
+    &BY_OPCODE
 }
 
 /// A loop of the shape of a matrix product.
@@ -194,7 +240,7 @@ struct Registers {
 }
 
 impl Registers {
-    fn new(evidence: &KernelEvidence<'_>, id: u32) -> Registers {
+    fn new(evidence: &KernelEvidence<'_>, sums: &[Sum], id: u32) -> Registers {
         let mut registers = Registers {
             now: [(Holds::Carried, 0); 256],
             filled: [false; 256],
@@ -204,20 +250,17 @@ impl Registers {
         for (value, now) in (0..).zip(&mut registers.now) {
             now.1 = value;
         }
-        for inst in evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize)) {
-            let sums = multiply_add(inst).is_some();
-            inst.visit_writes(|range| {
-                for index in vector_indices(range) {
-                    registers.written[index] = true;
-                    registers.filled[index] |= !sums;
-                }
-            });
+        for (at, _, sum) in with_sums(evidence, sums, id) {
+            for index in evidence.vectors_written(at).flatten() {
+                registers.written[index] = true;
+                registers.filled[index] |= sum.is_none();
+            }
         }
         registers
     }
 
-    fn write(&mut self, range: RegRange, holds: Holds) {
-        for index in vector_indices(range) {
+    fn write(&mut self, indices: impl Iterator<Item = usize>, holds: Holds) {
+        for index in indices {
             self.now[index] = (holds, self.next_value);
             self.next_value += 1;
         }
@@ -255,6 +298,10 @@ struct Parts {
     factors: [RegRange; 2],
 }
 
+fn is_copy(inst: &Inst) -> bool {
+    inst.class() == Class::Valu && inst.op.info().name.starts_with("v_mov_b")
+}
+
 fn parts(inst: &Inst, row: &MultiplyAdd) -> Option<Parts> {
     let vector = |operand: &Operand| match operand {
         Operand::Reg(range) if range.file == RegFile::Vgpr => Some(*range),
@@ -277,17 +324,27 @@ fn parts(inst: &Inst, row: &MultiplyAdd) -> Option<Parts> {
     Some(Parts { result, addend, factors: [halves(0, a), halves(1, b)] })
 }
 
-fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
-    let insts = || {
-        let positions = evidence.cfg.loop_insts(id);
-        positions.filter_map(|at| evidence.insts.get(at as usize).map(|inst| (at, inst)))
-    };
-    if insts().filter(|(_, inst)| multiply_add(inst).is_some()).take(FEWEST as usize / 2).count()
-        < FEWEST as usize / 2
-    {
+/// Too few registers of sums for a product: those that nothing but a multiply-add wrote in the iteration.
+fn has_few_sums(sums: &[Sum]) -> bool {
+    let mut written = [false; 256];
+    let mut carried = 0;
+    for parts in sums.iter().filter_map(|sum| sum.parts.as_ref()) {
+        carried += vector_indices(parts.addend).filter(|index| !written[*index]).count() as u32;
+        vector_indices(parts.result).for_each(|index| written[index] = true);
+    }
+    carried < FEWEST_SUMS
+}
+
+fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Product> {
+    let sums = sums.of_loop(id);
+    if sums.len() < FEWEST as usize / 2 || sums.iter().map(|sum| sum.row.products).sum::<u32>() < FEWEST {
         return None;
     }
-    let mut registers = Registers::new(evidence, id);
+    let copies = |at: u32| is_copy(&evidence.insts[at as usize]);
+    if has_few_sums(sums) && !evidence.cfg.loop_insts(id).any(copies) {
+        return None;
+    }
+    let mut registers = Registers::new(evidence, sums, id);
     let mut found = Product {
         id,
         element: "",
@@ -300,9 +357,9 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
     };
     // The values multiplied, as pairs.
     let mut pairs: Vec<[u32; 2]> = Vec::new();
-    for (at, inst) in insts() {
+    for (at, inst, sum) in with_sums(evidence, sums, id) {
         found.instructions += 1;
-        let sum = multiply_add(inst).and_then(|row| Some((row, parts(inst, row)?)));
+        let sum = sum.and_then(|sum| Some((sum.row, sum.parts.as_ref()?)));
         let sum = sum
             .filter(|(_, parts)| vector_indices(parts.addend).all(|index| registers.is_running_sum(index)));
         match (sum, inst.operands()) {
@@ -320,19 +377,17 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
                         .count() as u32;
                     pairs.push(parts.factors.map(|f| registers.now[usize::from(f.first) & 255].1));
                 }
-                registers.write(parts.result, Holds::Sum);
+                registers.write(vector_indices(parts.result), Holds::Sum);
             }
-            (None, [Operand::Reg(to), Operand::Reg(from)])
-                if inst.op.info().name.starts_with("v_mov_b") && to.count == from.count =>
-            {
+            (None, [Operand::Reg(to), Operand::Reg(from)]) if is_copy(inst) && to.count == from.count => {
                 for (to, from) in vector_indices(*to).zip(vector_indices(*from)) {
                     registers.now[to] = registers.now[from];
                 }
                 if from.file != RegFile::Vgpr {
-                    registers.write(*to, Holds::Fresh);
+                    registers.write(vector_indices(*to), Holds::Fresh);
                 }
             }
-            (None, _) => inst.visit_writes(|range| registers.write(range, Holds::Fresh)),
+            (None, _) => registers.write(evidence.vectors_written(at).flatten(), Holds::Fresh),
         }
     }
     let mut values: Vec<u32> = pairs.iter().flatten().copied().collect();

@@ -31,8 +31,10 @@ contiguous lanes have 4. Warning below 2. Kernels that look up a line in less th
 
 By its code it fires on loads and stores of global memory in loops, or anywhere in a kernel without loops, that touch at least
 twice as many cache lines as would hold their data, and 8 more: a stride of 28 bytes, a row of a matrix per lane. Warning
-where the distance of the lanes is known and the other accesses to the same array leave most of these lines unused.
-Otherwise it is for information: where the lanes are a stride apart that only a run tells, which may be 1, and where the
+where the distance of the lanes is known, the other accesses to the same array leave most of these lines unused, and the
+look-ups that contiguous lanes would save are a twentieth of what the busiest of vector units, memory path and LDS does for
+the kernel, loops taken to run 16 times. Otherwise it is for information: where the kernel hardly waits for them, where the
+lanes are a stride apart that only a run tells, which may be 1, and where the
 code object does not tell the shape of the workgroup. Then the usual shapes are judged (64x1, 256x1, 32x8, 16x16, 8x8),
 and the finding names those it holds for. Coherent accesses, and addresses that depend on data, are left out.
 

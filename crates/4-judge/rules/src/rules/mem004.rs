@@ -29,8 +29,9 @@ registers and a 64-bit addition.
 
 ## Evidence
 The `flat_` instructions; LDS and scratch sizes of the code object; the absence of `ds_` instructions, calls and reads of
-the aperture registers. It is a warning where a loop contains `flat_` loads or atomics, otherwise for information: nothing waits
-for a store.
+the aperture registers. It is a warning where those of the deepest loop that contains some are a twentieth of what the busiest of
+vector units, memory path and LDS does for the kernel, loops taken to run 16 times; otherwise, outside loops, and
+where all in loops are stores, for which nothing waits, it is for information.
 
 ## What to do
 The compiler loses the address space of pointers that come from memory: tables of pointers, structures behind a

@@ -29,7 +29,8 @@ work between the last load and the wait: nothing of the wave overlaps with the l
 
 Other waves hide the wait in two ways, and the better of the two counts: they issue instructions, or their loads together
 keep memory as busy as it gets. From 50 % hidden the rule is silent, from 25 % the finding is for information, below that
-it is a warning. Coherent loads, which poll for what another wave writes, are left out, and so are loops that do what an
+it is a warning where the loop with its waits takes a twentieth of the kernel's time, loops taken to run 16 times, else for
+information too. Coherent loads, which poll for what another wave writes, are left out, and so are loops that do what an
 unrolled loop beside them leaves over: they load less from the same arrays.
 
 ## Why it is slow

@@ -23,9 +23,13 @@ const PAGE: &str = r"## What it does
 Fires on kernels without matrix instructions in two cases.
 
 * bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) at least three times more
-  than 16-bit values are stored to memory, so intermediate results are rounded too. Warning in a loop, else Info.
+  than 16-bit values are stored to memory, so intermediate results are rounded too.
 * double by accident: in one loop (or in code without loops) float values are widened to double, computed on, and narrowed
-  to float again. Warning in a loop; Info for code that runs once, from eight such instructions on. Code that narrows first or widens last does not fire: its data are double.
+  to float again; in code that runs once from eight such instructions on. Code that narrows first or widens last does not fire:
+  its data are double.
+
+Both are a warning in a loop where the instructions take a twentieth of what the busiest of vector units, memory path and LDS
+does for the kernel, loops taken to run 16 times; otherwise, and outside loops, they are for information.
 
 ## Why it is slow
 Vector units without bf16 arithmetic compute in float and round the result with about five integer instructions, each as

@@ -22,10 +22,10 @@ struct Judged {
 impl Judged {
     /// Those of one cause are one finding, which says the other rule.
     fn fired(&self) -> BTreeSet<&'static str> {
-        let own = self.findings.iter().map(|finding| finding.rule);
-        let said = self.findings.iter().flat_map(|finding| &finding.evidence);
-        let joined = said.filter_map(|one| Some(rules::by_id(one.what.strip_suffix(" too")?)?.id));
-        own.chain(joined).collect()
+        let of = |finding: &view::Finding| {
+            [finding.rule].into_iter().chain(finding.joined.iter().copied()).collect::<Vec<_>>()
+        };
+        self.findings.iter().flat_map(of).collect()
     }
 }
 

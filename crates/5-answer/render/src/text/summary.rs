@@ -81,7 +81,7 @@ fn facts(page: &mut Page, summary: &Summary) {
         let kernels = plural(&thousands(fact.kernels), "kernel");
         let first = [plain("  "), span(severity_role(fact.severity), fact.rule), plain("  ")];
         let names: Vec<_> = fact.names.iter().take(2).map(|name| shorten(name, NAME)).collect();
-        let more = if fact.kernels > names.len() as u64 { ", …" } else { "" };
+        let more = if fact.names.len() > names.len() { ", …" } else { "" };
         let words = format!(
             "in {kernels} ({}{more}): {}; the first: {}",
             names.join(", "),

@@ -219,3 +219,18 @@ fn absent_values_say_so() {
     kernel.mix = None;
     check("card-absent.txt", &text::card(&kernel, &style(80)));
 }
+
+/// The kernels of a Triton cache often have the name of one function.
+#[test]
+fn kernels_of_one_name_are_several_kernels_of_one_fact() {
+    let mut summary = view::Summary::default();
+    for _ in 0..3 {
+        summary.add(&mut view::KernelRow::from(&gemm()));
+    }
+    let facts = summary.facts.shared();
+    let fact = facts.iter().find(|fact| fact.rule == "SYN002").unwrap();
+    assert_eq!((fact.kernels, fact.findings, fact.names.len()), (3, 3, 1));
+    let text = text::summary(&summary, &rules(), &style(200));
+    // One name, and no others to come.
+    assert!(text.contains("SYN002  in 3 kernels (gemm<") && text.contains("> >): Wait with"), "{text}");
+}

@@ -87,7 +87,12 @@ fn every_command_has_a_page_of_the_manual() {
 #[test]
 fn fail_on_decides_the_exit_code() {
     let (spilling, clean) = (spilling(), clean());
+    // What it says of registers (RES009) is part of what RES003 says.
+    let joined = crate::run::fixture("rules/res003/trigger.hsaco");
     for (file, condition, code) in [
+        (&joined, "RES003", 2),
+        (&joined, "RES009", 2),
+        (&joined, "RES001", 0),
         (&spilling, "RES001", 2),
         (&spilling, "res001", 2),
         (&spilling, "info", 2),

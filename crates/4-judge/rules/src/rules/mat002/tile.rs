@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: reuse in registers tells nothing where a lane has one sum; that both factors of its products
 //! are read from the LDS, which a surrounding loop fills between barriers, does.
 
-use super::{MultiplyAdd, Registers, multiply_add, parts, vector_indices};
+use super::{MultiplyAdd, Sum, Sums, vector_indices, with_sums};
 use analysis::KernelEvidence;
-use isa::{Access, Class, Inst, RegFile, Space};
+use isa::{Access, Class, Inst, RegFile, RegRange, Space};
 
 /// A loop that multiplies tiles.
 pub(super) struct TileProduct {
@@ -21,24 +21,18 @@ pub(super) struct TileProduct {
 }
 
 /// Multiply-adds per iteration at least.
-pub(super) const FEWEST: u32 = 4;
+pub(super) const FEWEST: usize = 4;
 
 /// Finds such a loop: the one with most products.
-pub(super) fn find(evidence: &KernelEvidence<'_>) -> Option<TileProduct> {
+pub(super) fn find(evidence: &KernelEvidence<'_>, sums: &Sums) -> Option<TileProduct> {
     if evidence.mix.count(Class::Barrier) == 0 || evidence.mix.count(Class::Lds) == 0 {
         return None;
     }
-    let mut sums = vec![0u32; evidence.cfg.loops.len()];
-    for block in &evidence.cfg.blocks {
-        let Some(id) = block.innermost else { continue };
-        let insts = &evidence.insts[block.insts.start as usize..block.insts.end as usize];
-        sums[id as usize] += insts.iter().filter(|inst| multiply_add(inst).is_some()).count() as u32;
-    }
-    let has_products = |id: &u32| sums[*id as usize] >= FEWEST;
+    let has_products = |id: &u32| sums.of_loop(*id).len() >= FEWEST && reads_lds(evidence, *id);
     let mut filled: Vec<Option<bool>> = vec![None; evidence.cfg.loops.len()];
     let found = evidence.cfg.innermost_loops().filter(has_products);
     let found = found.filter(|id| is_filled_between_barriers(evidence, &mut filled, *id));
-    found.filter_map(|id| product(evidence, id)).max_by_key(|it| it.products)
+    found.filter_map(|id| product(evidence, sums.of_loop(id), id)).max_by_key(|it| it.products)
 }
 
 /// The loop, or one around it, waits at a barrier and stores to the LDS what it loads from memory.
@@ -72,51 +66,71 @@ fn lds(inst: &Inst) -> Option<Access> {
     inst.mem().filter(|mem| mem.space == Space::Lds).map(|mem| mem.access)
 }
 
-fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<TileProduct> {
-    let insts: Vec<(u32, &Inst)> = evidence
-        .cfg
-        .loop_insts(id)
-        .filter_map(|at| evidence.insts.get(at as usize).map(|inst| (at, inst)))
-        .collect();
-    if !insts.iter().any(|(_, inst)| lds(inst) == Some(Access::Load)) {
-        return None;
-    }
-    let registers = Registers::new(evidence, id);
+/// The loop loads from the LDS.
+fn reads_lds(evidence: &KernelEvidence<'_>, id: u32) -> bool {
+    evidence.cfg.loop_blocks(id).any(|block| {
+        let block = evidence.cfg.blocks[block as usize].insts.clone();
+        evidence.memory_in(block).iter().any(|at| lds(&evidence.insts[*at as usize]) == Some(Access::Load))
+    })
+}
+
+/// What an instruction has to do with values from the LDS.
+struct Step<'a> {
+    at: u32,
+    sum: Option<&'a Sum>,
+    is_read: bool,
+    /// The only register read: conversions and moves hand on where its value comes from.
+    source: Option<RegRange>,
+}
+
+fn steps<'a>(evidence: &'a KernelEvidence<'_>, sums: &'a [Sum], id: u32) -> Vec<Step<'a>> {
+    let steps = with_sums(evidence, sums, id).filter_map(|(at, inst, sum)| {
+        let sum = sum.filter(|sum| sum.parts.is_some());
+        let is_read = lds(inst) == Some(Access::Load);
+        // All else that matters is in vector registers.
+        if sum.is_none() && !is_read && evidence.vectors_written(at).next().is_none() {
+            return None;
+        }
+        let (mut source, mut sources) = (None, 0);
+        if inst.class() == Class::Valu && sum.is_none() {
+            inst.visit_reads(|range| {
+                sources += 1;
+                source = Some(range).filter(|range| range.file == RegFile::Vgpr);
+            });
+        }
+        Some(Step { at, sum, is_read, source: source.filter(|_| sources == 1) })
+    });
+    steps.collect()
+}
+
+fn product(evidence: &KernelEvidence<'_>, sums: &[Sum], id: u32) -> Option<TileProduct> {
+    let steps = steps(evidence, sums, id);
+    let is_written =
+        |index: usize| evidence.loop_writes(id, RegRange::new(RegFile::Vgpr, index as u16, 1)) == Some(true);
     let mut from_lds = [false; 256];
-    let mut found = TileProduct { id, element: "", multiply_adds: 0, products: 0, reads: 0, at: 0 };
+    let reads = steps.iter().filter(|step| step.is_read).count() as u32;
+    let mut found = TileProduct { id, element: "", multiply_adds: 0, products: 0, reads, at: 0 };
     let mut all = 0;
     // Twice: loads of one iteration may be for the next.
     for round in 0..2 {
-        for (at, inst) in &insts {
-            let sum = multiply_add(inst).and_then(|row| Some((row, parts(inst, row)?)));
-            if let Some((row, parts)) = &sum
-                && round == 1
-                && vector_indices(parts.addend).all(|index| registers.written[index])
+        for step in &steps {
+            if round == 1
+                && let Some(Sum { row, parts: Some(parts), .. }) = step.sum
+                && vector_indices(parts.addend).all(is_written)
             {
                 all += 1;
                 let of_lds = parts.factors.iter().all(|f| vector_indices(*f).all(|index| from_lds[index]));
                 if of_lds && parts.factors[0] != parts.factors[1] {
-                    found.count(row, *at);
+                    found.count(row, step.at);
                 }
             }
-            let is_read = lds(inst) == Some(Access::Load);
-            found.reads += u32::from(round == 1 && is_read);
-            // Conversions and moves hand on where a value comes from.
-            let mut sources = 0;
-            let mut kept = true;
-            if inst.class() == Class::Valu && sum.is_none() {
-                inst.visit_reads(|range| {
-                    sources += 1;
-                    kept &= vector_indices(range).all(|index| from_lds[index]) && range.file == RegFile::Vgpr;
-                });
+            let hands_on = step.source.is_some_and(|it| vector_indices(it).all(|index| from_lds[index]));
+            for run in evidence.vectors_written(step.at) {
+                from_lds[run].fill(step.is_read || hands_on);
             }
-            let hands_on = sources == 1 && kept;
-            inst.visit_writes(|range| {
-                vector_indices(range).for_each(|index| from_lds[index] = is_read || hands_on);
-            });
         }
     }
-    (found.multiply_adds >= FEWEST && found.multiply_adds * 4 >= all * 3).then_some(found)
+    (found.multiply_adds >= FEWEST as u32 && found.multiply_adds * 4 >= all * 3).then_some(found)
 }
 
 impl TileProduct {

@@ -97,9 +97,22 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Where it stands; the first is the main place.
     pub places: Vec<Place>,
+    /// The verdict that stands above it says the same: what is read there is not read again.
+    #[serde(skip)]
+    pub in_verdict: bool,
 }
 
 impl Finding {
+    /// What is the case, to be read below the verdict.
+    pub fn said(&self) -> &str {
+        if self.in_verdict { "the verdict above, in numbers" } else { &self.message }
+    }
+
+    /// What to do, to be read below the verdict; none where that says it.
+    pub fn advised(&self) -> Option<&str> {
+        (!self.in_verdict).then_some(self.advice.as_str())
+    }
+
     /// A finding without cost, evidence and places.
     pub fn new(
         rule: &'static str,
@@ -118,6 +131,7 @@ impl Finding {
             trust: Vec::new(),
             evidence: Vec::new(),
             places: Vec::new(),
+            in_verdict: false,
         }
     }
 

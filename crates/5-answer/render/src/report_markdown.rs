@@ -4,10 +4,9 @@
 
 use crate::Style;
 use crate::marks;
-use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use std::fmt::Write;
-use view::{Cell, Delta, Finding, Note, NoteKind, Number, Report, Survey, Table};
+use view::{Cell, Delta, Finding, Note, NoteKind, Number, Report, Survey, Table, counted};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize) -> String {
@@ -17,14 +16,14 @@ pub fn report(report: &Report, decimals: usize) -> String {
         let time = r
             .time_ns
             .get()
-            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, figure::duration(t))));
+            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, view::duration(t))));
         let _ = writeln!(
             out,
             "{} ({}): {} of {}{time}; {}\n",
             words(&r.gpu),
             words(&r.target),
-            plural_of(r.dispatches, "dispatch", "dispatches"),
-            plural_of(r.kernels, "kernel", "kernels"),
+            counted(r.dispatches, "dispatch"),
+            counted(r.kernels, "kernel"),
             words(&r.kind)
         );
         for line in &r.summary {
@@ -56,7 +55,7 @@ pub fn report(report: &Report, decimals: usize) -> String {
         out.push_str("## n/a: why values are missing\n\n");
         for m in &report.missing {
             let hint = m.hint.as_ref().map_or_else(String::new, |h| format!("; {h}"));
-            let _ = writeln!(out, "- {}{hint} ({} rows)", words(&m.reason), m.rows.len());
+            let _ = writeln!(out, "- {}{hint} ({})", words(&m.reason), counted(m.rows.len(), "row"));
         }
     }
     out

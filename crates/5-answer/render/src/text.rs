@@ -35,7 +35,6 @@ pub(crate) use card::severity_role;
 pub use card::{card, findings};
 pub use comparison::comparison;
 pub use doctor::doctor;
-pub(crate) use figure::duration;
 pub use guide::{guide, kernel};
 pub use listing::{listing, listing_with_places};
 pub use markdown::{markdown, rules};

@@ -80,7 +80,23 @@ fn judge(
             notes: &report.notes,
             renames: &options.renames,
         });
+        // Of a comparison as text only the changes stand above the findings.
+        if subjects.len() == 1 {
+            say_once(report);
+        }
     }
+}
+
+/// Marks the findings that say what the verdict above them says.
+pub(crate) fn say_once(report: &mut Report) {
+    let Report { guide: Some(guide), findings, .. } = report else { return };
+    let verdict = &guide.verdict;
+    let is_said = |it: &KernelFinding| {
+        it.kernel == verdict.kernel
+            && verdict.bound_by.is_some()
+            && analysis::guide::is_verdict(it.finding.rule)
+    };
+    findings.iter_mut().filter(|it| is_said(it)).for_each(|it| it.finding.in_verdict = true);
 }
 
 /// Every kernel of a recording, most time first, with the verdict on those that are judged.

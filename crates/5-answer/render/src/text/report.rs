@@ -6,15 +6,16 @@
 pub(super) mod findings;
 mod grid;
 
-use super::figure;
 use super::memory_chart::memory_chart;
-use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
 use super::roofline::roofline;
 use super::waves::waves;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Cell, Delta, Missing, MissingValues, Note, NoteKind, Number, Recording, Report, Table};
+use view::{
+    Cell, Delta, Missing, MissingValues, Note, NoteKind, Number, Recording, Report, Table, thousands,
+    thousands_of,
+};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
@@ -116,9 +117,9 @@ fn folded(page: &mut Page, empty: &mut Vec<(&Table, &Missing)>) {
         page.blank();
     }
     for (table, reason) in empty.drain(..) {
-        let first = [dim(format!("{}  ", table.id)), span(Role::Heading, &table.title)];
+        let first = [dim(format!("{}  ", table.id)), span(Role::Heading, &table.title), plain("  ")];
         let reason = reason.clone().shortened();
-        page.prefixed(&first, &[plain("    ")], &[dim(format!("  n/a: {reason}"))]);
+        page.prefixed(&first, &[plain("    ")], &[dim(format!("n/a: {reason}"))]);
     }
 }
 
@@ -133,18 +134,17 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
         first.push(dim(format!(", {role}")));
     }
     page.wrapped(0, 4, &first);
-    let count = |n: u64, word: &str| plain(plural(&thousands(n), word));
+    let count = |n: u64, word: &str| plain(thousands_of(n, word));
     let mut parts = vec![
         vec![plain(match (recording.dispatches, recording.recorded_dispatches) {
-            (1, 1) => "1 dispatch".to_owned(),
-            (n, all) if n < all => format!("{} of {} dispatches", thousands(n), thousands(all)),
-            (n, _) => format!("{} dispatches", thousands(n)),
+            (n, all) if n < all => format!("{} of {}", thousands(n), thousands_of(all, "dispatch")),
+            (n, _) => thousands_of(n, "dispatch"),
         })],
         vec![count(recording.kernels, "kernel")],
         vec![count(recording.counters, "counter")],
     ];
     if let Number::Known(time) = recording.time_ns {
-        parts.push(vec![plain(marks::signed(recording.time_trust, figure::duration(time)))]);
+        parts.push(vec![plain(marks::signed(recording.time_trust, view::duration(time)))]);
     }
     if !recording.gpu.is_empty() {
         let same = recording.target == recording.gpu || recording.target.is_empty();

@@ -3,7 +3,7 @@
 use super::page::{Page, dim, plain, span, width};
 use super::report::{findings, notes, tables_of};
 use crate::{Role, Style};
-use view::{Survey, Table};
+use view::{Survey, Table, counted};
 
 /// Renders a survey; `decimals` after the point.
 pub fn survey(survey: &Survey, decimals: usize, style: &Style) -> String {
@@ -21,8 +21,7 @@ pub fn survey(survey: &Survey, decimals: usize, style: &Style) -> String {
         page.blank();
         let word = match survey.findings.len() {
             0 => "no findings".to_owned(),
-            1 => "1 finding".to_owned(),
-            n => format!("{n} findings"),
+            n => counted(n, "finding"),
         };
         let order = if survey.findings.len() > 1 { ", worst first" } else { "" };
         page.wrapped(0, 2, &[span(Role::Heading, word), dim(order)]);

@@ -4,11 +4,10 @@
 //! written once below its table.
 
 use super::card::severity_role;
-use super::number::{plural, thousands};
 use super::page::{Page, dim, plain, span, visible, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{Finding, Recipe, Sheet, SheetCell, SheetColumn, SheetKind, TuneReport};
+use view::{Finding, Recipe, Sheet, SheetCell, SheetColumn, SheetKind, TuneReport, thousands, thousands_of};
 
 /// Narrowest column of text.
 const LEAST: usize = 12;
@@ -109,7 +108,7 @@ fn file_findings(page: &mut Page, findings: &[&Finding]) {
         }
         let last = *before == PER_RULE || after.is_empty();
         if last && !after.is_empty() {
-            let more = plural(&thousands(after.len() as u64), "more finding");
+            let more = thousands_of(after.len() as u64, "more finding");
             page.prefixed(&rest, &rest, &[dim(format!("and {more} (`--format json` has all)"))]);
         }
         if after.first().is_none_or(|next| next.advice != finding.advice) || last {

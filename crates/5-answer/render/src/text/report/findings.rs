@@ -7,7 +7,7 @@ use crate::text::card::{severity_role, short_name};
 use crate::text::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{Finding, KernelFinding, NotChecked, Report};
+use view::{Finding, KernelFinding, NotChecked, Report, counted};
 
 /// Rules whose findings are shown before the rest is only counted.
 const SHOWN: usize = 10;
@@ -26,8 +26,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     let several = report.recordings.iter().any(|r| r.kernels > 1);
     let word = match report.findings.len() {
         0 => "no findings".to_owned(),
-        1 => "1 finding".to_owned(),
-        n => format!("{n} findings"),
+        n => counted(n, "finding"),
     };
     // Of a comparison the last recording is judged.
     let compared = report.recordings.len() > 1;
@@ -110,8 +109,7 @@ fn finding(page: &mut Page, group: &[&KernelFinding], more: usize, several: bool
         page.prefixed(&rest, &[also], &[dim("also in "), name, share, said]);
     }
     if more > 0 {
-        let kernels = if more == 1 { "finding" } else { "findings" };
-        let text = format!("{more} more {kernels} of this rule; `-k` selects a kernel");
+        let text = format!("{} of this rule; `-k` selects a kernel", counted(more, "more finding"));
         page.prefixed(&rest, &rest, &[dim(text)]);
     }
 }
@@ -121,7 +119,7 @@ pub(in crate::text) fn message(page: &mut Page, f: &Finding) {
     let role = severity_role(f.severity);
     let first = [span(role, format!("  {:<7} ", f.severity.as_str())), plain(" ")];
     let rest = [plain(" ".repeat(INDENT))];
-    let mut line: Vec<Span> = vec![span(role, f.rule), plain("  "), span(Role::Strong, &f.message)];
+    let mut line: Vec<Span> = vec![span(role, f.rule), plain("  "), span(Role::Strong, f.said())];
     if let Some(cost) = &f.cost {
         line.push(plain("; costs "));
         line.push(span(Role::Strong, cost));
@@ -132,7 +130,9 @@ pub(in crate::text) fn message(page: &mut Page, f: &Finding) {
 /// What to do, and the numbers.
 pub(in crate::text) fn advice(page: &mut Page, f: &Finding) {
     let rest = [plain(" ".repeat(INDENT))];
-    page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&f.advice)]);
+    if let Some(advice) = f.advised() {
+        page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(advice)]);
+    }
     if !f.evidence.is_empty() {
         let words: Vec<String> = f.evidence.iter().map(|e| format!("{}: {}", e.what, e.value)).collect();
         page.prefixed(&rest, &rest, &[dim(words.join(" · "))]);

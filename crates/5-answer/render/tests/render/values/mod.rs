@@ -112,6 +112,7 @@ pub(crate) fn gemm() -> KernelCard {
                     Place { address: Some(0x1a48), instruction: Some("scratch_store_dwordx3 off, v[4:6], off offset:4".into()), source: source(34), in_loop: Some(2), ..Place::default() },
                     Place { address: Some(0x1b00), instruction: Some("scratch_load_dwordx3 v[4:6], off, off offset:4".into()), source: source(41), ..Place::default() },
                 ],
+                in_verdict: false,
             },
             Finding {
                 rule: "SYN002",
@@ -124,6 +125,7 @@ pub(crate) fn gemm() -> KernelCard {
                 trust: Vec::new(),
                 evidence: vec![],
                 places: vec![Place { text_line: Some(120), instruction: Some("s_waitcnt lgkmcnt(0)".into()), in_loop: Some(2), ..Place::default() }],
+                in_verdict: false,
             },
             Finding {
                 rule: "RES002",
@@ -136,6 +138,7 @@ pub(crate) fn gemm() -> KernelCard {
                 trust: Vec::new(),
                 evidence: vec![],
                 places: vec![],
+                in_verdict: false,
             },
         ],
         not_checked: vec![

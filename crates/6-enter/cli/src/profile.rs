@@ -12,7 +12,7 @@ use crate::exit::{Outcome, usage};
 use crate::recording_folder::recording_folder;
 use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
-use analysis::workload::{dispatch_ranges, kernel_pattern};
+use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::Result;
 use arch::Target;
 use hardware::Hardware;
@@ -62,6 +62,7 @@ impl Profiler for Emulator {
         let recorded = Recorded {
             kernels: args.kernel.clone(),
             dispatches: args.dispatch.clone(),
+            iterations: args.kernel_iteration_range.clone(),
             limit: args.dispatch_limit,
         };
         let record = Record {
@@ -122,9 +123,12 @@ fn selection(args: &Profile) -> Result<Record> {
         }
     }
     let ranges = dispatch_ranges(&args.dispatch).map_err(|error| usage(error.message, error.hint))?;
+    let iterations =
+        iteration_ranges(&args.kernel_iteration_range).map_err(|error| usage(error.message, error.hint))?;
     Ok(Record {
         kernels: args.kernel.clone(),
         dispatches: ranges,
+        iterations,
         limit: args.dispatch_limit,
         no_results: args.no_results,
         settings: args.settings(),

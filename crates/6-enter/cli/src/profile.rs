@@ -50,6 +50,8 @@ impl Profiler for Emulator {
                 ),
             ));
         }
+        // What is wrong with the request is said before anything is built or run.
+        let selected = selection(args)?;
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
         let name = program_name(args);
@@ -65,12 +67,8 @@ impl Profiler for Emulator {
             iterations: args.kernel_iteration_range.clone(),
             limit: args.dispatch_limit,
         };
-        let record = Record {
-            output: output.clone(),
-            name,
-            command: recorded.command(&words.join(" ")),
-            ..selection(args)?
-        };
+        let record =
+            Record { output: output.clone(), name, command: recorded.command(&words.join(" ")), ..selected };
         let finished = emulation.run(&args.emulate, &args.program, Some(record));
         // A folder into which nothing was recorded goes; one with something in it does not.
         let _ = std::fs::remove_dir(&output);

@@ -195,7 +195,7 @@ fn no_derived_counter_is_lost_in_any_form() {
         "Kernel_Name,Counter_Name,Counter_Value\nc(int*),FetchSize,1.5\nc(int*),L2CacheHit,2.5\nc(int*),MemUnitStalled,3.5\n",
         "Dispatch_Id,Counter_Name,Counter_Value\n7,FetchSize,1.5\n7,L2CacheHit,2.5\n7,MemUnitStalled,3.5\n",
         // One that a script made.
-        "num_reg,Kernel_Name,Duration_ns,FetchSize,L2CacheHit,MemUnitStalled\n32,c(int*),100,1.5,2.5,3.5\n",
+        "num_reg,Dispatch_Id,Kernel_Name,Duration_ns,FetchSize,L2CacheHit,MemUnitStalled\n32,1,c(int*),100,1.5,2.5,3.5\n",
     ];
     for text in tables {
         let w = load(&[("mine.csv", text.to_string())]).unwrap();

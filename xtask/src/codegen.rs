@@ -6,6 +6,8 @@
 #[cfg(feature = "workspace")]
 mod counter_page;
 #[cfg(feature = "workspace")]
+mod derived_counter_page;
+#[cfg(feature = "workspace")]
 mod environment_page;
 #[cfg(feature = "workspace")]
 mod gpu_pages;
@@ -47,6 +49,8 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "JSON schemas", owns: &[], generate: schemas::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "counter page", owns: &[], generate: counter_page::generate },
+    #[cfg(feature = "workspace")]
+    Generator { name: "page of derived counters", owns: &[], generate: derived_counter_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "environment page", owns: &[], generate: environment_page::generate },
     #[cfg(feature = "workspace")]

@@ -114,9 +114,22 @@ pub struct Finding {
     /// Rules whose findings of the same cause are said by this one, among its evidence.
     #[serde(skip)]
     pub joined: Vec<&'static str>,
+    /// The verdict that stands above it says the same: what is read there is not read again.
+    #[serde(skip)]
+    pub in_verdict: bool,
 }
 
 impl Finding {
+    /// What is the case, to be read below the verdict.
+    pub fn said(&self) -> &str {
+        if self.in_verdict { "the verdict above, in numbers" } else { &self.message }
+    }
+
+    /// What to do, to be read below the verdict; none where that says it.
+    pub fn advised(&self) -> Option<&str> {
+        (!self.in_verdict).then_some(self.advice.as_str())
+    }
+
     /// A finding without cost, evidence and places.
     pub fn new(
         rule: &'static str,
@@ -139,6 +152,7 @@ impl Finding {
             evidence: Vec::new(),
             places: Vec::new(),
             joined: Vec::new(),
+            in_verdict: false,
         }
     }
 

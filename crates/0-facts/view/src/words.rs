@@ -1,4 +1,8 @@
-//! Lists and counts in words.
+//! Lists, counts, times and words of a shell, as people read and type them.
+//!
+//! The one idea to keep in mind: what is said in one place is said the same everywhere, so each way to say a number is here once.
+
+use std::borrow::Cow;
 
 /// `HBM`, `HBM or L2`, `HBM, L2 or LDS`.
 pub fn listed<T: AsRef<str>>(items: &[T], last: &str) -> String {
@@ -10,23 +14,71 @@ pub fn listed<T: AsRef<str>>(items: &[T], last: &str) -> String {
     }
 }
 
-/// `1 workgroup`, `2 workgroups`; the plural takes an `s`.
-pub fn counted(count: impl Into<f64>, noun: &str) -> String {
-    let count = count.into();
-    let text = format!("{count:.0}");
-    if text == "1" { format!("{text} {noun}") } else { format!("{text} {noun}s") }
+/// The noun in the number that a count asks for: `wave` of 1, `waves` of 2.
+pub fn noun_of(count: impl TryInto<u64>, noun: &str) -> Cow<'_, str> {
+    // What is no whole number of things is more than one.
+    if count.try_into().is_ok_and(|count| count == 1) { Cow::Borrowed(noun) } else { plural(noun).into() }
 }
 
-/// `870 ns`, `17.4 us`, `3.36 ms`: three digits.
+/// `1 workgroup`, `2 workgroups`, `0 dispatches`.
+pub fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", noun_of(count, noun))
+}
+
+/// `1 kernel`, `25,182 kernels`.
+pub fn thousands_of(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{} {}", thousands(count), noun_of(count, noun))
+}
+
+/// The plural of an English noun, of which the last word bends.
+fn plural(noun: &str) -> String {
+    let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    let stem = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match stem {
+        Some(stem) => format!("{stem}ies"),
+        None if hisses => format!("{noun}es"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// `25,182`.
+pub fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time in the unit that reads best, in three digits: `870 ns`, `17.4 us`, `3.36 ms`.
 pub fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => return format!("{ns:.0} ns"),
-        ns if ns < 1e6 => (ns / 1e3, "us"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
+    // Units change where rounding would make a fourth digit.
+    let (value, unit) = match ns.abs() {
+        size if size < 999.5 => return format!("{ns:.0} ns"),
+        size if size < 999.5e3 => (ns / 1e3, "us"),
+        size if size < 999.5e6 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
     };
-    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let decimals = match value.abs() {
+        size if size < 9.995 => 2,
+        size => usize::from(size < 99.95),
+    };
     format!("{value:.decimals$} {unit}")
+}
+
+/// A word for a POSIX shell: as it is where the shell leaves it alone, in quotes where not.
+pub fn shell_word(word: &str) -> Cow<'_, str> {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
 #[cfg(test)]
@@ -36,18 +88,29 @@ mod tests {
     #[test]
     fn durations_have_three_digits() {
         for (ns, text) in [
+            (0.0, "0 ns"),
             (870.0, "870 ns"),
+            (999.0, "999 ns"),
+            (999.6, "1.00 us"),
             (1234.0, "1.23 us"),
+            (9_996.0, "10.0 us"),
             (17_440.0, "17.4 us"),
-            (3_356_652.0, "3.36 ms"),
-            (2e9, "2.00 s"),
+            (52_320.0, "52.3 us"),
+            (99_960.0, "100 us"),
+            (999_700.0, "1.00 ms"),
+            (3_353_042.0, "3.35 ms"),
+            (812e6, "812 ms"),
+            (1.25e9, "1.25 s"),
+            (4321e9, "4321 s"),
+            (-17_440.0, "-17.4 us"),
+            (-5.0, "-5 ns"),
         ] {
             assert_eq!(duration(ns), text);
         }
     }
 
     #[test]
-    fn lists_and_counts_are_english() {
+    fn lists_are_english() {
         for (items, text) in [
             (&[][..], ""),
             (&["HBM"], "HBM"),
@@ -56,8 +119,66 @@ mod tests {
         ] {
             assert_eq!(listed(items, "or"), text);
         }
-        for (count, text) in [(0.0, "0 waves"), (1.0, "1 wave"), (1.2, "1 wave"), (304.0, "304 waves")] {
-            assert_eq!(counted(count, "wave"), text);
+    }
+
+    #[test]
+    fn nouns_bend_with_their_counts() {
+        for (count, noun, text) in [
+            (0_u64, "wave", "0 waves"),
+            (1, "wave", "1 wave"),
+            (304, "wave", "304 waves"),
+            (2, "dispatch", "2 dispatches"),
+            (1, "dispatch", "1 dispatch"),
+            (2, "branch", "2 branches"),
+            (2, "address", "2 addresses"),
+            (3, "entry", "3 entries"),
+            (3, "array", "3 arrays"),
+            (2, "library call", "2 library calls"),
+            (2_518_200, "byte", "2518200 bytes"),
+        ] {
+            assert_eq!(counted(count, noun), text);
+        }
+        // Whatever holds a whole number counts; what is below none is no 1.
+        assert_eq!(
+            (counted(1_usize, "GPU"), counted(2_u8, "GPU")),
+            ("1 GPU".to_owned(), "2 GPUs".to_owned())
+        );
+        assert_eq!((noun_of(-1, "wave"), noun_of(1, "wave")), ("waves".into(), "wave".into()));
+    }
+
+    #[test]
+    fn thousands_have_commas() {
+        for (value, text) in [
+            (0, "0 kernels"),
+            (1, "1 kernel"),
+            (999, "999 kernels"),
+            (1000, "1,000 kernels"),
+            (25182, "25,182 kernels"),
+            (1_234_567, "1,234,567 kernels"),
+            (u64::MAX, "18,446,744,073,709,551,615 kernels"),
+        ] {
+            assert_eq!(thousands_of(value, "kernel"), text);
+        }
+    }
+
+    #[test]
+    fn words_survive_a_shell() {
+        for (word, text) in [
+            ("", "''"),
+            ("a/b-c_d.csv", "a/b-c_d.csv"),
+            ("E=8,N=14336", "E=8,N=14336"),
+            ("app+1@host:2%", "app+1@host:2%"),
+            ("my file", "'my file'"),
+            ("it's", r"'it'\''s'"),
+            ("a;b", "'a;b'"),
+            ("$HOME", "'$HOME'"),
+            ("~", "'~'"),
+            ("[0]", "'[0]'"),
+            ("gemm.*", "'gemm.*'"),
+            ("größe", "'größe'"),
+            ("line\nend", "'line\nend'"),
+        ] {
+            assert_eq!(shell_word(word), text);
         }
     }
 }

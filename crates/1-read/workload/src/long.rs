@@ -15,6 +15,7 @@ use crate::recording::Workload;
 use crate::side;
 use crate::table::{self, Cells, Table, Want};
 use crate::times::Time;
+use std::collections::HashMap;
 
 /// Number of a kernel, which some tables have without a name.
 const KERNEL_ID: &str = "Kernel_Id";
@@ -68,10 +69,20 @@ pub(crate) fn add_csv(
     }
     side::multiply_sizes(&mut table);
     name_kernels(file, &mut table, problems);
+    let is_numbered = table.position("Dispatch_ID").is_some();
     // Rows of one dispatch repeat its ID, which is no defect here.
-    let (d, kernels) = take(file, &mut table, &mut Problems::default())?;
+    let (mut d, kernels) = take(file, &mut table, &mut Problems::default())?;
     let sizes = [&d.grid, &d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
     let (names, values) = (table.text("Counter_Name"), table.number("Counter_Value"));
+    if let Some(names) = names.filter(|_| !is_numbered && table.rows > 0) {
+        d.id = by_occurrence(&d.kernel, &names.cells);
+        problems.warn(
+            file,
+            0,
+            "there is no column `Dispatch_ID`",
+            "the first row of each counter is of the first dispatch of its kernel, and so on",
+        );
+    }
     for row in 0..table.rows {
         gather.add(
             part,
@@ -88,6 +99,19 @@ pub(crate) fn add_csv(
         );
     }
     Ok(table.rows)
+}
+
+/// Numbers of dispatches where a table has none: the n-th row of a counter is of the n-th dispatch of its kernel.
+fn by_occurrence(kernels: &[u32], counters: &[u32]) -> Vec<u64> {
+    let mut rows: HashMap<(u32, u32), u64> = HashMap::new();
+    let mut numbers: HashMap<(u32, u64), u64> = HashMap::new();
+    let number = |(kernel, counter): (&u32, &u32)| {
+        let occurrence = rows.entry((*kernel, *counter)).or_insert(0);
+        *occurrence += 1;
+        let next = numbers.len() as u64;
+        *numbers.entry((*kernel, *occurrence)).or_insert(next)
+    };
+    kernels.iter().zip(counters).map(number).collect()
 }
 
 fn time(whole: Option<i64>, fraction: Option<f64>) -> Option<Time> {
@@ -109,7 +133,7 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
                 return Err(Error::NoColumn { file: name.to_string(), column, hint });
             }
             match add_csv(&mut gather, part, name, &bytes, &mut problems)? {
-                0 => Err(Error::HeaderOnly { file: name.to_string() }),
+                0 => Err(table::without_rows(name, &bytes)),
                 rows => Ok(rows),
             }
         });

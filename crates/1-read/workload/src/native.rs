@@ -148,7 +148,9 @@ fn add(
     let kernels = rows_by_kernel(&symbols_table);
     let dispatches = read(files, dispatch, &["dispatch_id", "kernel_id"], problems)?;
     if dispatches.rows == 0 {
-        return Err(Error::HeaderOnly { file: dispatch.clone() });
+        return Err(files
+            .bytes(dispatch)
+            .map_or_else(|error| error, |bytes| table::without_rows(dispatch, &bytes)));
     }
     let mut launches: HashMap<u64, Launch<'_>> = HashMap::with_capacity(dispatches.rows);
     let (mut nameless, mut repeated) = (0, 0);

@@ -9,6 +9,8 @@ use std::fmt;
 /// Whether a problem makes the recording less than what it claims to be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
+    /// Something to know that costs nothing.
+    Info,
     /// The recording is usable as it is; some values cannot be computed or need care.
     Warning,
     /// Part of the input was unreadable and is left out; a command should end with exit code 1.
@@ -64,7 +66,8 @@ pub enum Error {
     EmptyFolder,
     /// no known recording
     #[error(
-        "no recording found among {files} files ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `counters_*.csv`, `results.csv` or a rocpd `.db`"
+        "no recording found in {} ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `counters_*.csv`, `results.csv` or a rocpd `.db`",
+        view::counted(*.files, "file")
     )]
     NoRecording {
         /// How many files there are.
@@ -84,6 +87,21 @@ pub enum Error {
     HeaderOnly {
         /// File.
         file: String,
+    },
+    /// rows, of which none is whole
+    #[error(
+        "`{file}`:{line}: the row has {fields} of {width} fields, and no whole row stands in the file\nhint: {}",
+        if .fields < .width { "the file is cut off; record or copy it again" } else { "the header lacks columns; record again" }
+    )]
+    NoWholeRow {
+        /// File.
+        file: String,
+        /// Line of the first row.
+        line: u64,
+        /// Fields of that row.
+        fields: usize,
+        /// Columns of the header.
+        width: usize,
     },
     /// the file is empty
     #[error("`{file}` is empty\nhint: the profiler was interrupted; record again")]

@@ -16,7 +16,7 @@ use crate::recording::Workload;
 use crate::repeats::SPREADS_FILE;
 use crate::shares::SHARES_FILE;
 use crate::table::{self, Want};
-use crate::{headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
+use crate::{beside, headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
 use std::collections::BTreeSet;
 
 /// Ends of the names of databases.
@@ -51,6 +51,11 @@ pub fn has_form_of_recording(begin: &[u8]) -> bool {
     folder::form(begin).is_some_and(|form| form != Form::LongAlone)
 }
 
+/// Whether a file whose begin this is, packed or not, holds counters, with or without what the dispatches are.
+pub fn has_counters(begin: &[u8]) -> bool {
+    folder::form(begin).is_some_and(|form| form != Form::Dispatches)
+}
+
 /// Whether a file of this name holds dispatches of a recording: the folder that has it is one. Other names say nothing.
 pub fn holds_dispatches(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(name);
@@ -68,6 +73,7 @@ pub fn holds_dispatches(name: &str) -> bool {
 pub(crate) fn read(files: &Files<'_>) -> Result<Workload, Error> {
     let tables = Tables::of(files);
     let mut w = by_form(files, &tables)?;
+    beside::times(files, &mut w);
     unread(files, &tables, &mut w);
     if w.counters.is_empty() && w.machine.emulator().is_none() {
         without_counters(&mut w);

@@ -40,7 +40,10 @@ pub(crate) fn folder(
         }
     }
     if rows == 0 {
-        return Err(failed.unwrap_or(Error::HeaderOnly { file: main[0].clone() }));
+        let without = || {
+            files.bytes(&main[0]).map_or_else(|error| error, |bytes| table::without_rows(&main[0], &bytes))
+        };
+        return Err(failed.unwrap_or_else(without));
     }
     let mut w = gather.finish(Generation::Rocprofv3, passes.sources(), &mut problems)?;
     if !collections.is_empty() && w.dispatches.start.iter().all(Option::is_none) {

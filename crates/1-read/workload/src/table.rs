@@ -182,6 +182,21 @@ pub(crate) fn read(
     Ok(table)
 }
 
+/// The error of a table without rows: nothing follows the header, or nothing whole.
+pub(crate) fn without_rows(file: &str, bytes: &[u8]) -> Error {
+    let mut scan = Scan::new(file, bytes);
+    let width = scan.row(MAX_COLUMNS).map_or(0, |header| header.len());
+    scan.skip_blank_lines();
+    let line = scan.line;
+    if scan.done() {
+        return Error::HeaderOnly { file: file.to_string() };
+    }
+    match scan.row(MAX_COLUMNS) {
+        Ok(row) => Error::NoWholeRow { file: file.to_string(), line, fields: row.len(), width },
+        Err(error) => error,
+    }
+}
+
 /// The fields of the header line; none where the file is empty, cut off in a quoted field, or has more columns than are read.
 pub(crate) fn header(bytes: &[u8]) -> Option<Vec<String>> {
     let mut scan = Scan::new("", bytes);

@@ -237,7 +237,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     });
     let mut table = table::read(name, &bytes, &levels::names(), &choose, problems)?;
     if table.rows == 0 {
-        return Err(Error::HeaderOnly { file: name.to_string() });
+        return Err(table::without_rows(name, &bytes));
     }
     let (dispatches, kernels) = take(name, &mut table, problems)?;
     if table.position("Counter_Name").is_some() {

@@ -28,8 +28,15 @@ const FINDINGS: usize = 3;
 const WORTH: f64 = 0.01;
 /// Kernels listed, and the share of the time in percent after which no further one is.
 const KERNELS: (usize, f64) = (5, 90.0);
+/// The rule that says what bounds a kernel, as the verdict does.
+const VERDICT: &str = "CTR001";
 /// Rules that say what bounds a kernel or compare; the verdict and the changes say the same.
-const NO_ADVICE: [&str; 2] = ["CTR001", "CTR005"];
+const NO_ADVICE: [&str; 2] = [VERDICT, "CTR005"];
+
+/// Whether a rule says what the verdict on its kernel says.
+pub fn is_verdict(rule: &str) -> bool {
+    rule == VERDICT
+}
 
 /// Whether a rule advises, beyond the verdict on what bounds a kernel and the comparison with a base.
 pub fn advises(rule: &str) -> bool {

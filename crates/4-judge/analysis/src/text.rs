@@ -71,13 +71,13 @@ const LINES_NAMED: usize = 100;
 /// Names lines that cannot be read beside those told one by one.
 fn more_lines(lines: impl ExactSizeIterator<Item = u32> + Clone) -> String {
     let count = lines.len();
-    let (noun, which) = if count == 1 { ("line", "line") } else { ("lines", "lines") };
+    let which = view::noun_of(count, "line");
     let named: Vec<String> = lines.take(LINES_NAMED).map(|line| line.to_string()).collect();
     let rest = match count.saturating_sub(LINES_NAMED) {
         0 => String::new(),
         rest => format!(" and {rest} more"),
     };
-    format!("{count} more {noun} that cannot be read: {which} {}{rest}", named.join(", "))
+    format!("{} that cannot be read: {which} {}{rest}", view::counted(count, "more line"), named.join(", "))
 }
 
 /// Reads the lines `range` of a file.

@@ -106,22 +106,8 @@ pub(crate) fn places(evidence: &KernelEvidence<'_>, insts: impl IntoIterator<Ite
     insts.into_iter().take(PLACES).map(|inst| evidence.place(inst as usize)).collect()
 }
 
-/// "1 load", "2 loads"
-pub(crate) fn count(number: impl TryInto<u64>, one: &str) -> String {
-    let number = number.try_into().unwrap_or(u64::MAX);
-    let plural = match one {
-        _ if number == 1 => "",
-        _ if one.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{number} {one}{plural}")
-}
-
 /// "3 of 1 byte, 2 of 4 bytes"
 pub(crate) fn widths(counts: &BTreeMap<u32, u32>) -> String {
-    let parts = counts.iter().map(|(bytes, count)| {
-        let unit = if *bytes == 1 { "byte" } else { "bytes" };
-        format!("{count} of {bytes} {unit}")
-    });
+    let parts = counts.iter().map(|(bytes, count)| format!("{count} of {}", view::counted(*bytes, "byte")));
     parts.collect::<Vec<_>>().join(", ")
 }

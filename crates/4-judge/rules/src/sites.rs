@@ -93,12 +93,6 @@ impl LoopShare {
     }
 }
 
-/// `1 register`, `2 registers`.
-pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
-    let count = count.into();
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER` of the kernel descriptor's properties: `s[0:3]` is scratch.
 const PRIVATE_SEGMENT_BUFFER: u16 = 1;
 

@@ -125,11 +125,6 @@ pub(crate) fn peak(row: &Row<'_>) -> Option<(f64, &'static Model)> {
     })
 }
 
-/// `3 rows`, `1 row`.
-pub(crate) fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
 /// Findings or silence.
 pub(crate) fn outcome(findings: Vec<Finding>) -> Outcome {
     Outcome::from_findings(findings)

@@ -4,13 +4,12 @@
 
 use crate::Style;
 use crate::marks;
-use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
     Answer, Cell, Delta, Finding, Incidents, Input, Note, NoteKind, Number, Recordings, Table, Tiles,
-    TriageLine,
+    TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -48,14 +47,14 @@ fn head(out: &mut String, input: &Input) {
         let time = r
             .time_ns
             .get()
-            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, figure::duration(t))));
+            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, view::duration(t))));
         let _ = writeln!(
             out,
             "{} ({}): {} of {}{time}\n",
             words(&r.gpu),
             words(&r.target),
-            plural_of(r.dispatches, "dispatch", "dispatches"),
-            plural_of(r.kernels, "kernel", "kernels"),
+            counted(r.dispatches, "dispatch"),
+            counted(r.kernels, "kernel"),
         );
     }
     for fact in &input.facts {
@@ -91,7 +90,7 @@ pub(crate) fn missing(part: &Recordings, out: &mut String) {
         out.push_str("## n/a: why values are missing\n\n");
         for m in &part.missing {
             let hint = m.hint.as_ref().map_or_else(String::new, |h| format!("; {h}"));
-            let _ = writeln!(out, "- {}{hint} ({} rows)", words(&m.reason), m.rows.len());
+            let _ = writeln!(out, "- {}{hint} ({})", words(&m.reason), counted(m.rows.len(), "row"));
         }
     }
 }

@@ -37,7 +37,6 @@ pub(crate) use card::severity_role;
 pub use card::{card, findings};
 pub use comparison::comparison;
 pub(crate) use doctor::doctor;
-pub(crate) use figure::duration;
 pub(crate) use findings::by_rule;
 pub use guide::{guide, kernel};
 pub use listing::{listing, listing_with_places};

@@ -108,6 +108,7 @@ fn note(problem: &workload::Problem) -> Note {
     let kind = match problem.severity {
         Severity::Error => NoteKind::Error,
         Severity::Warning => NoteKind::Warning,
+        Severity::Info => NoteKind::Info,
     };
     Note { kind, text: problem.to_string() }
 }

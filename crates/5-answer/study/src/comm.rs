@@ -94,10 +94,14 @@ fn test_facts(input: &mut Input, test: &RcclTest) {
         (None, _) => "not named by the file, and its factor leaves several".to_owned(),
     };
     input.fact("collective", collective);
-    let noun = if hosts == 1 { "host" } else { "hosts" };
     input.fact(
         "ranks",
-        format!("{} on {hosts} {noun}, {} processes, {gpu}", test.rank_count(), test.processes()),
+        format!(
+            "{} on {}, {}, {gpu}",
+            test.rank_count(),
+            view::counted(hosts, "host"),
+            view::counted(test.processes(), "process")
+        ),
     );
     for (name, value) in &test.banner {
         input.fact(name, value.clone());

@@ -4,6 +4,7 @@ use rules::Profile;
 use std::fmt::Write;
 use system::variables::{self, Recommended};
 use system::{Environment, Machine};
+use view::shell_word;
 
 /// Where the lines go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,11 +43,6 @@ pub fn block(machine: &Machine, environment: Option<&Environment>, profile: Prof
     }
 }
 
-fn quoted(value: &str) -> String {
-    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/:,=".contains(c));
-    if plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
-}
-
 fn shell(rows: &[Recommended], left_on: &[&str], profile: Profile) -> String {
     format!(
         "# rockhound doctor --emit, for {}. Source it in the shell that starts the job: `. FILE`.\n{}",
@@ -58,7 +54,7 @@ fn shell(rows: &[Recommended], left_on: &[&str], profile: Profile) -> String {
 fn exports(rows: &[Recommended], left_on: &[&str]) -> String {
     let mut out = String::new();
     for row in rows {
-        let _ = writeln!(out, "export {}={}  # {}", row.name, quoted(row.value), row.why);
+        let _ = writeln!(out, "export {}={}  # {}", row.name, shell_word(row.value), row.why);
     }
     if !left_on.is_empty() {
         let _ = writeln!(
@@ -75,7 +71,7 @@ fn docker(rows: &[Recommended]) -> String {
                    --cap-add SYS_PTRACE --security-opt seccomp=unconfined --ulimit memlock=-1 \\\n"
         .to_owned();
     for row in rows {
-        let _ = writeln!(out, "  -e {}={} \\", row.name, quoted(row.value));
+        let _ = writeln!(out, "  -e {}={} \\", row.name, shell_word(row.value));
     }
     out.push_str("  IMAGE COMMAND\n");
     out
@@ -107,7 +103,7 @@ mod tests {
             for form in [Form::Shell, Form::Docker, Form::Slurm] {
                 let text = block(&machine, None, profile, form);
                 for row in variables::recommended(profile.as_str()) {
-                    assert!(text.contains(&format!("{}={}", row.name, quoted(row.value))), "{text}");
+                    assert!(text.contains(&format!("{}={}", row.name, shell_word(row.value))), "{text}");
                 }
             }
         }

@@ -81,7 +81,21 @@ fn judge(
             notes: &report.notes,
             renames: &options.renames,
         });
+        // Of a comparison as text only the changes stand above the findings.
+        if subjects.len() == 1 {
+            say_once(report);
+        }
     }
+}
+
+/// Marks the findings that say what the verdict above them says.
+pub(crate) fn say_once(report: &mut Answer<Recordings>) {
+    let Some(guide) = &report.part.guide else { return };
+    let verdict = &guide.verdict;
+    let is_said = |it: &Finding| {
+        it.kernel() == verdict.kernel && verdict.bound_by.is_some() && analysis::guide::is_verdict(it.rule)
+    };
+    report.findings.iter_mut().filter(|it| is_said(it)).for_each(|it| it.in_verdict = true);
 }
 
 /// Every kernel of a recording, most time first, with the verdict on those that are judged.

@@ -51,6 +51,7 @@ pub fn page(
     details(definitions, compiled, subjects, options, &mut kernels);
     let code = subjects.last().map_or_else(Vec::new, |subject| code_of(subject, &kernels));
     merge(&mut whole, &kernels, &code);
+    judge::say_once(&mut whole);
     let dispatches = take_table(&mut whole, "0.2");
     let found: BTreeSet<&str> = whole.findings.iter().map(|f| f.rule).collect();
     Ok(Page {

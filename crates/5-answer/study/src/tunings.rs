@@ -39,10 +39,7 @@ pub(crate) fn answer<'f, 'a: 'f>(
 
 fn input(file: &Tunings<'_>) -> Input {
     let rows = file.rows.len() as u64;
-    Input {
-        used: view::counted(rows as f64, "row"),
-        ..Input::new(file.base_name(), &file.name, file.format.name())
-    }
+    Input { used: view::counted(rows, "row"), ..Input::new(file.base_name(), &file.name, file.format.name()) }
 }
 
 /// A table of rows without labels.

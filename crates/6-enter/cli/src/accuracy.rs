@@ -146,7 +146,7 @@ fn beside(gpu: &Path) -> Result<PathBuf> {
                 format!(
                     "give one, or make it: `rockhound profile --on emulator --gpu {} -o {} -- {program}`",
                     model.to_ascii_lowercase(),
-                    parent.join("emulated").display()
+                    view::shell_word(&parent.join("emulated").to_string_lossy())
                 ),
             ))
         }

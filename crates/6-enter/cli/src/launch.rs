@@ -100,7 +100,8 @@ fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, name: String, fold
     };
     write(folder, recorder, &provenance)?;
     eprintln!("recording: {}", folder.display());
-    eprintln!("everything in it: rockhound analyze -p {} -b all", folder.display());
+    let typed = view::shell_word(&folder.to_string_lossy()).into_owned();
+    eprintln!("everything in it: rockhound analyze -p {typed} -b all");
     Ok(())
 }
 

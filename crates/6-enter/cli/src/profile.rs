@@ -12,7 +12,7 @@ use crate::exit::{Outcome, usage};
 use crate::recording_folder::recording_folder;
 use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
-use analysis::workload::{dispatch_ranges, kernel_pattern};
+use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::Result;
 use arch::Target;
 use hardware::Hardware;
@@ -51,6 +51,8 @@ impl Profiler for Emulator {
                 ),
             ));
         }
+        // What is wrong with the request is said before anything is built or run.
+        let selected = selection(args)?;
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
         let name = program_name(args);
@@ -63,14 +65,11 @@ impl Profiler for Emulator {
         let recorded = Recorded {
             kernels: args.kernel.clone(),
             dispatches: args.dispatch.clone(),
+            iterations: args.kernel_iteration_range.clone(),
             limit: args.dispatch_limit,
         };
-        let record = Record {
-            output: output.clone(),
-            name,
-            command: recorded.command(&words.join(" ")),
-            ..selection(args)?
-        };
+        let record =
+            Record { output: output.clone(), name, command: recorded.command(&words.join(" ")), ..selected };
         let finished = emulation.run(&args.emulate, &args.program, Some(record));
         // A folder into which nothing was recorded goes; one with something in it does not.
         let _ = std::fs::remove_dir(&output);
@@ -123,9 +122,12 @@ fn selection(args: &Profile) -> Result<Record> {
         }
     }
     let ranges = dispatch_ranges(&args.dispatch).map_err(|error| usage(error.message, error.hint))?;
+    let iterations =
+        iteration_ranges(&args.kernel_iteration_range).map_err(|error| usage(error.message, error.hint))?;
     Ok(Record {
         kernels: args.kernel.clone(),
         dispatches: ranges,
+        iterations,
         limit: args.dispatch_limit,
         no_results: args.no_results,
         settings: args.settings(),

@@ -9,7 +9,7 @@ use metrics::{Compiled, Definitions, Set, sets};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use view::Format;
+use view::{Format, counted};
 
 /// The set with this name, or which there are.
 pub(crate) fn by_name(name: &str) -> Result<Set> {
@@ -50,11 +50,10 @@ pub(crate) fn list(definitions: &Definitions, targets: &[String], format: Format
             let (metrics, counters) = (set.metrics_on(it).len(), set.counters(it).len());
             let runs = match set.passes(it) {
                 Some(0) => "no counters: read from the launch".to_owned(),
-                Some(1) => format!("{counters} counters in 1 run"),
-                Some(runs) => format!("{counters} counters in {runs} runs"),
+                Some(runs) => format!("{} in {}", counted(counters, "counter"), counted(runs, "run")),
                 None => "not on this target".to_owned(),
             };
-            let _ = writeln!(out, "    {:<8} {metrics} metrics, {runs}", it.target());
+            let _ = writeln!(out, "    {:<8} {}, {runs}", it.target(), counted(metrics, "metric"));
         }
     }
     Ok(out)

@@ -20,7 +20,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use clap::ValueEnum;
 use guard::Guard;
-use host::recording::recordings_in;
+use host::recording::{exists, read_runs, recordings_in};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -44,6 +44,8 @@ struct Server {
     corrections: Option<String>,
     /// All recordings below a folder are one.
     merges_ranks: bool,
+    /// All runs in a folder are one.
+    merges_runs: bool,
     /// Made pages by what was asked of which version.
     pages: Mutex<VecDeque<(Question, String, Bytes)>>,
     /// One page is made at a time.
@@ -67,9 +69,13 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
         [] => vec![path.clone()],
         found => found.to_vec(),
     };
-    let mut recordings = match args.ranks {
-        Some(Ranks::Each) => args.paths.iter().flat_map(each).collect(),
-        Some(Ranks::Merged) | None => args.paths.clone(),
+    let mut recordings: Vec<PathBuf> = match (args.ranks, args.runs) {
+        (Some(Ranks::Each), _) => args.paths.iter().flat_map(each).collect(),
+        (_, Some(Ranks::Each)) => {
+            let runs: Result<Vec<_>> = args.paths.iter().map(|path| read_runs(path)).collect();
+            runs?.into_iter().flatten().map(|run| run.path).collect()
+        }
+        _ => args.paths.clone(),
     };
     let mut base = None;
     if let Some(path) = &args.base {
@@ -78,7 +84,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
             recordings.len() - 1
         }));
     }
-    if let Some(missing) = recordings.iter().find(|path| !path.exists()) {
+    if let Some(missing) = recordings.iter().find(|path| !exists(path)) {
         return Err(anyhow!("`{}`: no such file or folder", missing.display()));
     }
     let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -105,6 +111,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
         arch: args.arch.clone(),
         corrections: args.specs_correction.clone(),
         merges_ranks: args.ranks == Some(Ranks::Merged),
+        merges_runs: args.runs == Some(Ranks::Merged),
         pages: Mutex::new(VecDeque::new()),
         making: tokio::sync::Mutex::new(()),
     });
@@ -248,7 +255,12 @@ impl Server {
     fn of_traces(&self, question: &Question, version: &str) -> Result<Option<String>> {
         let paths: Vec<PathBuf> =
             question.base.iter().chain([&question.shown]).map(|at| self.recordings[*at].clone()).collect();
-        if self.merges_ranks || self.arch.is_some() || self.corrections.is_some() || !are_traces(&paths) {
+        if self.merges_ranks
+            || self.merges_runs
+            || self.arch.is_some()
+            || self.corrections.is_some()
+            || !are_traces(&paths)
+        {
             return Ok(None);
         }
         let kernels = Some(&question.kernel).filter(|it| !it.is_empty());
@@ -290,7 +302,7 @@ impl Server {
                 },
                 matches: Vec::new(),
                 ranks: self.merges_ranks.then_some(host::subjects::Ranks::Merged),
-                runs: None,
+                runs: self.merges_runs.then_some(host::subjects::Ranks::Merged),
             },
             units: Units {
                 normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),
@@ -316,6 +328,8 @@ impl Server {
 
 fn state_of(path: &Path, depth: usize, hash: &mut DefaultHasher) {
     path.hash(hash);
+    // A run is known by its name in a folder that has its files.
+    let path = if path.exists() { path } else { path.parent().unwrap_or(path) };
     if let Ok(meta) = path.metadata() {
         (meta.len(), meta.modified().ok()).hash(hash);
         if meta.is_dir() && depth > 0 {

@@ -4,7 +4,7 @@
 
 use crate::message::say;
 use host::session::{KernelNames, Record};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Kernels named in a message before the rest is only counted.
 const NAMED: usize = 8;
@@ -15,6 +15,10 @@ pub(crate) struct Selection {
     kernels: KernelNames,
     /// First and last number; none stands for all.
     dispatches: Vec<(u64, u64)>,
+    /// First and last launch of each kernel, counted from 1; none stands for all.
+    iterations: Vec<(u64, u64)>,
+    /// Launches of each kernel so far.
+    launches: HashMap<String, u64>,
     /// Most dispatches.
     limit: u64,
     /// Launches that are not recorded need not run.
@@ -29,6 +33,8 @@ impl Selection {
         Selection {
             kernels: KernelNames::new(&record.kernels),
             dispatches: record.dispatches.clone(),
+            iterations: record.iterations.clone(),
+            launches: HashMap::new(),
             limit: record.limit.unwrap_or(u64::MAX),
             no_results: record.no_results,
             others: BTreeSet::new(),
@@ -44,7 +50,21 @@ impl Selection {
         }
         let by_number = self.dispatches.is_empty()
             || self.dispatches.iter().any(|(first, last)| (first..=last).contains(&&number));
-        by_name && by_number && recorded < self.limit
+        let by_iteration = self.iterations.is_empty() || {
+            let iteration = self.count(name);
+            self.iterations.iter().any(|(first, last)| (first..=last).contains(&&iteration))
+        };
+        by_name && by_number && by_iteration && recorded < self.limit
+    }
+
+    /// Counts a launch of a kernel, from 1.
+    fn count(&mut self, name: &str) -> u64 {
+        if let Some(count) = self.launches.get_mut(name) {
+            *count += 1;
+            return *count;
+        }
+        self.launches.insert(name.to_owned(), 1);
+        1
     }
 
     /// Says why nothing was recorded of so many launches.
@@ -97,6 +117,18 @@ mod tests {
                 }
             }
             assert_eq!(found, expected, "{selection:?}");
+        }
+        for (ranges, kernel, expected) in [
+            (&[(1, 1)][..], "", vec![0, 1, 3]),
+            (&[(2, 2)], "", vec![2, 4]),
+            (&[(2, u64::MAX)], "scale", vec![4]),
+            (&[(1, 1), (2, 2)], "copy", vec![0, 2]),
+            (&[(3, 9)], "", vec![]),
+        ] {
+            let names: &[&str] = if kernel.is_empty() { &[] } else { &[kernel] };
+            let mut selection = Selection { iterations: ranges.to_vec(), ..of(names, &[], u64::MAX) };
+            let found = (0..).zip(kernels).filter(|(number, kernel)| selection.wants(kernel, *number, 0));
+            assert_eq!(found.map(|it| it.0).collect::<Vec<u64>>(), expected, "{ranges:?} of {kernel}");
         }
     }
 }

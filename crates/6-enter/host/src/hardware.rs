@@ -76,6 +76,8 @@ pub struct Request {
     pub trace: Option<ThreadTrace>,
     /// Regular expressions of kernels; none stands for all.
     pub kernels: Vec<String>,
+    /// First and last launch of each kernel, counted from 1; none stands for all.
+    pub iterations: Vec<(u64, u64)>,
     /// Folder of the recording.
     pub output: PathBuf,
     /// Passes that are there already are kept.

@@ -19,6 +19,7 @@ pub mod renames;
 pub mod session;
 pub mod settings;
 pub mod spill;
+mod strangers;
 pub mod subjects;
 pub mod trace_index;
 pub mod traces;

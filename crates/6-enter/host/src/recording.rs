@@ -2,13 +2,14 @@
 //!
 //! The one idea to keep in mind: files are listed by name and opened only when the reader asks for them.
 
-use crate::Contents;
+use crate::{Contents, strangers};
 use anyhow::{Result, anyhow};
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use workload::{Folder, Workload, plain_kernel_name};
+use view::shell_word;
+use workload::{Folder, Problem, Workload, plain_kernel_name};
 
 /// Deepest folder looked into; rocprofv3 makes one per host, others none.
 const DEPTH: usize = 3;
@@ -65,7 +66,7 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 pub struct Run {
     /// Its name; none where the folder is one run.
     pub name: String,
-    /// The path that reads it alone: its first file.
+    /// The path that reads it alone: its file, or its name in the folder where it has several.
     pub path: PathBuf,
     /// The recording.
     pub workload: Workload,
@@ -82,7 +83,8 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
     let mut read = Vec::new();
     for files in runs {
         let first = files.first().map_or("", String::as_str);
-        let (name, own) = (run_name(first).to_owned(), disk.folder.join(first));
+        let name = run_name(first).to_owned();
+        let own = disk.folder.join(if files.len() == 1 { first } else { &name });
         disk.named = files;
         let workload = read_disk(&disk).map_err(|error| explain(&own, &disk, &error))?;
         read.push(Run { name, path: own, workload });
@@ -120,6 +122,8 @@ fn run_name(file: &str) -> &str {
 
 fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
     let mut workload = workload::read(disk, &workload::Options::default())?;
+    let unread = unread(disk, &workload);
+    workload.problems.extend(unread);
     for kernel in &mut workload.kernels {
         let plain = plain_kernel_name(kernel);
         if plain.starts_with("_Z") {
@@ -137,24 +141,56 @@ fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
     Ok(workload)
 }
 
+/// What stands in the folder and was not read.
+fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
+    let timeless = workload.dispatches.start.iter().all(Option::is_none);
+    // Beside a file that was asked for only times are of interest, where it has none.
+    if !disk.named.is_empty() && !timeless {
+        return Vec::new();
+    }
+    let known: BTreeSet<&str> = workload
+        .sources
+        .iter()
+        .map(String::as_str)
+        .chain(workload.problems.iter().map(|problem| problem.file.as_str()))
+        .collect();
+    let is_known = |name: &str| known.contains(name) || workload::is_companion(name);
+    let files = disk.files.iter().map(|(name, (path, _))| (name.as_str(), path.as_path()));
+    let unknown = files.filter(|(name, _)| !is_known(name.strip_suffix(".gz").unwrap_or(name)));
+    if disk.named.is_empty() {
+        return strangers::notes(unknown, "no part of the recording, and not used");
+    }
+    let times = unknown
+        .filter(|(name, path)| !disk.named.iter().any(|it| it == name) && strangers::holds_times(path));
+    strangers::notes(times, "times lie there and are not taken: the dispatches are not certainly the same")
+}
+
 /// The error of a path, with the command that reads what is there.
 fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     let name = path.display();
+    let typed = shell_word(&path.to_string_lossy()).into_owned();
     match error {
         workload::Error::SeveralRuns { runs, .. } => {
             let message = error.to_string();
             let message = message.lines().next().unwrap_or_default();
-            let one = runs.first().and_then(|files| files.first()).map_or_else(String::new, |file| {
-                format!("; `rockhound analyze -p {}` one of them", disk.folder.join(file).display())
+            let one = runs.first().and_then(|files| Some((files.len(), files.first()?)));
+            let one = one.map_or_else(String::new, |(count, file)| {
+                // The path of one file reads that file alone.
+                let path = disk.folder.join(if count == 1 { file } else { run_name(file) });
+                format!("; `rockhound analyze -p {}` one of them", shell_word(&path.to_string_lossy()))
             });
             anyhow!(
-                "`{name}` holds {message}: each counts what another counts, or launches other kernels\nhint: `rockhound analyze -p {name} --runs` shows them side by side, `--runs=merged` as one{one}"
+                "`{name}` holds {message}: each counts what another counts, or launches other kernels\nhint: `rockhound analyze -p {typed} --runs` shows them side by side, `--runs=merged` as one{one}"
             )
         }
         workload::Error::NoRecording { .. } if disk.files.values().any(|(file, _)| is_timeline(file)) => {
             anyhow!(
-                "`{name}` is a timeline, and holds no counters\nhint: `rockhound trace {name}` says where its time goes"
+                "`{name}` is a timeline, and holds no counters\nhint: `rockhound trace {typed}` says where its time goes"
             )
+        }
+        workload::Error::NoRecording { .. } => {
+            let instead = disk.named.first().and_then(|file| strangers::instead(&disk.folder.join(file)));
+            instead.map_or_else(|| anyhow!("`{name}`: {error}"), |it| anyhow!("`{name}` is {it}"))
         }
         _ => anyhow!("`{name}`: {error}"),
     }
@@ -191,18 +227,34 @@ pub fn files(path: &Path) -> Result<Disk> {
         }
         disk.files.insert(file.clone(), (path.to_owned(), OnceCell::new()));
         disk.named.push(file);
+    } else if let Some(run) = run_named(path) {
+        return Ok(run);
     } else {
         return Err(anyhow!("`{name}`: no such file or folder"));
     }
     Ok(disk)
 }
 
+/// Whether a path leads to a file, a folder, or a run by its name in a folder.
+pub fn exists(path: &Path) -> bool {
+    path.exists() || run_named(path).is_some()
+}
+
+/// One of the runs in a folder: `FOLDER/NAME`, where no file has that name.
+fn run_named(path: &Path) -> Option<Disk> {
+    let (folder, name) = (path.parent().filter(|it| it.is_dir())?, path.file_name()?.to_string_lossy());
+    let mut disk = files(folder).ok()?;
+    let Err(workload::Error::SeveralRuns { runs, .. }) = read_disk(&disk) else { return None };
+    disk.named = runs.into_iter().find(|files| files.first().is_some_and(|file| run_name(file) == name))?;
+    Some(disk)
+}
+
 /// Files that say of any recording in their folder where and how it was made.
 const OF_THE_FOLDER: [&str; 3] = ["sysinfo.csv", "roofline.csv", "profiling_config.yaml"];
 
 /// What stands beside a file and belongs to it: facts of the machine, and what the profiler wrote with it.
-fn beside(folder: &Path, file: &str) -> Vec<String> {
-    let file = file.strip_suffix(".gz").unwrap_or(file);
+fn beside(folder: &Path, file_name: &str) -> Vec<String> {
+    let file = file_name.strip_suffix(".gz").unwrap_or(file_name);
     let stem = run_name(file);
     let plain_folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = std::fs::read_dir(plain_folder).into_iter().flatten().flatten();
@@ -213,7 +265,12 @@ fn beside(folder: &Path, file: &str) -> Vec<String> {
         let level = file == "pmc_perf.csv" && (workload::is_level_file(plain) || plain == "timestamps.csv");
         plain != file && (own || level || plain.ends_with("agent_info.csv") || OF_THE_FOLDER.contains(&plain))
     };
-    names.filter(is_own).collect()
+    // A table of counters without times may find them in another table.
+    let counts = Contents::open(&plain_folder.join(file_name))
+        .is_ok_and(|contents| workload::has_counters(contents.bytes()));
+    let has_times =
+        |name: &String| counts && name != file_name && strangers::holds_times(&plain_folder.join(name));
+    names.filter(|name| is_own(name) || has_times(name)).collect()
 }
 
 /// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder

@@ -77,6 +77,8 @@ pub struct Record {
     pub kernels: Vec<String>,
     /// First and last number of launches; none stands for all.
     pub dispatches: Vec<(u64, u64)>,
+    /// First and last launch of each kernel, counted from 1; none stands for all.
+    pub iterations: Vec<(u64, u64)>,
     /// Most dispatches.
     pub limit: Option<u64>,
     /// Dispatches that are not recorded do not run.

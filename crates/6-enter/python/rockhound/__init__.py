@@ -61,6 +61,7 @@ def analyze(
     top: Optional[int] = None,
     match: Union[str, Sequence[str]] = (),
     ranks: Optional[str] = None,
+    runs: Optional[str] = None,
 ) -> Report:
     """Make a report of a profiler's recording: findings, roofline, memory chart, tables.
 
@@ -77,6 +78,8 @@ def analyze(
         top: most rows of lists; all by default.
         match: kernels of the base under other names, ``"OLD=NEW"``.
         ranks: take all recordings below a folder: ``merged`` as one, ``each`` side by side.
+        runs: take the runs in one folder, of which each counts the same or launches other kernels: ``each`` side
+            by side, ``merged`` as one.
 
     Returns:
         The document of ``rockhound analyze --format json``.
@@ -98,6 +101,7 @@ def analyze(
         top,
         _texts(match),
         ranks,
+        runs,
     )
     return Report(json.loads(text))
 

@@ -18,5 +18,6 @@ def analyze(
     top: Optional[int],
     matches: List[str],
     ranks: Optional[str],
+    runs: Optional[str],
 ) -> str: ...
 def read(path: str, counters: Optional[List[str]]) -> str: ...

@@ -87,11 +87,16 @@ fn analyze(
     top: Option<usize>,
     matches: Vec<String>,
     ranks: Option<String>,
+    runs: Option<String>,
 ) -> PyResult<String> {
     py.detach(|| {
-        let ranks = ranks.as_deref().map(ranks_of).transpose()?;
+        if ranks.is_some() && runs.is_some() {
+            return Err(usage("`ranks` and `runs` cannot be given together", "give one of them"));
+        }
+        let ranks = ranks.as_deref().map(|it| ranks_of("ranks", it)).transpose()?;
+        let runs = runs.as_deref().map(|it| ranks_of("runs", it)).transpose()?;
         let wanted = Wanted { kernels, dispatches, gpus, ..Wanted::default() };
-        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs: None };
+        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs };
         let settings =
             Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)?, ..Settings::default() };
         analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)
@@ -177,8 +182,8 @@ fn time_unit_of(name: &str) -> Result<TimeUnit> {
     one_of("time_unit", name, &all)
 }
 
-fn ranks_of(name: &str) -> Result<Ranks> {
-    one_of("ranks", name, &[("merged", Ranks::Merged), ("each", Ranks::Each)])
+fn ranks_of(argument: &str, name: &str) -> Result<Ranks> {
+    one_of(argument, name, &[("merged", Ranks::Merged), ("each", Ranks::Each)])
 }
 
 fn average_of(name: &str) -> Result<Average> {

@@ -75,6 +75,8 @@ class Module(unittest.TestCase):
             (rockhound.inspect, [EXAMPLES], {"arch": "x"}, "`--arch x` is no target", "gfx942"),
             (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"time_unit": "h"}, "cannot be `h`", "ns, us"),
             (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"ranks": "all"}, "cannot be `all`", "merged, each"),
+            (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"runs": "all"}, "`runs` cannot be `all`", "merged, each"),
+            (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"ranks": "each", "runs": "each"}, "together", "one of them"),
             (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"kernel": "nosuch"}, "nosuch", "heat"),
             (rockhound.read, [os.path.join(EXAMPLES, "heat3d")], {"counters": ["NONE"]}, "no counter `NONE`", "columns"),
         ]:

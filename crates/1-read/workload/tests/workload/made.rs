@@ -135,7 +135,7 @@ fn folders_from_which_nothing_can_be_had() {
         (&[], "the folder holds no files"),
         (
             &[("notes.txt", "x"), ("sysinfo.csv", "a\n1\n")],
-            "no recording found among 2 files (notes.txt, sysinfo.csv)",
+            "no recording found in 2 files (notes.txt, sysinfo.csv)",
         ),
         (&[("A/k.ttgir", "module {}"), ("A/k.json", "{}")], "a folder of what Triton compiled"),
         (&[("pmc_perf.csv", "")], "`pmc_perf.csv` is empty"),

@@ -162,3 +162,47 @@ fn ten_thousand_columns_of_two_files_are_joined() {
         assert_eq!(counter.values.get(0), Some(f64::from(at)));
     }
 }
+
+#[test]
+fn rows_without_number_are_of_dispatches_in_order() {
+    let text = "Kernel_Name,Counter_Name,Counter_Value\nc,FETCH_SIZE,1\nd,FETCH_SIZE,2\nc,WRITE_SIZE,3\nc,FETCH_SIZE,4\nc,WRITE_SIZE,5\nd,WRITE_SIZE,6\n";
+    let w = load(&[("mine.csv", text.to_string())]).unwrap();
+    let values = |name: &str| w.counters.get(name).unwrap().values.iter().collect::<Vec<_>>();
+    let kernels: Vec<&str> = (0..w.dispatches.len()).map(|row| w.kernel_of(row)).collect();
+    assert_eq!(kernels, ["c", "d", "c"]);
+    assert_eq!(values("FETCH_SIZE"), [Some(1.0), Some(2.0), Some(4.0)]);
+    assert_eq!(values("WRITE_SIZE"), [Some(3.0), Some(6.0), Some(5.0)]);
+    assert!(w.problems.iter().any(|it| it.message == "there is no column `Dispatch_ID`"), "{:?}", w.problems);
+    assert!(!w.problems.iter().any(|it| it.message.contains("multiplexing")), "{:?}", w.problems);
+}
+
+/// Derived counters in the tables of each generation, as people publish them.
+#[test]
+fn no_derived_counter_is_lost_in_any_form() {
+    let tables = [
+        // rocprof, with everything that its kernels and times have.
+        "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size,sig,obj,FetchSize,L2CacheHit,MemUnitStalled,DispatchNs,BeginNs,EndNs,CompleteNs\n\
+         0,\"c(int*) [clone .kd]\",0,0,0,1,1,64,64,0,0,8,0,16,64,0x0,0x7f,1.5,2.5,3.5,1,2,9,10\n",
+        // Its first versions.
+        "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,vgpr,sgpr,fbar,sig,FetchSize,L2CacheHit,MemUnitStalled\n\
+         0,\"c(int*)\",0,0,0,1,1,64,64,0,0,8,16,0,0x7f,1.5,2.5,3.5\n",
+        // rocprofv2: a blank line below the header, names in capitals.
+        "Dispatch_ID,GPU_ID,Queue_ID,Queue_Index,PID,TID,GRD,WGR,LDS,SCR,Arch_VGPR,ACCUM_VGPR,SGPR,Wave_Size,SIG,OBJ,Kernel_Name,Start_Timestamp,End_Timestamp,Correlation_ID,FetchSize,L2CacheHit,MemUnitStalled\n\n\
+         1,4,1,1,1,1,64,64,0,0,8,0,16,64,1,1,\"c(int*) (.kd)\",2,9,33,1.5,2.5,3.5\n",
+        // rocprofv3, and what is left of it when columns are cut.
+        "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Grid_Size\",\"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n\
+         1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"FetchSize\",1.5e+00,2,9\n1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"L2CacheHit\",2.5,2,9\n1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"MemUnitStalled\",3.5,2,9\n",
+        "Kernel_Name,Counter_Name,Counter_Value\nc(int*),FetchSize,1.5\nc(int*),L2CacheHit,2.5\nc(int*),MemUnitStalled,3.5\n",
+        "Dispatch_Id,Counter_Name,Counter_Value\n7,FetchSize,1.5\n7,L2CacheHit,2.5\n7,MemUnitStalled,3.5\n",
+        // One that a script made.
+        "num_reg,Dispatch_Id,Kernel_Name,Duration_ns,FetchSize,L2CacheHit,MemUnitStalled\n32,1,c(int*),100,1.5,2.5,3.5\n",
+    ];
+    for text in tables {
+        let w = load(&[("mine.csv", text.to_string())]).unwrap();
+        assert_eq!(w.dispatches.len(), 1, "{text}");
+        for (name, want) in [("FetchSize", 1.5), ("L2CacheHit", 2.5), ("MemUnitStalled", 3.5)] {
+            let values = w.counters.get(name).map(|it| it.values.iter().collect::<Vec<_>>());
+            assert_eq!(values, Some(vec![Some(want)]), "{name} of {text}");
+        }
+    }
+}

@@ -3,13 +3,16 @@
 //! The one idea to keep in mind: a command that goes on from here looks at what was looked at. Numbers of kernels are places in
 //! the list of one recording, so they become names before they go into a command on another one.
 
-use super::words::{quoted, split};
+use super::words::split;
 use crate::workload::{Renames, Subject, Wanted};
 use std::collections::BTreeSet;
+use view::shell_word;
 use workload::plain_kernel_name;
 
 /// How the command that a recording was made with begins, where it says more than the program.
 const PROFILE: &str = "rockhound profile ";
+/// Option of commands that record and of those that look.
+const ITERATIONS: &str = "--kernel-iteration-range";
 
 /// What a profiler records of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,6 +21,8 @@ pub struct Recorded {
     pub kernels: Vec<String>,
     /// Dispatches as on the command line; all of none.
     pub dispatches: Vec<String>,
+    /// Launches of each kernel as on the command line; all of none.
+    pub iterations: Vec<String>,
     /// Only so many of those.
     pub limit: Option<u64>,
 }
@@ -39,7 +44,10 @@ impl Recorded {
         let mut option = String::new();
         for word in words {
             match (option.as_str(), word) {
-                (_, word) if matches!(word.as_str(), "-k" | "-d" | "--dispatch-limit") => option = word,
+                (_, word) if matches!(word.as_str(), "-k" | "-d" | ITERATIONS | "--dispatch-limit") => {
+                    option = word;
+                }
+                (ITERATIONS, word) => recorded.iterations.push(word),
                 ("-k", word) => recorded.kernels.push(word),
                 ("-d", word) => recorded.dispatches.push(word),
                 ("--dispatch-limit", word) => recorded.limit = word.parse().ok(),
@@ -51,7 +59,8 @@ impl Recorded {
 
     /// Options of `rockhound profile`, with a space behind them.
     pub(super) fn options(&self) -> String {
-        let mut out = list("-k", &self.kernels) + &list("-d", &self.dispatches);
+        let mut out =
+            list("-k", &self.kernels) + &list("-d", &self.dispatches) + &list(ITERATIONS, &self.iterations);
         if let Some(limit) = self.limit {
             out += &format!("--dispatch-limit {limit} ");
         }
@@ -101,8 +110,8 @@ impl Looked {
 
     /// Options of `inspect`, which takes one expression for the kernel and each dispatch on its own.
     pub(super) fn options_of_code(&self, expression: Option<&str>) -> String {
-        let kernel = expression.map_or_else(String::new, |it| format!("-k {} ", quoted(it)));
-        let dispatches = self.wanted.dispatches.iter().map(|it| format!("-d {} ", quoted(it)));
+        let kernel = expression.map_or_else(String::new, |it| format!("-k {} ", shell_word(it)));
+        let dispatches = self.wanted.dispatches.iter().map(|it| format!("-d {} ", shell_word(it)));
         before(kernel + &dispatches.collect::<String>())
     }
 
@@ -112,6 +121,8 @@ impl Looked {
         Recorded {
             kernels: or(&self.wanted.kernels, recorded.kernels),
             dispatches: or(&self.wanted.dispatches, recorded.dispatches),
+            // In a recording of some launches the first of them is the first of the kernel.
+            iterations: or(&recorded.iterations, self.wanted.iterations.clone()),
             limit: recorded.limit,
         }
     }
@@ -125,7 +136,7 @@ impl Looked {
     fn dispatches(&self) -> String {
         list("-d", &self.wanted.dispatches)
             + &list("--gpu-id", &self.wanted.gpus)
-            + &list("--kernel-iteration-range", &self.wanted.iterations)
+            + &list(ITERATIONS, &self.wanted.iterations)
     }
 }
 
@@ -141,7 +152,7 @@ fn list<T: ToString>(option: &str, values: &[T]) -> String {
     if values.is_empty() {
         return String::new();
     }
-    let values: Vec<_> = values.iter().map(|it| quoted(&it.to_string()).into_owned()).collect();
+    let values: Vec<_> = values.iter().map(|it| shell_word(&it.to_string()).into_owned()).collect();
     format!("{option} {} ", values.join(" "))
 }
 
@@ -166,8 +177,13 @@ mod tests {
         for (recorded, command) in [
             (Recorded::default(), "./app 'a b' -- -k c"),
             (
-                Recorded { kernels: gemm, dispatches: own(&[">10", "2"]), limit: Some(3) },
-                r"rockhound profile -k 'gemm.*f16' 'it'\''s -- one' -d '>10' 2 --dispatch-limit 3 -- ./app 'a b' -- -k c",
+                Recorded {
+                    kernels: gemm,
+                    dispatches: own(&[">10", "2"]),
+                    iterations: own(&["2-5"]),
+                    limit: Some(3),
+                },
+                r"rockhound profile -k 'gemm.*f16' 'it'\''s -- one' -d '>10' 2 --kernel-iteration-range 2-5 --dispatch-limit 3 -- ./app 'a b' -- -k c",
             ),
             (
                 Recorded { limit: Some(1), ..Recorded::default() },
@@ -184,7 +200,12 @@ mod tests {
 
     #[test]
     fn what_is_looked_at_goes_before_what_was_recorded() {
-        let recorded = Recorded { kernels: own(&["gemm"]), dispatches: own(&["<9"]), limit: Some(8) };
+        let recorded = Recorded {
+            kernels: own(&["gemm"]),
+            dispatches: own(&["<9"]),
+            limit: Some(8),
+            ..Recorded::default()
+        };
         for (kernels, dispatches, options) in [
             (&[][..], &[][..], "-k gemm -d '<9' --dispatch-limit 8 "),
             (&["gemm<int>"], &[], "-k 'gemm<int>' -d '<9' --dispatch-limit 8 "),

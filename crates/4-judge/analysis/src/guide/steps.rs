@@ -4,13 +4,12 @@
 //! would need something nobody recorded is left out or says what to put in.
 
 use super::selection::{Looked, Recorded, plain_name};
-use super::words::quoted;
 use super::{Inputs, lead};
 use crate::WorkloadEvidence;
 use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
 use std::collections::BTreeSet;
-use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind};
+use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind, shell_word};
 use workload::{LaunchNote, plain_kernel_name};
 
 /// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
@@ -69,10 +68,10 @@ pub(super) fn steps(
             "take the one kernel that only the base has and the one that only this has for the same",
             format!(
                 "rockhound guide {}{} --base {} --match {}",
-                quoted(&last.path),
+                shell_word(&last.path),
                 ranks(last),
-                quoted(base),
-                quoted(&format!("{}={}", pair.old, pair.new))
+                shell_word(base),
+                shell_word(&format!("{}={}", pair.old, pair.new))
             ),
         ));
     }
@@ -87,7 +86,8 @@ pub(super) fn steps(
         let why =
             if findings.is_empty() { "the numbers behind the verdict" } else { "the numbers behind it" };
         let ranks = ranks(last);
-        let command = format!("rockhound analyze -p {}{ranks}{one} -b {}", quoted(&last.path), list(&panels));
+        let command =
+            format!("rockhound analyze -p {}{ranks}{one} -b {}", shell_word(&last.path), list(&panels));
         out.push(GuideStep::new(StepKind::Look, why, command));
     }
     out.extend(tuned(last, &one));
@@ -114,8 +114,8 @@ pub(super) fn steps(
             "see whether it helped",
             format!(
                 "rockhound guide {} --base {}{}{}",
-                quoted(&again.folder),
-                quoted(&last.path),
+                shell_word(&again.folder),
+                shell_word(&last.path),
                 ranks(last),
                 looked.options()
             ),
@@ -169,7 +169,7 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
     let name = format!("{}-more", name_of(last));
     let kernels = looked.options_elsewhere();
     let command =
-        format!("rockhound profile --on gpu -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
+        format!("rockhound profile --on gpu -n {}{kernels}{blocks} -- {}", shell_word(&name), program(last));
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
@@ -178,7 +178,7 @@ fn tuned(last: &Subject, one: &str) -> Option<GuideStep> {
     let tried =
         |note: &&LaunchNote| note.tuning.is_some() && note.row.is_none_or(|it| last.rows.contains(&it));
     last.workload.launches.iter().find(tried)?;
-    let command = format!("rockhound analyze -p {}{one} -b 0.7", quoted(&last.path));
+    let command = format!("rockhound analyze -p {}{one} -b 0.7", shell_word(&last.path));
     Some(GuideStep::new(
         StepKind::Look,
         "what the autotuner tried, and why each configuration loses",
@@ -195,7 +195,7 @@ fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
     let launched = of_kernel.filter_map(|it| Some((it, it.row.filter(|row| last.rows.contains(row))?)));
     let time = |row: u32| w.dispatches.duration(row as usize).unwrap_or(f64::MAX);
     let (note, _) = launched.min_by(|a, b| time(a.1).total_cmp(&time(b.1)))?;
-    let command = format!("rockhound inspect {} --lines", quoted(&note.compiled));
+    let command = format!("rockhound inspect {} --lines", shell_word(&note.compiled));
     Some(GuideStep::new(
         StepKind::Look,
         "what Triton's compiler made of it: layouts, prefetching, LDS",
@@ -213,7 +213,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
         }
         let expression = place(inputs, last).map(|_| expression(kernel.kernel));
         let options = looked.options_of_code(expression.as_deref());
-        let command = format!("rockhound inspect --asm --workload {}{options}", quoted(&last.path));
+        let command = format!("rockhound inspect --asm --workload {}{options}", shell_word(&last.path));
         return Some(GuideStep::new(StepKind::Look, "what each instruction did", command));
     }
     // The same program on an emulated GPU counts every instruction, line by line.
@@ -225,7 +225,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     let command = format!(
         "rockhound profile --gpu {} -n {}{kernels} -- {}",
         short(model),
-        quoted(&name),
+        shell_word(&name),
         program(last)
     );
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
@@ -240,7 +240,7 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) 
     }
     let why = "what each limit of the GPU is worth";
     if last.workload.keeps_events {
-        let command = format!("rockhound breakdown {}{}", quoted(&last.path), looked.options());
+        let command = format!("rockhound breakdown {}{}", shell_word(&last.path), looked.options());
         return Some(GuideStep::new(StepKind::Look, why, command));
     }
     let folder = format!("{}-limits", last.path.trim_end_matches('/'));
@@ -311,12 +311,12 @@ fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> Strin
             let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
             let (asked, file) = asked.map_or((None, rest), |(name, file)| (Some(gpu(name.to_owned())), file));
             let at = at.or(asked).unwrap_or_default();
-            format!("rockhound profile {options}{at}{} -o {}", quoted(file), quoted(folder))
+            format!("rockhound profile {options}{at}{} -o {}", shell_word(file), shell_word(folder))
         }
         Some((recorded, _)) => {
             let gpu = at.or_else(|| model.map(|model| gpu(short(model)))).unwrap_or_default();
             let part = looked.again(recorded).options();
-            format!("rockhound profile {options}{gpu}{part}-o {} -- {}", quoted(folder), program(last))
+            format!("rockhound profile {options}{gpu}{part}-o {} -- {}", shell_word(folder), program(last))
         }
     }
 }
@@ -330,7 +330,7 @@ fn again(last: &Subject, looked: &Looked, emulated: bool) -> Again {
     // `profile` makes `workloads/NAME/GPU`.
     let name = numbered(&name_of(last));
     let kernels = looked.options_elsewhere();
-    let record = format!("rockhound profile --on gpu -n {}{kernels} -- {}", quoted(&name), program(last));
+    let record = format!("rockhound profile --on gpu -n {}{kernels} -- {}", shell_word(&name), program(last));
     Again { record, folder: format!("workloads/{name}") }
 }
 

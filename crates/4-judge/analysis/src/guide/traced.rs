@@ -33,10 +33,10 @@ const MEMORY: Wait = Wait {
     meaning: "issue loads earlier, keep more of them in flight, or let more waves hide them",
 };
 
-/// Beginning of an instruction, and what it waits for where it does not issue; the first that fits counts.
-const WAITS: &[(&str, Wait)] = &[
+/// Beginnings of instructions, and what they wait for where they do not issue; the first that fits counts.
+const WAITS: &[(&[&str], Wait)] = &[
     (
-        "s_barrier",
+        &["s_barrier"],
         Wait {
             what: "other waves at a barrier",
             name: "barriers",
@@ -44,7 +44,7 @@ const WAITS: &[(&str, Wait)] = &[
         },
     ),
     (
-        "v_mfma",
+        &["v_mfma", "v_smfmac"],
         Wait {
             what: "matrix units",
             name: "matrix units",
@@ -52,15 +52,7 @@ const WAITS: &[(&str, Wait)] = &[
         },
     ),
     (
-        "v_smfmac",
-        Wait {
-            what: "matrix units",
-            name: "matrix units",
-            meaning: "put independent matrix instructions between dependent ones; otherwise compute less",
-        },
-    ),
-    (
-        "v_",
+        &["v_"],
         Wait {
             what: "vector units",
             name: "vector issue",
@@ -68,7 +60,7 @@ const WAITS: &[(&str, Wait)] = &[
         },
     ),
     (
-        "ds_",
+        &["ds_"],
         Wait {
             what: "the LDS to take instructions",
             name: "LDS",
@@ -76,7 +68,7 @@ const WAITS: &[(&str, Wait)] = &[
         },
     ),
     (
-        "s_",
+        &["s_"],
         Wait {
             what: "scalar instructions and branches",
             name: "scalar issue",
@@ -84,7 +76,7 @@ const WAITS: &[(&str, Wait)] = &[
         },
     ),
     (
-        "",
+        &[""],
         Wait {
             what: "the memory units to take instructions",
             name: "vL1D look-ups",
@@ -102,7 +94,7 @@ fn wait_of(text: &str) -> &'static Wait {
             _ => &MEMORY,
         };
     }
-    let fits = WAITS.iter().find(|(start, _)| text.starts_with(start));
+    let fits = WAITS.iter().find(|(starts, _)| starts.iter().any(|start| text.starts_with(start)));
     fits.map_or(&MEMORY, |(_, wait)| wait)
 }
 
@@ -120,9 +112,8 @@ pub(super) fn verdict(kernel: &WorkloadEvidence<'_>) -> Option<GuideVerdict> {
     if let Some(trace) = selected_traces(w, rows).into_iter().find(|it| is_kernel(&it.kernel)) {
         let stalls = trace.rows.iter().map(|(at, counts)| (at, counts.stall)).collect();
         let cycles = trace.total.latency.saturating_add(trace.total.idle);
-        let waves = trace
-            .waves
-            .map_or_else(String::new, |waves| format!("; {} traced", counted(waves as f64, "wave")));
+        let waves =
+            trace.waves.map_or_else(String::new, |waves| format!("; {} traced", counted(waves, "wave")));
         return said(kernel, stalls, (cycles, "traced cycles"), &waves);
     }
     let samples = selected_samples(w, rows).into_iter().find(|it| is_kernel(&it.kernel))?;

@@ -84,9 +84,10 @@ pub(crate) fn common(subjects: &[Subject], renames: &Renames) -> (Vec<Vec<u32>>,
         let rest: Vec<&&str> = own.difference(&shared).collect();
         if !rest.is_empty() {
             let count = rest.len();
-            let word = if count == 1 { "kernel is" } else { "kernels are" };
+            let is = if count == 1 { "is" } else { "are" };
             notes.push(format!(
-                "{count} {word} only in `{}` and no part of the compared metrics: {}",
+                "{} {is} only in `{}` and no part of the compared metrics: {}",
+                view::counted(count, "kernel"),
                 subject.name,
                 rest.iter().take(3).map(|n| n.to_string()).collect::<Vec<_>>().join(", ")
                     + if count > 3 { ", …" } else { "" }

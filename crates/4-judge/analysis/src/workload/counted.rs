@@ -137,8 +137,11 @@ pub(crate) fn note(subject: &Subject, evaluation: &Evaluation<'_>) -> Option<Str
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let word = if unread.len() == 1 { "counter is" } else { "counters are" };
-    Some(format!("{} {word} read by no metric: {named}{rest}; `-b counters` shows all", unread.len()))
+    let is = if unread.len() == 1 { "is" } else { "are" };
+    Some(format!(
+        "{} {is} read by no metric: {named}{rest}; `-b counters` shows all",
+        view::counted(unread.len(), "counter")
+    ))
 }
 
 /// Names of the counters that no metric reads whose counters are all there.

@@ -38,5 +38,7 @@ pub(crate) use noise::Sample;
 pub use present::TimeUnit;
 pub use report::{List, Options, list, report};
 pub use samples::{selected as selected_samples, selected_traces};
-pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, kernel_pattern, select};
+pub use select::{
+    KernelFilter, SelectError, Wanted, dispatch_ranges, iteration_ranges, kernel_pattern, select,
+};
 pub use subject::Subject;

@@ -306,7 +306,11 @@ pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
             whole.push(p);
             continue;
         }
-        let kind = if p.severity == Severity::Error { NoteKind::Error } else { NoteKind::Warning };
+        let kind = match p.severity {
+            Severity::Error => NoteKind::Error,
+            Severity::Warning => NoteKind::Warning,
+            Severity::Info => NoteKind::Info,
+        };
         out.push(Note { kind, text: format!("{before}{p}") });
     }
     while let Some(first) = whole.first().copied() {

@@ -168,6 +168,19 @@ pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError
     parts.map(|part| ids(part).map(|range| (range.first, range.last))).collect()
 }
 
+/// First and last launch of each kernel that are wanted, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
+pub fn iteration_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
+    let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
+    let ranges = dispatch_ranges(&bare).ok().filter(|ranges| ranges.iter().all(|range| range.1 > 0));
+    let from_one = |ranges: Vec<(u64, u64)>| ranges.into_iter().map(|it| (it.0.max(1), it.1)).collect();
+    ranges.map(from_one).ok_or_else(|| {
+        wrong(
+            format!("`{}` names no iterations", list(wanted)),
+            "give numbers from 1 on, such as `3`, `1-5` or `>10`",
+        )
+    })
+}
+
 /// The selected dispatches as rows, and the selection in words.
 pub fn select(
     w: &Workload,
@@ -216,13 +229,7 @@ pub fn select(
 
 /// Keeps the launches of each kernel that were asked for, counted from 1 in the order recorded.
 fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), SelectError> {
-    let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
-    let ranges = dispatch_ranges(&bare).map_err(|_| {
-        wrong(
-            format!("`{}` names no iterations", list(wanted)),
-            "give numbers from 1 on, such as `3`, `1-5` or `>10`",
-        )
-    })?;
+    let ranges = iteration_ranges(wanted)?;
     let mut launches = vec![0u64; w.kernels.len()];
     let number = |row: usize, launches: &mut [u64]| {
         let launches = launches.get_mut(*w.dispatches.kernel.get(row)? as usize)?;

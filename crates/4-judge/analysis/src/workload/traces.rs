@@ -5,7 +5,7 @@
 use super::samples::selected_traces;
 use super::subject::Subject;
 use std::cmp::Reverse;
-use view::{Cell, Column, ColumnKind, Number, Row, Table};
+use view::{Cell, Column, ColumnKind, Number, Row, Table, counted};
 use workload::{KernelTrace, TracedCounts, plain_kernel_name};
 
 /// What was traced, in words.
@@ -13,9 +13,9 @@ pub(crate) fn summary(subject: &Subject) -> Option<String> {
     let traces = subject.workload.traces.as_ref()?;
     let (dispatches, total) = (traces.dispatches.len(), traces.total());
     let waves: Option<u64> = traces.dispatches.iter().map(|it| it.waves).sum();
-    let of = waves.map_or_else(String::new, |waves| format!("{waves} waves of "));
-    let word = if dispatches == 1 { "dispatch" } else { "dispatches" };
-    Some(format!("{} instructions of {of}{dispatches} {word} (thread trace)", total.hits))
+    let of = waves.map_or_else(String::new, |waves| format!("{} of ", counted(waves, "wave")));
+    let (hits, dispatches) = (counted(total.hits, "instruction"), counted(dispatches, "dispatch"));
+    Some(format!("{hits} of {of}{dispatches} (thread trace)"))
 }
 
 /// The instructions of each kernel, most stalled cycles first; at most `top` of each.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: GPUs have no instruction for division, so each is a sequence whose end names the divisor; where
 //! no instruction of the loop writes it, a reciprocal made before the loop, or a running quotient, does the same.
 
-use crate::access::{count, places};
+use crate::access::places;
 use crate::gain::{self, Executed};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
@@ -11,7 +11,7 @@ use foldhash::{HashSet, HashSetExt};
 use isa::{Inst, Op, Operand};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "ALU001",
@@ -170,7 +170,7 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, id: u32, all:
         gain::severity(executed.cycles(Some(id), cycles)),
         format!(
             "{} per iteration by a value that loop {} does not change ({})",
-            count(all.len(), "division"),
+            counted(all.len(), "division"),
             id + 1,
             kinds.join(", ")
         ),

@@ -4,7 +4,7 @@
 
 use crate::comm::CommEvidence;
 use crate::{Check, Outcome, Rule};
-use view::Severity;
+use view::{Severity, counted, noun_of};
 
 pub(crate) const RULE: Rule = Rule {
     id: "COM006",
@@ -43,11 +43,11 @@ fn check(evidence: &CommEvidence<'_>) -> Outcome {
         }
         let named: Vec<String> = missing.iter().take(NAMED).map(ToString::to_string).collect();
         let text = if missing.is_empty() {
-            format!("{name}: {started} ranks began to initialise, {} completed", log.completed)
+            format!("{name}: {} began to initialise, {} completed", counted(started, "rank"), log.completed)
         } else {
             let more = missing.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let noun = if missing.len() == 1 { "rank" } else { "ranks" };
+            let noun = noun_of(missing.len(), "rank");
             format!("{name}: {noun} {}{more} of {} never started", named.join(", "), log.ranks)
         };
         let finding = RULE

@@ -103,7 +103,7 @@ fn uneven(evidence: &KernelEvidence<'_>, simds: u32) -> Option<Finding> {
     let per_workgroup = resident / occupancy.workgroups_per_cu.max(1);
     let holds = format!(
         "a compute unit holds {} of {per_workgroup} waves (limited by {})",
-        crate::sites::counted(occupancy.workgroups_per_cu, "workgroup"),
+        view::counted(occupancy.workgroups_per_cu, "workgroup"),
         occupancy.limiter.name()
     );
     let (severity, message, cost) = if resident < simds {

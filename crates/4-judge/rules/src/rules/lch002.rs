@@ -51,7 +51,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Ok(Outcome::Silent);
     }
     let (severity, part, message) = if workgroups.value < cus {
-        let count = workgroups.text(|count| counted(count, "workgroup"));
+        let count = workgroups.text(|count| counted(count.round() as u64, "workgroup"));
         let text = format!("{count} for {cus:.0} compute units");
         (Severity::Warning, workgroups.map(|all| 1.0 - all / cus), text)
     } else {

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
 
-use crate::access::{count, places};
+use crate::access::places;
 use crate::gain::Executed;
 use crate::recorded::{lost, percent, simulated};
 use crate::remainder::is_remainder;
@@ -12,7 +12,7 @@ use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
 use isa::{Access, Class, Inst, Operand, Space};
 use std::collections::BTreeMap;
-use view::{Finding, Missing, Severity};
+use view::{Finding, Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "LDS002",
@@ -222,7 +222,7 @@ fn finding(
     // The worst first; code order among equals.
     found.insts.sort_by_key(|(at, cycles, _)| (std::cmp::Reverse(cycles.taken - cycles.least), *at));
     let (_, worst, bytes) = *found.insts.first()?;
-    let bytes = count(bytes, "byte");
+    let bytes = counted(bytes, "byte");
     let extra = found.extra();
     let is_small = match in_loop {
         Some(_) => extra * WORTH_SHARE < found.total.least,
@@ -251,7 +251,7 @@ fn finding(
             severity,
             format!(
                 "{} {per} with conflicts over the {banks} banks; the worst ({bytes} per lane) takes {} cycles instead of {}",
-                count(found.insts.len(), "LDS access"),
+                counted(found.insts.len(), "LDS access"),
                 worst.taken,
                 worst.least
             ),
@@ -260,7 +260,7 @@ fn finding(
         .with_cost(format!(
             "{extra} conflict cycles per wave {per}, on top of {} for the {} with known lanes",
             found.total.least,
-            count(found.judged, "access")
+            counted(found.judged, "access")
         ))
         .with_evidence("accesses with conflicts", format!("{} of {}", found.insts.len(), found.judged))
         .with_evidence("conflict cycles", extra)

@@ -1,6 +1,6 @@
 //! LDS003: lanes that queue for one address.
 
-use crate::access::{count, places};
+use crate::access::places;
 use crate::ir::place;
 use crate::lanes::only_the_end_is_off;
 use crate::{Check, Outcome, Rule};
@@ -8,7 +8,7 @@ use analysis::KernelEvidence;
 use analysis::affine::LANES;
 use isa::{Access, Space};
 use tritonir::KernelIr;
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "LDS003",
@@ -94,7 +94,7 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![
         RULE.finding(
             Severity::Warning,
-            format!("{} by all lanes of a wave to one address", count(slow.len(), "atomic")),
+            format!("{} by all lanes of a wave to one address", counted(slow.len(), "atomic")),
             "reduce in the wave or the workgroup first and do one atomic with the result",
         )
         .with_cost(format!("{LANES} accesses one after the other where 1 would do"))

@@ -44,7 +44,7 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
             format!(
                 "{} goes through the LDS again {} after it came back{way}",
                 it.shape,
-                crate::sites::counted(it.between, "operation")
+                view::counted(it.between, "operation")
             ),
             "do the arithmetic before the first trip or after the second, so that one of them is left",
         )

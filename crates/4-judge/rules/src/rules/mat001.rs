@@ -3,11 +3,11 @@
 //! The one idea to keep in mind: this is a rule of thumb from measurements, so it fires only where the loop is
 //! plainly one GEMM and nothing else, and only as information.
 
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Class, Inst, Operand, RegRange};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MAT001",

@@ -7,13 +7,12 @@ mod tile;
 
 use crate::gain::Executed;
 use crate::recorded::{lost, percent};
-use crate::sites::counted;
 use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::Unit;
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
 use std::sync::LazyLock;
-use view::{Finding, Known, Missing, Severity};
+use view::{Finding, Known, Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MAT002",

@@ -101,7 +101,7 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narr
             format!("{count} of {total} loads per iteration move fewer than {WIDEST} bytes per lane and can move more"),
             advice,
         )
-        .with_cost(format!("{} per iteration where 16-byte loads would need {}", access::count(count, "load"), narrow.needed_text()))
+        .with_cost(format!("{} per iteration where 16-byte loads would need {}", view::counted(count, "load"), narrow.needed_text()))
         .with_evidence("narrow loads", access::widths(&narrow.widths()))
         .with_evidence("proved", narrow.proof())
         .with_places(access::places(evidence, narrow.accesses.iter().map(|(inst, ..)| *inst))),

@@ -100,7 +100,7 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narr
         )
         .with_cost(format!(
             "{} {per} where 16-byte stores would need {}",
-            access::count(count, "store"),
+            view::counted(count, "store"),
             narrow.needed_text()
         ))
         .with_evidence("narrow stores", access::widths(&narrow.widths()))

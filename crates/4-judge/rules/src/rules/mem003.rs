@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the vector L1 looks up one line at a time; four accesses share a look-up when lanes are
 //! neighbours, none when they are not.
 
-use crate::access::{MemoryAccess, count, is_global, memory_access, places};
+use crate::access::{MemoryAccess, is_global, memory_access, places};
 use crate::gain::Executed;
 use crate::lines::Lines;
 use crate::recorded::{lost, lost_below_roof};
@@ -15,7 +15,7 @@ use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
 use isa::Access;
 use std::collections::BTreeMap;
-use view::{Known, Missing, Severity};
+use view::{Known, Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MEM003",
@@ -164,7 +164,7 @@ fn finding(
             severity,
             format!(
                 "{}{per} touching up to {} cache lines of {line} bytes, where {} would hold the data; {apart}",
-                count(found.insts.len(), kind),
+                counted(found.insts.len(), kind),
                 worst.touched,
                 worst.least
             ),

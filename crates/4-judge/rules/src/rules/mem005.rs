@@ -104,7 +104,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let streamed = streamed.into_values().map(|insts| {
         RULE.finding(
             Severity::Info,
-            format!("{} of a grid-stride loop without non-temporal hint to data touched once", access::count(insts.len(), "access")),
+            format!("{} of a grid-stride loop without non-temporal hint to data touched once", view::counted(insts.len(), "access")),
             "use non-temporal loads and stores, unless the next kernel reads the data while it is in the caches",
         )
         .with_evidence("accesses without hint", insts.len())
@@ -115,7 +115,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             Severity::Info,
             format!(
                 "{} to the same addresses in every iteration of loop {}",
-                access::count(insts.len(), "non-temporal access"),
+                view::counted(insts.len(), "non-temporal access"),
                 id + 1
             ),
             "drop the non-temporal hint: the data is used again",

@@ -104,8 +104,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             severity,
             format!(
                 "{} per iteration behind {} on the EXEC mask",
-                access::count(loads.len(), "load"),
-                if blocks == 1 { "1 branch".to_owned() } else { format!("{blocks} branches") }
+                view::counted(loads.len(), "load"),
+                view::counted(blocks, "branch")
             ),
             advice,
         )

@@ -84,13 +84,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         let message = if kept.is_empty() {
             format!(
                 "{} per iteration from addresses that do not change in the loop, which also stores",
-                access::count(loads.len(), "load")
+                view::counted(loads.len(), "load")
             )
         } else {
             format!(
                 "{} and {} per iteration at addresses that do not change in the loop",
-                access::count(loads.len(), "load"),
-                access::count(kept.len(), "store")
+                view::counted(loads.len(), "load"),
+                view::counted(kept.len(), "store")
             )
         };
         let severity =

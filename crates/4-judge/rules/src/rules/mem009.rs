@@ -66,7 +66,7 @@ fn check(ir: &KernelIr, evidence: &KernelEvidence<'_>) -> Outcome {
             Severity::Warning,
             format!(
                 "{flying} bytes of loads are under way on a compute unit: {bytes} of each of {}",
-                crate::sites::counted(occupancy.workgroups_per_cu, "workgroup")
+                view::counted(occupancy.workgroups_per_cu, "workgroup")
             ),
             format!(
                 "load {} times as much at a time: a larger `BLOCK_SIZE`, or prefetching",

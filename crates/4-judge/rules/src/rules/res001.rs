@@ -4,11 +4,11 @@
 //! it is paid for.
 
 use crate::gain::Executed;
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::Operand;
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES001",

@@ -89,7 +89,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         message += &format!(
             ": loop {} waits for {} with {} instructions per iteration to cover them",
             found.id + 1,
-            crate::sites::counted(found.loads as u64, "load"),
+            view::counted(found.loads as u64, "load"),
             found.instructions
         );
     }

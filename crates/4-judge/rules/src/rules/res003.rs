@@ -4,12 +4,11 @@
 //! that is far away, or behind another limit, is no advice.
 
 use super::res002::number;
-use crate::sites::counted;
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
 use isa::{Access, Class};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES003",

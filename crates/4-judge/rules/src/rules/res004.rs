@@ -4,12 +4,12 @@
 
 use crate::gain::Executed;
 use crate::recorded::lost_to;
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::{Resources, occupancy};
 use isa::{Class, RegFile};
-use view::{Missing, Severity};
+use view::{Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES004",

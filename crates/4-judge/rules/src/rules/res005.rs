@@ -3,10 +3,10 @@
 //! The one idea to keep in mind: the compiler must keep a workgroup of the largest allowed size resident at
 //! once, so the size that is not stated is paid for in registers.
 
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES005",

@@ -3,11 +3,11 @@
 //! The one idea to keep in mind: a kernel reserves the registers of everything it might call, whether or not
 //! the call happens.
 
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::OpFlags;
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES006",

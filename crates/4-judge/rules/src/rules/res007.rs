@@ -3,12 +3,11 @@
 //! The one idea to keep in mind: only where LDS alone is the limit, and workgroups really waited for it, does a smaller
 //! allocation help.
 
-use crate::access::count;
 use crate::recorded::{lost_to, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use arch::{Limiter, Resources, occupancy};
-use view::{Missing, Severity};
+use view::{Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES007",
@@ -65,7 +64,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             format!(
                 "{} KiB of LDS per workgroup leave room for {} per compute unit where the registers allow {}",
                 (10.0 * lds / 1024.0).round() / 10.0,
-                count(now.waves_per_cu, "wave"),
+                counted(now.waves_per_cu, "wave"),
                 without.waves_per_cu
             ),
             "allocate less LDS per wave: smaller tiles, narrower types, only what is reused most, or larger workgroups that share it",

@@ -4,7 +4,7 @@
 //! keep memory busy.
 
 use super::res002::number as number_of_waves;
-use crate::access::{count, is_plain, places, reaches_global};
+use crate::access::{is_plain, places, reaches_global};
 use crate::gain::Executed;
 use crate::waits::wait;
 use crate::work::{Work, iteration_cycles};
@@ -13,7 +13,7 @@ use analysis::KernelEvidence;
 use analysis::affine::{Id, LANES};
 use isa::Access;
 use std::collections::{BTreeMap, BTreeSet};
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "SYN001",
@@ -201,7 +201,7 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: Vec<u32>
     let mut finding = RULE
         .finding(
             severity,
-            format!("each iteration waits {times} for all its loads right after the last of them ({}, {work} cycles of work)", count(loads, "load")),
+            format!("each iteration waits {times} for all its loads right after the last of them ({}, {work} cycles of work)", counted(loads, "load")),
             "issue the next iteration's loads before this one's work, so that the wait leaves them in flight",
         )
         .with_evidence("waits for all loads", number)

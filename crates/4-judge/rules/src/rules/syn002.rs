@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: LDS operations finish in order, so a count names exactly which are needed; scalar
 //! loads do not, so with one of them in flight zero is the only count.
 
-use crate::access::{count, places};
+use crate::access::places;
 use crate::remainder::is_remainder;
 use crate::waits::{NO_LDS_WAIT, wait};
 use crate::work::{Clock, Work, iteration_cycles};
@@ -11,7 +11,7 @@ use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Inst, RegRange, RegSet, Space};
 use std::collections::{BTreeMap, VecDeque};
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "SYN002",
@@ -212,7 +212,7 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: &[Early]
             if waves.is_some() && !is_remainder(evidence, id) { Severity::Warning } else { Severity::Info },
             format!(
                 "{} per iteration for all LDS operations where the next work needs only the first of them",
-                count(waits.len(), "wait")
+                counted(waits.len(), "wait")
             ),
             "wait with the count that leaves the later operations in flight, and again before they are used",
         )

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a barrier costs what the slowest wave and the restart cost, so it has to be paid for
 //! by the work between two of them.
 
-use crate::access::{self, places};
+use crate::access::places;
 use crate::gain::Executed;
 use crate::work::Work;
 use crate::{Check, Outcome, Rule};
@@ -159,7 +159,7 @@ fn finding(evidence: &KernelEvidence<'_>, found: &BarrierLoop) -> Finding {
     let severity = if per < VERY_LITTLE && worth { Severity::Warning } else { Severity::Info };
     RULE.finding(
             severity,
-            format!("{} per iteration with {per} cycles of work per barrier", access::count(count, "barrier")),
+            format!("{} per iteration with {per} cycles of work per barrier", view::counted(count, "barrier")),
             "do more between barriers: larger steps, two LDS buffers, or wave-level exchange instead of LDS and barrier",
         )
         .with_evidence("barriers per iteration", count)

@@ -3,12 +3,12 @@
 //! The one idea to keep in mind: the barrier between a store and the loads of it says that waves exchange values; without one
 //! between those loads and the next store, a fast wave overwrites what a slow one has still to load.
 
-use crate::access::{count, memory_access, places};
+use crate::access::{memory_access, places};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use analysis::affine::{Addresses, FirstWave, LANES};
 use isa::{Access, Class, Space};
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "SYN005",
@@ -109,7 +109,7 @@ fn in_loop(evidence: &KernelEvidence<'_>, id: u32) -> Option<Finding> {
             ),
             "add a barrier between the load and the next store, or use two LDS buffers in turn",
         )
-        .with_evidence("barriers per iteration", count(barriers.len(), "barrier"))
+        .with_evidence("barriers per iteration", counted(barriers.len(), "barrier"))
         .with_evidence("bytes stored per lane", store.bytes)
         .with_evidence("bytes loaded per lane", load.bytes)
         .with_places(places(evidence, [store.at, load.at])),

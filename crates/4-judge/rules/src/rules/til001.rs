@@ -1,9 +1,8 @@
 //! TIL001: utilisation of compute units by tiles.
 
-use crate::access::count;
 use crate::launch::shared_depth;
 use crate::{Check, LaunchEvidence, Outcome, Rule};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TIL001",
@@ -68,9 +67,9 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
             Severity::Warning,
             format!(
                 "{} of {} in {} on {} compute units: {:.1} % of the places are used",
-                count(it.workgroups, "workgroup"),
+                counted(it.workgroups, "workgroup"),
                 it.tile.name(),
-                count(it.rounds.rounds, "round"),
+                counted(it.rounds.rounds, "round"),
                 it.rounds.units,
                 100.0 * it.rounds.utilisation
             ),

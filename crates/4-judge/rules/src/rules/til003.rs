@@ -1,9 +1,8 @@
 //! TIL003: depth that more workgroups could share.
 
-use crate::access::count;
 use crate::launch::shared_depth;
 use crate::{Check, LaunchEvidence, Outcome, Rule};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TIL003",
@@ -53,7 +52,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
             Severity::Warning,
             format!(
                 "{} on {units} compute units, each with {steps} steps of depth",
-                count(it.workgroups, "workgroup")
+                counted(it.workgroups, "workgroup")
             ),
             format!("share the depth among {parts} workgroups (split-K), or use stream-K"),
         )

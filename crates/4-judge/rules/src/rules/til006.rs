@@ -2,10 +2,10 @@
 //!
 //! The one idea to keep in mind: each stage holds the loads of one more iteration in registers.
 
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TIL006",

@@ -62,7 +62,7 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
         Some(
             RULE.finding(
                 Severity::Warning,
-                format!("loop {} waits for its own {} in every iteration", at + 1, crate::sites::counted(late.len() as u32, "load")),
+                format!("loop {} waits for its own {} in every iteration", at + 1, view::counted(late.len() as u32, "load")),
                 advice,
             )
             .with_evidence("loads used in the iteration that loads them", format!("{} of {}", late.len(), found.loads.len()))

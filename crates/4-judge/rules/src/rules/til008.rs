@@ -4,12 +4,12 @@
 //! rounding to bf16 in software, a detour through double.
 
 use crate::gain::Executed;
-use crate::sites::{Sites, counted};
+use crate::sites::Sites;
 use crate::{Check, Outcome, Rule, gain};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Inst, Op, Operand};
 use std::sync::LazyLock;
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TIL008",

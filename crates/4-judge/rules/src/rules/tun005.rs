@@ -2,11 +2,11 @@
 //!
 //! The one idea to keep in mind: what stands in the place of a time may be smaller than every time there is.
 
-use crate::tunings::{TuningEvidence, at, count, outcome};
+use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
 use std::collections::BTreeMap;
 use tunedb::{Format, time};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TUN005",
@@ -52,7 +52,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
         }
         for (reason, mut lines) in found {
             lines.dedup();
-            let message = format!("{} where {reason}", count(lines.len(), "line"));
+            let message = format!("{} where {reason}", counted(lines.len(), "line"));
             let advice = "tune these problems, or let no script take the smallest of these numbers";
             let finding =
                 RULE.finding(Severity::Warning, message, advice).with_evidence("lines", lines.len());

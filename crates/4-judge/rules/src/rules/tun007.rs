@@ -2,10 +2,10 @@
 //!
 //! The one idea to keep in mind: a row that cannot be read is left out in silence, so a tuned problem runs its default.
 
-use crate::tunings::{TuningEvidence, at, count, outcome};
+use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
 use tunedb::{FlawKind, Format};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TUN007",
@@ -60,7 +60,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
         }
         if !short.is_empty() {
             let message =
-                format!("{} without the last field, which is read as empty", count(short.len(), "row"));
+                format!("{} without the last field, which is read as empty", counted(short.len(), "row"));
             let finding = RULE.finding(Severity::Info, message, "nothing, unless the column matters");
             findings.push(finding.with_places(short.iter().map(|line| at(file, *line))));
         }

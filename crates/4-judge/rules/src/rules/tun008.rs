@@ -2,11 +2,11 @@
 //!
 //! The one idea to keep in mind: target and number of compute units are part of the key, so rows for another GPU are rows for nobody.
 
-use crate::tunings::{TuneMachine, TuningEvidence, at, count, outcome};
+use crate::tunings::{TuneMachine, TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use tunedb::{Detail, Format, Row, Tunings};
-use view::{Finding, Severity};
+use view::{Finding, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TUN008",
@@ -77,7 +77,7 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
         }
     }
     let words: Vec<String> =
-        others.iter().map(|(gpu, rows)| format!("{} for {gpu}", count(*rows, "row"))).collect();
+        others.iter().map(|(gpu, rows)| format!("{} for {gpu}", counted(*rows, "row"))).collect();
     let gpu = words_of(machine);
     let (message, severity) = match fitting {
         0 if joined => (
@@ -88,7 +88,7 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
             (format!("no row is for {gpu}, so the loader finds none: {}", words.join(", ")), Severity::Severe)
         }
         _ => (
-            format!("{} for {gpu}, the rest is for others: {}", count(fitting, "row"), words.join(", ")),
+            format!("{} for {gpu}, the rest is for others: {}", counted(fitting, "row"), words.join(", ")),
             Severity::Info,
         ),
     };

@@ -2,10 +2,10 @@
 //!
 //! The one idea to keep in mind: the table of sizes counts solutions by their position, and nothing checks that both still fit together.
 
-use crate::tunings::{TuningEvidence, at, count, outcome};
+use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
 use tunedb::{FlawKind, Format};
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TUN017",
@@ -61,7 +61,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             let lines: Vec<u32> = lines;
             let what = if words.starts_with("of") { "size" } else { "solution" };
             if !lines.is_empty() {
-                let message = format!("{} {words}", count(lines.len(), what));
+                let message = format!("{} {words}", counted(lines.len(), what));
                 let finding = RULE.finding(severity, message, "merge the file, which counts solutions again");
                 findings.push(finding.with_places(lines.iter().map(|line| at(file, *line))));
             }

@@ -1,10 +1,10 @@
 //! Code of kernels: what stands in the page without scripts, and the columns the script draws from.
 
 use super::tables::{short_name, whole_name};
-use crate::text::{self, number::thousands, visible};
+use crate::text::{self, visible};
 use serde::Serialize;
 use std::borrow::Cow;
-use view::{Listing, ListingLine, PageCode};
+use view::{Listing, ListingLine, PageCode, thousands, thousands_of};
 
 /// Lines of a listing that are in the page for readers without scripts.
 const PLAIN: usize = 3000;
@@ -67,8 +67,9 @@ impl<'a> CodeView<'a> {
             }
         }
         if let Some(trace) = &code.listing.trace {
-            let waves = trace.waves.map_or_else(String::new, |it| format!("{} waves of ", thousands(it)));
-            facts.push(("traced", format!("{waves}{} dispatches", thousands(trace.dispatches))));
+            let waves =
+                trace.waves.map_or_else(String::new, |it| format!("{} of ", thousands_of(it, "wave")));
+            facts.push(("traced", format!("{waves}{}", thousands_of(trace.dispatches, "dispatch"))));
             facts.push(("cycles", thousands(trace.latency)));
             facts.push(("stalled", thousands(trace.stall)));
         }

@@ -1,9 +1,9 @@
 //! What was measured, and the verdict: the first screen.
 
 use crate::marks::{self, signed};
-use crate::text::{figure, number::thousands, shorten, visible};
+use crate::text::{shorten, visible};
 use std::borrow::Cow;
-use view::{Guide, Input, NoteKind, Number, Page, PageLive};
+use view::{Guide, Input, NoteKind, Number, Page, PageLive, noun_of, thousands};
 
 /// Longest name in the title of the page.
 const TITLE: usize = 60;
@@ -31,7 +31,7 @@ pub(crate) struct RecordingView<'a> {
     /// Caches and times too.
     pub(crate) modelled: bool,
     pub(crate) selection: Cow<'a, str>,
-    pub(crate) figures: Vec<(&'static str, String)>,
+    pub(crate) figures: Vec<(Cow<'static, str>, String)>,
     pub(crate) lines: Vec<(&'a str, Cow<'a, str>)>,
 }
 
@@ -158,7 +158,7 @@ fn recording(input: &Input, at: usize, many: usize) -> Option<RecordingView<'_>>
         format!("{} of {}", thousands(r.dispatches), thousands(r.recorded_dispatches))
     };
     let time = match &r.time_ns {
-        Number::Known(ns) => signed(r.time_trust, figure::duration(*ns)),
+        Number::Known(ns) => signed(r.time_trust, view::duration(*ns)),
         Number::Missing(_) => "not known".to_owned(),
     };
     Some(RecordingView {
@@ -175,10 +175,10 @@ fn recording(input: &Input, at: usize, many: usize) -> Option<RecordingView<'_>>
         modelled: r.time_ns.get().is_some(),
         selection: visible(&r.selection),
         figures: vec![
-            ("kernel time", time),
-            (if r.kernels == 1 { "kernel" } else { "kernels" }, thousands(r.kernels)),
-            (if r.recorded_dispatches == 1 { "dispatch" } else { "dispatches" }, selected),
-            (if r.counters == 1 { "counter" } else { "counters" }, thousands(r.counters)),
+            ("kernel time".into(), time),
+            (noun_of(r.kernels, "kernel"), thousands(r.kernels)),
+            (noun_of(r.recorded_dispatches, "dispatch"), selected),
+            (noun_of(r.counters, "counter"), thousands(r.counters)),
         ],
         lines: input.facts.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
     })

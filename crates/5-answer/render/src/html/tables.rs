@@ -4,11 +4,11 @@ use super::alike;
 use super::cells::{self, CellView};
 use crate::marks::{sign, signed};
 use crate::svg::{Picture, rate, short};
-use crate::text::{by_rule, figure, number::thousands, shorten, visible};
+use crate::text::{by_rule, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use view::{Finding, Mark, Number, Page, RooflineChart, RuleInfo, Severity, Table};
+use view::{Finding, Mark, Number, Page, RooflineChart, RuleInfo, Severity, Table, thousands};
 
 /// Longest kernel name in a table; the whole name is its tooltip.
 const NAME: usize = 110;
@@ -55,7 +55,7 @@ pub(crate) fn short_name(name: &str) -> String {
 
 /// `≈52.3 us`, or `n/a`.
 fn time(n: &Number, trust: Option<Mark>) -> String {
-    n.get().map_or_else(|| "n/a".to_owned(), |ns| signed(trust, figure::duration(ns)))
+    n.get().map_or_else(|| "n/a".to_owned(), |ns| signed(trust, view::duration(ns)))
 }
 
 /// Rows of the kernels, most time first.
@@ -163,7 +163,7 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [Finding]) -> Vec<FindingVi
         kernel: place(it),
         kernel_name: short_name(it.kernel()),
         time: time(it),
-        message: visible(&it.message),
+        message: visible(it.said()),
         cost: it.cost.as_deref().map(visible),
         evidence: evidence(it),
     };
@@ -205,8 +205,8 @@ impl<'a> FindingView<'a> {
             time: None,
             rule: f.rule,
             severity: f.severity.as_str(),
-            message: visible(&f.message),
-            advice: visible(&f.advice),
+            message: visible(f.said()),
+            advice: visible(f.advised().unwrap_or_default()),
             cost: f.cost.as_deref().map(visible),
             lost: f
                 .time_lost_ns

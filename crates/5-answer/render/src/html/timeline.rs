@@ -5,12 +5,11 @@
 //! set as text.
 
 use super::tables::whole_name;
-use crate::text::number::thousands;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use std::borrow::Cow;
-use view::{TimelineChart, TimelineLane};
+use view::{TimelineChart, TimelineLane, thousands};
 
 /// The section.
 pub(crate) struct TimelineView<'a> {

@@ -7,7 +7,8 @@ use super::Picture;
 use super::element::{At, Svg};
 use super::number::short;
 use crate::marks::signed;
-use crate::text::{describe_waves, duration};
+use crate::text::describe_waves;
+use view::duration;
 use view::{KernelWaves, WaveChart};
 
 /// Room around the plot.

@@ -4,11 +4,10 @@
 
 use super::findings::{self, Heading};
 use super::grid;
-use super::number::thousands;
 use super::page::{Page, dim, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{Answer, Cell, Input, Missing, Note, NoteKind, Number, Recipe, Table};
+use view::{Answer, Cell, Input, Missing, Note, NoteKind, Number, Recipe, Table, thousands};
 
 /// Reasons for missing values written below one table.
 const REASONS: usize = 6;

@@ -4,12 +4,13 @@
 //! stands on it, and the answer comes before its evidence.
 
 use super::names::shorten;
-use super::number::{bytes, plural, short, thousands};
+use super::number::{bytes, short};
 use super::page::{Page, Span, VALUES, dim, field, join, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
 use view::{
-    Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place, Severity, SourceLine,
+    Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place, Severity,
+    SourceLine, counted, noun_of, thousands, thousands_of,
 };
 
 /// Loops shown before the rest is only counted.
@@ -156,7 +157,7 @@ fn resources(page: &mut Page, kernel: &KernelCard, code: bool) {
         launch.push(vec![plain(format!("workgroup of at most {most}"))]);
     }
     if let Some(waves) = resources.waves_per_workgroup {
-        launch.push(vec![plain(plural(&waves.to_string(), "wave"))]);
+        launch.push(vec![plain(counted(waves, "wave"))]);
     }
     if !launch.is_empty() {
         field(page, "launch", &join(launch, " · "));
@@ -177,7 +178,7 @@ fn occupancy_lines(page: &mut Page, occupancy: &OccupancyCard) {
 /// "shed 4 VGPRs for 3 waves", one group of spans per way to gain waves.
 pub(super) fn step_spans(occupancy: &OccupancyCard) -> Vec<Vec<Span>> {
     let what = |step: &OccupancyStep| match step.unit.as_str() {
-        "registers" => plural(&step.shed.to_string(), &step.resource),
+        "registers" => counted(step.shed, &step.resource),
         "bytes" => format!("{} of {}", bytes(u64::from(step.shed)), step.resource),
         unit => format!("{} {unit} ({})", step.shed, step.resource),
     };
@@ -186,7 +187,10 @@ pub(super) fn step_spans(occupancy: &OccupancyCard) -> Vec<Vec<Span>> {
             plain("shed "),
             span(Role::Good, what),
             plain(" for "),
-            span(Role::Good, plural(&short(waves), "wave")),
+            span(
+                Role::Good,
+                format!("{} {}", short(waves), noun_of(if waves == 1.0 { 1_u64 } else { 2 }, "wave")),
+            ),
         ]
     };
     let mut ways: Vec<Vec<Span>> =
@@ -204,7 +208,7 @@ pub(super) fn occupancy_spans(occupancy: &OccupancyCard) -> Vec<Span> {
     let role = if occupancy.waves_per_simd >= most { Role::Good } else { Role::Strong };
     let mut spans = vec![
         span(role, short(occupancy.waves_per_simd)),
-        plain(format!(" of {} per SIMD", plural(&occupancy.max_waves_per_simd.to_string(), "wave"))),
+        plain(format!(" of {} per SIMD", counted(occupancy.max_waves_per_simd, "wave"))),
     ];
     if occupancy.waves_per_simd == 0.0 {
         spans.push(span(Role::Severe, ": not even one workgroup fits"));
@@ -240,7 +244,7 @@ fn mix_lines(page: &mut Page, kernel: &KernelCard) {
         return;
     };
     let total = mix.total();
-    let mut code = plural(&thousands(u64::from(kernel.instructions.unwrap_or(0))), "instruction");
+    let mut code = thousands_of(kernel.instructions.unwrap_or(0), "instruction");
     // Assembly text has no size.
     if let Some(size) = kernel.code_bytes {
         code.push_str(&format!(" in {}", bytes(size)));
@@ -326,7 +330,7 @@ fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
         if !at.is_empty() {
             head.push(at);
         }
-        head.push(vec![plain(plural(&card.instructions.to_string(), "instruction"))]);
+        head.push(vec![plain(counted(card.instructions, "instruction"))]);
         if let Some(function) = &card.function {
             let room = page.style.width.saturating_sub(VALUES + 40).max(20);
             head.push(vec![dim(format!("in {}", short_name(function, room, &page.style)))]);
@@ -425,7 +429,7 @@ pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
         }
     }
     for (rule, times) in shown.into_iter().filter(|(_, times)| *times > FINDINGS_WITH_EVIDENCE) {
-        let more = plural(&format!("{} more", times - FINDINGS_WITH_EVIDENCE), "finding");
+        let more = counted(times - FINDINGS_WITH_EVIDENCE, "more finding");
         page.wrapped(2, 4, &[dim(format!("{rule}: {more}"))]);
     }
     page.finish()
@@ -450,10 +454,7 @@ pub(super) fn finding_lines(page: &mut Page, findings: &[Finding]) {
             page.wrapped(
                 2,
                 4,
-                &[dim(format!(
-                    "{rule}: {} (`--format json` has all)",
-                    plural(&format!("{more} more"), "finding")
-                ))],
+                &[dim(format!("{rule}: {} (`--format json` has all)", counted(more, "more finding")))],
             );
         }
     }

@@ -3,10 +3,13 @@
 //! The one idea to keep in mind: only what differs is shown, and what broke a threshold is named first.
 
 use super::card::{severity_role, short_name, source_text};
-use super::number::{plural, short, thousands};
+use super::number::short;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Change, ChangeTotal, Comparison, Finding, KernelComparison, KernelName, LoopComparison, Verdict};
+use view::{
+    Change, ChangeTotal, Comparison, Finding, KernelComparison, KernelName, LoopComparison, Verdict,
+    thousands, thousands_of,
+};
 
 /// Renders a comparison; at most `top` kernels are shown in full.
 pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String {
@@ -37,10 +40,7 @@ pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String 
     ];
     if comparison.regressions > 0 {
         line.push(plain("; "));
-        line.push(span(
-            Role::Severe,
-            plural(&thousands(comparison.regressions), "change") + " beyond a threshold",
-        ));
+        line.push(span(Role::Severe, thousands_of(comparison.regressions, "change") + " beyond a threshold"));
     }
     page.wrapped(0, 2, &line);
     page.finish()

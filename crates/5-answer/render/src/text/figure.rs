@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: a number never reads as zero unless it is zero, and whole numbers show no decimals.
 
-use crate::text::number::thousands;
+use view::thousands;
 
 /// A number in two parts that are aligned where they meet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -44,25 +44,6 @@ pub(crate) fn figure(value: f64, decimals: usize) -> Figure {
     Figure { whole: format!("{sign}{whole}"), part }
 }
 
-/// A time in the unit that reads best: `52.3 us`.
-pub(crate) fn duration(ns: f64) -> String {
-    let (scale, unit) = match ns.abs() {
-        t if t >= 1e9 => (1e9, "s"),
-        t if t >= 1e6 => (1e6, "ms"),
-        t if t >= 1e3 => (1e3, "us"),
-        _ => (1.0, "ns"),
-    };
-    let value = ns / scale;
-    let decimals = if value >= 100.0 || unit == "ns" {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.decimals$} {unit}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,20 +64,6 @@ mod tests {
             (99.5, 0, "100"),
         ] {
             assert_eq!(figure(value, decimals).text(), text, "{value} {decimals}");
-        }
-    }
-
-    #[test]
-    fn durations() {
-        for (ns, text) in [
-            (52_320.0, "52.3 us"),
-            (999.0, "999 ns"),
-            (1_500.0, "1.50 us"),
-            (3_353_042.0, "3.35 ms"),
-            (812e6, "812 ms"),
-            (1.25e9, "1.25 s"),
-        ] {
-            assert_eq!(duration(ns), text);
         }
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! The one idea to keep in mind: one line says what is lost, the next what to do; numbers follow for who doubts.
 
-use super::number::{plural, thousands};
 use crate::marks;
 use crate::text::card::{severity_role, short_name};
 use crate::text::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{Answer, Finding, NotChecked};
+use view::{Answer, Finding, NotChecked, counted, thousands, thousands_of};
 
 /// Rules whose findings are shown before the rest is only counted.
 const SHOWN: usize = 10;
@@ -41,8 +40,7 @@ pub(super) fn write<P>(page: &mut Page, answer: &Answer<P>, heading: &Heading<'_
     page.blank();
     let word = match findings.len() {
         0 => "no findings".to_owned(),
-        1 => "1 finding".to_owned(),
-        n => format!("{n} findings"),
+        n => counted(n, "finding"),
     };
     let order = if findings.len() > 1 { format!(", {}", heading.order) } else { String::new() };
     page.wrapped(0, 2, &[span(Role::Heading, word), dim(format!("{}{order}", heading.of))]);
@@ -127,7 +125,7 @@ fn of_file(page: &mut Page, findings: &[&Finding]) {
         message(page, it);
         let last = *before == PER_FILE || after.is_empty();
         if last && !after.is_empty() {
-            let more = plural(&thousands(after.len() as u64), "more finding");
+            let more = thousands_of(after.len() as u64, "more finding");
             page.prefixed(&rest, &rest, &[dim(format!("and {more} (`--format json` has all)"))]);
         }
         if after.first().is_none_or(|next| next.advice != it.advice) || last {
@@ -199,8 +197,7 @@ fn finding(page: &mut Page, group: &[&Finding], more: usize, several: bool, styl
         page.prefixed(&rest, &[also], &[dim("also in "), name, share, said]);
     }
     if more > 0 {
-        let kernels = if more == 1 { "finding" } else { "findings" };
-        let text = format!("{more} more {kernels} of this rule; `-k` selects a kernel");
+        let text = format!("{} of this rule; `-k` selects a kernel", counted(more, "more finding"));
         page.prefixed(&rest, &rest, &[dim(text)]);
     }
 }
@@ -211,7 +208,7 @@ fn message(page: &mut Page, f: &Finding) {
     let first = [span(role, format!("  {:<7} ", f.severity.as_str())), plain(" ")];
     let rest = [plain(" ".repeat(INDENT))];
     let mut line: Vec<Span> =
-        vec![span(role, f.rule), plain("  "), dim(lines_of(f)), span(Role::Strong, &f.message)];
+        vec![span(role, f.rule), plain("  "), dim(lines_of(f)), span(Role::Strong, f.said())];
     if let Some(cost) = &f.cost {
         line.push(plain("; costs "));
         line.push(span(Role::Strong, cost));
@@ -222,7 +219,9 @@ fn message(page: &mut Page, f: &Finding) {
 /// What to do, and the numbers.
 fn advice(page: &mut Page, f: &Finding) {
     let rest = [plain(" ".repeat(INDENT))];
-    page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&f.advice)]);
+    if let Some(advice) = f.advised() {
+        page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(advice)]);
+    }
     if !f.evidence.is_empty() {
         let words: Vec<String> = f.evidence.iter().map(|e| format!("{}: {}", e.what, e.value)).collect();
         page.prefixed(&rest, &rest, &[dim(words.join(" · "))]);

@@ -11,7 +11,7 @@ use crate::text::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use view::{Cell, ColumnKind, Delta, LITTLE_PERCENT, Number, Row, Table};
+use view::{Cell, ColumnKind, Delta, LITTLE_PERCENT, Number, Row, Table, counted};
 
 /// Narrowest and widest bar or box.
 const DRAWING: (usize, usize) = (8, 40);
@@ -193,8 +193,12 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         page.wrapped(2, 4, &[dim(text)]);
     }
     if left_out > 0 {
-        let word = if left_out == 1 { "column does" } else { "columns do" };
-        page.wrapped(2, 4, &[dim(format!("{left_out} more {word} not fit: `--width` shows them"))]);
+        let does = if left_out == 1 { "does" } else { "do" };
+        page.wrapped(
+            2,
+            4,
+            &[dim(format!("{} {does} not fit: `--width` shows them", counted(left_out, "more column")))],
+        );
     }
     meanings(page, table);
 }

@@ -4,14 +4,12 @@
 //! goes on after a backslash, as a shell reads it.
 
 use super::card::{severity_role, short_name};
-use super::figure::duration;
-use super::number::{plural, plural_of};
 use super::page::{Page, Span, dim, plain, span, visible, width};
 use crate::marks;
 use crate::{Role, Style};
 use view::{
     Finding, Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideTotal, GuideVerdict, Known, Mark,
-    Verdict,
+    Verdict, counted, duration,
 };
 
 /// Column at which what belongs to a number starts.
@@ -140,7 +138,7 @@ fn verdict(page: &mut Page, guide: &Guide) {
             ]);
         }
         if guide.more_kernels > 0 {
-            let kernels = plural(&guide.more_kernels.to_string(), "more kernel");
+            let kernels = counted(guide.more_kernels, "more kernel");
             page.wrapped(2, 4, &[dim(format!("{:>7}  {kernels}", ""))]);
         }
         let name = short_name(&it.kernel, room, &style);
@@ -163,7 +161,7 @@ fn kernel_line(page: &mut Page, kernel: &GuideKernel) {
         .get()
         .map_or(String::new(), |ns| format!(", {} in", marks::signed(kernel.time_trust, duration(ns))));
     let comma = if time.is_empty() { "," } else { "" };
-    let count = plural_of(kernel.dispatches, "dispatch", "dispatches");
+    let count = counted(kernel.dispatches, "dispatch");
     page.wrapped(2, 4, &[span(Role::Heading, name), plain(percent), dim(format!("{time}{comma} {count}"))]);
 }
 
@@ -243,7 +241,7 @@ fn findings(page: &mut Page, guide: &Guide) {
         finding(page, index + 1, it, several);
     }
     if guide.more_findings > 0 {
-        let more = plural(&guide.more_findings.to_string(), "more finding");
+        let more = counted(guide.more_findings, "more finding");
         let selected = if guide.selection.is_empty() { "" } else { " " };
         let command = format!("rockhound analyze -p {}{selected}{}", guide.path, guide.selection);
         page.wrapped(2, 4, &[dim(format!("{more}, of less time: `{command}`"))]);
@@ -270,7 +268,7 @@ fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
         });
         let also = match it.also_in {
             0 => String::new(),
-            n => format!(", and in {}", plural(&n.to_string(), "other kernel")),
+            n => format!(", and in {}", counted(n, "other kernel")),
         };
         let room = style.width.saturating_sub(INDENT + 3 + width(&share) + width(&also)).max(24);
         let name = short_name(finding.kernel(), room, &style);

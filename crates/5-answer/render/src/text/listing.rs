@@ -7,10 +7,10 @@
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{self, Sampled};
 use super::listing_trace::{self, Traced};
-use super::number::{scaled, thousands};
+use super::number::scaled;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Finding, LineRun, LineStall, Listing, ListingLine, Severity, WaitShare};
+use view::{Finding, LineRun, LineStall, Listing, ListingLine, Severity, WaitShare, thousands, thousands_of};
 
 /// Column the findings start at, when the terminal has room for it.
 const MARGIN: usize = 72;
@@ -178,9 +178,9 @@ fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
     if let Some(run) = &listing.run {
-        let dispatches = if run.dispatches == 1 { "dispatch" } else { "dispatches" };
-        let (issued, count) = (thousands(run.issued), thousands(run.dispatches));
-        let mut text = format!("{issued} instructions issued in {count} {dispatches}");
+        let (issued, dispatches) =
+            (thousands_of(run.issued, "instruction"), thousands_of(run.dispatches, "dispatch"));
+        let mut text = format!("{issued} issued in {dispatches}");
         if run.elsewhere > 0 {
             text.push_str(&format!(", {} of them in functions called, not listed", thousands(run.elsewhere)));
         }

@@ -2,10 +2,9 @@
 //!
 //! The one idea to keep in mind: a line without samples is empty here, not zero: it may have run between two looks.
 
-use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span};
 use crate::Role;
-use view::{LineSamples, Listing, ListingSamples};
+use view::{LineSamples, Listing, ListingSamples, thousands, thousands_of};
 
 /// An instruction with more than this percentage of the kernel's samples is marked.
 const MANY: f64 = 20.0;
@@ -43,11 +42,10 @@ impl Sampled {
 /// What the samples are, above the lines.
 pub(super) fn introduce(page: &mut Page, samples: &ListingSamples) {
     let ListingSamples { method, sources, dispatches, count, elsewhere, ambiguous, .. } = samples;
-    let word = if *dispatches == 1 { "dispatch" } else { "dispatches" };
     let mut text = format!(
-        "{} samples of the program counter ({method}) in {} {word}, from {}",
-        thousands(*count),
-        thousands(*dispatches),
+        "{} of the program counter ({method}) in {}, from {}",
+        thousands_of(*count, "sample"),
+        thousands_of(*dispatches, "dispatch"),
         sources.join(", ")
     );
     if *elsewhere > 0 {

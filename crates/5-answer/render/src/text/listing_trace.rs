@@ -2,10 +2,10 @@
 //!
 //! The one idea to keep in mind: a line that no traced wave ran is empty.
 
-use super::number::{scaled, thousands};
+use super::number::scaled;
 use super::page::{Page, Span, dim, plain, span};
 use crate::Role;
-use view::{LineTrace, Listing, ListingTrace};
+use view::{LineTrace, Listing, ListingTrace, thousands, thousands_of};
 
 /// An instruction with more than this percentage of the kernel's stalled cycles is marked.
 const MUCH: f64 = 20.0;
@@ -51,14 +51,15 @@ impl Traced {
 pub(super) fn introduce(page: &mut Page, trace: &ListingTrace) {
     let ListingTrace { sources, dispatches, waves, hits, latency, stall, idle, elsewhere, traced_only } =
         trace;
-    let word = if *dispatches == 1 { "dispatch" } else { "dispatches" };
-    let of = waves.map_or_else(String::new, |waves| {
-        format!("{} {} of ", thousands(waves), if waves == 1 { "wave" } else { "waves" })
-    });
+    let of = waves.map_or_else(String::new, |waves| format!("{} of ", thousands_of(waves, "wave")));
     page.wrapped(
         2,
         4,
-        &[dim(format!("thread trace of {of}{} {word}, from {}", thousands(*dispatches), sources.join(", ")))],
+        &[dim(format!(
+            "thread trace of {of}{}, from {}",
+            thousands_of(*dispatches, "dispatch"),
+            sources.join(", ")
+        ))],
     );
     let share = 100.0 * *stall as f64 / (*latency).max(1) as f64;
     let mut text = format!(

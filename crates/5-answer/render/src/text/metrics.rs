@@ -2,10 +2,9 @@
 //!
 //! The one idea to keep in mind: a list is for finding the name, a card for understanding it.
 
-use super::number::{plural, thousands};
 use super::page::{Page, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{CounterCard, MetricCard, MetricVariant, MetricsReport, TargetMetrics};
+use view::{CounterCard, MetricCard, MetricVariant, MetricsReport, TargetMetrics, counted, thousands_of};
 
 /// Renders a list of all metrics, or cards of those asked for.
 pub fn metrics(report: &MetricsReport, cards: bool, style: &Style) -> String {
@@ -35,9 +34,7 @@ pub fn metrics(report: &MetricsReport, cards: bool, style: &Style) -> String {
 
 fn totals(page: &mut Page, word: &str, targets: &[TargetMetrics]) {
     for t in targets {
-        let passes = t.passes.map_or_else(String::new, |p| {
-            format!(", read in {}", if p == 1 { "1 run".to_owned() } else { format!("{p} runs") })
-        });
+        let passes = t.passes.map_or_else(String::new, |p| format!(", read in {}", counted(p, "run")));
         page.wrapped(
             0,
             4,
@@ -45,8 +42,8 @@ fn totals(page: &mut Page, word: &str, targets: &[TargetMetrics]) {
                 span(Role::Heading, &t.target),
                 plain(format!(
                     "  {word}: {}, {}{passes}",
-                    plural(&thousands(t.metrics), "metric"),
-                    plural(&thousands(t.counters), "counter")
+                    thousands_of(t.metrics, "metric"),
+                    thousands_of(t.counters, "counter")
                 )),
             ],
         );

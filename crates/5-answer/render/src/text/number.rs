@@ -18,29 +18,6 @@ pub(crate) fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `25,182`.
-pub(crate) fn thousands(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `1 wave`, `3 waves`.
-pub(crate) fn plural(value: &str, singular: &str) -> String {
-    if value == "1" { format!("1 {singular}") } else { format!("{value} {singular}s") }
-}
-
-/// The same of words that take more than an `s`: `2 dispatches`.
-pub(crate) fn plural_of(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 /// At most six characters: `16384`, `131.1k`, `8.389M`.
 pub(crate) fn scaled(value: u64) -> String {
     if value < 100_000 {
@@ -83,11 +60,6 @@ mod tests {
         }
         for (value, expected) in [(4.0, "4"), (1.25, "1.25"), (0.333, "0.33"), (10.0, "10"), (0.0, "0")] {
             assert_eq!(short(value), expected);
-        }
-        for (value, expected) in
-            [(0, "0"), (999, "999"), (1000, "1,000"), (25182, "25,182"), (1234567, "1,234,567")]
-        {
-            assert_eq!(thousands(value), expected);
         }
     }
 

@@ -4,10 +4,10 @@
 //! step is on every resource.
 
 use super::card::{occupancy_spans, step_spans};
-use super::number::{bytes, plural, short};
+use super::number::{bytes, short};
 use super::page::{Page, Span, dim, join, plain, span, width};
 use crate::{Role, Style};
-use view::{BoundaryTable, OccupancyReport};
+use view::{BoundaryTable, OccupancyReport, counted};
 
 /// Renders a report.
 pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
@@ -19,7 +19,7 @@ pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
         vec![plain(format!("AGPR {}", inputs.agprs))],
         vec![plain(format!("SGPR {}", inputs.sgprs))],
         vec![plain(format!("LDS {}", bytes(u64::from(inputs.lds_bytes))))],
-        vec![plain(format!("{} per workgroup", plural(&inputs.waves_per_workgroup.to_string(), "wave")))],
+        vec![plain(format!("{} per workgroup", counted(inputs.waves_per_workgroup, "wave")))],
     ];
     page.wrapped(0, 2, &join(asked, " · "));
     page.wrapped(2, 4, &occupancy_spans(&report.result));

@@ -4,16 +4,14 @@
 //! is explained once at the end.
 
 use super::answer::{notes, write_tables};
-use super::figure;
 use super::findings::{self, Heading};
 use super::memory_chart::memory_chart;
-use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
 use super::roofline::roofline;
 use super::waves::waves;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Answer, Cell, Delta, Input, MissingValues, Number, Recordings, Table};
+use view::{Answer, Cell, Delta, Input, MissingValues, Number, Recordings, Table, thousands, thousands_of};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Answer<Recordings>, decimals: usize, style: &Style) -> String {
@@ -104,18 +102,17 @@ fn head(page: &mut Page, input: &Input, role: &str) {
     }
     page.wrapped(0, 4, &first);
     let Some(recording) = &input.recording else { return };
-    let count = |n: u64, word: &str| plain(plural(&thousands(n), word));
+    let count = |n: u64, word: &str| plain(thousands_of(n, word));
     let mut parts = vec![
         vec![plain(match (recording.dispatches, recording.recorded_dispatches) {
-            (1, 1) => "1 dispatch".to_owned(),
-            (n, all) if n < all => format!("{} of {} dispatches", thousands(n), thousands(all)),
-            (n, _) => format!("{} dispatches", thousands(n)),
+            (n, all) if n < all => format!("{} of {}", thousands(n), thousands_of(all, "dispatch")),
+            (n, _) => thousands_of(n, "dispatch"),
         })],
         vec![count(recording.kernels, "kernel")],
         vec![count(recording.counters, "counter")],
     ];
     if let Number::Known(time) = recording.time_ns {
-        parts.push(vec![plain(marks::signed(recording.time_trust, figure::duration(time)))]);
+        parts.push(vec![plain(marks::signed(recording.time_trust, view::duration(time)))]);
     }
     if !recording.gpu.is_empty() {
         let same = recording.target == recording.gpu || recording.target.is_empty();

@@ -4,18 +4,17 @@
 
 use super::card::severity_role;
 use super::names::shorten;
-use super::number::{plural, thousands};
 use super::page::{Page, dim, plain, span};
 use crate::{Role, Style};
-use view::{RuleInfo, Severity, Summary};
+use view::{RuleInfo, Severity, Summary, thousands, thousands_of};
 
 /// Renders the counts; rules are named by their titles.
 pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
     let mut page = Page::new(style);
     let total: u64 = summary.severities.values().sum();
     let mut head = vec![
-        span(Role::Strong, plural(&thousands(summary.kernels), "kernel")),
-        plain(format!(", {}", plural(&thousands(summary.instructions), "instruction"))),
+        span(Role::Strong, thousands_of(summary.kernels, "kernel")),
+        plain(format!(", {}", thousands_of(summary.instructions, "instruction"))),
     ];
     if summary.empty > 0 {
         let words = format!(" ({} without an instruction)", thousands(summary.empty));
@@ -26,7 +25,7 @@ pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
         page.wrapped(0, 2, &head);
         return page.finish();
     }
-    head.push(plain(format!(", {}: ", plural(&thousands(total), "finding"))));
+    head.push(plain(format!(", {}: ", thousands_of(total, "finding"))));
     let mut first = true;
     for severity in Severity::ALL {
         let Some(count) = summary.severities.get(severity.as_str()) else { continue };
@@ -78,7 +77,7 @@ fn facts(page: &mut Page, summary: &Summary) {
     }
     page.raw(&[dim("  the same change in several kernels:")]);
     for fact in shared.iter().take(FACTS_SHOWN) {
-        let kernels = plural(&thousands(fact.kernels), "kernel");
+        let kernels = thousands_of(fact.kernels, "kernel");
         let first = [plain("  "), span(severity_role(fact.severity), fact.rule), plain("  ")];
         let names: Vec<_> = fact.names.iter().take(2).map(|name| shorten(name, NAME)).collect();
         let more = if fact.names.len() > names.len() { ", …" } else { "" };
@@ -92,7 +91,7 @@ fn facts(page: &mut Page, summary: &Summary) {
     }
     if shared.len() > FACTS_SHOWN {
         let rest = (shared.len() - FACTS_SHOWN) as u64;
-        page.raw(&[dim(format!("  and {} more", plural(&thousands(rest), "such change")))]);
+        page.raw(&[dim(format!("  and {} more", thousands_of(rest, "such change")))]);
     }
 }
 

@@ -4,11 +4,11 @@
 //! telling columns go first.
 
 use super::card::{severity_role, short_name};
-use super::number::{bytes, short, thousands};
+use super::number::{bytes, short};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
 use std::cmp::Ordering;
-use view::{KernelRow, Severity};
+use view::{KernelRow, Severity, thousands};
 
 /// One column: key for `--sort`, title, what a cell says, how rows compare (worst first).
 struct Column {

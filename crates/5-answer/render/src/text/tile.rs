@@ -1,10 +1,9 @@
 //! Tiles of a matrix product side by side, and shapes below each other.
 
 use super::card::{finding_lines, not_checked_lines};
-use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Answer, Finding, TileProblem, TileRow, TileTime, Tiles};
+use view::{Answer, Finding, TileProblem, TileRow, TileTime, Tiles, thousands};
 
 /// Columns of a tile.
 const COLUMN: usize = 15;

@@ -1,9 +1,9 @@
 //! Triton's part of a card, and the lines of a kernel with IR and instructions side by side.
 
-use super::number::{bytes, plural, thousands};
+use super::number::bytes;
 use super::page::{Page, Span, dim, field, join, plain, span};
 use crate::{Role, Style};
-use view::{IrAccess, IrLoop, IrPlace, KernelCard, TritonCard};
+use view::{IrAccess, IrLoop, IrPlace, KernelCard, TritonCard, counted, thousands};
 
 /// Rows of one kind shown before the rest is only counted.
 const SHOWN: usize = 12;
@@ -14,7 +14,7 @@ pub(super) fn lines(page: &mut Page, kernel: &KernelCard, ir: &TritonCard) {
     if kernel.resources.waves_per_workgroup.is_none()
         && let Some(waves) = ir.waves
     {
-        head.push(vec![plain(plural(&waves.to_string(), "wave"))]);
+        head.push(vec![plain(counted(waves, "wave"))]);
     }
     if kernel.file != ir.file {
         head.push(vec![dim(&ir.file)]);
@@ -78,7 +78,7 @@ fn loop_spans(it: &IrLoop) -> Vec<Span> {
         head.push(plain(format!(" {counts}")));
     }
     if let Some(count) = it.iterations {
-        head.push(plain(format!(", {}", plural(&count.to_string(), "iteration"))));
+        head.push(plain(format!(", {}", counted(count, "iteration"))));
     }
     head.extend(place(&IrPlace { in_loop: None, ..it.at.clone() }));
     parts.push(head);
@@ -86,11 +86,11 @@ fn loop_spans(it: &IrLoop) -> Vec<Span> {
         parts.push(vec![plain(loads(it))]);
     }
     if it.products > 0 {
-        parts.push(vec![plain(plural(&it.products.to_string(), "product"))]);
+        parts.push(vec![plain(counted(it.products, "product"))]);
     }
     if it.lds_stores + it.lds_loads > 0 {
-        let stores = plural(&it.lds_stores.to_string(), "store");
-        let loads = plural(&it.lds_loads.to_string(), "load");
+        let stores = counted(it.lds_stores, "store");
+        let loads = counted(it.lds_loads, "load");
         parts.push(vec![plain(format!("LDS {stores}, {loads}"))]);
     }
     if !it.async_waits.is_empty() {
@@ -105,7 +105,7 @@ fn loop_spans(it: &IrLoop) -> Vec<Span> {
 
 /// `2 loads, 1 iteration ahead`.
 fn loads(it: &IrLoop) -> String {
-    let mut text = plural(&it.loads.to_string(), "load");
+    let mut text = counted(it.loads, "load");
     if it.loads_to_lds == it.loads {
         text.push_str(" straight to the LDS");
     } else if it.loads_to_lds > 0 {
@@ -116,7 +116,7 @@ fn loads(it: &IrLoop) -> String {
     match (least, most) {
         (Some(0), Some(0)) => text.push_str(", not prefetched"),
         (Some(a), Some(b)) if a == b => {
-            text.push_str(&format!(", {} ahead", plural(&a.to_string(), "iteration")));
+            text.push_str(&format!(", {} ahead", counted(a, "iteration")));
         }
         (Some(a), Some(b)) => text.push_str(&format!(", {a} to {b} iterations ahead")),
         _ => {}
@@ -167,7 +167,7 @@ fn conversions(page: &mut Page, ir: &TritonCard) {
     if ir.conversions.is_empty() {
         let text = match ir.free_conversions {
             0 => "none".to_owned(),
-            some => format!("{}, no data moves", plural(&some.to_string(), "conversion")),
+            some => format!("{}, no data moves", counted(some, "conversion")),
         };
         field(page, "layouts", &[dim(text)]);
         return;

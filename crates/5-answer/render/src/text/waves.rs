@@ -4,12 +4,10 @@
 //! waves in flight, from none to the most the kernel has.
 
 use super::card::short_name;
-use super::figure::duration;
-use super::number::plural;
 use super::page::{Page, dim, plain, span};
 use crate::marks::{self, signed};
 use crate::{Role, Style};
-use view::{KernelWaves, Number, WaveChart};
+use view::{KernelWaves, Number, WaveChart, counted, duration};
 
 /// Lines of a plot.
 const LINES: usize = 4;
@@ -35,7 +33,7 @@ pub fn waves(chart: &WaveChart, style: &Style) -> String {
         page.wrapped(MARGIN, MARGIN, &[dim(text)]);
     }
     if chart.left_out > 0 {
-        page.wrapped(2, 4, &[dim(plural(&chart.left_out.to_string(), "more kernel"))]);
+        page.wrapped(2, 4, &[dim(counted(chart.left_out, "more kernel"))]);
     }
     if let Some(legend) = marks::legend(chart.kernels.iter().filter_map(|it| it.trust)) {
         page.wrapped(2, 4, &[dim(legend)]);

@@ -42,9 +42,8 @@ fn head(app: &App, width: usize) -> Line<'static> {
         parts.push(
             report.part.guide.as_ref().map_or_else(|| recording.gpu.clone(), |guide| guide.gpu.clone()),
         );
-        let word = if recording.dispatches == 1 { "dispatch" } else { "dispatches" };
-        parts.push(format!("{} {word}", recording.dispatches));
-        let time = recording.time_ns.get().map(text::duration);
+        parts.push(view::counted(recording.dispatches, "dispatch"));
+        let time = recording.time_ns.get().map(view::duration);
         parts.extend(time.map(|time| marks::signed(recording.time_trust, time)));
     }
     let chosen = app.data.chosen.and_then(|at| app.data.kernels.get(at));

@@ -6,9 +6,10 @@ use super::lines::look;
 use super::{App, Ask, KernelEntry, Key};
 use crate::Role;
 use crate::marks::signed;
-use crate::text::{display_width, duration, shorten, visible};
+use crate::text::{display_width, shorten, visible};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use view::duration;
 
 /// From this width on a row has the number of dispatches and a bar.
 const WIDE: usize = 100;

@@ -2,7 +2,7 @@
 
 use ::trace::Severity;
 use timeline::TimelineEvidence;
-use view::{Input, Note, NoteKind};
+use view::{Input, Note, NoteKind, duration, thousands, thousands_of};
 
 /// Facts of the head.
 pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
@@ -36,21 +36,23 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
         input.fact("rank", format!("{rank} of {world}"));
     }
     let mut contents = Vec::new();
-    let mut add = |n: usize, one: &str, many: &str| {
+    let mut add = |n: usize, text: String| {
         if n > 0 {
-            contents.push(format!("{} {}", thousands(n as u64), if n == 1 { one } else { many }));
+            contents.push(text);
         }
     };
-    add(evidence.total.kernels as usize, "kernel", "kernels");
-    add((evidence.total.spans - evidence.total.kernels) as usize, "copy or fill", "copies and fills");
-    add(t.host.len(), "span on the host", "spans on the host");
-    add(t.calls.len(), "sum of calls", "sums of calls");
-    add(t.allocations.len(), "allocation", "allocations");
+    let copies = (evidence.total.spans - evidence.total.kernels) as usize;
+    let copy = if copies == 1 { "copy or fill" } else { "copies and fills" };
+    add(evidence.total.kernels as usize, thousands_of(evidence.total.kernels, "kernel"));
+    add(copies, format!("{} {copy}", thousands(copies as u64)));
+    add(t.host.len(), thousands_of(t.host.len(), "span") + " on the host");
+    add(t.calls.len(), thousands_of(t.calls.len(), "sum") + " of calls");
+    add(t.allocations.len(), thousands_of(t.allocations.len(), "allocation"));
     input.fact("contents", if contents.is_empty() { "nothing".to_owned() } else { contents.join(", ") });
     if evidence.total.span > 0 {
         let total = &evidence.total;
         let share = |ns: i64| 100.0 * ns as f64 / total.span as f64;
-        let mut text = format!("{} from first to last GPU span", duration(total.span));
+        let mut text = format!("{} from first to last GPU span", duration(total.span as f64));
         if evidence.overviews.len() > 1 {
             text += &format!(" of {} GPUs, added", evidence.overviews.len());
         }
@@ -64,29 +66,6 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
         if matches!(name.as_str(), "command" | "host" | "backend") {
             input.fact(name, value.clone());
         }
-    }
-}
-
-/// A count with commas.
-pub(super) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, c) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// A time in the unit that reads best.
-pub(super) fn duration(ns: i64) -> String {
-    match ns {
-        ns if ns >= 1_000_000_000 => format!("{:.3} s", ns as f64 / 1e9),
-        ns if ns >= 1_000_000 => format!("{:.3} ms", ns as f64 / 1e6),
-        ns if ns >= 1_000 => format!("{:.2} us", ns as f64 / 1e3),
-        ns => format!("{ns} ns"),
     }
 }
 
@@ -108,7 +87,7 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
     if let Some(linked) = &evidence.linked {
         let copies = if others > 0 { format!(" and {others} copies or fills") } else { String::new() };
         let without = linked.idle_percent().map_or_else(String::new, |p| {
-            format!("; without them idle is {p:.2} % of {}", duration(linked.span))
+            format!("; without them idle is {p:.2} % of {}", duration(linked.span as f64))
         });
         add(
             NoteKind::Info,

@@ -9,7 +9,7 @@ use arch::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Kind, Row, Shape, Tunings};
-use view::{Answer, NoteKind, Recipe, RecipeStep, Tuned};
+use view::{Answer, NoteKind, Recipe, RecipeStep, Tuned, shell_word};
 
 /// Problems for which benchmarks are written.
 const SHOWN: usize = 3;
@@ -93,17 +93,11 @@ fn gpu_option(file: &Tunings<'_>) -> String {
     }
 }
 
-/// A path for a shell.
-fn quoted(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:@%".contains(&byte);
-    if path.bytes().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
-}
-
 /// Offline tuning with TunableOp: record, tune, check, switch off.
 fn offline(file: &Tunings<'_>) -> Recipe {
     let rows = file.rows.len();
     let gpu = gpu_option(file);
-    let name = quoted(&file.name);
+    let name = shell_word(&file.name);
     let default = file.rows.iter().filter(|row| row.candidate.as_deref() == Ok("Default")).count();
     let why = match file.format {
         Format::TunableOp => format!(
@@ -229,7 +223,7 @@ fn benchmark(file: &Tunings<'_>) -> Recipe {
 }
 
 fn online(file: &Tunings<'_>) -> Recipe {
-    let name = quoted(&file.name);
+    let name = shell_word(&file.name);
     Recipe {
         title: format!("{}: the same problems for PyTorch", file.base_name()),
         why: "TunableOp searches rocBLAS too, which has the faster kernel for some problems.".to_owned(),
@@ -248,8 +242,8 @@ fn online(file: &Tunings<'_>) -> Recipe {
 
 fn find_exact(file: &Tunings<'_>) -> Recipe {
     let is_config = file.format == Format::FindExact;
-    let name = quoted(&file.name);
-    let config = if is_config { name.as_str() } else { "tuning.yaml" };
+    let name = shell_word(&file.name);
+    let config = if is_config { &*name } else { "tuning.yaml" };
     let mut steps = Vec::new();
     if !is_config {
         steps.push(step(
@@ -334,9 +328,9 @@ fn moe(file: &Tunings<'_>) -> Recipe {
         title: format!("{}: tuning fused mixtures of experts", file.base_name()),
         why: "The name is the key: experts, size per rank, device, types. The size changes with tensor parallelism.".to_owned(),
         steps: vec![
-            step("See what a batch gets.", format!("rockhound tunedb query {} --tokens 48", quoted(&file.name))),
+            step("See what a batch gets.", format!("rockhound tunedb query {} --tokens 48", shell_word(&file.name))),
             step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_moe.py --model MODEL --tp-size 8 --tune"),
-            step("The same content for SGLang.", format!("rockhound tunedb convert {} --to sglang -o DIR", quoted(&file.name))),
+            step("The same content for SGLang.", format!("rockhound tunedb convert {} --to sglang -o DIR", shell_word(&file.name))),
             step("Start the service and look for `Using default MoE config`: it means that no name fits.", ""),
         ],
     }
@@ -348,7 +342,7 @@ fn triton(file: &Tunings<'_>) -> Recipe {
         why: "A cache file is found by a hash of versions, source, key and all configurations: one more configuration orphans all files.".to_owned(),
         steps: vec![
             step("Print what is chosen while the application runs; switch it off in production.", "TRITON_PRINT_AUTOTUNING=1 python app.py 2>&1 | tee log.txt\nrockhound tunedb show log.txt"),
-            step("Turn the configurations that ran into source.", format!("rockhound tunedb convert {} --to triton-configs", quoted(&file.name))),
+            step("Turn the configurations that ran into source.", format!("rockhound tunedb convert {} --to triton-configs", shell_word(&file.name))),
         ],
     }
 }

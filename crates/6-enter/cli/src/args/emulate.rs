@@ -104,6 +104,9 @@ pub(crate) struct Profile {
     /// Record only these dispatches, counted from 0 in the order of their launch: IDs, ranges `1-5`, bounds `>10`.
     #[arg(long, short, value_name = "ID", num_args = 1.., conflicts_with = "file")]
     pub(crate) dispatch: Vec<String>,
+    /// Record only these launches of each kernel, counted from 1: `3`, `2-5`, `>10`.
+    #[arg(long, value_name = "N", num_args = 1.., conflicts_with = "file")]
+    pub(crate) kernel_iteration_range: Vec<String>,
     /// Record only the first dispatches of those selected.
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     pub(crate) dispatch_limit: Option<u64>,

@@ -71,6 +71,9 @@ pub(crate) struct View {
     /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` to choose from.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
+    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` to choose from, `merged` as one.
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
+    pub(crate) runs: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`.
     #[arg(long, value_name = "FACT: VALUE, …")]
     pub(crate) specs_correction: Option<String>,

@@ -91,7 +91,7 @@ impl Profiler for Hardware {
                 Tool::Rocprofv3(version) => format!(" {version}"),
                 Tool::Rocprofv2 | Tool::Rocprof => String::new(),
             },
-            if runs == 1 { "1 run of the program".to_owned() } else { format!("{runs} runs of the program") }
+            view::counted(runs, "run") + " of the program"
         );
         notes.iter().for_each(|note| eprintln!("{note}"));
         let stop = Arc::new(AtomicBool::new(false));

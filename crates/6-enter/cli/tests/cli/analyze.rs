@@ -278,13 +278,7 @@ fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
     // Name, files, exit code, what standard error begins with, what the report still shows.
     let cases: Vec<(&str, Files, i32, &str, &str)> = vec![
         ("empty", vec![], 1, "the folder holds no files", ""),
-        (
-            "strange",
-            vec![("notes.txt", b"x".to_vec())],
-            1,
-            "no recording found among 1 files (notes.txt)",
-            "",
-        ),
+        ("strange", vec![("notes.txt", b"x".to_vec())], 1, "no recording found in 1 file (notes.txt)", ""),
         ("header", csv(format!("{HEADER}\n")), 1, "`pmc_perf.csv` holds a header and no dispatches", ""),
         ("nothing", csv(String::new()), 1, "`pmc_perf.csv` is empty", ""),
         (

@@ -520,3 +520,23 @@ fn predecessors_of_the_profiler_are_driven_too() {
         }
     }
 }
+
+#[test]
+fn launches_of_each_kernel_are_left_to_the_profiler() {
+    let output = output("hardware-iterations");
+    let Some((code, said)) = profile(&output, "", &["--kernel-iteration-range", "2-5", "9", "-b", "10"])
+    else {
+        return;
+    };
+    assert_eq!(code, 0, "{said}");
+    for (range, message) in [
+        (">1", "`--kernel-iteration-range >1`: the profiler takes ranges with an end"),
+        ("1-2000000", "the profiler takes ranges with an end"),
+        ("x", "`x` names no iterations"),
+    ] {
+        let (code, said) =
+            profile(&self::output("hardware-iterations-wrong"), "", &["--kernel-iteration-range", range])
+                .unwrap();
+        assert!(code == 64 && said.contains(message), "{range}: {said}");
+    }
+}

@@ -29,6 +29,8 @@ mod run;
 mod runs;
 mod sampling;
 mod schema;
+mod selection;
+mod strangers;
 mod thread_trace;
 mod trace;
 mod triton;

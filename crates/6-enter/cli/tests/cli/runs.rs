@@ -70,6 +70,34 @@ fn runs_are_refused_or_taken_with_runs() {
 }
 
 #[test]
+fn a_run_of_several_files_is_read_by_its_name() {
+    let dir = made(
+        "runs-named",
+        &[
+            ("a.csv", table(&["copy"], "SQ_WAVES", 1)),
+            ("b.csv", table(&["fill", "fill"], "SQ_WAVES", 2)),
+            ("c.csv", table(&["fill", "fill"], "SQ_INSTS_VALU", 3)),
+        ],
+    );
+    let refused = rockhound(&["analyze", "-p", &dir]);
+    assert!(
+        refused.stderr.contains(&format!("`rockhound analyze -p {dir}/a.csv` one of them")),
+        "{refused:?}"
+    );
+    let text = good(&["analyze", "-p", &format!("{dir}/b"), "--arch", "mi300x"]);
+    assert!(text.contains("2 dispatches · 1 kernel · 2 counters"), "{text}");
+    let absent = rockhound(&["analyze", "-p", &format!("{dir}/d")]);
+    assert!(absent.code == 1 && absent.stderr.contains("no such file or folder"), "{absent:?}");
+    // Quotes where a shell needs them.
+    let spaced = made(
+        "runs named",
+        &[("a.csv", table(&["copy"], "SQ_WAVES", 1)), ("b.csv", table(&["fill"], "SQ_WAVES", 2))],
+    );
+    let refused = rockhound(&["analyze", "-p", &spaced]);
+    assert!(refused.stderr.contains(&format!("`rockhound analyze -p '{spaced}' --runs`")), "{refused:?}");
+}
+
+#[test]
 fn passes_of_any_name_are_joined() {
     let dir = made(
         "runs-passes",

@@ -22,7 +22,12 @@ impl Drop for Server {
 
 impl Server {
     fn start(path: &Path) -> Self {
-        let mut child = command(&["view", "--no-open"]).arg(path).stdout(Stdio::piped()).spawn().unwrap();
+        Self::start_with(path, &[])
+    }
+
+    fn start_with(path: &Path, options: &[&str]) -> Self {
+        let mut child =
+            command(&["view", "--no-open"]).args(options).arg(path).stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
         let rest = url.trim().strip_prefix("http://").expect("an address is printed");
@@ -55,6 +60,48 @@ fn copy_of_example(test: &str) -> std::path::PathBuf {
         std::fs::copy(entry.path(), dir.join(entry.file_name())).unwrap();
     }
     dir
+}
+
+/// Two runs in one folder; the second has two files, which are passes of it.
+fn runs_in_one_folder(test: &str) -> std::path::PathBuf {
+    const HEADER: &str = "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n";
+    let table = |kernels: &[&str], counter: &str| {
+        let row = |(at, kernel): (usize, &&str)| {
+            format!("{at},{kernel},64,64,{counter},7,{},{}\n", 1000 * at, 1000 * at + 500)
+        };
+        HEADER.to_owned() + &kernels.iter().enumerate().map(row).collect::<String>()
+    };
+    let dir = folder(test);
+    for (name, text) in [
+        ("a.csv", table(&["first_kernel"], "SQ_WAVES")),
+        ("b.csv", table(&["second_kernel", "second_kernel"], "SQ_WAVES")),
+        ("c.csv", table(&["second_kernel", "second_kernel"], "SQ_INSTS_VALU")),
+    ] {
+        std::fs::write(dir.join(name), text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn runs_in_one_folder_are_chosen_from_or_merged() {
+    let dir = runs_in_one_folder("view-runs");
+    let each = Server::start_with(&dir, &["--runs", "--arch=mi300x"]);
+    let page = |server: &Server, shown: &str| {
+        server.get(&format!("/{}/?shown={shown}", server.token), &server.address)
+    };
+    let (status, first) = page(&each, "0");
+    assert!(status == 200 && first.contains("first_kernel") && !first.contains("second_kernel"), "{status}");
+    // A run of two files has the counters of both.
+    let (status, second) = page(&each, "1");
+    assert!(
+        status == 200 && second.contains("second_kernel") && !second.contains("first_kernel"),
+        "{status}"
+    );
+    assert!(second.contains("SQ_INSTS_VALU") && second.contains("SQ_WAVES"));
+    assert_eq!(page(&each, "2").0, 400);
+    let merged = Server::start_with(&dir, &["--runs=merged", "--arch=mi300x"]);
+    let (status, all) = page(&merged, "0");
+    assert!(status == 200 && all.contains("first_kernel") && all.contains("second_kernel"), "{status}");
 }
 
 #[test]

@@ -97,6 +97,16 @@ fn kernels(request: &Request) -> Result<Vec<OsString>, String> {
     request.tool.arguments("kernels", &[("kernels", vec![any.join("|").into()])])
 }
 
+/// The launches of each kernel that are counted.
+fn iterations(request: &Request) -> Result<Vec<OsString>, String> {
+    if request.iterations.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ranges: Vec<String> =
+        request.iterations.iter().map(|(first, last)| format!("[{first}-{last}]")).collect();
+    request.tool.arguments("iterations", &[("range", vec![ranges.join(",").into()])])
+}
+
 fn of_counters(request: &Request, pass: &Pass, folder: &Path) -> Result<Vec<OsString>, String> {
     let mut words: Vec<OsString> = Vec::new();
     if pass.level.is_some() {
@@ -104,6 +114,7 @@ fn of_counters(request: &Request, pass: &Pass, folder: &Path) -> Result<Vec<OsSt
         words.extend(request.tool.arguments("extra-counters", &[("file", vec![file.into()])])?);
     }
     words.extend(kernels(request)?);
+    words.extend(iterations(request)?);
     if let Some(period) = &request.collection_period {
         let values = [("period", vec![period.into()])];
         words.extend(request.tool.arguments("collection-period", &values)?);
@@ -121,6 +132,7 @@ fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<Os
         words.extend(request.tool.arguments("extra-counters", &[("file", vec![file.into()])])?);
     }
     words.extend(kernels(request)?);
+    words.extend(iterations(request)?);
     words.extend(outputs(request, folder, "csv"));
     let file = request.output.join(GROUPS);
     words.extend(request.tool.arguments("multiplexing", &[("file", vec![file.into()])])?);
@@ -156,8 +168,12 @@ fn of_trace(request: &Request, trace: &ThreadTrace, folder: &Path) -> Result<Vec
     ];
     let mut words = request.tool.arguments("thread-trace", &values)?;
     words.extend(kernels(request)?);
-    let range = format!("[1-{}]", trace.dispatches.max(1));
-    words.extend(request.tool.arguments("iterations", &[("range", vec![range.into()])])?);
+    if request.iterations.is_empty() {
+        let range = format!("[1-{}]", trace.dispatches.max(1));
+        words.extend(request.tool.arguments("iterations", &[("range", vec![range.into()])])?);
+    } else {
+        words.extend(iterations(request)?);
+    }
     words.extend(["--output-directory".into(), folder.into()]);
     words.extend(["--output-format", "csv"].map(OsString::from));
     Ok(words)

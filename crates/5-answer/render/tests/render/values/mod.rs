@@ -116,6 +116,7 @@ pub(crate) fn gemm() -> KernelCard {
                     Place { address: Some(0x1b00), instruction: Some("scratch_load_dwordx3 v[4:6], off, off offset:4".into()), source: source(41), ..Place::default() },
                 ],
                 joined: Vec::new(),
+                in_verdict: false,
             },
             Finding {
                 kernel: None,
@@ -132,6 +133,7 @@ pub(crate) fn gemm() -> KernelCard {
                 evidence: vec![],
                 places: vec![Place { text_line: Some(120), instruction: Some("s_waitcnt lgkmcnt(0)".into()), in_loop: Some(2), ..Place::default() }],
                 joined: Vec::new(),
+                in_verdict: false,
             },
             Finding {
                 kernel: None,
@@ -148,6 +150,7 @@ pub(crate) fn gemm() -> KernelCard {
                 evidence: vec![],
                 places: vec![],
                 joined: Vec::new(),
+                in_verdict: false,
             },
         ],
         not_checked: vec![

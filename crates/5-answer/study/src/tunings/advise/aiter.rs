@@ -1,8 +1,8 @@
 //! What to do next with AITER's tables and its configurations of Triton kernels.
 
-use super::{gpu_option, quoted, step};
+use super::{gpu_option, step};
 use tunedb::{Detail, Tunings};
-use view::Recipe;
+use view::{Recipe, shell_word};
 
 /// Tuners by family: what the family's name contains, and the command, with `IN` and `OUT` in the place of the tables. The first that
 /// fits counts.
@@ -25,14 +25,14 @@ const TUNERS: [(&str, &str); 11] = [
 
 /// A table of rows: which shapes lack one, tune, merge, check.
 pub(super) fn table(file: &Tunings<'_>) -> Recipe {
-    let (name, gpu) = (quoted(&file.name), gpu_option(file));
+    let (name, gpu) = (shell_word(&file.name), gpu_option(file));
     let family = match &file.detail {
         Detail::Columns(columns) => columns.family.as_str(),
         _ => "",
     };
     let is = |part: &str| family.contains(part) || part == "mxscale" && file.base_name().contains(part);
     let (input, output) = if file.rows.iter().any(|row| row.candidate.is_ok()) {
-        ("untuned.csv".to_owned(), "tuned.csv")
+        ("untuned.csv".into(), "tuned.csv")
     } else {
         (name.clone(), "tuned.csv")
     };
@@ -69,7 +69,7 @@ pub(super) fn table(file: &Tunings<'_>) -> Recipe {
 
 /// A configuration of a Triton kernel: see what a size takes, write a file for an N and K, check, join.
 pub(super) fn configuration(file: &Tunings<'_>) -> Recipe {
-    let (name, gpu) = (quoted(&file.name), gpu_option(file));
+    let (name, gpu) = (shell_word(&file.name), gpu_option(file));
     let sizes = match &file.detail {
         Detail::Config(config) => config.size("N").zip(config.size("K")),
         _ => None,
@@ -89,13 +89,13 @@ pub(super) fn configuration(file: &Tunings<'_>) -> Recipe {
         steps.push(step(
             "Every N and K without a file of its own takes this default. Measure the sizes of your model and put the result beside it, under \
              the same name with the sizes behind it.",
-            format!("cp {name} {}", quoted(&file.name.replace(".json", "-N=4096-K=4096.json"))),
+            format!("cp {name} {}", shell_word(&file.name.replace(".json", "-N=4096-K=4096.json"))),
         ));
     }
     steps.push(step(
         "Join it with another person's file for the same kernel. The files hold no times: entries that differ are listed, and what a new entry \
          takes over.",
-        format!("rockhound tunedb merge {name} OTHER/{} -o {} --explain", quoted(file.base_name()), quoted(file.base_name())),
+        format!("rockhound tunedb merge {name} OTHER/{} -o {} --explain", shell_word(file.base_name()), shell_word(file.base_name())),
     ));
     Recipe {
         title: format!("{}: settings of a Triton kernel of AITER", file.base_name()),

@@ -7,7 +7,7 @@ use super::Gpu;
 use crate::args::{Method, OnGpu, Profile, Same};
 use crate::exit::usage;
 use crate::sets;
-use analysis::workload::Blocks;
+use analysis::workload::{Blocks, iteration_ranges};
 use anyhow::Result;
 use arch::Target;
 use counters::{Plan, catalogue, plan};
@@ -128,10 +128,37 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         samples,
         trace,
         kernels: args.kernel.clone(),
+        iterations: iterations(args, tool)?,
         output,
         resume: *resume,
     };
     Ok(Asked { request, notes })
+}
+
+/// Launches of one kernel that a range may hold: the profiler keeps a list of them.
+const MOST_ITERATIONS: u64 = 1_000_000;
+
+/// The launches of each kernel that are counted, as the profiler takes them.
+fn iterations(args: &Profile, tool: Tool) -> Result<Vec<(u64, u64)>> {
+    let texts = &args.kernel_iteration_range;
+    let ranges = iteration_ranges(texts).map_err(|error| usage(error.message, error.hint))?;
+    if ranges.is_empty() {
+        return Ok(ranges);
+    }
+    if tool.is_predecessor() {
+        return Err(usage(
+            "a profiler older than rocprofv3 counts every launch, so `--kernel-iteration-range` selects nothing",
+            "select with `--kernel-iteration-range` of `rockhound analyze` afterwards",
+        ));
+    }
+    supported(tool.arguments("iterations", &[]))?;
+    match ranges.iter().find(|(first, last)| last.saturating_sub(*first) >= MOST_ITERATIONS) {
+        Some((first, _)) => Err(usage(
+            format!("`--kernel-iteration-range {}`: the profiler takes ranges with an end", texts.join(" ")),
+            format!("give one, such as `{first}-{}`", first.saturating_add(99)),
+        )),
+        None => Ok(ranges),
+    }
 }
 
 /// Counters that the profiler knows; none where it cannot say all of them, and is believed.

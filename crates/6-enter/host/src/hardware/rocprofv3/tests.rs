@@ -26,6 +26,7 @@ pub(in crate::hardware) fn request(kernels: &[&str], version: [u32; 3]) -> Reque
         samples: None,
         trace: None,
         kernels: kernels.iter().map(|it| it.to_string()).collect(),
+        iterations: Vec::new(),
         output: "/out".into(),
         resume: false,
         facts: BTreeMap::new(),
@@ -106,6 +107,21 @@ fn command_lines_are_those_of_the_documentation() {
             counters,
             format!(
                 "--collection-period 100:500:1 --collection-period-unit msec {out} csv --pmc SQ_WAVES TCC_HIT {app}"
+            ),
+        ),
+        (
+            with(&|it| it.iterations = vec![(2, 5), (9, 9)]),
+            counters,
+            format!("--kernel-iteration-range [2-5],[9-9] {out} csv --pmc SQ_WAVES TCC_HIT {app}"),
+        ),
+        (
+            with(&|it| {
+                it.kernels = vec!["gemm".into()];
+                it.iterations = vec![(3, 4)];
+            }),
+            Run::Trace(&trace),
+            format!(
+                "--att --att-target-cu 1 --att-shader-engine-mask 0x1 --att-simd-select 0xF --att-buffer-size 268435456 --kernel-include-regex (gemm) --kernel-iteration-range [3-4] --output-directory /out/.running --output-format csv {app}"
             ),
         ),
         (

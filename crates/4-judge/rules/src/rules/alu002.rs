@@ -47,6 +47,12 @@ The ROCm HIP performance guidelines: divergent branches within a warp are run on
 
 /// Turns to the lanes that do not pass a branch's condition.
 const OTHER_LANES: Op = Op::named("s_andn2_saveexec_b64");
+/// Turns off the lanes that do not pass it.
+const BRANCHES: Op = Op::named("s_and_saveexec_b64");
+/// Keeps those for later.
+const KEEPS: Op = Op::named("s_xor_b64");
+/// Instructions of a first side that are looked through.
+const LONGEST: usize = 4096;
 /// Cycles of the shorter side below which the branch is not worth a word.
 const LITTLE: f64 = 64.0;
 /// Work-items of a row that workgroups of two dimensions have at least.
@@ -85,14 +91,13 @@ struct Branch {
 impl Branch {
     fn of(evidence: &KernelEvidence<'_>, turn: u32, kept: RegRange, mask: RegRange) -> Option<Branch> {
         // `s_and_saveexec mask, condition`, then `s_xor mask, exec, mask`.
-        let xor = (0..turn).rev().find(|at| writes(&evidence.insts[*at as usize], mask))?;
+        let keeps = |inst: &Inst| inst.op == KEEPS && inst.operands().first() == Some(&Operand::Reg(mask));
+        let before = &evidence.insts[(turn as usize).saturating_sub(LONGEST)..turn as usize];
+        let xor = turn - (before.len() - before.iter().rposition(keeps)?) as u32;
         let start = xor.checked_sub(1)?;
-        let (save, flip) = (&evidence.insts[start as usize], &evidence.insts[xor as usize]);
+        let save = &evidence.insts[start as usize];
         let [Operand::Reg(saved), Operand::Reg(condition)] = save.operands() else { return None };
-        let is_branch = flip.op.info().name == "s_xor_b64"
-            && save.op.info().name == "s_and_saveexec_b64"
-            && *saved == mask;
-        if !is_branch {
+        if save.op != BRANCHES || *saved != mask {
             return None;
         }
         let compare = written_at(evidence, start, *condition)?;
@@ -109,14 +114,6 @@ impl Branch {
         })?;
         Some(Branch { start, compare, first: xor + 1..turn, second: turn + 1..end })
     }
-}
-
-fn writes(inst: &Inst, register: RegRange) -> bool {
-    let mut found = false;
-    inst.visit_writes(|range| {
-        found |= range.file == register.file && range.indices().contains(&register.first)
-    });
-    found
 }
 
 /// Lanes of each wave differ in a comparison: of low bits of the work-item's number with a constant that some of their values pass.

@@ -95,9 +95,9 @@ fn in_loop(evidence: &KernelEvidence<'_>, id: u32) -> Option<Finding> {
     let stores: Vec<Known> = stores.iter().filter_map(known).collect();
     let pairs = stores.iter().flat_map(|store| loads.iter().map(move |load| (store, load)));
     let mut found = pairs.filter(|(store, load)| {
-        overlap(store, load)
-            && reaches(evidence, id, load.at, store.at)
+        reaches(evidence, id, load.at, store.at)
             && !reaches(evidence, id, store.at, load.at)
+            && overlap(store, load)
     });
     let (store, load) = found.next()?;
     Some(

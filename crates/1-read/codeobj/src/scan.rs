@@ -118,6 +118,12 @@ enum Container<'a> {
     Sections {
         sections: std::vec::IntoIter<Bytes<'a>>,
     },
+    /// Data in which a program keeps code objects of its own accord.
+    Embedded {
+        bytes: Bytes<'a>,
+        at: usize,
+        count: usize,
+    },
     Bundles {
         bytes: Bytes<'a>,
         at: u64,
@@ -205,6 +211,7 @@ impl<'a> Scan<'a> {
                 self.open.push(Container::Bundles { bytes, at: 0, count: 0 });
                 Ok(())
             }
+            Container::Embedded { bytes, at, count } => self.next_embedded(bytes, at, count),
             Container::Errors { mut errors } => {
                 let Some(error) = errors.next() else { return Ok(()) };
                 self.open.push(Container::Errors { errors });
@@ -259,6 +266,9 @@ impl<'a> Scan<'a> {
             self.open.push(Container::Bundles { bytes, at: 0, count: 0 });
             return Ok(());
         }
+        if !elf.sections.iter().any(|section| holds_gpu_code(section.name)) {
+            return self.enter_data(elf, position, origin);
+        }
         let mut sections = Vec::new();
         let mut errors = Vec::new();
         let mut end = 0;
@@ -283,6 +293,40 @@ impl<'a> Scan<'a> {
         self.open.push(Container::Sections { sections: sections.into_iter() });
         self.open.push(Container::Errors { errors: errors.into_iter() });
         Ok(())
+    }
+
+    /// Looks at constants and data of a host file: some runtimes load code objects that they carry there.
+    fn enter_data(&mut self, elf: &Elf<'a>, position: u64, origin: &str) -> Result<(), ReadError> {
+        let mut holding: Vec<_> = elf.sections.iter().filter(|section| is_data(section.name)).collect();
+        holding.sort_by_key(|section| std::cmp::Reverse(section.offset));
+        let mut start = u64::MAX;
+        for section in holding {
+            // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of this reader's business.
+            let end = section.offset.saturating_add(section.size);
+            let Some(data) = elf.contents(section).ok().filter(|_| end <= start) else { continue };
+            start = section.offset;
+            let name = String::from_utf8_lossy(section.name);
+            let bytes = Bytes { data, position: position + section.offset, origin: join(origin, &name) };
+            self.open.push(Container::Embedded { bytes, at: 0, count: 0 });
+        }
+        Ok(())
+    }
+
+    /// Opens the next code object at or after `at`.
+    fn next_embedded(&mut self, bytes: Bytes<'a>, at: usize, count: usize) -> Result<(), ReadError> {
+        let Some(start) = find_code_object(bytes.data, at) else { return Ok(()) };
+        let data = &bytes.data[start..];
+        let position = bytes.position + start as u64;
+        let origin = format!("{}[{count}]", bytes.origin);
+        let length = elf::extent(data).filter(|length| (1..=data.len() as u64).contains(length));
+        // What claims more than there is is data that looks like a code object.
+        let next = start + length.map_or(EMBEDDED_ALIGNMENT, |length| length as usize);
+        let count = count + usize::from(length.is_some());
+        self.open.push(Container::Embedded { bytes, at: next, count });
+        match length {
+            Some(length) => self.enter(&data[..length as usize], position, origin),
+            None => Ok(()),
+        }
     }
 
     /// Opens the next bundle at or after `at`.
@@ -370,6 +414,21 @@ fn join(outer: &str, inner: &str) -> String {
 /// Sections where HIP and the offload bundler put GPU code.
 fn holds_gpu_code(section: &[u8]) -> bool {
     section.starts_with(b".hip_fatbin") || section.starts_with(BUNDLE_MAGIC)
+}
+
+/// Sections of constants and data.
+fn is_data(section: &[u8]) -> bool {
+    [&b".rodata"[..], b".data", b".lrodata", b".ldata"].iter().any(|name| section.starts_with(name))
+}
+
+/// Code objects among other data are aligned at least like this.
+const EMBEDDED_ALIGNMENT: usize = 8;
+
+/// Finds the next aligned code object.
+fn find_code_object(data: &[u8], from: usize) -> Option<usize> {
+    let first = from.next_multiple_of(EMBEDDED_ALIGNMENT);
+    let mut at = (first..data.len()).step_by(EMBEDDED_ALIGNMENT);
+    at.find(|at| data[*at..].starts_with(b"\x7fELF") && u16_at(&data[*at..], 18) == Some(elf::MACHINE_AMDGPU))
 }
 
 fn elf_target(data: &[u8]) -> Option<Target> {

@@ -181,6 +181,27 @@ fn the_same_code_whatever_the_container() {
     }
 }
 
+/// Some runtimes carry code objects among the constants of a program, with no section of their own.
+#[test]
+fn code_objects_among_constants_are_found() {
+    let mut data = fixture("host.so");
+    let plain: Vec<Vec<u8>> = objects("plain.hipfb", &Wanted::all());
+    let renamed: Vec<usize> =
+        (0..data.len()).filter(|at| data[*at..].starts_with(b".hip_fatbin\0")).collect();
+    for at in renamed {
+        data[at..at + 11].copy_from_slice(b".rodata.gpu");
+    }
+    let found: Vec<_> = scan(&data, &Wanted::all()).unwrap().map(|found| found.unwrap()).collect();
+    assert!(found.iter().all(|found| found.origin.starts_with(".rodata.gpu[")), "{found:?}");
+    let bytes: Vec<Vec<u8>> = found.iter().map(|found| found.data.to_vec()).collect();
+    assert!(!bytes.is_empty() && bytes.chunks(plain.len()).all(|chunk| chunk == plain));
+    // Something that begins like a code object and is none, and one that is cut short.
+    let host = scan(&data, &Wanted::all()).unwrap().next().unwrap().unwrap();
+    let at = host.position as usize;
+    data[at + 40..at + 48].fill(0xff);
+    assert!(scan(&data, &Wanted::all()).unwrap().all(|found| found.is_ok()));
+}
+
 fn objects(name: &str, wanted: &Wanted) -> Vec<Vec<u8>> {
     scan(&fixture(name), wanted).unwrap().map(|found| found.unwrap().data.into_owned()).collect()
 }

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Most lines that a text becomes.
-const MOST_LINES: usize = 1 << 20;
+const MOST_LINES: usize = 1 << 19;
 /// Most lines that are looked at, repeated ones each time.
-const MOST_STEPS: usize = 1 << 21;
+const MOST_STEPS: usize = 1 << 20;
 /// Most bytes that macros and repetitions write.
 const MOST_BYTES: usize = 1 << 26;
 /// Deepest nesting of macros and repetitions.

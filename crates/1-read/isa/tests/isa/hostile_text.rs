@@ -4,7 +4,7 @@ use isa::text::parse_body;
 use isa::{Cfg, DefUse, Isa, Liveness, Mix};
 
 /// Bytes that steer the reader, put where they do not belong.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 31] = [
     "[",
     "]",
     ":",
@@ -29,6 +29,13 @@ const PIECES: [&str; 24] = [
     "=",
     "{",
     ".p2align 30",
+    ".macro ",
+    ".rept 999\n",
+    ".irp x, 1, 2\n",
+    ".if 1\n",
+    "\\",
+    "/*",
+    "*/",
 ];
 
 /// Numbers that look random and are the same in every run (xorshift*).
@@ -48,7 +55,8 @@ fn damaged_text_is_read_to_its_end() {
         include_str!("../lines/every.s"),
         include_str!("../lines/gfx90a.s"),
         include_str!("../lines/gfx942.s"),
-        include_str!("../lines/gfx950.s")
+        include_str!("../lines/gfx950.s"),
+        include_str!("../lines/preprocessed.s")
     );
     let lines: Vec<&str> = source.lines().collect();
     let mut next = numbers();

@@ -68,12 +68,12 @@ pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, plain_kernel_name,
 };
 pub use multiplexed::Multiplexed;
-pub use names::{is_companion, is_level_file};
+pub use names::is_level_file;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use passes::{is_pass, is_repeated_run, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
-pub use recognize::{has_counters, has_form_of_recording, holds_dispatches};
+pub use recognize::{has_counters, has_form_of_recording, holds_dispatches, is_companion};
 pub use recording::Workload;
 pub use repeats::{SPREADS_FILE, SPREADS_HEADER, Spread};
 pub use sampled::{

@@ -32,40 +32,6 @@ pub fn is_level_file(name: &str) -> bool {
     name.strip_suffix(".csv").is_some_and(|stem| LEVELS.iter().any(|level| level.0 == stem))
 }
 
-/// Files that profilers leave with a recording: read with it, or what it was made of and what was made of it.
-const COMPANIONS: [&str; 14] = [
-    "sysinfo.csv",
-    "roofline.csv",
-    "timestamps.csv",
-    "kernel_names.csv",
-    "pmc_dispatch_info.csv",
-    "pmc_kernel_top.csv",
-    "pmc_perf.csv",
-    crate::repeats::SPREADS_FILE,
-    crate::shares::SHARES_FILE,
-    crate::predictions::PREDICTIONS_FILE,
-    crate::instructions::INSTRUCTIONS_FILE,
-    crate::marks::MARKS_FILE,
-    crate::occupancy::OCCUPANCY_FILE,
-    crate::launches::LAUNCHES_FILE,
-];
-
-/// Whether a file belongs to recordings by its name, packed or not. What passes leave in folders of their own belongs to them.
-pub fn is_companion(name: &str) -> bool {
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    let file = last(name);
-    let (folders, _) = name.rsplit_once('/').unwrap_or(("", name));
-    COMPANIONS.contains(&file)
-        || is_level_file(file)
-        || is_unjoined(file)
-        || file.strip_prefix("results_").is_some_and(|it| is_unjoined(it) || is_level_file(it))
-        || file.ends_with("agent_info.csv")
-        || is_native_file(file)
-        || file.contains("_pc_sampling_")
-        || crate::is_thread_trace(file)
-        || folders.split('/').any(|it| crate::is_pass(it) || crate::is_thread_trace_folder(it))
-}
-
 /// Kinds of files, by the start of their names: `counters_PASS_PROCESS.csv`.
 pub(crate) const KINDS: [&str; 3] = ["counters", "dispatch", "kernel_symbols"];
 

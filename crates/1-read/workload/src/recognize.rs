@@ -6,10 +6,12 @@
 use crate::folder::{self, Files};
 use crate::form::Form;
 use crate::instructions::INSTRUCTIONS_FILE;
+use crate::launches::LAUNCHES_FILE;
 use crate::marks::MARKS_FILE;
 use crate::model::Generation;
 use crate::names::{is_level_file, is_native_file, is_results, is_unjoined, last};
 use crate::occupancy::OCCUPANCY_FILE;
+use crate::passes::is_pass;
 use crate::predictions::PREDICTIONS_FILE;
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
@@ -67,6 +69,40 @@ pub fn holds_dispatches(name: &str) -> bool {
         || ends(name, "counter_collection.csv")
         || ends(name, "kernel_trace.csv")
         || thread_trace::is_thread_trace(name)
+}
+
+/// Files that profilers leave with a recording: read with it, or what it was made of and what was made of it.
+const COMPANIONS: [&str; 14] = [
+    "sysinfo.csv",
+    "roofline.csv",
+    "timestamps.csv",
+    "kernel_names.csv",
+    "pmc_dispatch_info.csv",
+    "pmc_kernel_top.csv",
+    "pmc_perf.csv",
+    SPREADS_FILE,
+    SHARES_FILE,
+    PREDICTIONS_FILE,
+    INSTRUCTIONS_FILE,
+    MARKS_FILE,
+    OCCUPANCY_FILE,
+    LAUNCHES_FILE,
+];
+
+/// Whether a file belongs to recordings by its name, packed or not. What passes leave in folders of their own belongs to them.
+pub fn is_companion(name: &str) -> bool {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let file = last(name);
+    let (folders, _) = name.rsplit_once('/').unwrap_or(("", name));
+    COMPANIONS.contains(&file)
+        || is_level_file(file)
+        || is_unjoined(file)
+        || file.strip_prefix("results_").is_some_and(|it| is_unjoined(it) || is_level_file(it))
+        || file.ends_with("agent_info.csv")
+        || is_native_file(file)
+        || file.contains("_pc_sampling_")
+        || thread_trace::is_thread_trace(file)
+        || folders.split('/').any(|it| is_pass(it) || thread_trace::is_thread_trace_folder(it))
 }
 
 /// Reads the recording that is in a folder.

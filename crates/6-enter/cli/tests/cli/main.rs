@@ -16,6 +16,7 @@ mod diff;
 mod doctor;
 mod exporting;
 mod formats;
+mod generic;
 mod guide;
 mod hardware;
 mod ir;

@@ -12,7 +12,7 @@ fn changed(folder: &Path, from: &str, to: &str) -> crate::run::Ran {
 }
 
 /// The same with more options.
-fn changed_with(folder: &Path, changes: &[(&str, &str)], options: &[&str]) -> crate::run::Ran {
+pub(crate) fn changed_with(folder: &Path, changes: &[(&str, &str)], options: &[&str]) -> crate::run::Ran {
     let text = std::fs::read_to_string(root().join(EXAMPLE)).unwrap();
     let code = root().join("examples/vector_copy/vector_copy.gfx942.hsaco").display().to_string();
     let mut text = text.replace("vector_copy.gfx942.hsaco", &code);
@@ -559,55 +559,4 @@ fn what_comes_next_is_at_the_clock_that_was_asked_for() {
     assert!(ran.stdout.contains("2100 MHz, times at 1500 MHz"), "{}", ran.stdout);
     let guide = rockhound(&["guide", &path]);
     assert!(guide.stdout.contains("profile --gpu mi300x@1500 "), "{}", guide.stdout);
-}
-
-#[test]
-fn launches_of_each_kernel_are_selected_by_their_number() {
-    let dir = folder("profile-iterations").display().to_string();
-    for (range, message) in [("x", "`x` names no iterations"), ("0", "`0` names no iterations")] {
-        let ran = rockhound(&["profile", "--kernel-iteration-range", range, "-o", &dir, "--", "true"]);
-        assert!(ran.code == 64 && ran.stderr.contains(message), "{range}: {}", ran.stderr);
-    }
-    let ran = rockhound(&["profile", EXAMPLE, "--kernel-iteration-range", "1"]);
-    assert!(ran.code == 64 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
-}
-
-#[test]
-fn code_for_generic_targets_runs_like_code_of_its_own() {
-    let source = root().join("examples/vector_copy/vector_copy.hip");
-    let Some(code) = testkit::compile("clang++-22", &source, "gfx9-4-generic", &[]) else { return };
-    let dir = folder("profile-generic");
-    std::fs::write(dir.join("generic.hsaco"), code).unwrap();
-    let code = dir.join("generic.hsaco").display().to_string();
-    let own = root().join("examples/vector_copy/vector_copy.gfx942.hsaco").display().to_string();
-    let ran = changed_with(&dir, &[(&own, &code)], &["-b", "10"]);
-    assert!(ran.code == 0 && ran.stderr.contains("`c`: all 1048576 elements as expected"), "{}", ran.stderr);
-    let counted = |folder: &Path| {
-        let text = good(&[
-            "analyze",
-            "-p",
-            &folder.display().to_string(),
-            "-b",
-            "10",
-            "11",
-            "16",
-            "17",
-            "--format",
-            "csv",
-        ]);
-        // The first column is the recording's name.
-        text.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect::<Vec<_>>()
-    };
-    let plain = folder("profile-generic-plain");
-    assert_eq!(changed_with(&plain, &[], &["-b", "10"]).code, 0);
-    assert_eq!(counted(&dir), counted(&plain));
-    let listing = good(&["inspect", "--asm", "--workload", &dir.display().to_string()]);
-    assert!(listing.contains("gfx9-4-generic") && listing.contains("16384"), "{listing}");
-    // It does not run on what it was not made for.
-    let ran = changed_with(&dir, &[(&own, &code), ("mi300x", "mi210")], &[]);
-    assert!(
-        ran.code == 1 && ran.stderr.contains("no code for gfx90a, only for gfx9-4-generic"),
-        "{}",
-        ran.stderr
-    );
 }

@@ -168,3 +168,14 @@ fn an_analysis_is_written_as_a_database() {
         assert_eq!(ask("SELECT count(*) FROM compute_kernel_metric_value WHERE value IS NULL").trim(), "0");
     }
 }
+
+#[test]
+fn launches_of_each_kernel_are_selected_by_their_number() {
+    let dir = folder("profile-iterations").display().to_string();
+    for (range, message) in [("x", "`x` names no iterations"), ("0", "`0` names no iterations")] {
+        let ran = rockhound(&["profile", "--kernel-iteration-range", range, "-o", &dir, "--", "true"]);
+        assert!(ran.code == 64 && ran.stderr.contains(message), "{range}: {}", ran.stderr);
+    }
+    let ran = rockhound(&["profile", "examples/vector_copy/LAUNCH.toml", "--kernel-iteration-range", "1"]);
+    assert!(ran.code == 64 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
+}

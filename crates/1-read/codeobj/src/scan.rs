@@ -36,6 +36,11 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// Whether the program registers it with the HIP runtime when it starts; code among its data is loaded by name.
+    pub fn is_registered(&self) -> bool {
+        !is_data(self.origin.as_bytes())
+    }
+
     /// Reads it; the origin is carried over and errors give positions in the file.
     pub fn read(&self) -> Result<CodeObject, ReadError> {
         let mut object = CodeObject::read(&self.data).map_err(|error| match self.data {

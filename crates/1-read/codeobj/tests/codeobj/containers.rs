@@ -193,6 +193,7 @@ fn code_objects_among_constants_are_found() {
     }
     let found: Vec<_> = scan(&data, &Wanted::all()).unwrap().map(|found| found.unwrap()).collect();
     assert!(found.iter().all(|found| found.origin.starts_with(".rodata.gpu[")), "{found:?}");
+    assert!(found.iter().all(|found| !found.is_registered()), "a program loads these itself");
     let bytes: Vec<Vec<u8>> = found.iter().map(|found| found.data.to_vec()).collect();
     assert!(!bytes.is_empty() && bytes.chunks(plain.len()).all(|chunk| chunk == plain));
     // Something that begins like a code object and is none, and one that is cut short.

@@ -73,7 +73,8 @@ pub(crate) fn read(path: &Path) -> Result<Program> {
     };
     let mut targets = BTreeSet::new();
     if let Ok(found) = scan(data, &Wanted::all()) {
-        targets.extend(found.take(MOST_OBJECTS).filter_map(Result::ok).map(|it| it.target.to_string()));
+        let found = found.take(MOST_OBJECTS).filter_map(Result::ok).filter(|it| it.is_registered());
+        targets.extend(found.map(|it| it.target.to_string()));
     }
     // Code of a program is registered by the program itself.
     if !targets.is_empty() && !dynamic.names("__hipRegisterFatBinary") {

@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub, which show findings beside the lines of a pull request.
 //!
-//! The one idea to keep in mind: a message is one line, so its breaks and percent signs are escaped.
+//! A message is one line, so its breaks and percent signs are escaped.
 
 use view::{Finding, KernelCard, Place, Severity, SourceLine};
 

@@ -1,6 +1,6 @@
 //! Markdown of answers, for issues, wikis and pull requests.
 //!
-//! The one idea to keep in mind: a table there has no width to fit, so every column is written.
+//! A table there has no width to fit, so every column is written.
 
 use crate::Style;
 use crate::marks;
@@ -290,7 +290,7 @@ fn number(n: &Number, decimals: usize) -> String {
     }
 }
 
-/// Text in which markdown sees no markup of its own.
+/// Escapes text so that markdown reads no markup in it.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

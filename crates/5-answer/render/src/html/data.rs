@@ -1,7 +1,7 @@
-//! What the script works on, as JSON in the page.
+//! Data of the page's script, as JSON in the page.
 //!
-//! The one idea to keep in mind: it is long tables in columns, and numbers as texts that are ready to be shown; `<` is
-//! written as an escape, so no name can end the script element.
+//! It is long tables in columns, and numbers as texts that are ready to be shown; `<` is written as an
+//! escape, so no name can end the script element.
 
 use super::cells;
 use super::code::CodeData;

@@ -1,4 +1,4 @@
-//! What was measured, and the verdict: the first screen.
+//! First screen of the page: the measured work and the verdict.
 
 use crate::marks::{self, signed};
 use crate::text::{shorten, visible};
@@ -35,7 +35,7 @@ pub(crate) struct RecordingView<'a> {
     pub(crate) lines: Vec<(&'a str, Cow<'a, str>)>,
 }
 
-/// What stops the kernel of most time.
+/// Limiter of the kernel with the most time.
 pub(crate) struct VerdictView<'a> {
     pub(crate) kernel: String,
     pub(crate) headline: Cow<'a, str>,

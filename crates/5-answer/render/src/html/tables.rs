@@ -141,7 +141,7 @@ pub(crate) struct AlsoView<'a> {
     pub(crate) evidence: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// Where a finding stands.
+/// Location of a finding.
 pub(crate) struct PlaceView<'a> {
     pub(crate) source: Option<String>,
     pub(crate) address: Option<u64>,
@@ -368,7 +368,7 @@ fn in_panels(page: &Page) -> impl Iterator<Item = &Table> {
     page.report.tables.iter().filter(move |t| !apart(t) && !PREDICTIONS.contains(&t.id.as_str()))
 }
 
-/// What limits are worth and what changes would bring, of the kernels of most time.
+/// Gains of lifted limits and of changes, for the kernels with the most time.
 pub(crate) fn predictions(page: &Page) -> Vec<PanelView<'_>> {
     let tables = page.report.tables.iter();
     tables
@@ -377,7 +377,7 @@ pub(crate) fn predictions(page: &Page) -> Vec<PanelView<'_>> {
         .collect()
 }
 
-/// Tables below the charts, those of a panel together.
+/// Tables below the charts, grouped by panel.
 pub(crate) fn panels(page: &Page) -> Vec<PanelView<'_>> {
     let mut before = "";
     in_panels(page)

@@ -1,6 +1,6 @@
 //! SVG elements, written in order.
 //!
-//! The one idea to keep in mind: every value passes through [`escape`], names of kernels as well as numbers.
+//! Every value passes through [`escape`], names of kernels as well as numbers.
 
 use std::fmt::{Display, Write};
 
@@ -15,7 +15,7 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// Begins an element that others stand in.
+    /// Begins an element that contains others.
     pub(crate) fn open(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         self.start(name, attributes);
         self.out.push('>');
@@ -29,7 +29,7 @@ impl Svg {
         }
     }
 
-    /// An element in which nothing stands.
+    /// An empty element.
     pub(crate) fn leaf(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         self.start(name, attributes);
         self.out.push_str("/>");
@@ -54,7 +54,7 @@ impl Svg {
         self.text("text", place, text);
     }
 
-    /// What a pointer over the innermost element shows.
+    /// Tooltip of the innermost element.
     pub(crate) fn title(&mut self, text: &str) {
         self.text("title", &[], text);
     }
@@ -77,7 +77,7 @@ impl Svg {
         self.leaf("rect", &[own, also].concat());
     }
 
-    /// What a picture of its own stands on.
+    /// Background of a standalone picture.
     pub(crate) fn ground(&mut self, width: f64, height: f64) {
         self.leaf("rect", &[("class", &"ground"), ("width", &At(width)), ("height", &At(height))]);
     }

@@ -1,7 +1,7 @@
 //! The memory chart as a diagram: blocks in columns, what flows between them on arrows.
 //!
-//! The one idea to keep in mind: where things stand follows from blocks and links; every number goes through a slot, so a
-//! page can put another kernel's numbers into the same diagram.
+//! The layout follows from blocks and links; every number goes through a slot, so a page can put another
+//! kernel's numbers into the same diagram.
 
 use super::element::{At, Points, Svg};
 use super::number::quantity;
@@ -77,7 +77,7 @@ pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
     svg.finish()
 }
 
-/// The numbers of `chart` as they stand in the diagram of `whole`.
+/// The numbers of `chart` in the layout of `whole`.
 pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
     let mut slots = draw(&mut Svg::default(), &Layout::of(whole), chart);
     if slots.trust.iter().all(String::is_empty) {
@@ -86,7 +86,7 @@ pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
     slots
 }
 
-/// What the chart says, for those who do not see it.
+/// Description of the chart for readers who do not see it.
 fn describe(chart: &MemoryChart) -> String {
     let mut parts = Vec::new();
     for link in &chart.links {
@@ -301,7 +301,7 @@ pub(crate) fn step(percent: Option<f64>) -> usize {
     percent.map_or(0, |percent| [20.0, 50.0, 80.0].iter().filter(|least| percent >= **least).count())
 }
 
-/// What flows between a block and the one below it; which links there are says the whole chart.
+/// Flows between a block and the one below it; the links of the whole chart decide which are drawn.
 fn draw_down(
     svg: &mut Svg,
     (upper, lower): (&Placed, &Placed),

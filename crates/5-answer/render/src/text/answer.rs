@@ -1,6 +1,6 @@
 //! The text of an answer: inputs, notes, findings, tables, steps.
 //!
-//! Commands with a part of their own put it between these; see [`crate::Part`].
+//! Commands with an extra part put it between these; see [`crate::Part`].
 
 use super::findings::{self, Heading};
 use super::grid;
@@ -12,7 +12,7 @@ use view::{Answer, Cell, Input, Missing, Note, NoteKind, Number, Recipe, Table, 
 /// Reasons for missing values written below one table.
 const REASONS: usize = 6;
 
-/// Renders an answer that has no part of its own; `decimals` after the point.
+/// Renders an answer without an extra part; `decimals` after the point.
 pub(crate) fn answer<P>(answer: &Answer<P>, decimals: usize, style: &Style) -> String {
     let mut page = Page::new(style);
     // A table of one input has its name and facts as heading.

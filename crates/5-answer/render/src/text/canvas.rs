@@ -1,6 +1,6 @@
 //! A grid of characters to draw on, with dots between them.
 //!
-//! The one idea to keep in mind: lines are dots of a fine grid, eight to a character; text put on a cell hides its dots.
+//! Lines are dots of a fine grid, eight to a character; text put on a cell hides its dots.
 
 use super::page::{Page, Span, span};
 use crate::Role;
@@ -18,7 +18,7 @@ struct Cell {
     role: Role,
 }
 
-/// What is drawn on.
+/// Drawing surface.
 pub(super) struct Canvas {
     width: usize,
     cells: Vec<Cell>,

@@ -1,7 +1,7 @@
 //! One kernel as a card: what it uses, what limits it, its loops, what was found.
 //!
-//! The one idea to keep in mind: a reader scans the left column; every line begins with the word for what
-//! stands on it, and the answer comes before its evidence.
+//! A reader scans the left column; every line begins with its label, and the answer comes before its
+//! evidence.
 
 use super::names::shorten;
 use super::number::{bytes, short};
@@ -412,7 +412,7 @@ pub(crate) fn severity_role(severity: Severity) -> Role {
 /// Findings of one rule that are shown with their evidence; the rest is counted.
 const FINDINGS_WITH_EVIDENCE: usize = 8;
 
-/// Findings that stand under a title of their own, each with its evidence.
+/// Findings under a title, each with its evidence.
 pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
     let mut page = Page::new(style);
     page.wrapped(0, 4, &[span(Role::Heading, short_name(title, 2 * style.width - 4, style))]);

@@ -1,6 +1,6 @@
-//! Numbers of tables: so many decimals, aligned at the point.
+//! Numbers of tables: a fixed number of decimals, aligned at the point.
 //!
-//! The one idea to keep in mind: a number never reads as zero unless it is zero, and whole numbers show no decimals.
+//! A number never reads as zero unless it is zero, and whole numbers show no decimals.
 
 use view::thousands;
 

@@ -1,7 +1,7 @@
 //! The guide: a conversation of four questions, shorter than a screen.
 //!
-//! The one idea to keep in mind: a command stands alone on its line and can be pasted; where it is longer than the line it
-//! goes on after a backslash, as a shell reads it.
+//! A command has its line to itself and can be pasted; where it is longer than the line it goes on after a
+//! backslash, as a shell reads it.
 
 use super::card::{severity_role, short_name};
 use super::page::{Page, Span, dim, plain, span, visible, width};
@@ -78,14 +78,14 @@ pub fn kernel(
     page.finish()
 }
 
-/// What signs mean.
+/// Legend of the signs.
 fn signs(page: &mut Page, of: impl Iterator<Item = Mark>) {
     if let Some(legend) = marks::legend(of) {
         page.wrapped(2, 4, &[dim(legend)]);
     }
 }
 
-/// What stops a kernel, and what follows.
+/// The limiter of a kernel, and its consequences.
 fn because(page: &mut Page, it: &GuideVerdict) {
     page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
     if !it.meaning.is_empty() {
@@ -96,7 +96,7 @@ fn because(page: &mut Page, it: &GuideVerdict) {
     }
 }
 
-/// What stops the kernel that a guide is about, with its name and share of the time.
+/// The limiter of the kernel that a guide describes, with its name and share of the time.
 pub(super) fn headline(page: &mut Page, guide: &Guide) {
     let style = page.style;
     let it = &guide.verdict;

@@ -1,8 +1,8 @@
 //! The annotated disassembly of one kernel.
 //!
-//! The one idea to keep in mind: the margin on the left says where and how full, the margin on the right says
-//! what is wrong; between them stands the instruction as the disassembler writes it. A recording adds columns on the left:
-//! how often, for how many lanes, at what cost.
+//! The margin on the left says where and how full, the margin on the right says what is wrong; between them
+//! is the instruction as the disassembler writes it. A recording adds columns on the left: how often, for how
+//! many lanes, at what cost.
 
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{self, Sampled};
@@ -30,7 +30,7 @@ struct Measured {
     lines: bool,
     conflicts: bool,
     stalls: bool,
-    /// There is no room for shares and for why waves wait beside the instruction.
+    /// True if the line is too narrow to show shares and wait reasons beside the instruction.
     narrow: bool,
 }
 
@@ -126,7 +126,7 @@ const LOOPS: [&str; 5] = ["        ", "  │     ", "  ││    ", "  │││
 /// Bytes of a usual line.
 const BYTES_PER_LINE: usize = 64;
 
-/// Writes a number at the end of so many columns.
+/// Writes a number right-aligned in `columns` columns.
 fn aligned(out: &mut String, value: u64, radix: u64, columns: usize) {
     let (mut digits, mut at, mut rest) = ([b' '; 24], 24, value);
     loop {
@@ -146,7 +146,7 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
     listing_with_places(listing, findings, style).0
 }
 
-/// Renders a listing, and says on which line of the text each instruction stands.
+/// Renders a listing, and returns the text line of each instruction.
 pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Style) -> (String, Vec<usize>) {
     let mut page = Page::new(style);
     let mut places = Vec::with_capacity(listing.lines.len());

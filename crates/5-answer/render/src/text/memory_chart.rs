@@ -1,7 +1,7 @@
 //! The memory chart as a diagram.
 //!
-//! The one idea to keep in mind: columns of blocks with links between them; a block is as high as its facts and its
-//! links need, and a block alone in its column is as high as what it is linked to. Nothing has a fixed place.
+//! Columns of blocks with links between them; a block is as high as its facts and its links need, and a block
+//! alone in its column is as high as what it is linked to. Nothing has a fixed place.
 
 use super::canvas::Canvas;
 use super::page::{Page, dim, span, width};
@@ -135,7 +135,7 @@ fn place<'a>(chart: &'a MemoryChart, size: &Size) -> (Vec<Placed<'a>>, usize) {
     (placed, total.max(below))
 }
 
-/// What flows between a block and the one below it, in lines as wide as they are.
+/// Flows between a block and the one below it, in lines as wide as the blocks.
 fn down(chart: &MemoryChart, from: BlockId, to: BlockId) -> Vec<(Role, String)> {
     let mut lines = Vec::new();
     for link in chart.between(from, to) {

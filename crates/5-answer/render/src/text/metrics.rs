@@ -1,6 +1,6 @@
 //! Metrics and counters explained.
 //!
-//! The one idea to keep in mind: a list is for finding the name, a card for understanding it.
+//! A list is for finding the name, a card for understanding it.
 
 use super::page::{Page, dim, plain, span, width};
 use crate::{Role, Style};

@@ -1,7 +1,6 @@
 //! The occupancy calculator's answer.
 //!
-//! The one idea to keep in mind: the answer stands first, the table of boundaries shows how far the next
-//! step is on every resource.
+//! The answer comes first; the table of boundaries shows how far the next step is on every resource.
 
 use super::card::{occupancy_spans, step_spans};
 use super::number::{bytes, short};

@@ -1,7 +1,7 @@
 //! Lines of text with roles, wrapped to a width.
 //!
-//! The one idea to keep in mind: widths are counted before colours are written, and characters that could
-//! steer a terminal are made visible, since names come from files nobody has vouched for.
+//! Widths are counted before colours are written, and characters that could steer a terminal are made
+//! visible, since names come from files nobody has vouched for.
 
 use crate::{Role, Style};
 use std::borrow::Cow;
@@ -171,7 +171,7 @@ impl Page {
         self.style.paint(&mut self.out, role, &visible(text));
     }
 
-    /// Makes room for so many bytes more.
+    /// Reserves space for `bytes` more bytes.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes);
     }
@@ -209,7 +209,7 @@ pub(crate) fn join(groups: Vec<Vec<Span>>, separator: &str) -> Vec<Span> {
 /// Column at which the values of a card start.
 pub(super) const VALUES: usize = 12;
 
-/// A line of a card: the word for what stands on it, then that.
+/// A line of a card: the label, then its value.
 pub(super) fn field(page: &mut Page, name: &str, spans: &[Span]) {
     let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
     page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);

@@ -1,7 +1,6 @@
 //! A report on a recording: its head, findings, charts, tables, and what is missing.
 //!
-//! The one idea to keep in mind: what costs time comes first, numbers to look up come last, and what is not there
-//! is explained once at the end.
+//! Costs in time come first, reference numbers last, and missing values are explained once at the end.
 
 use super::answer::{notes, write_tables};
 use super::findings::{self, Heading};
@@ -79,7 +78,7 @@ pub fn panels(report: &Answer<Recordings>, decimals: usize, style: &Style) -> (S
 /// The table of kernels.
 const KERNELS: &str = "0.1";
 
-/// The panel before which charts stand.
+/// The panel before which charts are written.
 const CHARTS: u32 = 3;
 
 fn panel(table: &Table) -> u32 {

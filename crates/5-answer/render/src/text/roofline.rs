@@ -1,7 +1,8 @@
 //! The roofline as a plot and a table.
 //!
-//! The one idea to keep in mind: both axes are logarithmic, so every bandwidth is a line of the same slope; a kernel's
-//! letter stands at its operations per byte of the farthest memory shown, the same letter small at those of the next.
+//! Both axes are logarithmic, so every bandwidth is a line of the same slope; a kernel's capital letter marks
+//! its operations per byte of the farthest memory shown, the small letter its operations per byte of the
+//! next.
 
 use super::canvas::Canvas;
 use super::card::short_name;
@@ -188,7 +189,7 @@ fn x_axis(page: &mut Page, axes: &Axes, columns: usize) {
     page.raw(&[dim(format!("{cut} {unit}"))]);
 }
 
-/// Which mark stands at which level's operations per byte.
+/// Mark of each memory level in the chart.
 fn legend(page: &mut Page, chart: &RooflineChart) {
     let levels: Vec<&str> = chart
         .kernels
@@ -268,7 +269,7 @@ fn table(page: &mut Page, chart: &RooflineChart) {
     }
 }
 
-/// Columns of each level; those of operations include the rate.
+/// Columns of each level; columns of operations include the rate.
 struct Shown {
     intensity: bool,
     bandwidth: bool,

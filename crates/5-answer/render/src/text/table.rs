@@ -1,7 +1,6 @@
 //! Many kernels as a table, one line each.
 //!
-//! The one idea to keep in mind: the name column takes what the numbers leave; on narrow terminals the least
-//! telling columns go first.
+//! The name column takes what the numbers leave; on narrow terminals the least telling columns go first.
 
 use super::card::{severity_role, short_name};
 use super::number::{bytes, short};
@@ -125,7 +124,7 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// What `--sort` takes: the columns, `severity` and `name`.
+/// Values of `--sort`: the columns, `severity` and `name`.
 pub const SORT_COLUMNS: &[&str] = &[
     "severity",
     "name",

@@ -1,6 +1,6 @@
 //! The list of kernels.
 //!
-//! The one idea to keep in mind: only the rows seen are made, so thousands of kernels scroll like ten.
+//! Only the rows seen are made, so thousands of kernels scroll like ten.
 
 use super::lines::look;
 use super::{App, Ask, KernelEntry, Key};

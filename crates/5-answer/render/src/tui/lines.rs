@@ -1,7 +1,7 @@
 //! A text as the lines of a screen, and the part of it that is seen.
 //!
-//! The one idea to keep in mind: the text comes with the colours of the renderers of text, whose codes are the only escapes
-//! in it, since they make those of names visible.
+//! The text comes with the colours of the renderers of text, whose codes are the only escapes in it, since
+//! they make those of names visible.
 
 use super::Key;
 use crate::Role;

@@ -1,7 +1,7 @@
 //! How an emulated recording compares with one of a GPU of the same program, in a form that says nothing of its user.
 //!
-//! The one idea to keep in mind: what leaves the machine is a list of what is let through, numbers of counters and facts of the GPU, and
-//! never a list of what is taken out.
+//! The file that leaves the machine is filled from a list of allowed values (counter values and GPU facts),
+//! never by removing forbidden ones.
 
 use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Distance of the emulated sum from the measured one as a share of the measured one; none where that is 0 and the other is not.
+    /// Relative error of the emulated sum against the measured one; `None` if only the measured sum is 0.
     pub fn error(&self) -> Option<f64> {
         let (measured, emulated): (f64, f64) = (self.measured.iter().sum(), self.emulated.iter().sum());
         let error = if measured == emulated { 0.0 } else { (emulated - measured) / measured };

@@ -1,7 +1,7 @@
 //! The analysis of recordings as an SQLite database.
 //!
-//! The one idea to keep in mind: tables and views have the names and columns of the vendor's analysis databases, so that
-//! what reads those reads these; a value that cannot be known has no row.
+//! Tables and views have the names and columns of the vendor's analysis databases, so that tools which read
+//! those databases read these too; an unknown value has no row.
 
 use analysis::workload::{Subject, selected_samples};
 use metrics::{Compiled, Definitions, EvaluatedTable, Evaluation, Settings, Style, table};
@@ -46,7 +46,7 @@ pub fn analysis_db(
     Ok(database.serialize(MAIN_DB)?.to_vec())
 }
 
-/// A recording: its name is that of the folder above, as in `workloads/NAME/GPU`.
+/// A recording, named after the parent folder, as in `workloads/NAME/GPU`.
 fn add_workload(to: &Transaction<'_>, subject: &Subject) -> Result<i64, rusqlite::Error> {
     let path = Path::new(&subject.path);
     let part = |path: Option<&Path>| Some(path?.file_name()?.to_string_lossy().into_owned());
@@ -103,7 +103,8 @@ impl Writer<'_> {
         self.samples(subject)
     }
 
-    /// Samples of the program counter. Which code object an instruction is of is not told apart: there is one for all.
+    /// Samples of the program counter. The code object of an instruction is not distinguished: one entry
+    /// covers all.
     fn samples(&self, subject: &Subject) -> Result<(), rusqlite::Error> {
         let all = selected_samples(&subject.workload, &subject.rows);
         if all.is_empty() {
@@ -231,7 +232,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a column is called: as its heading, each word with a capital.
+/// Name of a column: its heading, each word capitalised.
 fn value_name(t: &EvaluatedTable, heading: &str) -> String {
     match heading {
         _ if t.style == Style::Channels => heading.to_owned(),

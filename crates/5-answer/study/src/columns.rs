@@ -1,6 +1,6 @@
 //! A recording as columns, for data frames.
 //!
-//! The one idea to keep in mind: values pass through as recorded; only how far they can be trusted is added.
+//! Values pass through as recorded; only their accuracy is added.
 
 use view::{COLUMNS_SCHEMA, Columns, DataCells, DataColumn, DataKind, Mark, MissingCells, Note, NoteKind};
 use workload::{Counter, Severity, TIME, Values, Workload};

@@ -1,4 +1,4 @@
-//! `doctor`: facts and checks of machines, and how those of a fleet differ.
+//! `doctor`: facts and checks of machines, and differences within a fleet.
 
 use rules::{HostEvidence, Profile};
 use std::collections::BTreeMap;
@@ -124,7 +124,7 @@ fn gpus(gpus: &[system::Gpu]) -> String {
     kinds.into_iter().map(|(kind, count)| format!("{count} x {kind}")).collect::<Vec<_>>().join("; ")
 }
 
-/// What some machines of a fleet have and most have not: facts, and verdicts of checks.
+/// Facts and check verdicts that some machines of a fleet have and most have not.
 pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
     let mut values: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
     for (at, machine) in machines.iter().enumerate() {

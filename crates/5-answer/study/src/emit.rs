@@ -17,7 +17,8 @@ pub enum Form {
     Slurm,
 }
 
-/// Variables recommended for a kind of work on a machine; those of single GPUs follow its number of GPUs.
+/// Variables recommended for a kind of work on a machine; the single-GPU variables depend on its number of
+/// GPUs.
 pub fn block(machine: &Machine, environment: Option<&Environment>, profile: Profile, form: Form) -> String {
     let gpus = machine.known_gpus().len();
     let mut rows = variables::recommended(profile.as_str());

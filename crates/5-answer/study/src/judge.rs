@@ -1,6 +1,6 @@
 //! Findings, charts and the guide of a report: what the rules and the roofline say of each kernel.
 //!
-//! The one idea to keep in mind: of several recordings the last one is judged, with the base beside it.
+//! Of several recordings the last one is judged, with the base beside it.
 
 use crate::FailOn;
 use analysis::WorkloadEvidence;
@@ -10,7 +10,7 @@ use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use view::{Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings};
 
-/// Kernels judged, those of most time; a recording of more than these is rare and the rest takes next to no time.
+/// Most kernels judged, longest first.
 const KERNELS: usize = 200;
 /// The rule that compares with a base.
 const COMPARES: &str = "CTR005";

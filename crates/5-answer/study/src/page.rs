@@ -1,7 +1,6 @@
 //! Recordings as a page: the report on everything, and tables and charts of every kernel that takes time.
 //!
-//! The one idea to keep in mind: a kernel's tables are made by the same function as those of the whole run, over fewer
-//! dispatches.
+//! A kernel's tables are made by the same function as those of the whole run, over fewer dispatches.
 
 use crate::judge;
 use analysis::WorkloadEvidence;
@@ -15,15 +14,15 @@ use view::{
 
 /// Kernels drawn in the roofline: as many as there are letters.
 const DRAWN: usize = 52;
-/// Kernels with tables of their own, those of most time.
+/// Most kernels with their own tables, longest first.
 const DETAILED: usize = 200;
 /// Kernels for which the tables of single channels, which are long, are made too.
 const WITH_CHANNELS: usize = 4;
 /// Dispatches listed.
 pub const DISPATCHES: usize = 100_000;
 
-/// The page of recordings, the last of which is shown with the first as base. `code_of` gives the code of its kernels, of
-/// those that are found.
+/// The page of recordings: the last is shown, with the first as base. `code_of` returns the code of each
+/// kernel that is found.
 pub fn page(
     definitions: &Definitions,
     compiled: &[&Compiled],

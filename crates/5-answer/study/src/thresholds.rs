@@ -1,7 +1,7 @@
 //! Threshold files of `rockhound diff`.
 //!
-//! The one idea to keep in mind: a limit says how far a value may move in one direction. `+4`: at most 4 more;
-//! `-0`: nothing less; `+10%`: at most a tenth more. What has no limit may move freely.
+//! A limit says how far a value may move in one direction. `+4`: at most 4 more; `-0`: nothing less; `+10%`:
+//! at most a tenth more. A value without a limit may move freely.
 
 use std::fmt;
 use view::{Comparison, KernelComparison};
@@ -23,7 +23,7 @@ const KERNEL_KEYS: [&str; 2] = ["kernels.added", "kernels.removed"];
 /// Families of keys with a free second part.
 const FAMILIES: [&str; 5] = ["mix.", "loads.", "stores.", "lds.", "findings."];
 
-/// What is wrong with a threshold file.
+/// Error in a threshold file.
 #[derive(Debug, PartialEq)]
 pub struct ThresholdError(String);
 

@@ -5,7 +5,7 @@ use gemm::{Estimate, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::{Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles};
 
-/// What is asked.
+/// Problem and GPU to choose a tile for.
 #[derive(Clone, Debug)]
 pub struct TileQuestion {
     /// The GPU.

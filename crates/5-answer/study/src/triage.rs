@@ -1,7 +1,7 @@
 //! `triage`: faults of all inputs as incidents, the cause before what follows from it.
 //!
-//! The one idea to keep in mind: a hang after a memory fault is no second fault, and the program counter stands past the access that
-//! made it unless memory was precise; both are said, neither is guessed away.
+//! A hang after a memory fault is not a second fault, and the program counter is past the faulting access
+//! unless memory was precise; the report states both and guesses neither.
 
 mod core_dump;
 mod registers;
@@ -25,7 +25,7 @@ pub struct KernelCode {
     pub size: u64,
     /// Kernel, demangled.
     pub kernel: String,
-    /// Its instructions; addresses are those of the code object.
+    /// Its instructions; addresses are relative to the code object.
     pub listing: Listing,
 }
 
@@ -205,7 +205,7 @@ fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
         && logs.iter().flat_map(|log| &log.messages).any(|message| matches!(message.message, Message::MemoryFault { address, .. } if Some(address) == it.address))
 }
 
-/// What the fields of a page fault say, as words.
+/// Fields of a page fault as words.
 fn rights(it: &PageFault) -> String {
     let mut words = vec![format!("GPU {}", it.bdf)];
     if let Some(process) = &it.process {
@@ -272,7 +272,7 @@ fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
     incident
 }
 
-/// What a report of the emulator means.
+/// Explanation of a report of the emulator.
 const EMULATED: &str = "reported by the emulator: the access is exact";
 
 /// Instructions shown before and behind the one of the emulator's report.
@@ -330,7 +330,7 @@ fn is_memory(it: &Incident) -> bool {
     SIGNS.iter().any(|sign| it.title.contains(sign)) && !it.title.contains("ECC")
 }
 
-/// What to run to learn more.
+/// Commands that find out more.
 fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
         return Vec::new();

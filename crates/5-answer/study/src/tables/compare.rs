@@ -27,7 +27,7 @@ const COMPARED: [&str; 21] = [
     "bus in place",
     "best",
 ];
-/// What a number of a row is 0 in the run that has no such row.
+/// Columns that count 0 in the run that lacks the row.
 const COUNTS: [&str; 8] = ["time", "calls", "total", "kernels", "GPU", "count", "gaps", "spans"];
 
 /// Tables of both, rows joined by their labels.

@@ -1,7 +1,7 @@
-//! What `rockhound trace` shows of one timeline, of several ranks, or of two compared.
+//! Answers of `rockhound trace` about one timeline, several ranks, or two compared timelines.
 //!
-//! The one idea to keep in mind: every number is a cell of a table with its unit; text shows the tables most asked for, JSON and
-//! CSV all of them.
+//! Every number is a cell of a table with its unit; text output shows the most used tables, JSON and CSV all
+//! of them.
 
 mod head;
 mod kernels;

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
 use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
 
-/// Classes that are no category of kernels.
+/// Classes that are not kernel categories.
 const HOST: [(HostKind, &str); 7] = [
     (HostKind::Operator, "operator"),
     (HostKind::Python, "python"),
@@ -150,7 +150,7 @@ impl<'a> Builder<'_, 'a> {
     }
 }
 
-/// A lane with its spans in order and in rows: one that overlaps others lies below all of those.
+/// A lane with its spans in order and in rows: a span that overlaps others is placed below all of them.
 fn lane(name: String, gpu: bool, mut spans: Vec<TimelineSpan>) -> TimelineLane {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
     // End of the last span of each row.

@@ -1,6 +1,6 @@
-//! What to do next with a tuning file, as commands to paste.
+//! Next steps for a tuning file, as commands to paste.
 //!
-//! The one idea to keep in mind: the flows are those of the vendor's guides, with the names and sizes of this file in them.
+//! The steps follow the vendor's guides, with the names and sizes of this file.
 
 mod aiter;
 
@@ -20,7 +20,7 @@ fn step(text: impl Into<String>, command: impl Into<String>) -> RecipeStep {
     RecipeStep { text: text.into(), command: command.into() }
 }
 
-/// What files of one format may be for, where their flows differ.
+/// Purposes of a file format whose steps differ.
 fn kind(file: &Tunings<'_>) -> String {
     match &file.detail {
         Detail::Columns(columns) => columns.family.clone(),
@@ -144,7 +144,7 @@ fn offline(file: &Tunings<'_>) -> Recipe {
     }
 }
 
-/// Rows by what they cost, most first: calls times time, or calls times operations where there is no time.
+/// Rows by cost, highest first: calls times time, or calls times operations if no time is known.
 fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
     let mut rows: Vec<&Row<'_>> = file
         .rows
@@ -161,7 +161,7 @@ fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
     rows
 }
 
-/// A problem as a command of hipblaslt-bench; none where its types are not known.
+/// A problem as a command of hipblaslt-bench; `None` if its types are unknown.
 fn bench_command(row: &Row<'_>) -> Option<String> {
     let GemmShape { m, n, k, batch, leading } = *row.shape.as_ref().ok()?.gemm()?;
     let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2)?;

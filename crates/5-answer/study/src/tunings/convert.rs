@@ -1,7 +1,7 @@
 //! Tuning files as another format, where the meaning is kept; and what is lost.
 //!
-//! The one idea to keep in mind: a value that the new format cannot hold is listed as lost, and a row that would mean
-//! something else there is left out with the reason.
+//! A value that the new format cannot hold is listed as lost, and a row that would mean something else there
+//! is left out with the reason.
 
 use super::answer;
 use super::merge::Refusal;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Row, Shape, Tunings, tunableop};
 use view::{Answer, NoteKind, Tuned};
 
-/// What to write.
+/// Target format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum To {
     /// TunableOp's results with plain line ends, without mark and blank lines.
@@ -36,7 +36,7 @@ pub struct Converted {
     pub bytes: Vec<u8>,
     /// Its name, where the name is a part of the key.
     pub name: Option<String>,
-    /// What is lost, and how many rows there are.
+    /// Losses of the conversion, and the number of rows.
     pub report: Answer<Tuned>,
 }
 
@@ -100,7 +100,7 @@ pub fn convert(
     Ok(Converted { bytes, name, report })
 }
 
-/// What the new file does not hold.
+/// Data that the new file does not hold.
 #[derive(Default)]
 struct Lost {
     columns: BTreeSet<String>,

@@ -1,7 +1,8 @@
 //! Which problems of a model have no entry in the files there are.
 //!
-//! The one idea to keep in mind: a problem is looked up by each loader's own rule; where list and file are of one library
-//! their keys are compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's library.
+//! A problem is looked up by each loader's own rule; where list and file are of one library their keys are
+//! compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's
+//! library.
 
 use super::query::{Problem, choose};
 use super::{answer, column, said, shape, table};

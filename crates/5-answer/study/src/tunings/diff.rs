@@ -1,4 +1,4 @@
-//! What changed between two tuning files.
+//! Changes between two tuning files.
 
 use super::{answer, column, said, shape, table};
 use std::collections::{BTreeMap, HashMap};
@@ -103,7 +103,7 @@ pub fn diff(
     report
 }
 
-/// What happened to a row, and the time won for one call.
+/// Change of a row, and the time won for one call.
 fn compare(a: &Row<'_>, b: &Row<'_>, noise: f64) -> (&'static str, Option<f64>) {
     let same = a.candidate == b.candidate;
     match (a.time_us, b.time_us) {

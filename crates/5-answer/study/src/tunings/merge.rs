@@ -1,7 +1,7 @@
 //! Merging tuning files: of each key the fastest row, and what was decided.
 //!
-//! The one idea to keep in mind: a slower kernel never replaces a faster one unless that is asked for, files that hold for
-//! other versions are refused whole, and no row vanishes without a line that says why.
+//! A slower kernel never replaces a faster one unless that is asked for, files for other versions are refused
+//! whole, and no row vanishes without a line that says why.
 
 mod aiter;
 mod configs;
@@ -28,7 +28,7 @@ const REPEATS: usize = 5;
 pub struct Options {
     /// Difference of times below which they are the same, as a share; none: from repeats.
     pub noise: Option<f64>,
-    /// Rows of later files replace those of earlier ones, also where they are slower.
+    /// Rows of later files replace rows of earlier ones, even if slower.
     pub force: bool,
     /// Cut sizes of logic files to four numbers.
     pub trim: bool,
@@ -52,7 +52,7 @@ pub struct Merged {
 pub struct Refusal {
     /// Why.
     pub message: String,
-    /// What to do.
+    /// Remedy.
     pub hint: String,
 }
 
@@ -154,7 +154,7 @@ struct Candidate<'f, 'a> {
     row: &'f Row<'a>,
 }
 
-/// What became of the rows of one key.
+/// Outcome for the rows of one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Decision {
     /// There is only one.
@@ -229,7 +229,8 @@ fn choose(rows: &[Candidate<'_, '_>], noise: f64, force: bool) -> (usize, Decisi
     (chosen, decision)
 }
 
-/// Noise of repeated measurements: what nine of ten pairs of times of one kernel differ by. None where there are too few.
+/// Noise of repeated measurements: the 90th percentile of the differences between two times of one kernel.
+/// `None` if there are too few.
 fn noise_of_repeats<'g>(groups: impl Iterator<Item = &'g [Candidate<'g, 'g>]>) -> Option<f64> {
     let mut differences = Vec::new();
     for group in groups {
@@ -362,7 +363,7 @@ fn title(files: &[Tunings<'_>]) -> String {
     }
 }
 
-/// The noise asked for, or that of repeats, with a fact that says which.
+/// The requested noise, or the noise of repeats, with a fact that says which.
 fn noise(options: &Options, groups: &Groups<'_, '_>, journal: &mut Journal) -> f64 {
     let repeats = groups.iter().map(|it| it.1).filter(|rows| rows.len() > 1);
     let (noise, from) = match (options.noise, noise_of_repeats(repeats)) {

@@ -1,7 +1,7 @@
 //! Which row of a file a library takes for a problem, by the rule of that library's loader.
 //!
-//! The one idea to keep in mind: each format has one rule, stated in words beside the code that follows it; what a rule
-//! leaves open is said to be open.
+//! Each format has one rule, stated in words beside the code that follows it; cases that a rule leaves open
+//! are reported as open.
 
 mod config;
 
@@ -17,7 +17,7 @@ const MOST_TAKEN: usize = 1000;
 /// A problem.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
-    /// What is computed.
+    /// Computed operation.
     pub kind: Option<Kind>,
     /// M, N and K, as the file has them.
     pub mnk: Option<[u64; 3]>,
@@ -35,12 +35,12 @@ pub struct Problem {
     pub key: Option<String>,
 }
 
-/// What a loader takes.
+/// Rows that a loader takes.
 #[derive(Clone, Debug)]
 pub struct Choice<'f, 'a> {
     /// The loader's rule.
     pub rule: &'static str,
-    /// What it takes; of several problems that fit the question one for each.
+    /// The rows it takes; one for each of several problems that match the question.
     pub taken: Vec<Taken<'f, 'a>>,
     /// Why nothing is taken, or what is open.
     pub note: Option<String>,
@@ -65,7 +65,7 @@ impl<'f, 'a> Choice<'f, 'a> {
     }
 }
 
-/// What the loader of a file takes for a problem on a machine.
+/// Returns the rows that the loader of a file takes for a problem on a machine.
 pub fn choose<'f, 'a>(
     file: &'f Tunings<'a>,
     problem: &Problem,

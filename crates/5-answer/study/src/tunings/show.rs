@@ -9,7 +9,7 @@ use view::{Answer, Cell, ColumnKind, Table, Tuned};
 /// Which rows.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// What they compute.
+    /// Operation that they compute.
     pub kind: Option<Kind>,
     /// Sizes of a matrix product; none of a size: any.
     pub mnk: Option<[Option<u64>; 3]>,

@@ -1,7 +1,7 @@
 //! Merging AITER's Triton configurations.
 //!
-//! The one idea to keep in mind: the files hold no times and an entry decides for every M from the one before it on, so what a new entry
-//! takes over is said in numbers of rows.
+//! The files hold no times and an entry decides for every M from the one before it on, so the report states
+//! how many rows a new entry takes over.
 
 use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose, groups};
 use crate::tunings::query::rows_take;

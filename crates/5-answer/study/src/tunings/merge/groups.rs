@@ -1,6 +1,6 @@
 //! Rows of several files by key.
 //!
-//! The one idea to keep in mind: files of hundreds of thousands of rows are grouped by one list of rows and one of ranges, since a list for
+//! Files of hundreds of thousands of rows are grouped by one list of rows and one of ranges, since a list for
 //! each key would take more memory than the rows.
 
 use super::{Candidate, Journal, natural};
@@ -38,7 +38,7 @@ impl<'f, 'a> Groups<'f, 'a> {
         (rows[0].row.key.as_ref(), rows)
     }
 
-    /// A value of each key, by the key's number. The rows are gone through as they lie in memory, on all cores.
+    /// Applies `value` to the rows of each key, in parallel; results in key order.
     pub(super) fn each<T: Send>(&self, value: impl Fn(&[Candidate<'f, 'a>]) -> T + Sync + Send) -> Vec<T> {
         self.ranges.par_iter().map(|range| value(self.of(range).1)).collect()
     }

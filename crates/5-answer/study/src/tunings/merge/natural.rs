@@ -16,8 +16,8 @@ pub(super) fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> usize {
 
 /// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes first.
 ///
-/// A run of digits is `0`, how many there are without leading zeros, these two in a byte, and how many there are in all; other
-/// bytes stand for themselves.
+/// A run of digits is encoded as `0`, its length without leading zeros, these two in a byte, and its total
+/// length; other bytes are kept.
 pub(super) fn beginning(mut text: &[u8]) -> [u64; 2] {
     let mut out = Vec::with_capacity(48);
     while let (true, Some((first, rest))) = (out.len() < 16, text.split_first()) {

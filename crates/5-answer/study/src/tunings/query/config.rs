@@ -1,7 +1,7 @@
-//! What AITER's kernels in Triton take from their configurations.
+//! Configurations that AITER's Triton kernels take.
 //!
-//! The one idea to keep in mind: the path chooses the file, the number of rows or a name chooses the entry, and where a name chooses it, that
-//! name is in the kernel's code.
+//! The path chooses the file, the number of rows or a name chooses the entry, and where a name chooses it,
+//! that name is in the kernel's code.
 
 use super::{Choice, Problem, Taken};
 use rules::TuneMachine;
@@ -106,7 +106,7 @@ fn by_name<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     Choice::of(NAMES, taken)
 }
 
-/// Whether one of the other files stands before a kernel's default.
+/// True if another file overrides a kernel's default.
 pub(super) fn set_aside<'f, 'a>(
     files: &'f [Tunings<'a>],
     number: usize,

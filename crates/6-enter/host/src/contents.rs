@@ -1,8 +1,8 @@
 //! The bytes of a file, mapped into memory.
 //!
-//! The one idea to keep in mind: mapping is `unsafe` and happens here alone. Libraries with GPU code are
-//! gigabytes of which a few megabytes are looked at; mapping reads only those, and [`Contents::release`] gives
-//! the pages back, so memory in use does not grow with the file.
+//! Mapping is `unsafe` and happens here alone. Libraries with GPU code are gigabytes of which a few megabytes
+//! are looked at; mapping reads only those, and [`Contents::release`] gives the pages back, so memory in use
+//! does not grow with the file.
 #![allow(
     unsafe_code,
     reason = "mapping a file has a contract the compiler cannot check; it is stated at each use"

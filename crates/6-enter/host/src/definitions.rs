@@ -7,7 +7,7 @@ use arch::{Model, Target, target_of_product};
 use metrics::{Compiled, DefinitionError, Definitions};
 use std::path::PathBuf;
 
-/// The built-in definitions with those of the files; `None` without files.
+/// The built-in definitions with the definitions of `files`; `None` without files.
 pub fn read(files: &[PathBuf]) -> Result<Option<Definitions>> {
     if files.is_empty() {
         return Ok(None);

@@ -1,8 +1,9 @@
 //! Counters, samples and traces of a program on a GPU: the vendor's profiler runs the program once for each.
 //!
-//! The boundary is [`Launcher`]: start a process with these arguments, say how it ended. Everything else is files. A pass
-//! counts only when its process ended well, its dispatches are those of the first pass and its counters are all there;
-//! then its folder gets its name, `pmc_3`, so that an interrupted recording holds finished passes only.
+//! The boundary is [`Launcher`]: start a process with these arguments and report how it ended. Everything
+//! else is files. A pass counts only when its process ended well, its dispatches equal the first pass's and
+//! its counters are all there; then its folder gets its name, `pmc_3`, so that an interrupted recording holds
+//! finished passes only.
 
 mod dispatches;
 mod folders;
@@ -43,20 +44,20 @@ pub enum Ended {
     Code(i32),
     /// By a signal.
     Signal(i32),
-    /// By us: it had written so many bytes, more than its limit.
+    /// Killed by us: it had written this many bytes, more than its limit.
     TooMuch(u64),
 }
 
-/// What is recorded.
+/// The recording to make.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The profiler.
     pub profiler: PathBuf,
     /// Which of the vendor's it is.
     pub tool: Tool,
-    /// Program and its arguments; none where a process is attached to.
+    /// Program and its arguments; empty if attaching to a process.
     pub program: Vec<OsString>,
-    /// What starts the ranks of the program: `mpirun -n 4`.
+    /// Command that starts the ranks of the program: `mpirun -n 4`.
     pub launcher: Option<Vec<OsString>>,
     /// A process that runs already.
     pub attach: Option<Attach>,
@@ -66,17 +67,17 @@ pub struct Request {
     pub target: String,
     /// Counters of each pass.
     pub plan: Plan,
-    /// Runs of each pass for counters; more than one give medians and how far the runs lie apart.
+    /// Runs of each counter pass; more than one give medians and the run-to-run spread.
     pub repeat: usize,
     /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other then.
     pub multiplexing: Option<Multiplexing>,
-    /// Samples of the program counter, in a run of their own.
+    /// Samples of the program counter, in a separate run.
     pub samples: Option<Samples>,
-    /// Thread trace, in a run of its own.
+    /// Thread trace, in a separate run.
     pub trace: Option<ThreadTrace>,
-    /// Regular expressions of kernels; none stands for all.
+    /// Regular expressions of kernels; empty: all.
     pub kernels: Vec<String>,
-    /// First and last launch of each kernel, counted from 1; none stands for all.
+    /// First and last launch of each kernel, counted from 1; empty: all.
     pub iterations: Vec<(u64, u64)>,
     /// Folder of the recording.
     pub output: PathBuf,
@@ -89,9 +90,9 @@ pub struct Request {
 /// Which dispatches are taken as repetitions of each other where each has the counters of one pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multiplexing {
-    /// Those of a kernel.
+    /// Same kernel.
     Kernel,
-    /// Those of a kernel with the same sizes.
+    /// Same kernel and launch sizes.
     KernelAndSizes,
 }
 
@@ -123,7 +124,7 @@ pub struct Samples {
     pub interval: u64,
 }
 
-/// What a thread trace is of, and how large it may get.
+/// Scope and size limit of a thread trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThreadTrace {
     /// Compute unit of each shader engine.
@@ -145,7 +146,7 @@ pub enum Run<'a> {
     Times,
     /// For counters.
     Counters(&'a Pass),
-    /// For counters, those of the next pass in each dispatch.
+    /// Counters, the next pass at each dispatch.
     Rotating(&'a [Pass]),
     /// For samples of the program counter.
     Samples(&'a Samples),
@@ -164,7 +165,7 @@ impl Run<'_> {
         }
     }
 
-    /// What it is for, where it is not for counters.
+    /// Purpose of the run, unless it reads counters.
     pub const fn purpose(&self) -> Option<&'static str> {
         match self {
             Run::Counters(_) => None,
@@ -196,12 +197,12 @@ impl Request {
     }
 }
 
-/// What happens meanwhile.
+/// Progress of a recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as those before, and what it is for.
     Begins(usize, usize, Option<Duration>, Option<&'static str>),
-    /// A pass is run once more to see how far runs lie apart: its number, the run, and how many there are.
+    /// A pass is repeated to measure the run-to-run spread: its number, the run, and the number of runs.
     Repeats(usize, usize, usize),
     /// Something to know of what was recorded.
     Note(&'a str),
@@ -280,14 +281,14 @@ struct One<'a> {
     request: &'a Request,
     run: &'a Run<'a>,
     number: usize,
-    /// What the program prints was printed before.
+    /// Suppresses output that an earlier pass has shown.
     silent: bool,
     launcher: &'a mut dyn Launcher,
     watch: &'a mut dyn FnMut(Step<'_>),
 }
 
 impl One<'_> {
-    /// Runs until what was recorded is what is wanted; dispatches are those of the first pass.
+    /// Runs the program until the recorded dispatches match the first pass.
     fn record(&mut self, first: Option<&Signatures>) -> Result<Option<Signatures>> {
         let folder = folders::running(self.request);
         let passes: &[Pass] = match self.run {
@@ -441,7 +442,7 @@ pub fn drop_unknown(plan: &mut Plan, listed: &[String]) -> Vec<String> {
     unknown
 }
 
-/// What is in a folder that a profiler wrote, or why it is nothing.
+/// Signature of a folder that a profiler wrote; the error says why it has none.
 fn signature(folder: &Path) -> Result<Signature> {
     let workload = crate::recording::read(folder).context("what the profiler wrote cannot be read")?;
     if workload.dispatches.kernel.is_empty() {

@@ -1,7 +1,7 @@
 //! The HIP runtime of this machine, loaded when it is needed: launches of kernels and the time they take.
 //!
-//! The one idea to keep in mind: nothing is linked, so the command starts on machines without a GPU; a runtime that lacks a function
-//! is refused by its name before anything is launched.
+//! Nothing is linked, so the command starts on machines without a GPU; a runtime that lacks a function is
+//! refused by its name before anything is launched.
 #![allow(
     unsafe_code,
     reason = "calling a library that was found at run time has contracts the compiler cannot check; they are stated at each use"
@@ -71,7 +71,7 @@ functions! {
     elapsed = "hipEventElapsedTime": fn(*mut f32, *mut c_void, *mut c_void) -> c_int;
 }
 
-/// What a dynamic loader says of its last failure.
+/// Message of the dynamic loader's last failure.
 fn loader_error() -> String {
     // SAFETY: the text is that of this thread and is copied before another call.
     let text = unsafe { dlerror() };
@@ -185,7 +185,7 @@ impl HipRuntime {
     /// these sizes.
     ///
     /// # Errors
-    /// What the runtime reports.
+    /// Errors that the runtime reports.
     pub fn time(
         &mut self,
         kernel: &str,

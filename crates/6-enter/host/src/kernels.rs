@@ -1,8 +1,8 @@
 //! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
 //!
-//! The one idea to keep in mind: results come in file order and a bounded amount of them is held, so output can
-//! stream and memory does not grow with the input. Large files are cut into batches, on each of which all cores
-//! work; of small ones each core takes its own.
+//! Results come in file order and a bounded amount of them is held, so output can stream and memory does not
+//! grow with the input. Large files are cut into batches, on each of which all cores work; of small ones each
+//! core takes its own.
 
 mod batch;
 mod companion;
@@ -29,12 +29,12 @@ use view::{FileError, Finding, NotChecked};
 
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
-/// Bytes of code objects read together, at most; one larger than this is a batch of its own.
+/// Most bytes of code objects read together; a larger one is a batch by itself.
 const BATCH_BYTES: usize = 48 << 20;
 /// Files open at the same time, at most.
 const MOST_WAITING: usize = 4096;
 
-/// What to do about a file without GPU code.
+/// Hint for a file without GPU code.
 const NEEDED: &str =
     "give a code object, a program or library with HIP kernels, assembly text, or Triton's IR";
 
@@ -86,7 +86,7 @@ impl Selection {
         })
     }
 
-    /// Of a log with dumps of the compiler's passes: those of one pass, or `all`.
+    /// Chooses the dumps to read from a log of compiler passes: one pass, or `all`.
     pub fn pass(self, pass: Option<&str>) -> Self {
         Selection { pass: PassChoice::of(pass), ..self }
     }
@@ -113,11 +113,11 @@ impl Selection {
 pub struct Judged<'a, 'b> {
     /// Name of the file, for people.
     pub file: &'a str,
-    /// What is known of it.
+    /// Evidence about it.
     pub evidence: &'a KernelEvidence<'b>,
-    /// What the rules found.
+    /// Findings of the rules.
     pub findings: Vec<Finding>,
-    /// What they could not look at.
+    /// Checks that lacked data.
     pub not_checked: Vec<NotChecked>,
 }
 
@@ -125,9 +125,9 @@ pub struct Judged<'a, 'b> {
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
     fn say(&mut self, line: &str);
-    /// So many bytes of a file are done.
+    /// `done` bytes of a file are read.
     fn at(&mut self, file: &str, done: u64, total: u64);
-    /// So many more kernels are done.
+    /// `count` more kernels are done.
     fn kernels(&mut self, count: u64);
     /// The reading is over.
     fn finish(&mut self);
@@ -480,7 +480,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 }
 
-/// The result of reading a file that gave so many errors.
+/// The result of reading a file that gave `errors` errors.
 fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
     match first {
         None => Ok(()),

@@ -1,7 +1,7 @@
 //! Launch files: a kernel, its grid and its arguments, written down so that it runs without a host program.
 //!
-//! The one idea to keep in mind: the file names arguments in the kernel's order; sizes and places come from the code
-//! object, and what does not fit is said with both sides named.
+//! The file names arguments in the kernel's order; sizes and places come from the code object, and what does
+//! not fit is said with both sides named.
 
 mod expression;
 mod values;
@@ -65,11 +65,11 @@ pub struct Argument {
     /// Start of the random numbers.
     #[serde(default)]
     seed: u64,
-    /// Where random numbers lie: from the first up to the second.
+    /// Range of random numbers, from the first up to the second.
     range: Option<[f64; 2]>,
     /// File with the contents, instead of `initial`.
     file: Option<PathBuf>,
-    /// What the buffer holds in the end, in terms of the arguments at the start.
+    /// Expected content of the buffer after the launch, in terms of the arguments at the start.
     pub expected: Option<Expression>,
     /// File with what the buffer holds in the end.
     pub expected_file: Option<PathBuf>,
@@ -91,7 +91,7 @@ enum Initial {
     Random,
 }
 
-/// What an argument is.
+/// Initial value of an argument.
 pub enum Contents {
     /// Bytes of a value.
     Scalar(Vec<u8>),
@@ -143,7 +143,7 @@ fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
 }
 
 impl Argument {
-    /// What the argument is at the start.
+    /// Initial value of the argument.
     pub fn contents(&self) -> Result<Contents> {
         let name = &self.name;
         match (self.value, &self.shape) {
@@ -178,7 +178,7 @@ impl Argument {
         })
     }
 
-    /// What the buffer is to hold in the end, if the file says so.
+    /// Expected content of the buffer after the launch, if the file states it.
     pub fn expected(&self, count: usize, start: &BTreeMap<String, Vec<f64>>) -> Result<Option<Vec<f64>>> {
         if let Some(path) = &self.expected_file {
             let bytes = of_length(path, (count * self.element.size()) as u64)?;

@@ -1,7 +1,7 @@
 //! Files and tools of a machine as a [`Tree`]: this one's, a copy's below a folder, or a bundle's.
 //!
-//! The one idea to keep in mind: a file that vanishes while it is read, or that may not be read, is an entry with its reason; reading
-//! never fails as a whole.
+//! A file that vanishes while it is read, or that may not be read, is an entry with its reason; reading never
+//! fails as a whole.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// What a file given by the user is.
+/// Kind of an input file.
 pub enum Input {
     /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and what of it was refused.
     Machine(Tree, Vec<String>),
@@ -212,7 +212,7 @@ pub fn read_input(path: &Path) -> Result<Input> {
     recognize(&short, &bytes).map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-/// Reads a folder of Inductor's cache or of `torch_compile_debug`; none where it is neither.
+/// Reads a folder of Inductor's cache or of `torch_compile_debug`; `None` if it is neither.
 fn inductor_folder(folder: &Path, name: &str) -> Result<Option<InductorCode>> {
     let mut paths = Vec::new();
     list(folder, "", 0, &mut paths);

@@ -1,6 +1,6 @@
 //! A recording on disk: a folder, or a single file.
 //!
-//! The one idea to keep in mind: files are listed by name and opened only when the reader asks for them.
+//! Files are listed by name and opened only when the reader asks for them.
 
 use crate::{Contents, strangers};
 use anyhow::{Result, anyhow};
@@ -13,7 +13,7 @@ use workload::{Folder, Problem, Workload, plain_kernel_name};
 
 /// Deepest folder looked into; rocprofv3 makes one per host, others none.
 const DEPTH: usize = 3;
-/// Deepest folder looked for recordings in: those of ranks have folders of their passes and hosts.
+/// Deepest folder searched for recordings: folders of ranks contain folders of passes and hosts.
 const FIND_DEPTH: usize = 6;
 /// Tables of one folder that are opened while recordings are looked for.
 const LOOKED_INTO: usize = 1000;
@@ -64,7 +64,7 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 
 /// One of the runs in a folder.
 pub struct Run {
-    /// Its name; none where the folder is one run.
+    /// Its name; empty if the folder is one run.
     pub name: String,
     /// The path that reads it alone: its file, or its name in the folder where it has several.
     pub path: PathBuf,
@@ -92,7 +92,7 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
     Ok(read)
 }
 
-/// The runs of a folder as one recording, each in the place of a rank.
+/// The runs of a folder as one recording, each as a rank.
 pub fn read_merged_runs(path: &Path) -> Result<Workload> {
     let mut runs = read_runs(path)?;
     if runs.len() == 1 {
@@ -141,7 +141,7 @@ fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
     Ok(workload)
 }
 
-/// What stands in the folder and was not read.
+/// Files of the folder that were not read.
 fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
     let timeless = workload.dispatches.start.iter().all(Option::is_none);
     // Beside a file that was asked for only times are of interest, where it has none.
@@ -252,7 +252,7 @@ fn run_named(path: &Path) -> Option<Disk> {
 /// Files that say of any recording in their folder where and how it was made.
 const OF_THE_FOLDER: [&str; 3] = ["sysinfo.csv", "roofline.csv", "profiling_config.yaml"];
 
-/// What stands beside a file and belongs to it: facts of the machine, and what the profiler wrote with it.
+/// Companions of a file: facts of the machine, and further output of the profiler.
 fn beside(folder: &Path, file_name: &str) -> Vec<String> {
     let file = file_name.strip_suffix(".gz").unwrap_or(file_name);
     let stem = run_name(file);
@@ -334,18 +334,18 @@ fn own_name(folder: &Path) -> Option<String> {
     folder.file_name().map(|it| it.to_string_lossy().into_owned())
 }
 
-/// Whether a folder is that of one pass, with a folder for each of its runs.
+/// True if a folder holds one pass, with a folder for each of its runs.
 fn is_repeated_pass(folder: &Path) -> bool {
     let is_pass = own_name(folder).is_some_and(|name| workload::is_pass(&name));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     is_pass && { entries }.any(|entry| workload::is_repeated_run(&entry.file_name().to_string_lossy()))
 }
 
-/// Files that stand at the top of a recording.
+/// Files at the top of a recording.
 const AT_THE_TOP: [&str; 2] = ["sysinfo.csv", "profiling_config.yaml"];
 
-/// The folder of the recording that a folder with files is part of: the one with the facts of the machine, or the one
-/// whose passes have folders of their own (`out/pmc_1`).
+/// The folder of the recording that a folder with files is part of: the one with the facts of the machine, or
+/// the one with a folder for each pass (`out/pmc_1`).
 fn root(top: &Path, below: &Path) -> PathBuf {
     let within = below.ancestors().take_while(|it| it.starts_with(top));
     for folder in within {

@@ -1,4 +1,4 @@
-//! What a program under `rockhound` is told: one file that the command writes and the HIP library reads.
+//! Settings of a program run under `rockhound`: one file that the command writes and the HIP library reads.
 //!
 //! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the program leave files
 //! beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what checks found (`*.checks`).
@@ -37,7 +37,7 @@ pub struct Session {
     pub gpu: String,
     /// Devices the program sees, 1 to [`MOST_DEVICES`].
     pub devices: u32,
-    /// Threads that run workgroups; 0 stands for one per core.
+    /// Threads that run workgroups; 0: one per core.
     pub threads: usize,
     /// Instructions of one wave after which its kernel is taken for endless.
     pub max_instructions: u64,
@@ -45,7 +45,7 @@ pub struct Session {
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
     pub check: Vec<String>,
-    /// What to record.
+    /// Recording to make.
     pub record: Option<Record>,
 }
 
@@ -62,7 +62,7 @@ pub enum Progress {
     Log,
 }
 
-/// What to record, and where.
+/// Scope and folder of a recording.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Record {
@@ -73,11 +73,11 @@ pub struct Record {
     pub name: String,
     /// Command that made it, for whoever reads the recording.
     pub command: String,
-    /// Names or regular expressions of kernels; none stands for all.
+    /// Names or regular expressions of kernels; empty: all.
     pub kernels: Vec<String>,
-    /// First and last number of launches; none stands for all.
+    /// First and last number of launches; empty: all.
     pub dispatches: Vec<(u64, u64)>,
-    /// First and last launch of each kernel, counted from 1; none stands for all.
+    /// First and last launch of each kernel, counted from 1; empty: all.
     pub iterations: Vec<(u64, u64)>,
     /// Most dispatches.
     pub limit: Option<u64>,
@@ -92,7 +92,7 @@ pub struct Record {
 pub struct KernelNames(Vec<(String, Option<Regex>)>);
 
 impl KernelNames {
-    /// Of names and expressions; none stands for all kernels.
+    /// Compiles names and expressions; without any, all kernels match.
     pub fn new(texts: &[String]) -> KernelNames {
         KernelNames(texts.iter().map(|it| (it.clone(), kernel_pattern(it).ok())).collect())
     }
@@ -153,7 +153,7 @@ impl Session {
         Model::by_name(&self.gpu).with_context(|| format!("there is no GPU `{}`", self.gpu))
     }
 
-    /// What to look for.
+    /// Requested checks.
     pub fn checks(&self) -> Result<Checks> {
         match Checks::parse(&self.check.join(",")) {
             Ok(checks) => Ok(checks),
@@ -223,7 +223,7 @@ fn with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A path as text, or as bytes where it is no text.
+/// A path as text, or as bytes if it is not UTF-8.
 mod path {
     use super::{OsStrExt, OsString, OsStringExt, Path, PathBuf};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Room in the temporary folder for what waves did, where memory has none.
 //!
-//! The one idea to keep in mind: the file is made when it is first written to, and has no name, so that nothing is left of it
-//! however the program ends.
+//! The file is made when it is first written to, and has no name, so that nothing is left of it however the
+//! program ends.
 
 use mem::{Backing, SpillStore};
 use std::fs::File;

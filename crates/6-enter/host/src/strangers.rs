@@ -1,6 +1,7 @@
-//! Files that are no part of a recording, beside one or in its place: what they are, and which command reads them.
+//! Files that are not part of a recording, beside one or in its place: their kind, and the command that reads
+//! them.
 //!
-//! The one idea to keep in mind: what is passed over is said, by what the file holds. Columns are data, `strangers.tsv`.
+//! Skipped files are reported, with the kind found from their content. Columns are data, `strangers.tsv`.
 
 use crate::Contents;
 use std::borrow::Cow;
@@ -19,7 +20,7 @@ const COLUMNS: usize = 4;
 /// Files of one kind that are named.
 const NAMED: usize = 3;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stranger {
     /// Known by what it holds: words, and what reads it, before its path; empty where nothing does.
@@ -41,7 +42,7 @@ impl Stranger {
         }
     }
 
-    /// What reads it.
+    /// Command that reads it.
     fn command(&self) -> &'static str {
         match self {
             Stranger::Known(_, command) => command,
@@ -95,7 +96,7 @@ fn columns(head: &str) -> Vec<String> {
     line.split(separator.unwrap_or(',')).map(plain).collect()
 }
 
-/// What a table is, by its first bytes.
+/// Kind of a table, from its first bytes.
 fn table(head: &str) -> Stranger {
     let columns = columns(head);
     if let Some(Known { what, command, .. }) = kind(&columns) {
@@ -104,7 +105,7 @@ fn table(head: &str) -> Stranger {
     Stranger::Table(columns.into_iter().filter(|it| !it.is_empty()).collect())
 }
 
-/// What a file is; none where nobody would take it for a part of a recording.
+/// Kind of a file; `None` if nobody would mistake it for a part of a recording.
 fn of(name: &str, contents: &[u8]) -> Option<Stranger> {
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let head = &*head(contents);
@@ -145,7 +146,7 @@ fn head(contents: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// What one file is and the command to type, where no recording is in it.
+/// Kind of a file and the command to type, if it contains no recording.
 pub(crate) fn instead(path: &Path) -> Option<String> {
     let contents = Contents::open(path).ok()?;
     let name = path.file_name()?.to_string_lossy();

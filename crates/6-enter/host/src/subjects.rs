@@ -1,7 +1,7 @@
 //! Recordings read, selected and compiled for, as every command on them needs it.
 //!
-//! The one idea to keep in mind: a recording that cannot be read is reported and the others go on; kernels are resolved on
-//! the first recording and the others follow by name.
+//! A recording that cannot be read is reported and the others go on; kernels are resolved on the first
+//! recording and the others follow by name.
 
 use crate::usage;
 use crate::{definitions, names, recording, renames};
@@ -108,7 +108,7 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
 /// A recording that is shown as one.
 struct Source {
     path: PathBuf,
-    /// What its name is made of: the path, and of a run in a folder its name.
+    /// Source of its name: the path, and for a run in a folder its name.
     called: PathBuf,
     /// It, and the errors of parts that cannot be read.
     read: Result<(Workload, Vec<anyhow::Error>)>,

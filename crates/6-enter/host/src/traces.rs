@@ -56,8 +56,8 @@ fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Tr
     Ok((traces, failed))
 }
 
-/// The trace that stands beside the counters of a recording, with the name of its file: of several the one with most spans. Those of
-/// single passes do not count.
+/// The trace beside the counters of a recording, with the name of its file; of several, the one with the most
+/// spans. Traces of single passes do not count.
 pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
     if recording.is_file() {
         let timeline = open(recording, true).ok()?.ok().filter(|it| !it.gpu.is_empty())?;

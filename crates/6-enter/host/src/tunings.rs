@@ -1,7 +1,7 @@
 //! Tuning databases of this machine: found by path, mapped, unpacked where they are packed, written beside and renamed.
 //!
-//! The one idea to keep in mind: a file that was named must be a tuning database; one that is only come across in a folder
-//! may be anything. A file is replaced whole or not at all.
+//! A file that was named must be a tuning database; one that is only come across in a folder may be anything.
+//! A file is replaced whole or not at all.
 
 use crate::Contents;
 use crate::inputs::file_error;

@@ -1,4 +1,4 @@
-//! What a pass recorded, as far as passes must agree.
+//! Recorded dispatches of a pass, as far as passes must agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Counter, Workload};

@@ -62,7 +62,7 @@ fn bytes_below(folder: &Path, depth: usize) -> u64 {
     entries.map(one).sum()
 }
 
-/// What a program says on standard output when asked with some arguments; none where it cannot be started or fails.
+/// Standard output of a program called with `arguments`; `None` if it cannot be started or fails.
 pub fn ask(program: &Path, arguments: &[OsString]) -> Option<String> {
     said(program, arguments).filter(|output| output.status.success()).map(text)
 }
@@ -112,7 +112,7 @@ pub fn split_launcher(words: &[OsString]) -> Result<Option<usize>, String> {
     Err(text(at - 1).unwrap_or(first))
 }
 
-/// Variables that tell a process its rank, those of launchers before those of libraries.
+/// Variables that tell a process its rank: launchers' first, then libraries'.
 const RANK_VARIABLES: [&str; 6] =
     ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"];
 

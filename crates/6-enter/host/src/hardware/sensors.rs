@@ -1,6 +1,6 @@
 //! Clocks and temperatures of AMD GPUs, as the driver's files give them.
 //!
-//! The one idea to keep in mind: a file that is not there is a value that is not known.
+//! A missing file is an unknown value.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ const DEGREES: f64 = 10.0;
 /// Part by which clocks of passes may differ before that is said.
 const PART: f64 = 0.1;
 
-/// What the sensors of one GPU say.
+/// Sensor values of one GPU.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reading {
     /// Clock of the engine, MHz.

@@ -19,7 +19,7 @@ pub enum Tool {
 pub const NAMES: [&str; 3] = ["rocprofv3", "rocprofv2", "rocprof"];
 
 impl Tool {
-    /// The predecessor that a file is by its name; none where it is rocprofv3 or has a name of its own.
+    /// The predecessor that a file is by its name; `None` for rocprofv3 and other names.
     pub fn predecessor(file: &Path) -> Option<Tool> {
         match file.file_name()?.to_str()? {
             "rocprofv2" => Some(Tool::Rocprofv2),
@@ -70,7 +70,7 @@ impl Tool {
         }
     }
 
-    /// What it is asked for the counters that it knows.
+    /// Arguments that list the counters it knows.
     pub fn listing(self) -> Vec<Vec<OsString>> {
         match self {
             Tool::Rocprofv3(version) => version::arguments("list", version, &[]).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! Code objects whose kernels are judged together.
 //!
-//! The one idea to keep in mind: the tasks of a batch are shares of its kernels, about equal in work; kernels with
-//! the same code follow each other in one task.
+//! The tasks of a batch are shares of its kernels, about equal in work; kernels with the same code follow
+//! each other in one task.
 
 use super::Judged;
 use super::companion::Companion;
@@ -11,7 +11,7 @@ use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Fewer kernels than this are not worth a task of their own.
+/// Fewest kernels of a task.
 const TASK_KERNELS: usize = 16;
 /// More kernels than this are several tasks, unless debug information would be parsed once for each.
 const LARGE_TASK: usize = 64;
@@ -38,7 +38,7 @@ impl Waiting {
     }
 }
 
-/// Kernels of one code object that one core works on, each with its position among those of the batch.
+/// Kernels of one code object that one core works on, each with its position in the batch.
 pub(super) struct Task<'a> {
     opened: &'a Opened<'a>,
     kernels: Vec<(usize, &'a codeobj::Kernel)>,
@@ -51,7 +51,7 @@ impl Task<'_> {
     }
 }
 
-/// What the code objects of a file are, before they are read.
+/// Code objects of a file, before they are read.
 pub(super) struct Scanned<'a> {
     pub(super) found: Vec<Found<'a>>,
     pub(super) errors: Vec<ReadError>,
@@ -77,7 +77,7 @@ impl<'a> Scanned<'a> {
     }
 }
 
-/// Maps on all cores where that is worth it: the items stand for `size` bytes.
+/// Maps on all cores if `size`, the bytes behind the items, makes it worthwhile.
 pub(super) fn each<'t, T: Sync, U: Send>(
     items: &'t [T],
     size: usize,

@@ -75,7 +75,7 @@ pub enum PassChoice {
     Last,
     /// Every one.
     All,
-    /// Those dumped before or after a pass whose name or argument contains this.
+    /// Dumps before or after a pass whose name or argument contains this.
     Named(String),
 }
 

@@ -1,7 +1,7 @@
 //! Files that are read and judged one by one on all cores, and handed on in order.
 //!
-//! The one idea to keep in mind: a core takes the next file when it is done with one, so none waits for the others; a
-//! core without a file helps with the kernels of another's. Nobody is further ahead of the output than [`AHEAD`].
+//! A core takes the next file when it is done with one, so none waits for the others; a core without a file
+//! helps with the kernels of another's. Nobody is further ahead of the output than [`AHEAD`].
 
 use super::batch::{ALONE, Code, Opened, Scanned, Waiting, groups};
 use super::{Judged, Selection};
@@ -18,7 +18,7 @@ const AHEAD: usize = 24 << 20;
 /// How long a core that is too far ahead rests when there is nothing to help with.
 const REST: Duration = Duration::from_micros(200);
 
-/// What a file gave.
+/// Results of a file.
 pub(super) struct Done<T> {
     /// Results in the order of the file.
     pub(super) results: Vec<T>,

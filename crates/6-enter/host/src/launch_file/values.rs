@@ -1,7 +1,7 @@
 //! Element types of arguments, and numbers as bytes.
 //!
-//! The one idea to keep in mind: numbers are `f64` here whatever the element is; results are compared as what the
-//! element can hold. Integers beyond 2^53 lose their last digits.
+//! Numbers are `f64` here whatever the element is; results are compared as what the element can hold.
+//! Integers beyond 2^53 lose their last digits.
 
 use serde::Deserialize;
 

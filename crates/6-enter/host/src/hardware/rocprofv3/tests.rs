@@ -191,7 +191,8 @@ fn passes_that_dispatches_take_turns_at_are_a_prime_number_of_groups() {
     }
 }
 
-/// Every kind of run for every version whose arguments differ, with the input files: `golden.txt`, which `UPDATE_GOLDEN=1` writes anew.
+/// Every kind of run for every version whose arguments differ, with the input files: `golden.txt`, which
+/// `UPDATE_GOLDEN=1` rewrites.
 #[test]
 fn commands_and_input_files_are_the_golden_ones_of_each_version() {
     let level = request(&[], [1, 0, 0]).plan.passes.remove(1);

@@ -1,7 +1,7 @@
-//! What kernels get besides their arguments: calls to the host, the buffer of `printf`, a heap.
+//! Services that kernels get besides their arguments: calls to the host, the buffer of `printf`, a heap.
 //!
-//! The one idea to keep in mind: memory for these is made when a kernel first asks for it, and used again; what device
-//! code prints goes through the C library's streams, so that it stands in order with what the program prints.
+//! Memory for these is made when a kernel first asks for it, and used again; what device code prints goes
+//! through the C library's streams, so that it is in order with the program's output.
 
 use crate::codes::Code;
 use crate::memory::{Allocations, Kind};
@@ -25,7 +25,7 @@ const ARENA_STEP: u64 = 2 << 20;
 const GRID_BYTES: usize = 64;
 const GRID_WORKGROUPS: usize = 40;
 
-/// What the message of a failed assert holds, which every lane prints.
+/// Part of the message of a failed assert, which every lane prints.
 const FAILED_ASSERT: &[u8] = b": Device-side assertion `";
 
 /// Addresses of memory that kernels share.
@@ -48,7 +48,7 @@ fn internal(allocations: &mut Allocations, bytes: usize) -> Result<u64, Code> {
     Ok(allocations.allocate(Kind::Internal, bytes, 0, usize::MAX)? as u64)
 }
 
-/// What a launch needs of these.
+/// Services that a launch needs.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     pub(crate) hidden: Hidden,
@@ -196,7 +196,7 @@ impl Services for Calls {
 mod tests {
     use std::ffi::CString;
 
-    /// What the C library prints for the same.
+    /// Output of the C library for the same format.
     fn expected(format: &str, argument: u64) -> Vec<u8> {
         let format = CString::new(format).unwrap();
         let mut out = vec![0u8; 12_000];

@@ -1,6 +1,6 @@
 //! Kernels that run checked: what is found goes to standard error as it is found.
 //!
-//! The one idea to keep in mind: a loop that launches a kernel a thousand times says the same thing once.
+//! A loop that launches a kernel a thousand times says the same thing once.
 
 use crate::message::say;
 use codeobj::LineTable;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Columns of what is written.
 const WIDTH: usize = 100;
 
-/// What is looked for, and what was found already.
+/// Enabled checks, and problems already found.
 #[derive(Debug)]
 pub(crate) struct Checking {
     checks: Checks,

@@ -1,11 +1,11 @@
 //! Where the GPU code of a registered binary ends.
 //!
-//! The one idea to keep in mind: a program hands over a bare pointer; the length stands in the bundle's or the file's own
-//! header, and for the oldest compressed bundles nowhere, so the end of the mapping is taken.
+//! A program hands over a bare pointer; the length is in the bundle's or the file's header; the oldest
+//! compressed bundles do not record it, so they end at the end of the mapping.
 
 use std::ffi::c_void;
 
-/// What a program registers: `HIPF`, a version, the bundle.
+/// Structure that a program registers: `HIPF`, a version, the bundle.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Wrapper {

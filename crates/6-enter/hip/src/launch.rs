@@ -1,6 +1,6 @@
 //! Work of a stream: kernels, copies, fills, calls of host functions.
 //!
-//! The one idea to keep in mind: work is a value, so that doing it now and keeping it in a graph differ in one place.
+//! Work is a value, so that doing it now and keeping it in a graph differ in one place.
 
 use crate::calls;
 use crate::codes::Code;
@@ -48,7 +48,7 @@ pub(crate) fn now(work: &Work) -> Result<(), Code> {
     }
 }
 
-/// Bytes from the first to behind the last of a box; `None` when that is no number.
+/// Bytes from the start to the end of a box; `None` on overflow.
 fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usize> {
     if width == 0 || height == 0 || depth == 0 {
         return Some(0);
@@ -224,8 +224,8 @@ impl Runtime {
         say(&format!("`{name}`: {}{source}", outside.text(program)));
     }
 
-    /// An access outside every allocation may be one of memory that only the host has; memory of the runtime that lies far away
-    /// says nothing to a user.
+    /// An access outside every allocation may hit memory that only the host has; distant memory of the
+    /// runtime tells a user nothing.
     fn look_closer(&self, cause: &mut Cause) {
         let Cause::Unmapped { access, address, bytes, nearest } = cause else { return };
         if nearest.as_ref().is_some_and(|it| it.freed) {

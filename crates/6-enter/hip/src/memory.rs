@@ -1,9 +1,10 @@
 //! Allocations: memory of the process that kernels may reach.
 //!
-//! The one idea to keep in mind: a device pointer is a host pointer inside an allocation registered here. Allocations lie
-//! where nothing else of the process does and at the same addresses in every run, as caches depend on them; memory that is
-//! freed goes back to the system at once, so that host code faults on it too, and its addresses are not used again. Tensors of
-//! Python programs, whose memory is wherever torch has it, get device addresses of the same kind and are found through them.
+//! A device pointer is a host pointer inside an allocation registered here. Allocations have an address range
+//! that nothing else in the process uses, and the same addresses in every run, because cache behaviour
+//! depends on them; memory that is freed goes back to the system at once, so that host code faults on it too,
+//! and its addresses are not used again. Tensors of Python programs, whose memory is wherever torch has it,
+//! get device addresses of the same kind and are found through them.
 
 use crate::codes::Code;
 use emu::{Memory, Shared};
@@ -15,14 +16,14 @@ const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
 /// `hipDeviceMallocFinegrained`, and a part of `hipDeviceMallocUncached`.
 const FINE_GRAINED: u32 = 1;
-/// Allocations of at least so many bytes begin at a multiple of it.
+/// Alignment of allocations of at least this many bytes.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
 /// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a product of a 32-bit index and
 /// four bytes reaches.
 const ROOM: usize = PAGE;
 const ROOM_CHECKED: usize = 8 << 30;
 
-/// What an allocation is to the program.
+/// Kind of an allocation for the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// `hipMalloc` and the like.
@@ -56,7 +57,7 @@ pub(crate) struct Allocation {
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     live: BTreeMap<usize, Allocation>,
-    /// What kernels see.
+    /// Memory that kernels see.
     pub(crate) emulated: Memory,
     count: u64,
     device_bytes: usize,

@@ -1,7 +1,7 @@
 //! A line on the terminal that says how far the kernel is; in a log, a line now and then.
 //!
-//! The one idea to keep in mind: a thread of its own draws, and only while a kernel runs for longer than a second; whoever
-//! writes to the terminal takes the line away first.
+//! A separate thread draws, and only while a kernel runs for longer than a second; whoever writes to the
+//! terminal removes the line first.
 
 use emu::Progress;
 use host::session::Progress as Shown;
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long a kernel may run in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long it may where there is no terminal. Each line after the first comes when the kernel has run twice as long.
+/// Longest silence without a terminal. Each line after the first appears when the kernel has run twice as
+/// long.
 const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 /// Between two lines.
 const STEP: Duration = Duration::from_millis(200);

@@ -1,7 +1,7 @@
-//! What ran, written as a workload folder.
+//! Recording of the executed dispatches, written as a workload folder.
 //!
-//! The one idea to keep in mind: every finished dispatch is added to the files at once, so whatever becomes of the
-//! program, it stays; the files are written anew only when a dispatch brings a new column, which columns run out of.
+//! Every finished dispatch is appended to the files at once, so it survives any end of the program. The files
+//! are rewritten only when a dispatch brings a new column; the number of columns is bounded.
 
 use crate::message::{say, say_once};
 use crate::selection::Selection;
@@ -176,7 +176,7 @@ impl Recording {
         code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
     }
 
-    /// What the waves of each dispatch did is a file of its own.
+    /// Events of each dispatch's waves go to a separate file.
     fn write_events(&mut self) {
         for (dispatch, bytes) in self.recorder.take_events() {
             let Some(bytes) = bytes else {

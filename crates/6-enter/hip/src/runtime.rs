@@ -1,7 +1,7 @@
 //! The state of the runtime in this process.
 //!
-//! The one idea to keep in mind: one lock around everything; a kernel runs while it is held, since every stream runs in
-//! order and at once. Functions of the program are called without it.
+//! One lock around everything; a kernel runs while it is held, since every stream runs in order and at once.
+//! Functions of the program are called without it.
 
 use crate::calls::Calls;
 use crate::checks::Checking;
@@ -34,7 +34,7 @@ pub(crate) enum Slot {
     Gone,
 }
 
-/// A variable of device code that host code knows by an address of its own.
+/// A variable of device code with a separate address on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) module: ModuleId,
@@ -43,7 +43,7 @@ pub(crate) struct Variable {
     pub(crate) managed: Option<usize>,
 }
 
-/// What the session asks for.
+/// Settings of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// Threads.
@@ -74,7 +74,7 @@ pub(crate) struct Runtime {
     pub(crate) packets: Ring,
     pub(crate) recording: Option<Recording>,
     pub(crate) checking: Option<Checking>,
-    /// What a Python program says of its next launch.
+    /// Note of a Python program about its next launch.
     pub(crate) note: Option<String>,
     /// Launches get a modelled time whether they are recorded or not.
     pub(crate) measures: bool,

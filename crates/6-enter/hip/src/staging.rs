@@ -1,6 +1,6 @@
 //! Memory in which kernels find their arguments and their dispatch packet.
 //!
-//! The one idea to keep in mind: a launch has done everything when it returns, so two rings of memory serve all launches, as the queue and
+//! A launch has done everything when it returns, so two rings of memory serve all launches, as the queue and
 //! the pool of arguments of a real runtime do; nothing is allocated for a launch.
 
 use crate::codes::Code;

@@ -1,7 +1,7 @@
 //! Streams and events.
 //!
-//! The one idea to keep in mind: work is done when it is asked for, so a stream holds nothing except what is being
-//! captured, and an event only the moment it was recorded.
+//! Work is done when it is asked for, so a stream holds nothing except what is being captured, and an event
+//! only the moment it was recorded.
 
 use crate::graph::Action;
 use crate::timeline::Moment;
@@ -35,7 +35,7 @@ pub(crate) struct Streams {
     last: usize,
 }
 
-/// Streams every program has: the default one, the legacy one, that of the thread.
+/// Streams every program has: the default one, the legacy one, the per-thread one.
 const ALWAYS: [usize; 3] = [0, 1, 2];
 
 impl Streams {

@@ -1,7 +1,7 @@
 //! How long the GPU would have worked so far.
 //!
-//! The one idea to keep in mind: work is done in the order it is asked for, one piece after the other, so the modelled time is a sum; where
-//! a piece has no modelled time, the time between two moments around it is that of the emulation.
+//! Work runs in the order of the calls, one piece after the other, so the modelled time is a sum; a piece
+//! without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
 use crate::work::Copy3;

@@ -1,6 +1,6 @@
 //! Modelled times of launches that nobody records.
 //!
-//! The one idea to keep in mind: benchmarks and autotuners of Python programs compare times, and how long the emulation takes says nothing
+//! Benchmarks and autotuners of Python programs compare times, and how long the emulation takes says nothing
 //! about a GPU; the clock runs beside such launches, and what it says is all that is kept.
 
 use anyhow::Result;

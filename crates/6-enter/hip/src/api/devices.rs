@@ -1,7 +1,7 @@
 //! Devices, contexts, peers.
 //!
-//! The one idea to keep in mind: all devices are the same GPU model and share the process's memory; which one is chosen
-//! belongs to the thread.
+//! All devices are the same GPU model and share the process's memory; which one is chosen belongs to the
+//! thread.
 
 use super::{entries, put};
 use crate::codes::Code;

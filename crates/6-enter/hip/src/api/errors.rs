@@ -1,6 +1,6 @@
 //! Error codes and versions.
 //!
-//! The one idea to keep in mind: texts live as long as the library, so a pointer into the table is enough.
+//! Texts live as long as the library, so a pointer into the table is enough.
 
 use super::{entries, put};
 use crate::codes::{self, Code};

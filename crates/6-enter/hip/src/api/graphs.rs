@@ -1,6 +1,6 @@
 //! Graphs: captured from streams or built by hand, instantiated, updated, launched.
 //!
-//! The one idea to keep in mind: what a graph is stands in `graph`; here handles and pointers become values.
+//! The module `graph` defines graphs; this module turns handles and pointers into values.
 
 use super::{entries, get, put};
 use crate::codes::Code;
@@ -13,7 +13,7 @@ use std::ffi::c_void;
 const NOT_CAPTURING: i32 = 0;
 const CAPTURING: i32 = 1;
 
-/// What `hipGraphInstantiateWithParams` gets and fills in.
+/// Input and output of `hipGraphInstantiateWithParams`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct InstantiateParameters {

@@ -1,6 +1,6 @@
-//! What Rockhound's Python package asks, beyond HIP.
+//! Calls of Rockhound's Python package, beyond HIP.
 //!
-//! The one idea to keep in mind: command, library and Python files are of one build, so these entries keep no promise to anybody else.
+//! Command, library and Python files are of one build, so these entries keep no promise to anybody else.
 
 use super::{entries, put, text};
 use crate::codes::Code;
@@ -63,7 +63,7 @@ entries! {
         Ok(())
     }
 
-    /// What the next launch is, as an object of JSON.
+    /// Describes the next launch, as a JSON object.
     fn rockhoundDescribe(note: Chars) {
         // SAFETY: the caller gives a text.
         lock().note = Some(unsafe { text(note) }?);

@@ -1,7 +1,6 @@
 //! Allocation, copies, fills.
 //!
-//! The one idea to keep in mind: one address space; the kind of a copy says what the program believes, the addresses
-//! say what is.
+//! One address space; the kind of a copy says what the program believes, the addresses say what is.
 
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;

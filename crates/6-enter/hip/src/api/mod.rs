@@ -1,6 +1,6 @@
 //! The C interface, one file per subject.
 //!
-//! The one idea to keep in mind: an entry checks its arguments and turns them into values; what is done stands elsewhere.
+//! An entry point checks its arguments and turns them into values; other modules do the work.
 
 mod devices;
 mod errors;

@@ -1,6 +1,6 @@
 //! Modules: code that a program loads while it runs.
 //!
-//! The one idea to keep in mind: handles are numbers the tables know; a wrong one is found, not followed.
+//! Handles are numbers the tables know; a wrong one is found, not followed.
 
 use super::{entries, put, text};
 use crate::codes::Code;

@@ -1,6 +1,6 @@
-//! What a pointer points to.
+//! Properties of pointers.
 //!
-//! The one idea to keep in mind: host and device addresses are the same, so the answer names one address twice.
+//! Host and device addresses are the same, so the answer names one address twice.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -27,7 +27,7 @@ const RANGE_START: u32 = 11;
 const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
-/// What `hipPointerGetAttributes` fills in.
+/// Output of `hipPointerGetAttributes`.
 #[repr(C)]
 pub(super) struct Attributes {
     kind: u32,

@@ -1,7 +1,7 @@
 //! Properties of the device: two layouts of a structure, and single attributes.
 //!
-//! The one idea to keep in mind: a property has one value by its name; layouts and attribute numbers are tables that say
-//! where the name belongs. What no table of facts knows is 0, as for hardware without that ability.
+//! A property has one value by its name; layouts and attribute numbers are tables that say where the name
+//! belongs. What no table of facts knows is 0, as for hardware without that ability.
 
 use super::{entries, put};
 use crate::codes::Code;

@@ -1,7 +1,7 @@
 //! Compilation at run time: the interface of `libhiprtc.so`.
 //!
-//! The one idea to keep in mind: handles are numbers the tables know; pointers that were given out stay valid until the program or
-//! link they belong to is destroyed.
+//! Handles are numbers the tables know; pointers that were given out stay valid until the program or link
+//! they belong to is destroyed.
 
 use super::{get, put, text};
 use crate::rtc::{Failure, Link, Program, VERSION};
@@ -42,7 +42,7 @@ impl Tables {
     }
 }
 
-/// What the caller gave is null.
+/// Fails if the caller passed null.
 fn input<T>(result: Result<T, crate::codes::Code>) -> Result<T, Failure> {
     result.map_err(|_| Failure::INVALID_INPUT)
 }
@@ -192,7 +192,7 @@ rtc_entries! {
         input(unsafe { put(name, lowered) })
     }
 
-    /// What the compiler said, with a zero at the end.
+    /// Output of the compiler, terminated by zero.
     fn hiprtcGetProgramLog(program: usize, place: *mut u8) {
         // SAFETY: as above.
         with_program(program, |it| unsafe { copy(&[it.log.as_bytes(), b"\0"].concat(), place) })

@@ -1,7 +1,7 @@
 //! Compilation at run time: what `libhiprtc.so` does, with a clang of this machine.
 //!
-//! The one idea to keep in mind: the library brings its own declarations of what the language adds to C++, so neither ROCm nor HIP
-//! headers are needed; a program gets a linked code object, as from the vendor's.
+//! The library brings its own declarations of what the language adds to C++, so neither ROCm nor HIP headers
+//! are needed; a program gets a linked code object, as from the vendor's.
 
 mod compiler;
 mod options;
@@ -61,7 +61,7 @@ pub(crate) struct Program {
     /// Linker names of the expressions, which the caller holds pointers to.
     lowered: BTreeMap<String, CString>,
     compiled: bool,
-    /// What the compiler said.
+    /// Messages of the compiler.
     pub(crate) log: String,
     /// Linked code object.
     pub(crate) code: Vec<u8>,
@@ -188,7 +188,7 @@ impl Program {
     }
 }
 
-/// Linker names of expressions: each stands at the address that the expression's variable holds.
+/// Linker names of expressions: the symbol at the address that the variable of an expression holds.
 fn lowered_names(code: &[u8], expressions: &[String]) -> BTreeMap<String, CString> {
     let mut names = BTreeMap::new();
     let image = match Image::read(code) {

@@ -1,7 +1,6 @@
 //! The programs of `examples/`: their results, and the counters that their comments derive.
 //!
-//! The one idea to keep in mind: expected values are arithmetic on the sizes of the program, never what the emulator gave;
-//! each states why.
+//! Expected values are arithmetic on the sizes of the program, never what the emulator gave; each states why.
 
 use crate::compiled::{self, root, toolchain};
 use host::session::Session;

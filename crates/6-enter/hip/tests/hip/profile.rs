@@ -1,6 +1,6 @@
 //! `rockhound profile` and `rockhound run` on real HIP programs: what is recorded, and what stays however a program ends.
 //!
-//! The one idea to keep in mind: the recording is looked at as a file, not through the command that wrote it.
+//! The recording is looked at as a file, not through the command that wrote it.
 
 use crate::compiled::{self, built, counter, prepared};
 use std::io::{BufRead, BufReader};

@@ -1,6 +1,6 @@
-//! Where each property stands: the two layouts of the structure, and the numbers of the attributes.
+//! Offsets of the properties: the two layouts of the structure, and the numbers of the attributes.
 //!
-//! The one idea to keep in mind: names are those of the public headers, since programs are compiled against them.
+//! Names are those of the public headers, since programs are compiled against them.
 
 use super::Field;
 use super::Kind::{Int, Long, Text};

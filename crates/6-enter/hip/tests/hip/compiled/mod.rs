@@ -1,7 +1,7 @@
 //! HIP programs compiled for the tests, and the library and command they run with.
 //!
-//! The one idea to keep in mind: everything is built once into one folder, programs by the script that users build the
-//! examples with; what is newer than its source stays. HIP's header, most of what a compiler does for a program, is read once.
+//! Everything is built once into one folder, programs by the script that users build the examples with; what
+//! is newer than its source stays. HIP's header, most of what a compiler does for a program, is read once.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use host::session::{self, Record, Session};
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 const NAMES: [&str; 5] =
     ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7", "libhiprtc.so"];
 
-/// What compiling programs needs, and what programs for the newest target need besides.
+/// Tools that compile programs, and further tools for programs of the newest target.
 const NEEDED: [&str; 4] = [
     "/usr/bin/clang++-19",
     "/usr/bin/llvm-as-15",
@@ -210,8 +210,9 @@ impl Toolchain {
         }))
     }
 
-    /// A header with HIP's, compiled beforehand for the host and for some targets: for their compiler, this time. A compiler takes
-    /// what it can use from the folder beside the header, and refuses what was made of other versions.
+    /// A header that includes HIP's, precompiled for the host and for some targets: for their compiler, this
+    /// time. A compiler takes the usable file from the folder beside the header, and refuses files of other
+    /// versions.
     fn header(&self, targets: &[&str]) -> PathBuf {
         let name = format!("headers-{}", targets.join("-"));
         once(&name, || {
@@ -257,7 +258,7 @@ pub(crate) fn recording(libraries: &Path, program: &Path, folder: &Path, mut ses
     in_session(libraries, program, folder)
 }
 
-/// A command that runs a program on a GPU, with the library that lies in a folder.
+/// A command that runs a program on a GPU, with the library in a folder.
 pub(crate) fn on(libraries: &Path, program: &Path, gpu: &str) -> Command {
     with(libraries, program, &Session { gpu: gpu.to_owned(), ..Session::default() })
 }

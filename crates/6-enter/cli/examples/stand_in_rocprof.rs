@@ -1,5 +1,5 @@
-//! Stands in for rocprofv3's predecessors in tests: called `rocprof` or `rocprofv2`, takes the arguments of that one's documentation
-//! and no others, runs the program, and writes 3 dispatches as it would.
+//! Test double of rocprofv3's predecessors: called `rocprof` or `rocprofv2`, it accepts only the documented
+//! arguments of that tool, runs the program, and writes 3 dispatches in its format.
 //!
 //! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof itself, that the
 //! program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that it lists.
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What it was asked for.
+/// Parsed command line.
 #[derive(Default)]
 struct Arguments {
     input: PathBuf,

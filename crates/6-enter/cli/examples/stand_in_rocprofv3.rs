@@ -1,5 +1,5 @@
-//! Stands in for rocprofv3 in tests: takes the arguments of its documentation and no others, runs the program, and writes what
-//! it would write: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
+//! Test double of rocprofv3: accepts only its documented arguments, runs the program, and writes the same
+//! files: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
 //!
 //! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`, `cut@2`,
 //! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on; `vary@1` counts
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// What it was asked for.
+/// Parsed command line.
 #[derive(Default)]
 struct Arguments {
     extra: Option<PathBuf>,
@@ -29,7 +29,7 @@ struct Arguments {
     program: Vec<String>,
 }
 
-/// What goes wrong in this run.
+/// Injected failures of this run.
 struct Wrong {
     what: String,
     at: usize,
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What it can count, as `--list-avail` says it.
+/// Counters it can count, in the format of `--list-avail`.
 fn list() -> ExitCode {
     let counters = variable("STAND_IN_COUNTERS");
     println!("GPU:0\nName:gfx942");

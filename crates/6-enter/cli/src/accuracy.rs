@@ -115,7 +115,7 @@ fn check(gpu: &Subject, emulated: &Subject) -> Result<()> {
     Ok(())
 }
 
-/// The emulated recording of the same command in a folder beside that of the GPU.
+/// The emulated recording of the same command, in a folder beside the GPU's.
 fn beside(gpu: &Path) -> Result<PathBuf> {
     let own = host::recording::read(gpu)?;
     let command = own.machine.text("command").unwrap_or_default().to_owned();

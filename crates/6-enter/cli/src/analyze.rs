@@ -1,7 +1,7 @@
 //! `rockhound analyze`: recordings as reports.
 //!
-//! The one idea to keep in mind: reading, selecting, evaluating and writing are functions of their own; here they
-//! only meet. A recording that cannot be read is reported and the others go on.
+//! Reading, selecting, evaluating and writing are separate functions; this module only calls them. A
+//! recording that cannot be read is reported and the others go on.
 
 mod write;
 

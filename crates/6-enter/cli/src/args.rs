@@ -1,6 +1,6 @@
 //! The command line, described once: help, completions and the man page come from here.
 //!
-//! The one idea to keep in mind: every command shows examples, since an example is what people copy.
+//! Every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, Units};
@@ -151,8 +151,8 @@ pub(crate) struct Inspect {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code objects are
-    /// those that the recording keeps.
+    /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code
+    /// objects of the recording are used.
     #[arg(long, short, requires = "asm", value_name = "DIR")]
     pub(crate) workload: Option<PathBuf>,
     /// Only these dispatches of the recording: IDs, ranges `1-5`, bounds `>10`.
@@ -313,7 +313,7 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// Command.
     pub(crate) command: Option<String>,
-    /// Write the page of the program and those of all commands into a folder.
+    /// Write the manual pages of the program and of all commands into a folder.
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 //! `rockhound breakdown`: predictions of a recording that keeps what its waves did.
 //!
-//! The one idea to keep in mind: dispatches come in the order in which they ran, since caches keep lines from one to the next; what
-//! is predicted goes into the recording, and `analyze` shows it.
+//! Dispatches come in the order in which they ran, since caches keep lines from one to the next; what is
+//! predicted goes into the recording, and `analyze` shows it.
 
 use crate::analyze;
 use crate::args::{Analyze, Breakdown, Look};
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     analyze::run(&report, look)
 }
 
-/// What a kept dispatch is.
+/// Header of a kept dispatch.
 fn head(file: &Path) -> Result<Head> {
     let read = || -> Result<Head> {
         let bytes = std::fs::read(file)?;
@@ -116,7 +116,7 @@ fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     Ok(replay)
 }
 
-/// What to do about events that cannot be used.
+/// Remedy for events that cannot be used.
 const RECORD_ANEW: &str = "hint: record anew with `rockhound profile --keep-events`";
 
 fn wrong(error: EventsError) -> anyhow::Error {
@@ -131,7 +131,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// What the next dispatch would take.
+    /// Predicts the times of the next dispatch.
     fn dispatch(&mut self, file: &Path) -> Result<Vec<Predicted>> {
         let bytes = std::fs::read(file)?;
         let events = Events::read(&bytes).map_err(wrong)?;

@@ -1,7 +1,6 @@
 //! `rockhound diff`: what changed between two builds.
 //!
-//! The one idea to keep in mind: both sides are read by the same driver as `inspect`; comparing is a function
-//! of two lists of cards.
+//! Both sides are read by the same driver as `inspect`; comparing is a function of two lists of cards.
 
 use crate::args::{Diff, Look};
 use crate::exit::{Outcome, usage};

@@ -1,7 +1,7 @@
-//! What lies in the folder that a recording is to go into.
+//! Checks the output folder of a recording.
 //!
-//! The one idea to keep in mind: a recording can cost hours on a machine that is no longer there. An emulated one is
-//! replaced when asked for; one that a profiler made, never.
+//! A recording can cost hours on a machine that is no longer there. An emulated one is replaced when asked
+//! for; one that a profiler made, never.
 
 use crate::exit::usage;
 use anyhow::Result;
@@ -38,7 +38,7 @@ enum Maker {
     Profiler,
 }
 
-/// Who made the recording in a folder; none where there is no recording.
+/// Maker of the recording in a folder; `None` if it contains no recording.
 fn found(folder: &Path) -> Option<Maker> {
     let entries = std::fs::read_dir(folder).ok()?;
     let names: Vec<String> =
@@ -62,7 +62,7 @@ fn is_of_recording(name: &str) -> bool {
     table || name == ".rockhound-plan" || [".db", ".rocpd"].iter().any(|end| name.ends_with(end))
 }
 
-/// Makes the folder, so that what stands against it shows before the program runs.
+/// Makes the folder, so that obstacles show before the program runs.
 fn writable(folder: &Path) -> Result<()> {
     let probe = folder.join(".rockhound");
     let made = std::fs::create_dir_all(folder)

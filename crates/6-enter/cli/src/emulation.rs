@@ -1,8 +1,7 @@
 //! Running a program with Rockhound's HIP runtime in place of the vendor's.
 //!
-//! The one idea to keep in mind: the program is a child process that finds the library by its usual names in a private
-//! folder; what it did is written down by the library as it
-//! happens, so it stays however the program ends.
+//! The program is a child process that finds the library by its usual names in a private folder; what it did
+//! is written down by the library as it happens, so it stays however the program ends.
 
 mod dynamic;
 pub(crate) mod library;
@@ -35,7 +34,7 @@ const NAMES: [&str; 8] = [
     "libhiprtc.so.7",
 ];
 
-/// What there is where an AMD GPU is.
+/// Device node that exists if an AMD GPU does.
 pub(crate) const GPU_DEVICE: &str = "/dev/kfd";
 
 /// GPUs in the order in which they are chosen for the code a program has.
@@ -46,11 +45,11 @@ pub(crate) struct Emulation {
     pub(crate) model: &'static Model,
     model_name: String,
     library: PathBuf,
-    /// Folders that the program looks in before those of the environment.
+    /// Folders that the program searches before the folders of the environment.
     rpath: Option<String>,
 }
 
-/// What a run left.
+/// Results of a run.
 pub(crate) struct Finished {
     status: ExitStatus,
     /// Private folder; gone when this is.
@@ -173,7 +172,7 @@ impl Finished {
     }
 }
 
-/// What is to be predicted of each dispatch.
+/// Predictions to make for each dispatch.
 pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
     settings.predictions(model).map_err(|error| usage(error.message, error.hint))
 }

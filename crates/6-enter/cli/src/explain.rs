@@ -35,7 +35,7 @@ fn page(rule: &RuleInfo, style: &render::Style) -> String {
     text::markdown(&format!("{title}{}", rule.page), style)
 }
 
-/// The error for a name that is no rule.
+/// The error for an unknown rule name.
 pub(crate) fn unknown_rule(name: &str) -> anyhow::Error {
     usage(format!("there is no rule `{name}`"), "`rockhound explain` lists all rules")
 }

@@ -1,6 +1,6 @@
 //! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a recording.
 //!
-//! The one idea to keep in mind: the report is what `rockhound analyze` says about the recording just written.
+//! The report is what `rockhound analyze` says about the recording just written.
 
 use crate::analyze;
 use crate::args::{Analyze, Look, Profile};
@@ -75,7 +75,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
 /// Shortest name of a kernel in a line on standard error.
 const MIN_NAME: usize = 16;
 
-/// What a shell makes of Ctrl-C.
+/// Exit code of a shell after Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// Name of the recording and its folder.
@@ -112,7 +112,7 @@ fn model(name: &str) -> Result<&'static Model> {
     })
 }
 
-/// The model that stands for a target: the one with the most compute units.
+/// The model used for a target: the one with the most compute units.
 fn of_target(processor: &str) -> Result<&'static Model> {
     let target =
         Target::by_name(processor).ok_or_else(|| anyhow!("there are no facts about `{processor}`"))?;
@@ -142,7 +142,7 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
     Ok(())
 }
 
-/// What `analyze` says about a recording, in short unless something else is asked for.
+/// Report of `analyze` on a recording, short unless the arguments request more.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     sets::keep_asked(args.set.as_deref(), folder)?;
     analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)

@@ -1,7 +1,6 @@
 //! `rockhound launch-template`: a launch file for a kernel, to be filled in.
 //!
-//! The one idea to keep in mind: what the code object says, and Triton's file beside it, is filled in; what they cannot
-//! say is an example to change.
+//! Facts of the code object and of Triton's JSON are filled in; the remaining values are examples to change.
 
 mod triton;
 

@@ -1,7 +1,6 @@
 //! Where output goes: standard output or a file.
 //!
-//! The one idea to keep in mind: a reader that has seen enough closes the pipe; that ends the program quietly
-//! and is no error.
+//! A reader that has seen enough closes the pipe; that ends the program quietly and without error.
 
 use anyhow::{Context, Result};
 use std::fs::File;

@@ -40,7 +40,7 @@ impl Kind {
 pub(crate) struct Chart<'a> {
     pub(crate) svg: &'a str,
     pub(crate) title: &'a str,
-    /// What it shows, as text.
+    /// Content of the picture, as text.
     pub(crate) numbers: &'a str,
     pub(crate) theme: &'a Theme,
 }

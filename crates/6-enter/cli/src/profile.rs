@@ -1,7 +1,7 @@
 //! `rockhound profile`: a program's kernels as a workload, and its report.
 //!
-//! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
-//! nothing after that knows who wrote it, except to say so.
+//! Who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and nothing after that
+//! knows who wrote it, except to say so.
 
 mod hardware;
 
@@ -22,7 +22,7 @@ use metrics::Definitions;
 use std::path::{Path, PathBuf};
 use view::Format;
 
-/// What a profiler left.
+/// Output of a profiler.
 struct Profiled {
     /// Workload folders.
     folders: Vec<PathBuf>,
@@ -94,7 +94,7 @@ fn program_name(args: &Profile) -> String {
     })
 }
 
-/// Whether a file name is that of Python: `python`, `python3.12`.
+/// True if a file name is Python's: `python`, `python3.12`.
 fn is_python(name: &std::ffi::OsStr) -> bool {
     let name = name.to_string_lossy();
     name.strip_prefix("python").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit() || it == b'.'))

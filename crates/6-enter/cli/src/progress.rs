@@ -1,7 +1,7 @@
 //! A line on standard error that says how far the work is.
 //!
-//! The one idea to keep in mind: it appears only on terminals and only when the work takes longer than a
-//! second; whoever writes to standard error meanwhile goes through `Progress::say`.
+//! It appears only on terminals and only when the work takes longer than a second; whoever writes to standard
+//! error meanwhile goes through `Progress::say`.
 
 use crate::terminal;
 use host::Watch;
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// How long work may take in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a kernel may run in silence where there is no terminal. Each line after the first comes when it has run twice as long.
+/// Longest silence of a kernel without a terminal. Each line after the first appears when the kernel has run
+/// twice as long.
 const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 
 /// Between two looks at a kernel's progress.

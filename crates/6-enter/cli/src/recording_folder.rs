@@ -1,4 +1,4 @@
-//! The folder that a recording is written to, with words in its name that stand for where and how it is made.
+//! The folder that a recording is written to, with placeholders in its name for where and how it is made.
 
 use crate::args::Profile;
 use crate::exit::usage;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use host::hardware::launcher::rank;
 use std::path::{Path, PathBuf};
 
-/// Words with what they stand for.
+/// Placeholders with their meanings.
 const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
@@ -63,7 +63,7 @@ fn expanded(text: &str, stands_for: &dyn Fn(&str) -> Result<String>) -> Result<S
     Ok(out)
 }
 
-/// Whether what stands between two percent signs is a word, and no part of a name with percent signs in it.
+/// True if the text between two percent signs is a placeholder, not part of a name with percent signs.
 fn is_word(text: &str) -> bool {
     let inner = text.strip_prefix("env{").and_then(|it| it.strip_suffix('}')).unwrap_or(text);
     !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,7 +1,6 @@
 //! `rockhound roofline`: the roofline alone, of one recording or several.
 //!
-//! The one idea to keep in mind: it is the chart of `analyze` for each recording; here they get different letters and one
-//! plot.
+//! It is the chart of `analyze` for each recording; here they get different letters and one plot.
 
 mod measure;
 

@@ -1,6 +1,6 @@
 //! Sets of metrics that one run of the application reads: listed, explained, recorded alone.
 //!
-//! The one idea to keep in mind: the emulator counts everything at once, so a set only says which counters are kept.
+//! The emulator counts everything at once, so a set only says which counters are kept.
 
 use crate::exit::usage;
 use anyhow::{Context, Result};
@@ -85,7 +85,7 @@ fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The columns of a CSV file that are no counters, and those of the counters wanted.
+/// The non-counter columns of a CSV file, and the columns of the counters wanted.
 fn columns(text: &str, counters: &BTreeSet<String>) -> String {
     let mut kept: Vec<bool> = Vec::new();
     let mut out = String::with_capacity(text.len() / 2);
@@ -113,7 +113,7 @@ fn is_kept(header: &str, counters: &BTreeSet<String>) -> bool {
     !is_counter || counters.contains(plain)
 }
 
-/// Fields of a line as they stand, quotes kept; our own files have no line ends in fields.
+/// Raw fields of a line, quotes kept; our files have no line ends in fields.
 fn split(line: &str) -> Vec<&str> {
     let (mut fields, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, c) in line.char_indices() {

@@ -1,6 +1,6 @@
-//! What the terminal can do.
+//! Capabilities of the terminal.
 //!
-//! The one idea to keep in mind: this is the only place that asks; everything else gets a [`Style`].
+//! This is the only place that asks; everything else gets a [`Style`].
 
 use crate::args::{Color, Look};
 use render::Style;

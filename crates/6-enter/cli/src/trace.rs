@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     answer::finish(&survey, &target, &mut conditions)
 }
 
-/// Files of tunings, as far as they are such; what a folder holds besides is no fault.
+/// Files of tunings; other files of a folder are ignored.
 fn read_tunings<'a>(
     opened: &'a [tunings::TuneFile],
     errors: &mut Vec<FileError>,

@@ -1,7 +1,7 @@
-//! `rockhound tui`: a recording on a screen of its own.
+//! `rockhound tui`: a recording on the full screen.
 //!
-//! The one idea to keep in mind: recordings are read once; choosing a kernel only selects among what was read. However this
-//! ends, by a key, a signal or a panic, the terminal is left as it was found.
+//! Recordings are read once; choosing a kernel only selects among what was read. However this ends, by a key,
+//! a signal or a panic, the terminal is left as it was found.
 
 use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
@@ -137,7 +137,7 @@ fn translate(key: KeyEvent) -> Option<Key> {
 struct Read {
     subjects: Subjects,
     compiled: BTreeMap<String, Compiled>,
-    /// What was selected on the command line.
+    /// Selection on the command line.
     wanted: Wanted,
     kernels: Vec<KernelEntry>,
     findings: Vec<Finding>,
@@ -176,7 +176,7 @@ impl Read {
             .collect()
     }
 
-    /// What is to be seen of one kernel, or of all.
+    /// Content of one kernel's screens, or of all kernels'.
     fn data(&mut self, chosen: Option<usize>) -> Result<Data> {
         let name = chosen.and_then(|at| self.kernels.get(at)).map(|it| it.kernel.name.clone());
         let mut wanted = self.wanted.clone();

@@ -1,7 +1,7 @@
 //! `rockhound tunedb`: what was tuned, and what a library makes of it.
 //!
-//! The one idea to keep in mind: a question gets files and gives one [`Answer`]; a file that cannot be read is an error
-//! beside the answer on the others.
+//! A question gets files and gives one [`Answer`]; a file that cannot be read is an error beside the answer
+//! on the others.
 
 mod lint;
 mod questions;

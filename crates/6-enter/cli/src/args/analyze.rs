@@ -135,7 +135,7 @@ pub(crate) enum TimeUnits {
 /// How values are shown.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Units {
-    /// What totals are divided by.
+    /// Unit by which totals are divided.
     #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
     pub(crate) normal_unit: NormalUnit,
     /// Unit of times.

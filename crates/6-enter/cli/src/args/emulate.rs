@@ -22,10 +22,10 @@ pub(crate) struct Emulate {
     /// Devices the program sees.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(host::session::MOST_DEVICES)))]
     pub(crate) devices: u32,
-    /// Threads that run workgroups; 0 stands for one per core.
+    /// Threads that run workgroups; 0: one per core.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) threads: usize,
-    /// Stop a kernel when one of its waves has issued so many instructions: it is taken for endless.
+    /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. What is found
@@ -89,7 +89,7 @@ pub(crate) struct Profile {
     pub(crate) on: On,
     #[command(flatten)]
     pub(crate) on_gpu: OnGpu,
-    /// Name of the workload; by default the program's, or that of the launch file's folder.
+    /// Name of the workload; by default the name of the program or of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Folder to write; by default workloads/NAME/GPU. `%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%` and `%env{VARIABLE}%` in it are replaced.
@@ -119,11 +119,11 @@ pub(crate) struct Profile {
     /// List the sets and end.
     #[arg(long)]
     pub(crate) list_sets: bool,
-    /// Run at most so many workgroups of each dispatch, which stand for all of them: counters are scaled, the recording
-    /// says so, and results are not computed, which `--no-results` agrees to.
+    /// Run at most this many workgroups of each dispatch as a sample of all: counters are scaled, the
+    /// recording says so, and results are not computed, which `--no-results` agrees to.
     ///
-    /// The grid is cut into parts of equal length; one scattered workgroup of each part stands for the part, the first and the
-    /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
+    /// The grid is cut into parts of equal length; one scattered workgroup represents each part, the first
+    /// and the last workgroup of the grid only themselves. Counters are exact if all workgroups do the same.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
     /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect caches, infinite
@@ -144,8 +144,8 @@ pub(crate) struct Profile {
     /// the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
     pub(crate) counters_only: bool,
-    /// How much of a dispatch caches and clock follow: `auto` two XCDs that stand for all where more would take long, with how
-    /// far they differ; `full` always all.
+    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs if all
+    /// would take long, and reports how far they differ; `full` always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
     /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
@@ -158,8 +158,9 @@ pub(crate) struct Profile {
 
 /// Say what each limit is worth, or what a change would bring, of a recording made with `profile --keep-events`.
 ///
-/// What the waves did is shown to a clock for each limit, on which this limit is lifted (docs/breakdown.md); the program does not
-/// run again. The recording gets the predictions, and the table of them is shown.
+/// The recorded events of the waves are replayed in one timing model per limit, with that limit lifted
+/// (docs/breakdown.md); the program does not run again. The recording gets the predictions, and their table
+/// is shown.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound breakdown workloads/app/MI300X
@@ -177,7 +178,7 @@ pub(crate) struct Breakdown {
     pub(crate) limits: bool,
     #[command(flatten)]
     pub(crate) part: Part,
-    /// Threads that clocks run on; 0 stands for one per core.
+    /// Threads that run timing models; 0: one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Output format.
@@ -191,7 +192,7 @@ impl Profile {
         self.overwrite || self.output.is_none()
     }
 
-    /// What the report shows: the blocks asked for, or the set that was recorded.
+    /// Blocks in the report: the blocks asked for, or the set that was recorded.
     pub(crate) fn shown(&self) -> Vec<String> {
         match &self.set {
             Some(set) => vec![set.clone()],

@@ -68,7 +68,7 @@ pub(crate) struct View {
     /// GPU of the recordings, where they do not say: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
-    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` to choose from.
+    /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` to choose from.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
     /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` to choose from, `merged` as one.

@@ -41,8 +41,9 @@ pub(crate) struct Tui {
 
 /// Draw the roofline of one recording or of several in one plot, on the terminal or as a picture.
 ///
-/// A roof is what one part of the machine can do at most: a bandwidth, or the rate of a type. The table says of each kernel which
-/// roof is nearest and how far below it stands; the end of the file's name decides the kind of picture.
+/// A roof is the maximum of one part of the machine: a bandwidth, or the rate of a type. The table shows the
+/// nearest roof of each kernel and the kernel's distance below it; the extension of the file's name decides
+/// the kind of picture.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound roofline workloads/vcopy/MI200
@@ -68,7 +69,7 @@ pub(crate) struct Roofline {
     /// On a GPU: measure each roof so often; the median counts, the smallest and the largest are kept.
     #[arg(long, value_name = "N", requires = "measure", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: u16,
-    /// On a GPU: make kernels so long that two lengths differ by so many microseconds.
+    /// On a GPU: make kernels so long that two lengths differ by this many microseconds.
     #[arg(long, value_name = "US", requires = "measure", default_value_t = 300)]
     pub(crate) least_time: u32,
     /// On a GPU: HIP runtime in place of the one that programs find.
@@ -86,10 +87,10 @@ pub(crate) struct Roofline {
     /// Show names of kernels in full; in a picture list them below the plot.
     #[arg(long)]
     pub(crate) kernel_names: bool,
-    /// What is placed below the roofs: kernels, or single dispatches, those of most time.
+    /// Items placed below the roofs: kernels, or single dispatches, longest first.
     #[arg(long = "roofline-sort", visible_alias = "sort", value_enum, value_name = "WHAT", default_value_t = Placed::Kernels)]
     pub(crate) placed: Placed,
-    /// Kernels of each recording, those of most time.
+    /// Kernels of each recording, longest first.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=52))]
     pub(crate) top: u8,
     /// Output format, without a file.
@@ -103,7 +104,7 @@ pub(crate) struct Roofline {
     pub(crate) dark: bool,
 }
 
-/// What stands below roofs.
+/// Items placed below the roofs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Placed {
     Kernels,
@@ -202,7 +203,7 @@ pub(crate) struct Pick {
     /// GPU of the recording, where it does not say: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
-    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` side by side.
+    /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` side by side.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
     /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by side, `merged` as one.
@@ -218,7 +219,7 @@ pub(crate) struct Pick {
 pub(crate) enum Ranks {
     /// As one recording.
     Merged,
-    /// Each as a recording of its own.
+    /// Each as a separate recording.
     Each,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Trace {
     /// Write the timeline, what was selected of it, in place of a report.
     #[arg(long, value_enum, value_name = "KIND", requires = "output", conflicts_with_all = ["base", "format"])]
     pub(crate) export: Option<Export>,
-    /// Read large traces anew, without the index that the first look left in the user's cache folder.
+    /// Read large traces again, without the index that the first run left in the user's cache folder.
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Output format.

@@ -84,7 +84,7 @@ pub(crate) struct Machine {
     /// The files are to be used on this machine: take target and number of compute units of its first GPU.
     #[arg(long, conflicts_with = "gpu")]
     pub(crate) here: bool,
-    /// Compute units of a partition, where they are not those of the whole GPU.
+    /// Compute units of a partition, if not the whole GPU.
     #[arg(long, value_name = "N", requires = "gpu")]
     pub(crate) cu: Option<u32>,
 }
@@ -239,7 +239,7 @@ pub(crate) struct Merge {
     /// Difference of times in percent below which they are the same; by default from repeated measurements, else 2.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) noise: Option<f64>,
-    /// Rows of later files replace those of earlier ones, also where they are slower.
+    /// Rows of later files replace rows of earlier ones, even if slower.
     #[arg(long)]
     pub(crate) force: bool,
     /// Cut the sizes of logic files to four numbers, without leading dimensions.

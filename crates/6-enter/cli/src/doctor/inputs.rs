@@ -1,4 +1,4 @@
-//! What `doctor` looks at: this machine, bundles, outputs of tools, environments.
+//! Inputs of `doctor`: this machine, bundles, outputs of tools, environments.
 
 use crate::args::Doctor as Arguments;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use view::FileError;
 pub(super) struct Subject {
     /// The machine.
     pub(super) machine: Machine,
-    /// What else to know of the input.
+    /// Caveats of the input.
     pub(super) notes: Vec<String>,
     /// The command of a running process.
     pub(super) command: Vec<String>,

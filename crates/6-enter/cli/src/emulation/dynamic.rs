@@ -1,7 +1,7 @@
-//! What a program tells the dynamic linker.
+//! Entries of a program for the dynamic linker.
 //!
-//! The one idea to keep in mind: only what decides which HIP runtime a program gets is read; a file that is damaged says
-//! nothing, and the dynamic linker will say why.
+//! Only what decides which HIP runtime a program gets is read; a file that is damaged says nothing, and the
+//! dynamic linker will say why.
 
 /// Kinds of program headers.
 const LOAD: u32 = 1;

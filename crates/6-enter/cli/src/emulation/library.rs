@@ -1,7 +1,7 @@
 //! Where the HIP runtime library is.
 //!
-//! The one idea to keep in mind: only a file with the mark of this very build is used; any other is named and passed
-//! over. A command that was installed alone builds its library from the sources it was built from, once, and keeps it.
+//! Only a file with the mark of this very build is used; any other is named and passed over. A command that
+//! was installed alone builds its library from the sources it was built from, once, and keeps it.
 
 use anyhow::{Context, Result, anyhow};
 use host::Contents;
@@ -11,14 +11,14 @@ use std::process::Command;
 /// File name.
 const NAME: &str = "libamdhip64.so";
 
-/// What the library of this build has inside.
+/// Marker inside the library of this build.
 const MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
 /// Where cargo put this program: `target/release`.
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
 
-/// What there is of libraries.
+/// Available libraries.
 pub(crate) struct Libraries {
     /// The one of this build.
     pub(crate) own: Option<PathBuf>,
@@ -75,7 +75,7 @@ fn beside() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
 }
 
-/// Whether this program lies elsewhere than where cargo built it.
+/// True if this program is not at the path where cargo built it.
 fn is_installed() -> bool {
     beside().is_some_and(|it| !it.starts_with(BUILD_FOLDER))
 }

@@ -1,6 +1,6 @@
-//! What Python programs run first: Triton and torch then take the emulated GPU.
+//! Start-up code of Python programs: Triton and torch then take the emulated GPU.
 //!
-//! The one idea to keep in mind: the files are part of the command and go into the folder of the session, so a wheel, an archive and a
+//! The files are part of the command and go into the folder of the session, so a wheel, an archive and a
 //! build in the workspace need no other place to look for them.
 
 use anyhow::{Context, Result};

@@ -1,7 +1,7 @@
-//! What a recording says of the instructions of its kernels: emulated ones what each did, others where waves were sampled.
+//! Per-instruction data of a recording: executions if emulated, otherwise samples of waves.
 //!
-//! The one idea to keep in mind: a recording keeps the code objects that ran, so the folder alone is enough; a file that
-//! is given instead must hold the very same instructions. Recordings of hardware keep no code.
+//! A recording keeps the code objects that ran, so the folder alone is enough; a file that is given instead
+//! must hold the very same instructions. Recordings of hardware keep no code.
 
 use crate::exit::usage;
 #[cfg(feature = "tui")]
@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
     traces: Vec<KernelTrace>,
     /// Files of the traces.
     traced_in: Vec<String>,
-    /// Code objects that stand in the folder, and not under the name of an emulated one.
+    /// Code objects in the folder, except those named like emulated ones.
     beside: Vec<PathBuf>,
     target: Option<String>,
     /// Code objects were given on the command line.
@@ -82,7 +82,7 @@ impl Recorded {
         })
     }
 
-    /// The code objects that the recording keeps. Samples are shown with those that stand in the folder.
+    /// The code objects that the recording keeps. Samples are shown with the code objects in the folder.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.kept()?;
         if self.runs.is_empty() {

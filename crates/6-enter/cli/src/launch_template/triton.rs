@@ -1,7 +1,8 @@
-//! What Triton leaves beside a compiled kernel: the launch it expects, and the names and types of arguments.
+//! Files that Triton leaves beside a compiled kernel: the launch it expects, and the names and types of
+//! arguments.
 //!
-//! The one idea to keep in mind: Triton counts programs, a launch work-items; a program is one workgroup of `num_warps`
-//! waves, and takes two pointers that its source does not name.
+//! Triton counts programs, a launch work-items; a program is one workgroup of `num_warps` waves, and takes
+//! two pointers that its source does not name.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -77,7 +78,7 @@ const TYPES: [(&str, &str); 17] = [
 /// A kernel's launch as Triton wrote it down.
 #[derive(Debug, PartialEq)]
 pub(super) struct Companion {
-    /// The file it stands in.
+    /// Source file.
     pub(super) path: PathBuf,
     /// Waves of a program.
     pub(super) warps: u64,

@@ -1,7 +1,7 @@
 //! Code of the kernels of a recording, with what every instruction did, and their source where it is found.
 //!
-//! The one idea to keep in mind: names of source files come from debug information, which may name any file; only what
-//! has the name of a source file is read.
+//! Names of source files come from debug information, which may name any file; only what has the name of a
+//! source file is read.
 
 use crate::inspect::Recorded;
 use crate::kernels::{Selection, each_kernel};

@@ -1,7 +1,7 @@
 //! Charts as PNG and PDF.
 //!
-//! The one idea to keep in mind: letters are drawn with a font that is part of the program, so a picture looks the same on a
-//! machine without fonts; only characters that font lacks are looked for among those installed.
+//! Letters are drawn with a font that is part of the program, so a picture looks the same on a machine
+//! without fonts; only characters that font lacks are looked for among those installed.
 
 use anyhow::{Result, anyhow};
 use resvg::tiny_skia::{Pixmap, Transform};

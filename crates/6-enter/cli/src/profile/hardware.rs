@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use system::{Gpu as SystemGpu, Machine};
 
-/// What a shell makes of Ctrl-C.
+/// Exit code of a shell after Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// An AMD GPU with one of the vendor's profilers.
@@ -35,7 +35,7 @@ pub(super) fn profiler() -> Option<PathBuf> {
     in_path(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// That there is no profiler.
+/// Error for a missing profiler.
 pub(super) fn no_profiler() -> String {
     format!("none of {} is in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
 }
@@ -109,7 +109,7 @@ impl Profiler for Hardware {
     }
 }
 
-/// Folder of the recording; that of a rank is one of its number below.
+/// Folder of the recording; each rank has a numbered subfolder.
 fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     let name = program_name(args);
     let folder = std::path::absolute(recording_folder(args, &name, gpu.short())?)?;
@@ -271,7 +271,7 @@ impl Gpu {
         })
     }
 
-    /// What the recording says of its origin.
+    /// Facts of the recording's origin.
     fn facts(&self, name: &str, args: &Profile) -> BTreeMap<String, String> {
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let mut facts = BTreeMap::from([

@@ -1,7 +1,7 @@
 //! `rockhound roofline --measure`: the roofs of a GPU, by kernels of our own.
 //!
-//! The one idea to keep in mind: the file has the vendor's columns, so that a recording it lies beside takes its roofs from it; an
-//! emulated GPU and one of this machine run the same kernels.
+//! The file has the vendor's columns, so that a recording in the same folder takes its roofs from it; an
+//! emulated GPU and a GPU of this machine run the same kernels.
 
 mod gpu;
 
@@ -32,7 +32,7 @@ struct Roof {
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
     unit: &'static str,
-    /// What the data sheet or the width of the unit promises.
+    /// Maximum according to the data sheet or the width of the unit.
     promised: Option<f64>,
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn read<'a>(
     (all, failed)
 }
 
-/// Traces of a path. A recording is the trace that stands beside its counters, or else its dispatches.
+/// Traces of a path. For a recording, the trace beside its counters, or else its dispatches.
 fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow::Error>)> {
     if path.is_dir() {
         let read = recording::read(path).ok();

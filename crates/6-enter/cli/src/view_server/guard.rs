@@ -1,7 +1,7 @@
 //! Who is answered: requests with the token, made to this machine by a name that is its own.
 //!
-//! The one idea to keep in mind: a page of another site can make the browser send requests here, under a name that it lets
-//! point to this machine. It cannot know the token, and the name in `Host` gives it away.
+//! A page of another site can make the browser send requests here, under a name that it lets point to this
+//! machine. It cannot know the token, and the name in `Host` gives it away.
 
 use anyhow::{Result, anyhow};
 use axum::extract::{Request, State};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of the token.
 const TOKEN: usize = 16;
 
-/// What a request must have.
+/// Requirements of a request.
 pub(super) struct Guard {
     token: String,
     address: IpAddr,

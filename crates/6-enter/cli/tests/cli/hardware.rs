@@ -1,9 +1,9 @@
-//! `profile` on a GPU, with a program of the tests in the place of the vendor's profiler.
+//! `profile` on a GPU, with a test double of the vendor's profiler.
 
 use crate::run::{command, folder, good};
 use std::path::{Path, PathBuf};
 
-/// The stand-in, which cargo builds with the tests of the crate.
+/// The test double, which cargo builds with the tests of the crate.
 fn stand_in() -> Option<String> {
     let path = Path::new(env!("CARGO_BIN_EXE_rockhound")).with_file_name("examples/stand_in_rocprofv3");
     let path = path.display().to_string();
@@ -37,7 +37,7 @@ fn passes(output: &Path) -> Vec<String> {
     names
 }
 
-/// Times that the stand-in was started for a folder.
+/// Times that the test double was started for a folder.
 fn runs(output: &Path) -> usize {
     std::fs::read_to_string(output.with_extension("runs")).ok().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
@@ -430,7 +430,7 @@ fn dispatches_take_turns_at_the_counters_of_several_passes() {
     assert!(code == 64 && said.contains("(`--input`): it came with 1.0.0, ROCm 7.0"), "{said}");
 }
 
-/// The stand-in for rocprofv3's predecessors, under the name of one of them.
+/// The test double of a predecessor of rocprofv3, under its name.
 fn predecessor(folder: &Path, name: &str) -> Option<String> {
     let path = Path::new(env!("CARGO_BIN_EXE_rockhound")).with_file_name("examples/stand_in_rocprof");
     testkit::needs(&[&path.display().to_string()]).then(|| {

@@ -1,6 +1,6 @@
 //! Triton programs as their users start them: unmodified, with arrays of NumPy and with tensors of torch.
 //!
-//! The one idea to keep in mind: the programs compare their results themselves; what is looked at here is what Rockhound adds.
+//! The programs compare their results themselves; what is looked at here is what Rockhound adds.
 
 use crate::run::{Ran, command, folder, root};
 use std::collections::BTreeSet;

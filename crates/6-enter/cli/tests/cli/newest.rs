@@ -12,7 +12,7 @@ fn shared(what: &str) -> Option<PathBuf> {
 /// Table, row, label and column.
 type Cell = (String, String, String, String);
 
-/// What every table says, without those of facts and files.
+/// Cells of every table, without facts and files.
 fn tables(path: &Path, more: &[&str]) -> BTreeMap<Cell, String> {
     let path = path.display().to_string();
     let args: Vec<&str> =
@@ -42,7 +42,7 @@ fn close(a: &str, b: &str) -> bool {
 /// Cells compared at least: there are more than 350 averages that no time decides.
 const LEAST: usize = 350;
 
-/// Compares cells; those of `apart` may differ.
+/// Compares cells; cells in `apart` may differ.
 fn same(
     what: &str,
     want: &BTreeMap<Cell, String>,

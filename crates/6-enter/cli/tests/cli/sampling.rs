@@ -18,7 +18,7 @@ fn sampled_code() -> (String, String, Vec<(u64, String)>) {
     (file, kernel["name"].as_str().expect("a name").to_owned(), vec![at(1), at(lines.len() - 1)])
 }
 
-/// What a profiler writes: `counts` samples at each instruction, those of the last one issued.
+/// Output of a profiler: `counts` samples at each instruction, each of the last one issued.
 fn write_samples(folder: &Path, kernel: &str, instructions: &[(u64, String)], counts: &[usize]) {
     let reason = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT";
     let samples: Vec<Value> = instructions

@@ -17,7 +17,7 @@ fn code() -> (String, String, Vec<(u64, String)>) {
     (file, kernel["name"].as_str().expect("a name").to_owned(), lines.iter().map(line).collect())
 }
 
-/// What a profiler writes: each instruction ran twice in 8 cycles, waits stalled for 92 more.
+/// Output of a profiler: each instruction ran twice in 8 cycles, waits stalled for 92 more.
 fn write_trace(folder: &Path, kernel: &str, instructions: &[(u64, String)]) {
     let rows = instructions.iter().enumerate().map(|(number, (address, text))| {
         let stall = if text.starts_with("s_waitcnt vmcnt") { 92 } else { 0 };

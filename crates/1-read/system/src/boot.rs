@@ -1,7 +1,7 @@
 //! Arguments of the kernel, from `/proc/cmdline`.
 //!
-//! The one idea to keep in mind: arguments are whole words and the last of a name counts; a test for a substring takes
-//! `myiommu=pthello` for `iommu=pt`.
+//! Arguments are whole words and the last of a name counts; a test for a substring takes `myiommu=pthello`
+//! for `iommu=pt`.
 
 /// Arguments of the kernel, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

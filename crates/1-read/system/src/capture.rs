@@ -1,11 +1,11 @@
-//! What is read of a machine: files by pattern, and the tools asked.
+//! Inputs read from a machine: files by pattern, and the tools called.
 //!
-//! The one idea to keep in mind: the list is data, so that what a bundle holds can be read before it is made; serial numbers, host
-//! name, addresses and other people's processes are not in it.
+//! The list is data, so that what a bundle holds can be read before it is made; serial numbers, host name,
+//! addresses and other people's processes are not in it.
 
 use serde_json::Value;
 
-/// Files read of every machine; `*` stands for part of one name.
+/// Files read from every machine; `*` matches part of one name.
 pub const FILES: &[&str] = &[
     ".dockerenv",
     "run/.containerenv",
@@ -79,7 +79,8 @@ pub fn trimmed(path: &str, bytes: Vec<u8>) -> Vec<u8> {
     lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
 }
 
-/// What of a file goes into a bundle: arguments of the kernel that checks ask for, without disks and addresses.
+/// Part of a file that goes into a bundle: the kernel arguments that checks ask for, without disks and
+/// addresses.
 pub fn for_bundle(path: &str, bytes: &[u8]) -> Vec<u8> {
     if path != "proc/cmdline" {
         return bytes.to_vec();

@@ -1,7 +1,7 @@
 //! Command lines of jobs: launchers, servers and benchmarks, with their options.
 //!
-//! The one idea to keep in mind: a command is a chain (`mpirun -np 8 numactl ... python train.py`); each link takes its own options
-//! and hands the rest on.
+//! A command is a chain (`mpirun -np 8 numactl ... python train.py`); each link takes its own options and
+//! hands the rest on.
 
 /// A program that is known here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub struct Stage {
     pub program: String,
     /// Options with their values, as written: `--tensor-parallel-size`, `8`.
     pub options: Vec<(String, Option<String>)>,
-    /// Words that are no options: the model of `vllm serve`, the script of `python`.
+    /// Words that are not options: the model of `vllm serve`, the script of `python`.
     pub words: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Environments: the output of `env`, `export -p`, an env-file, or `/proc/PID/environ`.
 //!
-//! The one idea to keep in mind: a value may hold `=` and line ends; only the form with NUL bytes keeps both apart for sure.
+//! A value may hold `=` and line ends; only the form with NUL bytes keeps both apart for sure.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Error {
     /// Byte offset in the (uncompressed) input, where one is known.
     pub offset: Option<u64>,
-    /// What is wrong, as a phrase.
+    /// Description, as a phrase.
     pub what: String,
 }
 

@@ -60,16 +60,16 @@ pub struct Machine {
     pub docker: Vec<DockerContainer>,
     /// Environment of the job.
     pub environment: Fact<Environment>,
-    /// What a vLLM server said.
+    /// Facts from the log of a vLLM server.
     pub server_log: Option<ServerLog>,
-    /// What code of Inductor says.
+    /// Facts from Inductor's code.
     pub inductor: Option<InductorCode>,
-    /// What was read, one word each: `KFD`, `amd-smi static`.
+    /// Sources of the facts, one word each: `KFD`, `amd-smi static`.
     pub sources: Vec<String>,
 }
 
 impl Machine {
-    /// Its GPUs; none where none is known.
+    /// Its GPUs; empty if none is known.
     pub fn known_gpus(&self) -> &[Gpu] {
         self.gpus.get().map_or(&[], Vec::as_slice)
     }

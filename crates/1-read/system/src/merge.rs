@@ -1,6 +1,6 @@
 //! GPUs and facts of several sources as one machine.
 //!
-//! The one idea to keep in mind: the PCI address is the identity of a GPU; the numbers of tools only lead to it.
+//! The PCI address is the identity of a GPU; the numbers of tools only lead to it.
 
 use crate::gpu::{Gpu, NOT_GIVEN};
 use crate::machine::Machine;

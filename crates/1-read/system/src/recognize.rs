@@ -1,6 +1,6 @@
 //! Tells outputs apart by what they hold, not by their names.
 //!
-//! The one idea to keep in mind: what is not recognised is an error that names what is understood; nothing is guessed.
+//! An unrecognised input is an error that names the supported ones; nothing is guessed.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
 use crate::outputs::{amd_smi, docker, inductor, lspci, rocm_smi, rocminfo, vllm};
@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 64 << 20;
 pub struct Document {
     /// File or command it came from.
     pub name: String,
-    /// What it is: `amd-smi static`.
+    /// Kind: `amd-smi static`.
     pub kind: &'static str,
     pub(crate) contents: Contents,
 }
@@ -46,7 +46,7 @@ impl Document {
         matches!(self.contents, Contents::Environment(_) | Contents::ServerLog(_) | Contents::Inductor(_))
     }
 
-    /// What a folder of Inductor holds.
+    /// Facts of a folder of Inductor.
     pub fn of_inductor(code: InductorCode) -> Document {
         Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }
     }

@@ -1,7 +1,7 @@
 //! Bundles as tar archives: plain files, read and written.
 //!
-//! The one idea to keep in mind: a bundle comes from a stranger. Nothing is unpacked to a disk; links, devices and names that
-//! climb (`..`, a leading `/`) are refused by name, and sizes are checked against what is there.
+//! A bundle comes from a stranger. Nothing is unpacked to a disk; links, devices and names that climb (`..`,
+//! a leading `/`) are refused by name, and sizes are checked against what is there.
 
 use crate::{Error, Tree};
 use std::io::Read as _;

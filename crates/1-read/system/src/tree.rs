@@ -1,11 +1,11 @@
 //! Files of a machine by path: read here, copied, or captured elsewhere.
 //!
-//! The one idea to keep in mind: a file that could not be read is an entry too, so that "absent" and "not allowed" stay apart.
+//! A file that could not be read is an entry too, so that "absent" and "not allowed" stay apart.
 
 use crate::Fact;
 use std::collections::BTreeMap;
 
-/// What is known of a file.
+/// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Its bytes.
@@ -66,7 +66,7 @@ impl Tree {
         }
     }
 
-    /// Text of a file without the white space around it; an empty file is no value.
+    /// Text of a file without surrounding white space; an empty file has no value.
     pub fn text(&self, path: &str) -> Fact<String> {
         self.bytes(path)
             .map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned())

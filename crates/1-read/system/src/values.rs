@@ -1,7 +1,7 @@
 //! Values as AMD's tools write them.
 //!
-//! The one idea to keep in mind: one tool writes one quantity as a number, as `"900 MHz"` and as `{"value", "unit"}`, by version
-//! and block; `N/A` is no value.
+//! One tool writes one quantity as a number, as `"900 MHz"` and as `{"value", "unit"}`, by version and block;
+//! `N/A` counts as missing.
 
 use serde_json::Value;
 

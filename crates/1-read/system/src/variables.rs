@@ -1,6 +1,6 @@
 //! The table of environment variables that decide how fast GPU programs run, or that stop them from being fast.
 //!
-//! The one idea to keep in mind: facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
+//! Facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ pub struct Variable {
     pub default: &'static str,
     /// Values it takes.
     pub values: &'static str,
-    /// What it does.
+    /// Effect.
     pub effect: &'static str,
     /// When to set it.
     pub advice: &'static str,
@@ -204,8 +204,8 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
 const SECRETS: [&str; 9] =
     ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE", "HOST_IP", "COMM_ID"];
 
-/// Whether a variable goes into a bundle: those of the table, and numbers and switches of the components in it. Nothing that may be
-/// a secret.
+/// True if a variable goes into a bundle: variables of the table, and numbers and switches of its components.
+/// Possible secrets never do.
 pub fn is_captured(name: &str, value: &str) -> bool {
     if SECRETS.iter().any(|word| name.contains(word)) {
         return false;

@@ -1,7 +1,7 @@
 //! Dumps of the ROCr debug agent.
 //!
-//! The one idea to keep in mind: blocks begin with their titles and have no lengths, so a dump that breaks off is as good as whole up
-//! to there; the line where it ends is kept.
+//! Blocks begin with their titles and have no lengths, so a dump that breaks off is as good as whole up to
+//! there; the line where it ends is kept.
 //!
 //! Source: ROCm/rocr_debug_agent, README.md and `docs/conceptual/user-guide.rst`.
 
@@ -15,7 +15,7 @@ const MOST_INSTRUCTIONS: usize = 4096;
 /// Lanes of a wave.
 const LANES: usize = 64;
 
-/// What made the agent write.
+/// Reason why the agent wrote the report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AgentHeader {
     /// `Queue error (STATUS: text)`.
@@ -39,7 +39,7 @@ pub enum AgentHeader {
 pub struct AgentDump {
     /// Line of the header, 1-based.
     pub line: u32,
-    /// What made it.
+    /// Reason of the report.
     pub header: AgentHeader,
     /// `Faulting page`.
     pub page: Option<u64>,
@@ -91,7 +91,7 @@ pub struct AgentInstruction {
     pub offset: Option<u64>,
     /// Text.
     pub text: String,
-    /// The arrow stands before it.
+    /// True for the instruction after the arrow.
     pub current: bool,
     /// File of its source line.
     pub file: Option<String>,
@@ -114,7 +114,7 @@ impl AgentWave {
         Some(u64::from(at(low.checked_add(1)?)?) << 32 | u64::from(at(low)?))
     }
 
-    /// The instruction the arrow stands before.
+    /// The instruction after the arrow.
     pub fn current(&self) -> Option<&AgentInstruction> {
         self.instructions.iter().find(|it| it.current)
     }

@@ -1,7 +1,7 @@
 //! The kernel's log: page faults of GPUs, and other events that end or slow GPU work.
 //!
-//! The one idea to keep in mind: events are rows of `data/kernel-events.tsv`; what repeats is counted once per device, and lines of
-//! level `err` that no row knows are counted by their first word.
+//! Events are rows of `data/kernel-events.tsv`; what repeats is counted once per device, and lines of level
+//! `err` that no row knows are counted by their first word.
 //!
 //! Source: the amdgpu driver (`gmc_v9_0.c`, `amdgpu_ras.c`), amd/node-scraper's list of what to look for.
 
@@ -59,9 +59,9 @@ pub struct KernelEvent {
     pub severity: &'static str,
     /// GPU or other device.
     pub device: Option<String>,
-    /// What it means; empty where no row knows.
+    /// Meaning; empty if no row matches.
     pub meaning: &'static str,
-    /// What to do; empty where no row knows.
+    /// Next step; empty if no row matches.
     pub next: &'static str,
     /// First line, 1-based.
     pub line: u32,

@@ -49,7 +49,7 @@ impl Reason {
     }
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Message {
     /// `Memory access fault by GPU node-N`.
@@ -101,14 +101,14 @@ pub enum Message {
     },
 }
 
-/// A message and where it stands.
+/// A message and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuntimeMessage {
     /// Line, 1-based.
     pub line: u32,
-    /// What stands before it on the line: the rank, a progress bar.
+    /// Text before it on the line: the rank, a progress bar.
     pub before: String,
-    /// What it says.
+    /// Content.
     pub message: Message,
 }
 

@@ -1,7 +1,6 @@
 //! `amd-smi`: JSON of old and new versions, and the indented text.
 //!
-//! The one idea to keep in mind: the text is read into the same tree of keys as the JSON, in lower case, so one table of paths
-//! serves both.
+//! The text is read into the same tree of keys as the JSON, in lower case, so one table of paths serves both.
 //!
 //! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of amd/node-scraper.
 

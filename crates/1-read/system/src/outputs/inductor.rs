@@ -1,8 +1,9 @@
 //! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of its cache.
 //!
-//! The one idea to keep in mind: the environment says what was asked for, the code what was in force when it was written; settings made in
-//! Python or by options of `torch.compile` are seen here only.
-//! Source: PyTorch, `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py` (`torch._inductor.config`).
+//! The environment says what was asked for, the code what was in force when it was written; settings made in
+//! Python or by options of `torch.compile` are seen here only. Source: PyTorch,
+//! `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py`
+//! (`torch._inductor.config`).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ const META: &str = "inductor_meta={";
 /// Begin of a setting of a program that runs a graph again.
 const CONFIG: &str = "torch._inductor.config.";
 
-/// What code of Inductor says.
+/// Facts from Inductor's code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InductorCode {
     /// File.
@@ -37,7 +38,7 @@ pub struct InductorCode {
 }
 
 impl InductorCode {
-    /// The value that a setting has everywhere; none where it is not there or differs.
+    /// The value that a setting has everywhere; `None` if it is missing or differs.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let values = self.settings.get(name)?;
         let (first, _) = values.first_key_value()?;
@@ -79,7 +80,7 @@ pub const MOST_FILES: usize = 20_000;
 /// Files that are named where they cannot be read.
 const MOST_NAMED: usize = 5;
 
-/// What a path in a folder of Inductor holds: code, a winner of autotuning, a compiled graph.
+/// Content of a path in a folder of Inductor: code, a winner of autotuning, a compiled graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InductorFile {
     /// Code in Python.
@@ -90,7 +91,7 @@ pub enum InductorFile {
     Graph,
 }
 
-/// What a file is by its path below the folder, with `/` between folders; none where it is of no use here.
+/// Kind of a file by its path below the folder, with `/` between folders; `None` if it is of no use here.
 pub fn inductor_file(path: &str) -> Option<InductorFile> {
     let parts: Vec<&str> = path.split('/').collect();
     let name = parts.last().copied().unwrap_or_default();
@@ -103,7 +104,7 @@ pub fn inductor_file(path: &str) -> Option<InductorFile> {
     }
 }
 
-/// Whether paths below a folder are those of a cache of Inductor, or of `torch_compile_debug`.
+/// True if the paths below a folder belong to a cache of Inductor, or to `torch_compile_debug`.
 pub fn is_inductor_folder<'p>(mut paths: impl Iterator<Item = &'p str>) -> bool {
     paths.any(|path| {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -115,7 +116,7 @@ pub fn is_inductor_folder<'p>(mut paths: impl Iterator<Item = &'p str>) -> bool 
 }
 
 impl InductorCode {
-    /// What the files of a folder say together; paths are below the folder, graphs need no bytes.
+    /// Combined facts of the files of a folder; paths are relative to the folder, graphs need no bytes.
     pub fn of_folder<'b>(name: &str, files: impl Iterator<Item = (&'b str, &'b [u8])>) -> InductorCode {
         let mut all = InductorCode { file: name.to_owned(), ..InductorCode::default() };
         for (path, bytes) in files {
@@ -169,7 +170,7 @@ impl InductorCode {
         }
     }
 
-    /// What a folder holds, as words: `12 files of code, 5 graphs, 9 winners of autotuning`.
+    /// Content of a folder, as words: `12 files of code, 5 graphs, 9 winners of autotuning`.
     pub fn folder_words(&self) -> Option<String> {
         if self.files + self.graphs + self.winners == 0 {
             return None;

@@ -10,7 +10,7 @@ const BACKENDS: [(&str, &str); 6] = [
     ("Using Rocm Attention", "ROCm split attention"),
 ];
 
-/// What a server said.
+/// Facts from a server's log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ServerLog {
     /// File.

@@ -1,7 +1,7 @@
 //! Benchmarks: measured numbers beside what is asked of them.
 //!
-//! The one idea to keep in mind: a benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line that
-//! has a bound says whether it is kept. Inputs that are not there are said to be skipped.
+//! A benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line that has a bound says whether it is
+//! kept. Inputs that are not there are said to be skipped.
 
 mod cold_start;
 mod decoder;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Line {
     pub(crate) what: String,
     pub(crate) value: String,
-    /// What is asked and whether it is kept.
+    /// Request, and whether it is kept.
     pub(crate) asked: Option<(String, bool)>,
 }
 

@@ -1,7 +1,7 @@
 //! Writes the generated files, or checks that they are as they would be written.
 //!
-//! The one idea to keep in mind: a generated file is wholly generated and committed. A generator is one row
-//! of [`GENERATORS`]; it returns contents and touches no file.
+//! A generated file is wholly generated and committed. A generator is one row of [`GENERATORS`]; it returns
+//! contents and touches no file.
 
 #[cfg(feature = "workspace")]
 mod counter_page;

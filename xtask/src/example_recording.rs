@@ -1,8 +1,8 @@
 //! `cargo xtask example-recording`: writes `examples/heat3d`, a recording made from a description.
 //!
-//! The one idea to keep in mind: nothing here was measured. Four kernels of a heat equation solver are described by what
-//! one wave does, how well the caches serve it and how long a dispatch takes; every counter follows from that by
-//! the relations that real recordings obey, so that the tables of `analyze` are full and agree with each other.
+//! Nothing here was measured. Four kernels of a heat equation solver are described by what one wave does, how
+//! well the caches serve it and how long a dispatch takes; every counter follows from that by the relations
+//! that real recordings obey, so that the tables of `analyze` are full and agree with each other.
 
 mod kernels;
 
@@ -272,7 +272,7 @@ impl Run<'_> {
     }
 }
 
-/// What these kernels never do.
+/// Counters that are 0 for these kernels.
 const NEVER: &[&str] = &[
     "SQ_INSTS_VALU_ADD_F16",
     "SQ_INSTS_VALU_MUL_F16",
@@ -380,7 +380,7 @@ const NEVER: &[&str] = &[
     "CPF_CMP_UTCL1_STALL_ON_TRANSLATION",
 ];
 
-/// What `value` is in each run.
+/// `value` of each run.
 fn column(runs: &[Run<'_>], value: impl Fn(&Run<'_>) -> f64) -> Values {
     let mut values = Values::new();
     runs.iter().for_each(|run| values.push(Some(value(run).round()), runs.len()));

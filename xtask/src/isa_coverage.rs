@@ -1,7 +1,7 @@
 //! Which opcodes the emulator executes, per target and microcode format.
 //!
-//! The one idea to keep in mind: the emulator itself is asked, by resolving a sample of every opcode; what is left out
-//! on purpose is listed with its reason.
+//! The emulator itself is asked, by resolving a sample of every opcode; what is left out on purpose is listed
+//! with its reason.
 
 use anyhow::Result;
 use isa::{Isa, Op};

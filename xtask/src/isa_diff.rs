@@ -1,7 +1,7 @@
 //! The decoder against LLVM: code objects from files, or random encodings of every opcode.
 //!
-//! The one idea to keep in mind: the disassembler's own output is the input. Each of its lines names address and
-//! words, so the bytes to decode come from it, and every line must have the same address, size and text here.
+//! The disassembler's own output is the input. Each of its lines names address and words, so the bytes to
+//! decode come from it, and every line must have the same address, size and text here.
 
 mod random;
 
@@ -20,7 +20,7 @@ const OBJDUMP: &str = "llvm-objdump-22";
 struct Fault {
     /// Whether LLVM's text shows it.
     shows: fn(&str) -> bool,
-    /// What stands here instead.
+    /// Replacement here.
     here: Instead,
     #[allow(dead_code, reason = "the reason is for the reader of the table")]
     reason: &'static str,
@@ -114,7 +114,7 @@ struct Line {
     text: String,
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Default)]
 struct Outcome {
     instructions: u64,

@@ -1,6 +1,6 @@
 //! The licences of everything that is compiled into what is given away.
 //!
-//! The one idea to keep in mind: texts come from the packages themselves; a text that several share is there once.
+//! Texts come from the packages themselves; a text that several share is there once.
 
 use crate::run::{FULL, output, root};
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice"
 /// How deep below a package's folder the C code that it brings keeps its licence.
 const DEPTH: usize = 2;
 
-/// Longest text; more is no licence.
+/// Longest text; a longer one is not a licence.
 const LONGEST: u64 = 256 << 10;
 
 /// One package.

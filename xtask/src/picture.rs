@@ -1,7 +1,6 @@
 //! `cargo xtask picture`: draws the terminal output of commands as the pictures of the README.
 //!
-//! The one idea to keep in mind: the picture is made from the real output, so it cannot promise what the
-//! program does not print.
+//! The picture is made from the real output, so it cannot promise what the program does not print.
 
 use crate::run::root;
 use anyhow::{Context, Result, bail, ensure};
@@ -110,7 +109,7 @@ fn draw(text: &str) -> String {
     svg
 }
 
-/// What stands between runs of spaces, which pictures may show as one space, and the column of each.
+/// Text between runs of spaces, which pictures may show as one space, and the column of each.
 fn pieces(run: &str) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut column = 0;

@@ -1,7 +1,7 @@
-//! What is given away, built so that it runs on old systems, and put in its place.
+//! Distributed files, built so that they run on old systems, and installed.
 //!
-//! The one idea to keep in mind: a program needs the C library it was linked with or a newer one, so the linker is told of an old
-//! one (zig knows the symbols of all). Without zig the programs need what this machine has, which is said.
+//! A program needs the C library it was linked with or a newer one, so the linker is told of an old one (zig
+//! knows the symbols of all). Without zig the programs need what this machine has, which is said.
 
 use crate::run::{FULL, output, root, run, target};
 use crate::{elf, licences, tools};
@@ -35,7 +35,7 @@ pub(crate) struct Layout {
     pub(crate) command: &'static str,
     /// Folder of the HIP library.
     pub(crate) library: &'static str,
-    /// What stands before `share/`.
+    /// Path before `share/`.
     pub(crate) shared: &'static str,
     /// Folder of the licences.
     pub(crate) licences: &'static str,

@@ -1,6 +1,6 @@
 //! The workspace's folder, and running programs in it.
 //!
-//! The one idea to keep in mind: a program that fails ends the task, with the command as one would type it.
+//! A program that fails ends the task, with the command as one would type it.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};

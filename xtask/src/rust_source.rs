@@ -1,7 +1,7 @@
-//! Rust source told apart into code, comments and literals, as far as checks on text need it.
+//! Rust source divided into code, comments and literals, as far as checks on text need it.
 //!
-//! The one idea to keep in mind: a check looks at code without comments and literals, or at literals alone,
-//! and never at what stands under `#[cfg(test)]`.
+//! A check looks at code without comments and literals, or at literals alone, and never at code under
+//! `#[cfg(test)]`.
 
 /// A source file without its tests.
 #[derive(Debug, Default)]

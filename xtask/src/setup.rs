@@ -1,7 +1,6 @@
 //! Installs what the tests compare with.
 //!
-//! The one idea to keep in mind: everything comes from a package registry by its name; without root the
-//! command is printed instead of run.
+//! Everything comes from a package registry by its name; without root the command is printed instead of run.
 
 use crate::run::{self, output, root};
 use anyhow::{Result, bail};
@@ -38,7 +37,7 @@ const REAL_WHEELS: &[&str] =
 /// Debian package of the largest one; unpacked, not installed.
 const REAL_PACKAGE: &str = "librocsparse0";
 
-/// What Triton programs of the tests need, in a folder of the workspace's own.
+/// Packages for the Triton programs of the tests, in a folder of the workspace.
 const PYTHON: &str =
     "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
 

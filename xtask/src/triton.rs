@@ -1,7 +1,7 @@
 //! `triton`: compiles the Triton kernels of `examples/triton` and computes what they are to give.
 //!
-//! The one idea to keep in mind: what is committed runs without Triton; this task is for who changes a kernel. Line
-//! tables name the folder of the source, so that is a fixed one.
+//! Committed kernels run without Triton; this task is for changes of a kernel. Line tables name the folder of
+//! the source, so that is a fixed one.
 
 use crate::run;
 use anyhow::{Context, Result, bail};

@@ -1,7 +1,7 @@
 //! The Python wheel: module, command and HIP library in one package.
 //!
-//! The one idea to keep in mind: the command lies in the folder of commands as the program that it is, and finds the library in
-//! `../lib/rockhound`, so that neither Python's start nor its search for packages is in the way.
+//! The command is a native program in the folder of commands, and finds the library in `../lib/rockhound`, so
+//! that neither Python's start nor its search for packages is in the way.
 
 use crate::portable::{self, Layout, mebibytes, succeed};
 use crate::run::{output, root};
@@ -109,7 +109,8 @@ fn check(wheel: &Path, folder: &Path, portable: bool) -> Result<()> {
     Ok(())
 }
 
-/// Installs the wheel in environments of its own and uses it there, with the newest Python beside packages of data frames if asked.
+/// Installs the wheel in new environments and uses it there, with the newest Python beside packages of data
+/// frames if asked.
 fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
     let pythons = pythons();
     if pythons.is_empty() {

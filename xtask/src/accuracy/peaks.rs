@@ -1,7 +1,7 @@
 //! Bandwidths, rates and latencies by kernels that do one thing only.
 //!
-//! The one idea to keep in mind: the kernels are those of `rockhound roofline --measure`; hardware was measured with others
-//! that do the same.
+//! The kernels are the kernels of `rockhound roofline --measure`; hardware was measured with others that do
+//! the same.
 
 use super::Page;
 use anyhow::{Context, Result};

@@ -1,6 +1,6 @@
 //! Section on the comparisons that each mark is the mean of.
 //!
-//! The one idea to keep in mind: a mark is a mean, and the comparison that is furthest off sets most of it, so it is named.
+//! A mark is a mean, and the comparison that is furthest off sets most of it, so it is named.
 
 use super::{Comparison, Page, mean};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! What it costs that two XCDs stand for all.
+//! Error caused by simulating two representative XCDs.
 //!
-//! The one idea to keep in mind: the truth here is the model itself with every XCD followed.
+//! The truth here is the model itself with every XCD followed.
 
 use super::{Page, kernels::Prepared};
 use crate::run::root;

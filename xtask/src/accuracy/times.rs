@@ -1,7 +1,7 @@
 //! Kernel times.
 //!
-//! The one idea to keep in mind: kernels are written to the description of those that were profiled, compiled and emulated; where
-//! they are not the same code the page says so.
+//! Kernels are written to the description of those that were profiled, compiled and emulated; where they are
+//! not the same code the page says so.
 
 use super::kernels::{Prepared, compile};
 use super::{Errors, Page, distance, grouped};
@@ -18,8 +18,8 @@ const INTENSITY_GROUPS: u32 = 16_384;
 /// Recorded counts below this say nothing about a model.
 const LEAST_COUNT: f64 = 10_000.0;
 
-/// Emulated kernels: family, name, GPU, elements as a power of two, times that the profiled one had so many, profiled nanoseconds, and
-/// what those are.
+/// Emulated kernels: family, name, GPU, elements as a power of two, factor by which the profiled kernel had
+/// more, profiled nanoseconds, and their source.
 type Profiled = (&'static str, &'static str, &'static str, u32, f64, f64, &'static str);
 
 const PROFILED: &[Profiled] = &[

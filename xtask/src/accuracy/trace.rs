@@ -1,7 +1,8 @@
-//! Waits of single instructions beside those of an issue trace.
+//! Waits of single instructions, compared with an issue trace.
 //!
-//! The one idea to keep in mind: the trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
-//! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole wave.
+//! The trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
+//! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole
+//! wave.
 
 use super::Page;
 use super::kernels::{Prepared, compile_with};
@@ -27,7 +28,8 @@ const STEP: f64 = 4.0;
 const DEPENDENT: f64 = 4.0;
 /// Additions of a pass of the kernel that does nothing else.
 const ADDITIONS: f64 = 512.0;
-/// Mean of the lives of all waves, and cycles between the first start and the last end of those of a shader engine, mean.
+/// Mean lifetime of all waves, and the mean over shader engines of the cycles from the first start to the
+/// last end.
 const LIFE: f64 = 3843.0;
 const ENGINE: f64 = 4261.0;
 /// Recorded counters of the same run.

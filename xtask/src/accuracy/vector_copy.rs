@@ -1,7 +1,7 @@
 //! The vector copy, counter by counter.
 //!
-//! The one idea to keep in mind: recordings hold three dispatches; the first finds no code in the caches, later ones do,
-//! so each is compared with its like.
+//! Recordings hold three dispatches; the first finds no code in the caches, later ones do, so each is
+//! compared with its like.
 
 use super::kernels::Prepared;
 use super::{Errors, Page, distance, grouped, percent, row};
@@ -121,7 +121,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
     Ok(())
 }
 
-/// What was recorded of a counter: the first dispatch, and the range of those after it.
+/// Recorded values of a counter: the first dispatch, and the range of the later ones.
 #[derive(Clone, Copy)]
 struct Recorded {
     first: f64,

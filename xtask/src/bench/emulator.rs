@@ -1,7 +1,7 @@
 //! Speed of the emulator, in wave instructions per second.
 //!
-//! The one idea to keep in mind: counters are on in every row. A row of [`BODIES`] is one loop whose body is many times
-//! the same instruction, with all lanes active; the kernels in the folder beside this file are real ones. A loop of
+//! Counters are on in every row. A row of [`BODIES`] is one loop whose body is many times the same
+//! instruction, with all lanes active; the kernels in the folder beside this file are real ones. A loop of
 //! additions in this process says how fast the machine is at the moment.
 
 use super::Line;
@@ -245,8 +245,8 @@ fn mixed(lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// What tinygrad's emulator does on its matrix product, million wave instructions per second. With the 20 us that it
-/// needs for a matrix instruction of 16 x 16 x 16, fewer than one in seven instructions of that product can be one.
+/// Rate of tinygrad's emulator on its matrix product, million wave instructions per second. At 20 us per
+/// matrix instruction of 16 x 16 x 16, fewer than one in seven instructions of that product can be one.
 const TINYGRAD: f64 = 0.34;
 
 /// Rows and columns of the products.
@@ -277,7 +277,7 @@ impl Gemm {
         Gemm::new("gemm", launch, |at| [0u16, 0x3800, 0x3c00][at].to_le_bytes().to_vec())
     }
 
-    /// What it came to, and seconds.
+    /// Summary, and seconds.
     fn run(&mut self, threads: usize) -> Result<(Summary, f64)> {
         let (summary, seconds) = counted(&mut self.job, Launch { threads, ..self.launch })?;
         let value = |row: usize, k: usize| [0.0f32, 0.5, 1.0][(row * 7 + k * 7) % 3];

@@ -1,8 +1,7 @@
 //! `rockhound inspect` of whole libraries: against `llvm-objdump` on the same code objects, and the largest one.
 //!
-//! The one idea to keep in mind: the libraries come from package registries (`cargo xtask setup --real`) and
-//! are found by file name below `target/real`, or the folder that `ROCKHOUND_REAL` names; what is not there is
-//! said to be skipped.
+//! The libraries come from package registries (`cargo xtask setup --real`) and are found by file name below
+//! `target/real`, or the folder that `ROCKHOUND_REAL` names; what is not there is said to be skipped.
 
 use super::Line;
 use crate::run::{files, root};
@@ -76,7 +75,7 @@ pub(crate) fn largest() -> Result<Vec<Line>> {
     ])
 }
 
-/// What a run took.
+/// Costs of a run.
 pub(super) struct Measured {
     pub(super) time: Duration,
     pub(super) peak_kib: u64,

@@ -1,6 +1,6 @@
 //! How much memory this process holds at most while something runs.
 //!
-//! The one idea to keep in mind: what a process freed it may still hold, so a run whose memory counts has a process of its own.
+//! Freed memory may stay with the process, so a run whose memory counts has a separate process.
 
 use anyhow::{Context, Result};
 

@@ -1,7 +1,7 @@
 //! `rockhound analyze` of recordings: a small one as a new process, and generated ones of many dispatches.
 //!
-//! The one idea to keep in mind: the large recordings repeat the dispatches of a real one under 50 kernel names, so
-//! columns are as wide and as varied as a profiler writes them.
+//! The large recordings repeat the dispatches of a real one under 50 kernel names, so columns are as wide and
+//! as varied as a profiler writes them.
 
 use super::libraries::{Measured, measure, seconds};
 use super::{Line, median, millis};

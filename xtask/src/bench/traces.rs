@@ -1,7 +1,8 @@
 //! `rockhound trace` of a real PyTorch trace of 61 MB, of a gigabyte made of it, and of a real rocprofv3 JSON of 37 MB.
 //!
-//! The one idea to keep in mind: the gigabyte is the events of the real trace again and again, each time later and under other
-//! correlations, so that links between kernels, calls and operators are as many and as far apart as they would be.
+//! The gigabyte is the events of the real trace again and again, each time later and under other
+//! correlations, so that links between kernels, calls and operators are as many and as far apart as they
+//! would be.
 
 use super::Line;
 use super::libraries::{Measured, measure, seconds};

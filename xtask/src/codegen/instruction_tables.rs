@@ -1,7 +1,7 @@
 //! Instruction tables: `crates/1-read/isa/tables/*.tbl` to `src/generated/tables.rs`.
 //!
-//! The one idea to keep in mind: a row is parsed into words and every word must be known, so a typing mistake in a
-//! table stops the generator with the file and line, and never reaches the decoder.
+//! A row is parsed into words and every word must be known, so a typing mistake in a table stops the
+//! generator with the file and line, and never reaches the decoder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

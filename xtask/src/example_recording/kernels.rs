@@ -1,8 +1,8 @@
-//! What each kernel of the synthetic recording does.
+//! Work of each kernel of the synthetic recording.
 //!
-//! The one idea to keep in mind: one wave is described, and everything else is a multiple of it.
+//! One wave is described, and everything else is a multiple of it.
 
-/// What a kernel does.
+/// Work of a kernel.
 pub(super) struct Kernel {
     pub(super) name: &'static str,
     pub(super) dispatches: usize,

@@ -14,7 +14,7 @@ const MOST_LINES: usize = 80;
 /// Most arguments of a function that is not part of a C interface.
 const MOST_ARGUMENTS: usize = 6;
 
-/// Where the list lies, below the root.
+/// Path of the list, relative to the root.
 const FILE: &str = "xtask/allowed.toml";
 
 /// The list, and what was found so far.

@@ -1,8 +1,9 @@
 //! Circles of modules inside a crate, found in the paths that code writes.
 //!
-//! Siblings are compared: each module stands for its file and its folder, and an arrow goes from one sibling to another
-//! when code of the first names an item of the second. Names that a module re-exports lead on to the module that defines
-//! them. Parents and children may use each other. Method calls write no path and are not seen.
+//! Siblings are compared: each module represents its file and its folder, and an arrow goes from one sibling
+//! to another when code of the first names an item of the second. Names that a module re-exports lead on to
+//! the module that defines them. Parents and children may use each other. Method calls write no path and are
+//! not seen.
 
 use crate::rust_source::RustSource;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ const MOST_REEXPORTS: usize = 8;
 /// Siblings each of which uses every other, directly or through others of them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Circle {
-    /// Path of the module they lie in; empty for the crate's root.
+    /// Path of the parent module; empty for the crate's root.
     pub(crate) parent: Path,
     pub(crate) modules: BTreeSet<String>,
     /// Arrows between them.

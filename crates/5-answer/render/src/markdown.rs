@@ -84,7 +84,7 @@ pub(crate) fn charts(part: &Recordings, out: &mut String) {
     }
 }
 
-/// Why values of a recording are missing.
+/// Reasons for the missing values of a recording.
 pub(crate) fn missing(part: &Recordings, out: &mut String) {
     if !part.missing.is_empty() {
         out.push_str("## n/a: why values are missing\n\n");

@@ -1,7 +1,7 @@
-//! How far numbers of charts and findings can be trusted, as a sign before each.
+//! Accuracy of numbers in charts and findings, as a sign before each.
 //!
-//! There is room for one character, so the sign says which kind a number is and the legend how far those of a
-//! kind are off; what is exact or was measured has no sign.
+//! A sign has one character, so it shows only the kind of a number; the legend gives the error of each kind.
+//! Exact and measured numbers have no sign.
 
 use view::{Finding, Guide, Mark, MemoryChart, Page, PageKernel, Percent, RooflineChart};
 

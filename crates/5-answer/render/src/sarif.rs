@@ -242,7 +242,7 @@ fn sentence(text: &str) -> String {
 }
 
 fn location(card: &KernelCard, place: &Place) -> Value {
-    // Code the compiler made up (spills) has no line of its own: the kernel's first line stands for it.
+    // Code that the compiler adds (spills) has no source line: the kernel's first line is used.
     let source = [&place.source, &card.source].into_iter().flatten().find(|source| source.line > 0);
     let mut physical = match (place.text_line, source) {
         (_, Some(SourceLine { file, line, .. })) => {

@@ -74,7 +74,7 @@ pub struct Data {
     pub kernels: Vec<KernelEntry>,
     /// Findings of all kernels.
     pub findings: Vec<Finding>,
-    /// The kernel the report is about, by its place in the list; none for all.
+    /// Index of the report's kernel in the list; `None` for all.
     pub chosen: Option<usize>,
     /// Code.
     pub code: Code,
@@ -153,7 +153,7 @@ pub struct App {
     data: Data,
     color: bool,
     screen: Screen,
-    /// Where Escape leads from help.
+    /// Screen to which Escape returns from help.
     before_help: Screen,
     /// Selected row of the list of kernels.
     row: usize,

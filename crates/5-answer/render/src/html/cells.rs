@@ -100,7 +100,8 @@ pub(crate) fn places(
     own: Option<&Table>,
     out: &mut String,
 ) {
-    // Where every column of the whole stands in the kernel's table, which may have one column for both recordings.
+    // Index in the kernel's table of every column of the whole; the kernel's table may have one column for
+    // both recordings.
     let columns: Vec<Option<usize>> = whole
         .columns
         .iter()

@@ -45,7 +45,7 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) bar: String,
     pub(crate) gap: Option<String>,
     pub(crate) notes: Vec<Cow<'a, str>>,
-    /// Which of the kernels it is about.
+    /// Words for the kernels it describes.
     pub(crate) which: &'static str,
     /// Percent of the time of that kernel.
     pub(crate) time: Option<String>,

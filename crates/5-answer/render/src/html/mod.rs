@@ -197,7 +197,7 @@ fn variables() -> String {
     )
 }
 
-/// How a content security policy names a script: `sha256-…` in base 64.
+/// Hash of a script in a content security policy: `sha256-…` in base 64.
 fn hash(script: &[u8]) -> String {
     format!("sha256-{}", STANDARD.encode(Hash::hash(script)))
 }

@@ -254,7 +254,7 @@ pub(crate) struct PanelView<'a> {
     pub(crate) notes: Vec<Cow<'a, str>>,
     /// Whether a chosen kernel has numbers for it.
     pub(crate) swaps: bool,
-    /// Why it has no number at all.
+    /// Reason if it has no number at all.
     pub(crate) empty: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use view::{TimelineChart, TimelineLane, thousands};
 
 /// The section.
 pub(crate) struct TimelineView<'a> {
-    /// How many spans on what.
+    /// Number of spans, and their kind.
     pub(crate) contents: String,
     pub(crate) from: Cow<'a, str>,
     /// Tables of the selection: key and title.

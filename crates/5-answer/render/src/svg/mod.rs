@@ -16,7 +16,7 @@ pub use roofline::{Plotted, roofline};
 pub use theme::{DARK, LIGHT, Theme};
 pub use waves::waves;
 
-/// How a chart is drawn.
+/// Settings of a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
     /// Width, in pixels.

@@ -132,7 +132,7 @@ fn names(charts: &[Plotted<'_>], picture: &Picture<'_>) -> Vec<(&'static str, St
     out
 }
 
-/// How far a share of the time can be trusted: one kernel alone has all, however long that is.
+/// Accuracy of a share of the time: a single kernel always has all of it, whatever its duration.
 fn time_trust(kernel: &RooflineKernel, percent: f64) -> Option<Mark> {
     kernel.time_trust.filter(|_| percent < 100.0)
 }
@@ -296,7 +296,7 @@ impl Plot {
                 format!("{names} {} · {}", rate(ceiling.value, ceiling.unit), ceiling.basis.describe());
             svg.title(&text);
             svg.line(&class, vec![from, to]);
-            // Above its line; left of another label that stands there.
+            // Above its line, and left of a label in the same place.
             let end = labels
                 .iter()
                 .filter(|(at, _)| (at - to.1).abs() < 13.0)

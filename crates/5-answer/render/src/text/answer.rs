@@ -125,7 +125,7 @@ fn title(page: &mut Page, table: &Table) {
     page.wrapped(0, 4, &spans);
 }
 
-/// Why values of a table are missing, each reason once with the headings of its columns.
+/// Reasons for the missing values of a table, each once with the headings of its columns.
 fn missing(page: &mut Page, table: &Table) {
     let mut found: BTreeMap<String, (Vec<&str>, usize)> = BTreeMap::new();
     for row in &table.rows {

@@ -262,7 +262,7 @@ fn mix_lines(page: &mut Page, kernel: &KernelCard) {
     for (glyph, role, _, count) in groups {
         sum += u64::from(count);
         let until = (sum * bar_width as u64 / u64::from(total)) as usize;
-        // What is there shows, however little it is.
+        // A value above zero shows at least one cell.
         let until = if count > 0 { until.max(drawn + 1) } else { until }.min(bar_width);
         bar.push(span(role, glyph.to_string().repeat(until.saturating_sub(drawn))));
         drawn = until.max(drawn);

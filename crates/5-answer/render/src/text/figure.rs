@@ -39,7 +39,7 @@ pub(crate) fn figure(value: f64, decimals: usize) -> Figure {
     let rounded = format!("{size:.decimals$}");
     let (whole, part) = rounded.split_once('.').unwrap_or((&rounded, ""));
     let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), thousands);
-    // What rounds to a whole number but is none keeps its zeros.
+    // A fraction that rounds to a whole number keeps its zeros.
     let part = if part.is_empty() || size.fract() == 0.0 { String::new() } else { format!(".{part}") };
     Figure { whole: format!("{sign}{whole}"), part }
 }

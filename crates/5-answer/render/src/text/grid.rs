@@ -155,7 +155,7 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let before: usize = columns.iter().map(|c| c.width + GAP).sum();
     let least = longest.min(LABEL_LEAST) + GAP + before;
     let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
-    // Differences stand beside percentages where there is room.
+    // Differences are beside percentages if they fit.
     let mut data = data_columns(table, names, decimals, Room { differences: compared, ..room_of(&style) });
     if compared && !fits(&data) {
         data = data_columns(table, names, decimals, room_of(&style));
@@ -246,7 +246,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
     let compared = table.columns.iter().any(|c| c.recording > 0);
     let has_percent = table.columns.iter().any(|c| c.kind == ColumnKind::Percent);
     let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
-    // The unit stands behind the numbers it is of, before percentages.
+    // The unit follows its numbers, before percentages.
     let last_number =
         table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
     let mut data: Vec<Finished> = Vec::new();
@@ -265,7 +265,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
             heading = format!("{name} {heading}");
         }
         match column.kind {
-            // It stands below the table.
+            // Written below the table.
             ColumnKind::Meaning => {}
             ColumnKind::Text | ColumnKind::Word | ColumnKind::Trust => {
                 let short = short && column.kind == ColumnKind::Trust;
@@ -471,7 +471,7 @@ fn bar(percent: f64, room: usize) -> String {
         return "█".repeat(room - 1) + "▶";
     }
     let eighths = (percent.clamp(0.0, 100.0) / 100.0 * (room * 8) as f64).round() as usize;
-    // What is not zero is seen.
+    // A value above zero shows at least one eighth.
     let eighths = if percent > 0.0 { eighths.max(1) } else { eighths };
     let mut out = "█".repeat(eighths / 8);
     if eighths % 8 > 0 {

@@ -185,7 +185,7 @@ fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
             text.push_str(&format!(", {} of them in functions called, not listed", thousands(run.elsewhere)));
         }
         page.wrapped(2, 4, &[dim(text)]);
-        // Less than a percent is no reason to look further.
+        // Below one percent a kernel needs no further look.
         let said =
             |wait: &WaitShare| (wait.share >= 1.0).then(|| format!("{} {:.0} %", wait.why, wait.share));
         let waits: Vec<String> = run.waits.iter().filter_map(said).collect();
@@ -304,7 +304,7 @@ impl Columns {
 fn source(page: &mut Page, line: &ListingLine, function: &mut Option<String>, style: &Style) {
     let Some(source) = line.source.as_ref().filter(|source| source.line > 0) else { return };
     let mut text = format!("  ; {}", source_text(source));
-    // Code of another function is inlined here; the kernel's own name stands above all of it.
+    // Code of another function is inlined here; the kernel's name heads the whole listing.
     if source.function != *function {
         function.clone_from(&source.function);
         if let Some(name) = function {

@@ -9,7 +9,7 @@ use view::{LineSamples, Listing, ListingSamples, thousands, thousands_of};
 /// An instruction with more than this percentage of the kernel's samples is marked.
 const MANY: f64 = 20.0;
 
-/// Which columns there are.
+/// Columns with data.
 pub(super) struct Sampled {
     issued: bool,
 }

@@ -13,7 +13,7 @@ const MUCH: f64 = 20.0;
 /// From this width on idle cycles have room.
 const WIDE: usize = 100;
 
-/// Which columns there are.
+/// Columns with data.
 pub(super) struct Traced {
     idle: bool,
 }

@@ -54,7 +54,7 @@ struct Size {
 }
 
 impl Size {
-    /// As wide as signs need, or as far as there is room for them.
+    /// As wide as signs need, or as the available width allows.
     fn new(signs: bool, room: usize) -> Size {
         let least = Size { block: BLOCK, link: LINK };
         let more = if signs { room.saturating_sub(least.width()) / least.columns() } else { 0 };
@@ -72,7 +72,7 @@ impl Size {
         self.block.iter().sum::<usize>() + (self.block.len() - 1) * self.link
     }
 
-    /// Where a column of blocks begins.
+    /// First character of a column of blocks.
     fn x(&self, column: usize) -> usize {
         self.block[..column].iter().map(|width| width + self.link).sum()
     }
@@ -115,7 +115,7 @@ fn place<'a>(chart: &'a MemoryChart, size: &Size) -> (Vec<Placed<'a>>, usize) {
         y += height;
     }
     let total = y.max(column(0).map(|block| block.facts.len() + 2).max().unwrap_or(0));
-    // L2 and what is behind it stand beside the caches that reach it.
+    // The L2 and the blocks behind it are level with the caches that reach it.
     let top = placed.iter().find(|it| it.block.id != BlockId::Lds).map_or(0, |it| it.y);
     for block in column(0) {
         placed.push(Placed { block, x: 0, y: 0, height: total });

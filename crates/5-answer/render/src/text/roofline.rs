@@ -117,7 +117,7 @@ fn plot(page: &mut Page, chart: &RooflineChart, marks: &[Mark]) {
         canvas.line(Role::Good, from, (1.0, from.1));
         let (_, row) = canvas.at((1.0, from.1));
         let name = &ceiling.name;
-        // Above its line, or below where another stands there.
+        // Above its line, or below if another label is there.
         let column = columns.saturating_sub(width(name) + 1);
         let free =
             [row.wrapping_sub(1), row + 1].into_iter().find(|row| canvas.is_free(column, *row, width(name)));
@@ -276,7 +276,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Where no kernel has operations, the intensities say nothing.
+    /// If no kernel has operations, the intensities are meaningless.
     fn of(chart: &RooflineChart, width: usize) -> Self {
         let intensity = chart.kernels.iter().any(|kernel| kernel.flops.get() != Some(0.0));
         Shown { intensity, bandwidth: !intensity || width >= WIDE }

@@ -100,7 +100,7 @@ impl App {
 /// A bar of a percentage.
 fn bar(percent: f64) -> String {
     let full = (percent.clamp(0.0, 100.0) / 100.0 * BAR as f64).round() as usize;
-    // What takes time is seen.
+    // A kernel with any time shows at least one cell.
     let full = if percent > 0.0 { full.max(1) } else { 0 };
     format!("{}{}", "█".repeat(full), "·".repeat(BAR - full))
 }

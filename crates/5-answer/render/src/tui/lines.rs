@@ -1,7 +1,7 @@
 //! A text as the lines of a screen, and the part of it that is seen.
 //!
-//! The text comes with the colours of the renderers of text, whose codes are the only escapes in it, since
-//! they make those of names visible.
+//! The text contains the colour codes of the text renderers. They are the only escapes in it, because the
+//! renderers make escapes in names visible.
 
 use super::Key;
 use crate::Role;
@@ -44,7 +44,7 @@ impl View {
     }
 
     pub(super) fn set(&mut self, text: &str, places: Vec<usize>, width: usize, color: bool) {
-        // What was at the top stays there as well as it can when the width changes.
+        // The top line stays at the top as well as possible when the width changes.
         let part = if self.lines.is_empty() { 0.0 } else { self.top as f64 / self.lines.len() as f64 };
         self.lines = text.lines().map(|line| colored(line, color)).collect();
         self.plain = self.lines.iter().map(|line| line.to_string().to_lowercase()).collect();

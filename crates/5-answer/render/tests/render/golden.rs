@@ -190,7 +190,7 @@ fn sarif_document() {
     let run = &value["runs"][0];
     assert_eq!(run["results"].as_array().unwrap().len(), gemm().findings.len());
     for result in run["results"].as_array().unwrap() {
-        // What code scanning asks of a result.
+        // Fields that code scanning requires of a result.
         assert!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].is_string());
         assert!(result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().unwrap() >= 1);
         assert!(result["message"]["text"].is_string());

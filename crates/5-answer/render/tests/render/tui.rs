@@ -162,7 +162,7 @@ fn keys_lead_where_they_say() {
     shows(&mut app, "", "only scale");
     assert_eq!(keys(&mut app, "\u{1b}"), Ask::Kernel(None));
     assert_eq!(keys(&mut app, "r"), Ask::Reload);
-    // What is typed into a search is no command.
+    // Keys typed into a search are not commands.
     assert_eq!(keys(&mut app, "/q"), Ask::Nothing);
     assert_eq!(keys(&mut app, "\u{1b}q"), Ask::Quit);
 }

@@ -4,7 +4,7 @@ use view::{
     BlockId, Flow, KernelWaves, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number, WaveChart,
 };
 
-/// Why nothing is known of the memory-side cache.
+/// Reason why the memory-side cache is unknown.
 pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
 
 /// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so, latencies never compared.

@@ -1,4 +1,5 @@
-//! How an emulated recording compares with one of a GPU of the same program, in a form that says nothing of its user.
+//! Comparison of an emulated recording with a GPU recording of the same program, in a form that reveals
+//! nothing about its user.
 //!
 //! The file that leaves the machine is filled from a list of allowed values (counter values and GPU facts),
 //! never by removing forbidden ones.
@@ -25,7 +26,7 @@ const FACTS: [&str; 14] = [
     "rocm_version",
 ];
 
-/// How a counter of a kernel came out.
+/// Result for a counter of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// It follows from execution and is equal.
@@ -37,7 +38,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As written in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Equal => "equal",
@@ -52,7 +53,7 @@ impl Verdict {
 pub struct Quantity {
     /// Counter, or `time` in nanoseconds.
     pub name: String,
-    /// How it came out.
+    /// Result.
     pub verdict: Verdict,
     /// On the GPU, by dispatch.
     pub measured: Vec<f64>,

@@ -67,7 +67,7 @@ fn add_workload(to: &Transaction<'_>, subject: &Subject) -> Result<i64, rusqlite
     Ok(to.last_insert_rowid())
 }
 
-/// Where values go: of a kernel, or of the whole recording.
+/// Owner of values: a kernel, or the whole recording.
 #[derive(Clone, Copy)]
 enum Of {
     Kernel(i64),
@@ -322,7 +322,7 @@ mod tests {
                 "SELECT value_name, round(value, 4) FROM compute_workload_metric_view WHERE metric_id LIKE '18.1.%' ORDER BY value_name",
                 &["Avg|42.8571", "Max|100", "Min|30", "Std Dev|36.0555"],
             ),
-            // What was not recorded has no row.
+            // Values that were not recorded have no row.
             (
                 "SELECT count(*) FROM compute_kernel_metric_view WHERE metric_name = 'IPC' AND value_name = 'Avg'",
                 &["0"],

@@ -6,7 +6,7 @@ use system::variables::{self, Recommended};
 use system::{Environment, Machine};
 use view::shell_word;
 
-/// Where the lines go.
+/// Output format of the lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A shell.

@@ -38,7 +38,7 @@ impl FailOn {
         }
     }
 
-    /// How many of the rules whose findings were joined into others are the one asked for.
+    /// Number of matching rules among the rules whose findings were joined into others.
     fn joined(&self, rules: &[&'static str]) -> u64 {
         match self.condition {
             Condition::Rule(wanted) => rules.iter().filter(|rule| **rule == wanted).count() as u64,

@@ -1,6 +1,6 @@
 //! Findings, charts and the guide of a report: what the rules and the roofline say of each kernel.
 //!
-//! Of several recordings the last one is judged, with the base beside it.
+//! Of several recordings the last one is judged, with the base for comparison.
 
 use crate::FailOn;
 use analysis::WorkloadEvidence;
@@ -81,7 +81,7 @@ fn judge(
             notes: &report.notes,
             renames: &options.renames,
         });
-        // Of a comparison as text only the changes stand above the findings.
+        // In a textual comparison only the changes come before the findings.
         if subjects.len() == 1 {
             say_once(report);
         }

@@ -1,4 +1,4 @@
-//! Which operator of a framework launched each dispatch of a recording, by a trace of the same program.
+//! The framework operator that launched each dispatch of a recording, from a trace of the same program.
 //!
 //! Two runs of one program launch a kernel equally often in the same order, so the nth dispatch of a kernel
 //! is the nth span of that name; if the counts differ, no dispatch of that kernel is matched.

@@ -1,6 +1,6 @@
 //! Recordings as a page: the report on everything, and tables and charts of every kernel that takes time.
 //!
-//! A kernel's tables are made by the same function as those of the whole run, over fewer dispatches.
+//! A kernel's tables come from the same function as the tables of the whole run, over fewer dispatches.
 
 use crate::judge;
 use analysis::WorkloadEvidence;
@@ -38,7 +38,7 @@ pub fn page(
     let mut kernels = Vec::new();
     for (at, (subject, compiled)) in subjects.iter().zip(compiled).enumerate() {
         let evidence = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        // Of an unknown GPU there are no roofs, but numbers of its kernels.
+        // An unknown GPU has no roofs, but its kernels have numbers.
         if !subject.target().is_empty() {
             let chart = analysis::roofline_chart::chart(&evidence, DRAWN);
             rooflines.push(renamed(chart, &options.renames, at, subjects.len()));
@@ -128,7 +128,7 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Answer<Recordings>, renames: &Renam
     }
 }
 
-/// How the mean time of a kernel changed, from the table of kernels.
+/// Change of a kernel's mean time, from the table of kernels.
 fn change(whole: &Answer<Recordings>, name: &str) -> Option<KernelChange> {
     let table = whole.tables.iter().find(|t| t.id == "0.1")?;
     let row = table.rows.iter().find(|r| r.label == name)?;

@@ -11,7 +11,7 @@ use view::{Comparison, KernelComparison};
 pub struct Limit {
     /// Metric: `vgprs`, `findings.severe`, `kernels.removed`.
     key: String,
-    /// As written: `+4`.
+    /// Original text: `+4`.
     written: String,
     up: bool,
     amount: f64,
@@ -134,7 +134,7 @@ pub fn apply(limits: &[Limit], comparison: &mut Comparison) -> u64 {
 fn apply_to_kernel(limits: &[Limit], kernel: &mut KernelComparison) -> u64 {
     let mut regressions = 0;
     for change in &mut kernel.changes {
-        // An unknown value is no reason to fail: the change is shown, with a question mark.
+        // An unknown value does not fail: the change is shown, with a question mark.
         let (Some(old), Some(new)) = (change.old, change.new) else { continue };
         let broken = limits.iter().find(|limit| limit.key == change.metric && limit.broken(old, new));
         if let Some(limit) = broken {

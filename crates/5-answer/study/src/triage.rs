@@ -189,7 +189,7 @@ fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedVa
     facts
 }
 
-/// Where an address is among the allocations of its log, or of another log of the job.
+/// Location of an address among the allocations of its log, or of another log of the job.
 fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
     let own = nearest(&log.allocations, address);
     let of_others = || {

@@ -76,7 +76,7 @@ fn one(base: Option<&Table>, new: Option<&Table>) -> Table {
         }
     }
     let value = |row: Option<&&Row>, table: Option<&Table>, title: &str| -> Number {
-        // What did not run took no time; what was not measured has no value.
+        // A kernel that did not run took no time; an unmeasured value is absent.
         let measured = matches!(shape.panel.as_str(), "tests" | "copies" | "topology" | "log");
         let absent = || match COUNTS.contains(&title) && !measured {
             true => Number::Known(0.0),

@@ -31,7 +31,7 @@ pub struct Input<'a> {
     pub timeline: &'a Timeline,
 }
 
-/// How to show them.
+/// Settings of the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// Rows of a table.

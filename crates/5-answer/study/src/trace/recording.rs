@@ -13,7 +13,7 @@ pub fn of_dispatches(workload: &Workload, rows: impl IntoIterator<Item = usize>)
     let mut timeline = Timeline::new(Format::Recording);
     let dispatches = &workload.dispatches;
     for row in rows {
-        // Some recordings have times that are no times: all the same.
+        // Some recordings have invalid times: all the same.
         let (Some(start), Some(end), Some(_)) =
             (dispatches.start[row], dispatches.end[row], dispatches.duration(row))
         else {

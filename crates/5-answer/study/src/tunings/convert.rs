@@ -141,7 +141,7 @@ impl Lost {
 fn plain(file: &Tunings<'_>, rows: &[&Row<'_>]) -> Vec<u8> {
     let mut out = String::new();
     for version in &file.versions {
-        // A byte-order mark before the first name is no part of it.
+        // A byte-order mark before the first name is not part of it.
         let _ = writeln!(out, "Validator,{},{}", version.key, version.value.trim_end());
     }
     let mut bytes = out.into_bytes();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tunedb::{Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
-/// How often a problem is called, by its key, or by its sizes where the keys are of another format.
+/// Calls of a problem, by its key, or by its sizes if the keys have another format.
 pub type Calls = HashMap<String, u64>;
 
 /// The text by which problems of two formats are compared: transposition, element type and sizes.

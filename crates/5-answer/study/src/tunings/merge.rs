@@ -23,7 +23,7 @@ pub const NOISE: f64 = 0.02;
 /// Repeated measurements from which on they say what noise is.
 const REPEATS: usize = 5;
 
-/// How to merge.
+/// Settings of a merge.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Difference of times below which they are the same, as a share; none: from repeats.
@@ -50,7 +50,7 @@ pub struct Merged {
 /// Files that are not to be merged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Why.
+    /// Reason.
     pub message: String,
     /// Remedy.
     pub hint: String,
@@ -236,7 +236,7 @@ fn noise_of_repeats<'g>(groups: impl Iterator<Item = &'g [Candidate<'g, 'g>]>) -
     for group in groups {
         for (at, a) in group.iter().enumerate() {
             for b in &group[at + 1..] {
-                // The same row copied is no repeated measurement.
+                // A copied row is not a repeated measurement.
                 if a.row.candidate == b.row.candidate
                     && let (Ok(x), Ok(y)) = (a.row.time_us, b.row.time_us)
                     && x != y
@@ -283,7 +283,7 @@ impl Journal {
         decision: Decision,
     ) {
         *self.counts.entry(decision.words()).or_default() += 1;
-        // What nothing decides is for the reader to decide, so it is always listed.
+        // An undecided case is for the reader to decide, so it is always listed.
         if !self.explain && !matches!(decision, Decision::ForcedSlower | Decision::Unknown) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Which row of a file a library takes for a problem, by the rule of that library's loader.
+//! The row of a file that a library takes for a problem, by the rule of that library's loader.
 //!
 //! Each format has one rule, stated in words beside the code that follows it; cases that a rule leaves open
 //! are reported as open.
@@ -42,7 +42,7 @@ pub struct Choice<'f, 'a> {
     pub rule: &'static str,
     /// The rows it takes; one for each of several problems that match the question.
     pub taken: Vec<Taken<'f, 'a>>,
-    /// Why nothing is taken, or what is open.
+    /// Reason why no row is taken, or the open question.
     pub note: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Choice<'f, 'a> {
 pub struct Taken<'f, 'a> {
     /// The row.
     pub row: &'f Row<'a>,
-    /// How it was found: `exact`, `M rounded up to 128`, `nearest`.
+    /// Kind of match: `exact`, `M rounded up to 128`, `nearest`.
     pub how: String,
 }
 
@@ -119,7 +119,7 @@ fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
         && problem.key.as_ref().is_none_or(|key| row.key.contains(key.as_str()))
 }
 
-/// Why MIOpen does not open a file on a machine: its name begins with another target.
+/// Reason why MIOpen does not open a file on a machine: its name begins with another target.
 fn for_another(file: &Tunings<'_>, machine: Option<&TuneMachine>) -> Option<String> {
     let own = file.rows.first()?.target.as_deref().ok()?;
     let wanted = machine?.target.as_deref()?;
@@ -209,7 +209,7 @@ fn tuning_file<'f, 'a>(
             format!("`Git Version` is `{own}`, not `{wanted}`: rows without a name are not used"),
         );
     }
-    // The leading dimensions are no part of the look-up without a schema version.
+    // Without a schema version the look-up ignores the leading dimensions.
     let asked = if hipblaslt::has_schema(file) {
         problem.clone()
     } else {

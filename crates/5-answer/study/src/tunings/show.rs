@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use tunedb::{Kind, Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
-/// Which rows.
+/// Filter of rows.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Operation that they compute.
@@ -56,7 +56,7 @@ fn fits(row: &Row<'_>, mnk: [Option<u64>; 3]) -> bool {
 /// Order of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
-    /// As in the file.
+    /// Order of the file.
     #[default]
     Line,
     /// Longest time first.

@@ -48,7 +48,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, bytes))
 }
 
-/// As [`choose`], with settings compared whatever their order.
+/// Like [`choose`], with settings compared whatever their order.
 fn decide(rows: &[Candidate<'_, '_>], options: &Options) -> (usize, Decision) {
     let sorted = |it: &Candidate<'_, '_>| {
         let mut all: Vec<&str> = it.row.candidate.as_deref().unwrap_or_default().split(", ").collect();
@@ -99,7 +99,7 @@ fn same_names(files: &[Tunings<'_>], journal: &mut Journal) -> Result<(), Refusa
     Ok(())
 }
 
-/// Which numbers of rows take another entry in the result than in a file, by the loader's rule.
+/// Row counts that take another entry in the result than in a file, by the loader's rule.
 fn taken_over(before: &Tunings<'_>, after: &Tunings<'_>) -> Vec<String> {
     let mut ends: BTreeSet<u64> = BTreeSet::new();
     for row in before.rows.iter().chain(&after.rows) {

@@ -12,7 +12,7 @@ use tunedb::{Row, Tunings};
 /// Rows by key, in the order of the keys' first rows.
 pub(super) struct Groups<'f, 'a> {
     rows: Vec<Candidate<'f, 'a>>,
-    /// Where the rows of each key are.
+    /// Range of the rows of each key.
     ranges: Vec<Range<u32>>,
 }
 

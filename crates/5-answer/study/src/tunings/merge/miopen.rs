@@ -48,7 +48,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
             let values = if files[0].format == Format::FindDb { first_values(values) } else { values };
             let order = match kept.row.time_us {
                 Ok(us) => us,
-                // What was not measured stands behind what was.
+                // Unmeasured rows sort last.
                 Err(time::ZERO) => f64::INFINITY,
                 Err(_) => f64::MAX,
             };

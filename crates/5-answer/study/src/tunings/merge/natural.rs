@@ -30,7 +30,7 @@ pub(super) fn beginning(mut text: &[u8]) -> [u64; 2] {
         let numeral = &run[zeros(run)..];
         let length = |it: &[u8]| u8::try_from(it.len()).unwrap_or(u8::MAX);
         out.extend([b'0', length(numeral)]);
-        // What a byte cannot count is told apart by comparing the texts.
+        // Runs too long for a byte are compared as text.
         if numeral.len() >= usize::from(u8::MAX) {
             break;
         }

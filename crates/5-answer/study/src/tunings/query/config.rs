@@ -72,7 +72,7 @@ pub(super) fn choose<'f, 'a>(
     }
 }
 
-/// Why the path says that the file is for something else.
+/// Reason why the path marks the file as meant for something else.
 fn for_others(name: &ConfigName, problem: &Problem, machine: Option<&TuneMachine>) -> Option<String> {
     if let (Some(own), Some(wanted)) = (&name.target, machine.and_then(|it| it.target.as_ref()))
         && own != wanted

@@ -28,7 +28,7 @@ use tool::Tool;
 /// Runs of a pass whose dispatches differ from the first one's.
 const TRIES: usize = 2;
 
-/// How the reason begins why a pass failed whose dispatches differ in each run.
+/// Beginning of the reason for a failed pass whose dispatches differ in each run.
 pub const DIFFERENT: &str = "the program did something else than in the first pass";
 
 /// Starts processes.
@@ -37,7 +37,7 @@ pub trait Launcher {
     fn run(&mut self, command: &CommandLine) -> std::io::Result<Ended>;
 }
 
-/// How a process ended.
+/// End of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// With an exit code.
@@ -53,7 +53,7 @@ pub enum Ended {
 pub struct Request {
     /// The profiler.
     pub profiler: PathBuf,
-    /// Which of the vendor's it is.
+    /// The profiler of the vendor.
     pub tool: Tool,
     /// Program and its arguments; empty if attaching to a process.
     pub program: Vec<OsString>,
@@ -61,7 +61,7 @@ pub struct Request {
     pub launcher: Option<Vec<OsString>>,
     /// A process that runs already.
     pub attach: Option<Attach>,
-    /// When counters are collected, in milliseconds: `DELAY:TIME:REPEAT`.
+    /// Collection periods of counters, in milliseconds: `DELAY:TIME:REPEAT`.
     pub collection_period: Option<String>,
     /// Target of the GPU.
     pub target: String,
@@ -87,7 +87,7 @@ pub struct Request {
     pub facts: BTreeMap<String, String>,
 }
 
-/// Which dispatches are taken as repetitions of each other where each has the counters of one pass.
+/// Dispatches that count as repetitions of each other if each has the counters of one pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multiplexing {
     /// Same kernel.
@@ -97,7 +97,7 @@ pub enum Multiplexing {
 }
 
 impl Multiplexing {
-    /// As `profiling_config.yaml` has it.
+    /// Value in `profiling_config.yaml`.
     pub const fn setting(self) -> &'static str {
         match self {
             Multiplexing::Kernel => "kernel",
@@ -115,7 +115,7 @@ pub struct Attach {
     pub milliseconds: u64,
 }
 
-/// How the program counter is sampled.
+/// Method of sampling the program counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Samples {
     /// `host-trap` or `stochastic`, as the table of features names it.
@@ -214,7 +214,7 @@ pub enum Step<'a> {
     Done(usize),
 }
 
-/// How a recording ended.
+/// Result of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recorded {
     /// Passes that are whole.
@@ -223,7 +223,7 @@ pub struct Recorded {
     pub stopped: Option<Stopped>,
 }
 
-/// Why passes are missing.
+/// Reason for missing passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stopped {
     /// By Ctrl-C.

@@ -46,7 +46,7 @@ macro_rules! functions {
                     if found.is_null() {
                         return Err($name);
                     }
-                    // SAFETY: the type is that of HIP's documentation, which has not changed since ROCm 4.
+                    // SAFETY: the type is taken from HIP's documentation, which has not changed since ROCm 4.
                     unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(found) }
                 },)* })
             }
@@ -73,7 +73,7 @@ functions! {
 
 /// Message of the dynamic loader's last failure.
 fn loader_error() -> String {
-    // SAFETY: the text is that of this thread and is copied before another call.
+    // SAFETY: the text belongs to this thread and is copied before another call.
     let text = unsafe { dlerror() };
     if text.is_null() {
         return "unknown error".to_owned();
@@ -210,8 +210,8 @@ impl HipRuntime {
         let (mut function, mut milliseconds) = (std::ptr::null_mut(), 0f32);
         let (null, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         let f = &self.functions;
-        // SAFETY: module and events are those of this runtime; the values live until the launch has copied them, and the kernel has
-        // ended when the buffers are used again.
+        // SAFETY: module and events belong to this runtime; the values live until the launch has copied them,
+        // and the kernel has ended when the buffers are used again.
         unsafe {
             self.check("hipModuleGetFunction", (f.function)(&raw mut function, self.module, name.as_ptr()))?;
             self.check("hipEventRecord", (f.record)(self.events[0], null))?;

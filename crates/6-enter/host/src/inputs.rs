@@ -1,4 +1,4 @@
-//! Which files to read: those named, and everything in the folders named.
+//! Files to read: the named files, and all files in the named folders.
 //!
 //! A file that was named must hold GPU code or it is an error; a file that was only come across in a folder
 //! may be anything.

@@ -38,7 +38,7 @@ const MOST_WAITING: usize = 4096;
 const NEEDED: &str =
     "give a code object, a program or library with HIP kernels, assembly text, or Triton's IR";
 
-/// Which kernels are wanted.
+/// Filter of kernels.
 pub struct Selection {
     name: Option<Regex>,
     wanted: Wanted,
@@ -46,7 +46,7 @@ pub struct Selection {
     explicit: bool,
     /// The names that a recording has; none means all.
     recorded: Option<BTreeSet<String>>,
-    /// Of several modules of IR in one text.
+    /// Choice among several modules of IR in one text.
     pass: PassChoice,
 }
 
@@ -121,7 +121,7 @@ pub struct Judged<'a, 'b> {
     pub not_checked: Vec<NotChecked>,
 }
 
-/// Who is told how far the reading is. Every method may do nothing.
+/// Receives progress. All methods may be no-ops.
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
     fn say(&mut self, line: &str);
@@ -274,7 +274,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         }
     }
 
-    /// Why no code object was read, with a hint; `passed` are the targets of those that were passed over.
+    /// Reason why no code object was read, with a hint; `passed` are the targets of the skipped ones.
     fn nothing_found(&self, none: &'static str, passed: &BTreeSet<String>) -> (&'static str, String) {
         let Some(first) = passed.first() else { return (none, NEEDED.to_owned()) };
         if self.selection.explicit {

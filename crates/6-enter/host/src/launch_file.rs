@@ -34,7 +34,7 @@ pub struct LaunchFile {
     /// LDS beyond what the kernel declares, bytes.
     #[serde(default)]
     pub dynamic_lds: u32,
-    /// How many times it is launched.
+    /// Number of launches.
     #[serde(default = "once")]
     pub repeat: u32,
     /// Arguments in the kernel's order.
@@ -78,7 +78,7 @@ pub struct Argument {
     pub tolerance: f64,
 }
 
-/// How a buffer begins.
+/// Initial content of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Initial {

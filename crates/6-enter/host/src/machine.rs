@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 4 << 20;
 const MOST_ENTRIES: usize = 16_384;
 /// Most bytes of code read of a folder of Inductor.
 const MOST_FOLDER: u64 = 256 << 20;
-/// How long a tool may take.
+/// Time limit of a tool.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of a tool's output.
 const MOST_OUTPUT: u64 = 32 << 20;

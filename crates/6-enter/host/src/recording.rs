@@ -213,7 +213,8 @@ pub fn files(path: &Path) -> Result<Disk> {
             several => return Err(several_recordings(path, several)),
         };
         disk.folder.clone_from(&folder);
-        // A thread trace's folder says by its name of which dispatch it is, that of a repeated pass that its runs are one recording.
+        // The folder name of a thread trace gives its dispatch; the folder name of a repeated pass marks its
+        // runs as one recording.
         let own = own_name(&folder);
         let own = own.filter(|it| workload::is_thread_trace_folder(it) || is_repeated_pass(&folder));
         let prefix = own.map_or_else(String::new, |it| format!("{it}/"));
@@ -281,7 +282,7 @@ pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = found.iter().map(|below| root(folder, below)).collect();
     folders.sort_by_cached_key(|it| workload::natural(&it.to_string_lossy()));
     folders.dedup();
-    // What holds a recording that holds another is the recording.
+    // A recording that contains another one is the recording.
     let all = folders.clone();
     folders.retain(|it| !all.iter().any(|other| it != other && it.starts_with(other)));
     folders
@@ -294,7 +295,7 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     for entry in entries.flatten() {
         *seen += 1;
         let path = entry.path();
-        // Links to folders are followed from the top only, so there are no circles.
+        // Links to folders are followed from the top only, so no cycle is possible.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) || (depth == FIND_DEPTH && path.is_dir()) {
             below.push(path);
         } else if workload::holds_dispatches(&entry.file_name().to_string_lossy()) {
@@ -368,7 +369,7 @@ fn root(top: &Path, below: &Path) -> PathBuf {
 /// Recordings named in an error before the rest is only counted.
 const NAMED: usize = 4;
 
-/// Which of several recordings is meant cannot be known.
+/// Error for a path with several recordings.
 fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
     let name = |it: &PathBuf| format!("`{}`", it.strip_prefix(folder).unwrap_or(it).display());
     let named: Vec<String> = found.iter().take(NAMED).map(name).collect();

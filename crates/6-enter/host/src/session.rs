@@ -41,7 +41,7 @@ pub struct Session {
     pub threads: usize,
     /// Instructions of one wave after which its kernel is taken for endless.
     pub max_instructions: u64,
-    /// How the progress of long kernels shows on standard error.
+    /// Display of the progress of long kernels on standard error.
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
     pub check: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Session {
     pub record: Option<Record>,
 }
 
-/// How the progress of long kernels shows.
+/// Display of the progress of long kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
@@ -83,7 +83,7 @@ pub struct Record {
     pub limit: Option<u64>,
     /// Dispatches that are not recorded do not run.
     pub no_results: bool,
-    /// How dispatches are recorded.
+    /// Settings of recorded dispatches.
     pub settings: Settings,
 }
 
@@ -105,7 +105,7 @@ impl KernelNames {
         self.0.is_empty() || self.0.iter().any(is)
     }
 
-    /// As they were written.
+    /// Original texts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(text, _)| text.as_str())
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the contents before are kept, below the root.
+/// File of the old contents, relative to the root.
 const STATE: &str = "var/lib/rockhound/doctor-before.tsv";
 
 /// One file after it was written.

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 /// Most bytes that the file may have: what a full disk has room for besides is not known before.
 const MOST: u64 = 16 << 30;
 
-/// Where large files go that need not be kept: on many machines the other folder is memory.
+/// Directory for large temporary files (`/tmp` is often a RAM disk).
 const LARGE: &str = "/var/tmp";
 
 /// Room for streams in a file without a name.

@@ -141,7 +141,7 @@ fn head(contents: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(&contents[..contents.len().min(HEAD)]);
     }
     let mut bytes = Vec::new();
-    // What breaks off is read as far as it goes.
+    // A truncated file is read up to its end.
     let _ = flate2::read::MultiGzDecoder::new(contents).take(HEAD as u64).read_to_end(&mut bytes);
     Cow::Owned(bytes)
 }
@@ -177,7 +177,7 @@ pub(crate) fn notes<'a>(files: impl Iterator<Item = (&'a str, &'a Path)>, conseq
         [] => {}
         [(it, files)] => notes.push(note(it.words(), files, "", consequence)),
         several => {
-            // What nobody knows is not told apart.
+            // Unknown files are not distinguished.
             let files: Vec<_> = several.iter().flat_map(|it| it.1.iter().copied()).collect();
             notes.push(note("tables of no profiler that is known".to_owned(), &files, "", consequence));
         }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use workload::Workload;
 
-/// Which recordings, and what of them.
+/// Recordings, and the selection from them.
 #[derive(Clone, Default)]
 pub struct Asked {
     /// Folders or files; the first of several is the base of a comparison.
@@ -28,16 +28,16 @@ pub struct Asked {
     pub wanted: Wanted,
     /// Kernels under other names, `OLD=NEW`.
     pub matches: Vec<String>,
-    /// How the recordings below a folder are taken.
+    /// Treatment of the recordings below a folder.
     pub ranks: Option<Ranks>,
-    /// How the runs in one folder are taken.
+    /// Treatment of the runs in one folder.
     pub runs: Option<Ranks>,
 }
 
-/// How the recordings of ranks, or runs, are taken.
+/// Treatment of the recordings of ranks, or of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranks {
-    /// As one recording.
+    /// One merged recording.
     Merged,
     /// Side by side.
     Each,

@@ -20,7 +20,7 @@ const KEPT: usize = 16;
 /// Ending of an index.
 const ENDING: &str = "traceindex";
 
-/// Where the index of a file is, and what it must begin with.
+/// Path of a file's index, and the header it must begin with.
 pub struct Place {
     path: PathBuf,
     stamp: Vec<u8>,

@@ -152,7 +152,7 @@ mod tests {
         let path = scratch.write("a.csv", b"old");
         replace(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        // A folder in the place of the target cannot be renamed over.
+        // A rename cannot replace a folder.
         let folder = scratch.path("folder");
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("inside"), b"x").unwrap();

@@ -14,7 +14,7 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    /// Of what a pass recorded.
+    /// Signature of a pass.
     pub(super) fn of(workload: &Workload) -> Signature {
         let d = &workload.dispatches;
         let name = |row: usize| workload.kernels.get(d.kernel[row] as usize).map_or("", String::as_str);

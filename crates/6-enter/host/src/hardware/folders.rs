@@ -198,7 +198,7 @@ pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
             it.samples.as_ref().map_or(0, workload::Samples::total),
             it.traces.as_ref().map_or(0, |it| it.total().hits),
         ),
-        // A file without samples is no recording; one of kernels alone is a timeline.
+        // A file without samples is not a recording; a file of kernels only is a timeline.
         Err(error)
             if ["no recording found", "is a timeline"].iter().any(|it| error.to_string().contains(it)) =>
         {

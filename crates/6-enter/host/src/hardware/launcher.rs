@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
-/// How often a process with a limit is looked at.
+/// Polling interval of a process with a limit.
 const LOOK: Duration = Duration::from_millis(50);
 /// Deepest folder that is counted.
 const DEPTH: usize = 8;
@@ -82,7 +82,8 @@ fn text(output: Output) -> String {
 
 const LAUNCHERS: &str = include_str!("../../data/launchers.tsv");
 
-/// Where the launcher of ranks ends and the program begins, for a command that starts with one. The error is a word that is not known.
+/// Position where the launcher of ranks ends and the program begins, for a command that starts with one. The
+/// error is an unknown word.
 pub fn split_launcher(words: &[OsString]) -> Result<Option<usize>, String> {
     let text = |at: usize| words.get(at).map(|it| it.to_string_lossy().into_owned());
     let Some(first) = text(0) else { return Ok(None) };

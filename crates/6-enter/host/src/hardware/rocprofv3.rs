@@ -1,4 +1,4 @@
-//! How rocprofv3 is called: arguments, and the file of counters that it does not know by itself.
+//! Command line of rocprofv3: arguments, and the file of counters that it lacks.
 //!
 //! Source: its documentation of command-line options, of counter collection and of extra counters.
 
@@ -82,7 +82,7 @@ fn within(launcher: &[OsString], line: CommandLine) -> CommandLine {
     CommandLine { program: launcher[0].clone().into(), arguments: words, ..line }
 }
 
-/// Where a run writes: one file per process, below a folder per rank where there are several.
+/// Output options of a run: one file per process, below a folder per rank if there are several.
 fn outputs(request: &Request, folder: &Path, format: &str) -> Vec<OsString> {
     let folder = if request.launcher.is_some() { folder.join("%rank%") } else { folder.to_owned() };
     let mut words: Vec<OsString> = vec!["--output-directory".into(), folder.into()];

@@ -57,7 +57,8 @@ fn hotspot(device: &Path) -> Option<f64> {
     std::fs::read_to_string(input).ok()?.trim().parse::<f64>().ok().map(|milli| milli / 1000.0)
 }
 
-/// How a GPU differs after a pass from what it was after the first one, in words, where passes should not be compared then.
+/// Difference between a GPU's state after a pass and after the first one, in words, if it makes the passes
+/// incomparable.
 pub fn drift(first: &Readings, now: &Readings) -> Option<String> {
     first.iter().find_map(|(device, first)| {
         let now = now.get(device)?;

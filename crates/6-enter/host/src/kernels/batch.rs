@@ -113,7 +113,7 @@ impl Opened<'_> {
         matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
     }
 
-    /// The bytes of a kernel's code; none for text.
+    /// The bytes of a kernel's code; empty for text.
     fn bytes(&self, kernel: &codeobj::Kernel) -> &[u8] {
         match (&self.code, &kernel.body) {
             (Code::Binary(data), Body::Code { bytes, .. }) => data.get(bytes.clone()).unwrap_or_default(),

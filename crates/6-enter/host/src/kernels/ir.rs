@@ -67,7 +67,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 }
 
-/// Which modules of a text with several are read.
+/// Modules to read from a text with several.
 #[derive(Clone, Default)]
 pub enum PassChoice {
     /// The last of each kernel: what the compiler made in the end.
@@ -80,7 +80,7 @@ pub enum PassChoice {
 }
 
 impl PassChoice {
-    /// Of an option: `all`, or part of a pass's name.
+    /// Parses an option: `all`, or part of a pass's name.
     pub fn of(text: Option<&str>) -> PassChoice {
         match text {
             None => PassChoice::Last,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Bytes of files that are read before the first of them is handed on, give or take a file per core.
 const AHEAD: usize = 24 << 20;
-/// How long a core that is too far ahead rests when there is nothing to help with.
+/// Pause of a core that is too far ahead and has no work to help with.
 const REST: Duration = Duration::from_micros(200);
 
 /// Results of a file.

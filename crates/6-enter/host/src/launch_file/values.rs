@@ -128,7 +128,7 @@ fn to_bf16(number: f32) -> u16 {
 pub fn difference(found: &[f64], expected: &[f64], tolerance: f64) -> Option<(usize, f64, f64)> {
     let differ = |(found, expected): (&f64, &f64)| {
         let same = found == expected || (found.is_nan() && expected.is_nan());
-        // Not `>`: what is no number differs.
+        // Not `>`: a NaN counts as different.
         let near = (found - expected).abs() <= tolerance * expected.abs().max(1.0);
         !(same || near)
     };

@@ -146,7 +146,7 @@ fn command_lines_are_those_of_the_documentation() {
             "/opt/rocm/bin/rocprofv3 --extra-counters /out/.rockhound-counters.yaml --kernel-include-regex (a) {out} csv --input /out/.rockhound-groups.json {app}"
         )
     );
-    // What a version lacks is said, with the one that has it.
+    // A missing feature is reported, with the version that has it.
     let attached = Request {
         tool: Tool::Rocprofv3(Version([1, 0, 0])),
         ..with(&|it| it.attach = Some(Attach { pid: 7, milliseconds: 1 }))

@@ -111,7 +111,7 @@ impl Calls {
         Ok(needs)
     }
 
-    /// Whom the kernel calls.
+    /// Host functions that the kernel calls.
     pub(crate) fn host<'a>(&'a self, needs: &Needs, memory: &Memory) -> Option<Hostcall<'a>> {
         if needs.packets == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Where the GPU code of a registered binary ends.
+//! End of the GPU code of a registered binary.
 //!
 //! A program hands over a bare pointer; the length is in the bundle's or the file's header; the oldest
 //! compressed bundles do not record it, so they end at the end of the mapping.
@@ -54,7 +54,7 @@ fn length(data: &[u8]) -> Option<usize> {
             _ => return None,
         }
     } else if data.starts_with(b"\x7fELF") {
-        // The section table stands last.
+        // The section table is last.
         let sections = u64_at(40)?;
         sections.checked_add(u64::from(u16_at(58)?) * u64::from(u16_at(60)?))?
     } else {

@@ -142,7 +142,7 @@ impl Graphs {
             }
         }
         let action = match action {
-            // What becomes of the other graph afterwards is of no matter.
+            // Later changes of the other graph do not matter.
             Action::Child(child) if child != graph => Action::Child(self.copy(child)?),
             Action::Child(_) => return Err(Code::hipErrorInvalidValue),
             other => other,

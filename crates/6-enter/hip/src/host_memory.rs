@@ -2,7 +2,7 @@
 //!
 //! Only read after a kernel has failed; the operating system knows the mappings.
 
-/// Where in the process an address is; `None` where nothing is mapped.
+/// Mapping of the process that contains an address; `None` if nothing is mapped.
 pub(crate) fn place(address: u64) -> Option<String> {
     find(&std::fs::read_to_string("/proc/self/maps").ok()?, address)
 }

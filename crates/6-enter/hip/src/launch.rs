@@ -180,7 +180,7 @@ impl Runtime {
         if launch.progress.is_some() {
             progress::end();
         }
-        // What is not recorded has no time.
+        // Unrecorded work has no time.
         let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time).or(measured);
         self.timeline.add(time);
         if let Some(buffer) = buffer {
@@ -252,7 +252,7 @@ impl Runtime {
             hint => hint,
         };
         let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-        // What was printed before is not lost.
+        // Earlier output is not lost.
         calls::flush_output();
         fault.kernel = name.to_string();
         match self.calls.silent_asserts() {

@@ -49,7 +49,7 @@ pub(crate) struct Allocation {
     pub(crate) number: u64,
     /// Bytes that are mapped, 0 when the memory is the program's.
     mapped: usize,
-    /// Where the process has it.
+    /// Address in the process.
     host: usize,
 }
 
@@ -178,7 +178,7 @@ impl Allocations {
         Ok(())
     }
 
-    /// Where the process has what is at an address.
+    /// Address in the process of a device address.
     pub(crate) fn host(&self, address: usize) -> usize {
         self.find(address).map_or(address, |it| it.host + (address - it.base))
     }

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a kernel may run in silence.
+/// Longest silence of a kernel.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest silence without a terminal. Each line after the first appears when the kernel has run twice as
 /// long.
@@ -26,7 +26,7 @@ struct Current {
     waves: u64,
     start: Instant,
     progress: Arc<Progress>,
-    /// When the next line of a log is due.
+    /// Time of the next line of a log.
     due: Duration,
 }
 
@@ -42,7 +42,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a kernel's progress is counted, when somebody looks at it.
+/// Counter of a kernel's progress, if it is shown.
 pub(crate) fn begin(how: Shown, kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
     let work = match how {

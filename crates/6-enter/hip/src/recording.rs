@@ -33,7 +33,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// As the session asks for it, whose folder this is.
+    /// Recording as the session requests; the folder is the session's.
     pub(crate) fn new(record: &Record, session: &Path, model: &'static Model) -> Result<Recording> {
         Ok(Recording {
             recorder: record.settings.recorder(model, Some(host::spill::store()))?,

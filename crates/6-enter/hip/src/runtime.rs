@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) threads: usize,
     /// Most instructions of one wave.
     pub(crate) max_instructions: u64,
-    /// How the progress of long kernels shows.
+    /// Display of the progress of long kernels.
     pub(crate) progress: Progress,
 }
 
@@ -116,8 +116,8 @@ extern "C" fn at_exit() {
 }
 
 impl Runtime {
-    /// As the session asks for it; without one a program gets the GPU that is the default. A session that cannot be used ends
-    /// the program: it would do something else than what was asked for.
+    /// Runtime as the session requests; without a session a program gets the default GPU. An unusable session
+    /// ends the program, because it would not do what was requested.
     fn new() -> Runtime {
         let folder = std::env::var_os(session::VARIABLE).map(PathBuf::from);
         Runtime::of_session(folder.as_deref()).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! Which launches are recorded.
+//! Filter of recorded launches.
 //!
 //! `rockhound` has looked at what the user wrote.
 
@@ -28,7 +28,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// As the session asks for it.
+    /// Filter of the session.
     pub(crate) fn new(record: &Record) -> Selection {
         Selection {
             kernels: KernelNames::new(&record.kernels),

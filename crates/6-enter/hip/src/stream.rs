@@ -59,7 +59,7 @@ impl Streams {
         stream.joins.filter(|it| self.streams.get(it).is_some_and(|it| it.capture.is_some()))
     }
 
-    /// Where work of a stream goes while it is captured.
+    /// Actions of a stream during its capture.
     pub(crate) fn capture(&mut self, handle: usize) -> Option<&mut Vec<Action>> {
         let origin = self.origin(handle)?;
         self.streams.get_mut(&origin)?.capture.as_mut()

@@ -1,4 +1,4 @@
-//! How long the GPU would have worked so far.
+//! Modelled GPU time so far.
 //!
 //! Work runs in the order of the calls, one piece after the other, so the modelled time is a sum; a piece
 //! without modelled time counts with its emulation time.
@@ -28,9 +28,9 @@ pub(crate) struct Moment {
 /// Time between two moments, milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Span {
-    /// Of the GPU.
+    /// GPU time.
     Modelled(f64),
-    /// Of the emulation, with the number of pieces of work whose time is not known; 0 where no clock runs.
+    /// Emulation time, with the number of pieces of work whose time is not known; 0 if no clock runs.
     Emulated(f64, u64),
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of launches on a GPU.
+    /// Times of launches on a GPU.
     pub(crate) fn new(model: &'static Model) -> Times {
         let mut recorder = Recorder::new(model);
         let settings = Settings { shares_xcds: true, ..Settings::default() };

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-/// Where a module is.
+/// Index of a module.
 pub(crate) type ModuleId = usize;
 
 /// A kernel, by module and name.
@@ -54,7 +54,7 @@ pub(crate) struct Copy3 {
     pub(crate) depth: usize,
 }
 
-/// Where a box begins and how far its rows and slices are apart.
+/// Start of a box, and the pitch of its rows and slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) address: usize,

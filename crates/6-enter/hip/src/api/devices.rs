@@ -29,7 +29,7 @@ fn context_device(context: usize) -> Result<i32, Code> {
 }
 
 entries! {
-    /// How many devices there are.
+    /// Number of devices.
     fn hipGetDeviceCount(count: *mut i32) {
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { put(count, lock().devices) }

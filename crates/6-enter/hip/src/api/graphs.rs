@@ -38,7 +38,7 @@ pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usi
     for index in 0..room {
         // Room that is left over is cleared.
         let handle = handles.get(index).copied().unwrap_or(0);
-        // SAFETY: there is room for so many.
+        // SAFETY: the caller provides this many places.
         unsafe { put(places.add(index), handle) }?;
     }
     Ok(())

@@ -20,7 +20,7 @@ entries! {
         let mut runtime = lock();
         let is_checked = runtime.checking.is_some();
         let found = runtime.allocations.lend(pointer(memory), bytes, &name, is_checked)?;
-        // What the host wrote before is news to the GPU.
+        // Earlier writes of the host are new to the GPU.
         runtime.came_from_host = true;
         // SAFETY: the caller gives a place.
         unsafe { put(base, found) }

@@ -20,7 +20,7 @@ fn address(name: &str) -> Option<*mut c_void> {
     let name = CString::new(name).ok()?;
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     let own: *const c_void = (hipGetProcAddress as *const ()).cast();
-    // SAFETY: `own` lies in this library, and there is a place for the answer, which names this library's file.
+    // SAFETY: `own` is in this library, and the answer, which names this library's file, has a place.
     let found = unsafe {
         if libc::dladdr(own, info.as_mut_ptr()) == 0 {
             return None;

@@ -54,7 +54,7 @@ fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(
         return Err(Code::hipErrorInvalidValue);
     }
     let mut runtime = lock();
-    // No bytes are no memory.
+    // A size of 0 allocates nothing.
     let address = match bytes {
         0 => 0,
         _ => {

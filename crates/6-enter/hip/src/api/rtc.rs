@@ -102,7 +102,7 @@ pub extern "C" fn hiprtcGetErrorString(result: i32) -> Chars {
     text.as_ptr()
 }
 
-/// As `entries!` of the runtime, with results of this interface.
+/// Like `entries!` of the runtime, with results of this interface.
 macro_rules! rtc_entries {
     ($($(#[$note:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(

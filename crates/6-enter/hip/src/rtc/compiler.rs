@@ -70,7 +70,7 @@ impl Toolchain {
     /// Runs the compiler.
     pub(super) fn run(&self, arguments: &[OsString]) -> Built {
         let mut command = Command::new(&self.clang);
-        // The program's other libraries are no affair of the compiler.
+        // The program's other libraries do not concern the compiler.
         command.args(arguments).env_remove("LD_PRELOAD").stdin(std::process::Stdio::null());
         match command.output() {
             Ok(output) => Built {

@@ -438,7 +438,7 @@ fn mixbench_equals_the_recording() {
     assert!(toolchain.recording(&program, "mi210", &output).arg("2").status().unwrap().success());
     let emulated = read(&output.join("workload"));
 
-    // What the accesses of eight elements come to, and the arithmetic that the source prescribes.
+    // Totals of the accesses of eight elements, and the arithmetic that the source prescribes.
     let exact = [
         "SQ_INSTS_VMEM_RD",
         "SQ_INSTS_VMEM_WR",

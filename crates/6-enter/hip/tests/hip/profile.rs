@@ -211,7 +211,8 @@ fn a_sample_of_workgroups_stands_for_all() {
         let error = |(all, some): (&f64, &f64)| (some - all).abs() / all.max(1.0);
         let errors: Vec<f64> = all.iter().zip(&some).map(error).collect();
         println!("{name}: {all:?}, from the sample {some:?}, relative errors {errors:?}");
-        // Workgroups of a triangle differ by their number; those of the other kernel do not, but for the last one.
+        // Workgroups of a triangle differ by their number; workgroups of the other kernel do not, except for
+        // the last one.
         assert!(errors[0] < 0.05, "{name}: {all:?} {some:?}");
         assert_eq!(all[1], some[1], "{name}");
     }
@@ -240,7 +241,7 @@ fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf
     let file = folder.join(format!("{name}.cpp"));
     std::fs::write(&file, source).unwrap();
     let made = folder.join(name);
-    // Options up to the first library or object stand before the source.
+    // Options up to the first library or object precede the source.
     let objects = options.iter().position(|it| it.starts_with("-l") || it.ends_with(".o"));
     let (before, after) = options.split_at(objects.unwrap_or(options.len()));
     let mut compiler = Command::new("clang++-19");

@@ -206,7 +206,7 @@ fn a_machine_with_one_compiler_and_no_libraries_compiles_too() {
             continue;
         }
         let mut command = program(folder, "compiling", "mi300x", &["whole"]);
-        // A folder without device libraries hides those of the system.
+        // A folder without device libraries hides the system's.
         let output =
             command.env("ROCKHOUND_CLANG", compiler).env("HIP_DEVICE_LIB_PATH", "").output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{compiler}: {output:?}");

@@ -1,6 +1,6 @@
 //! Offsets of the properties: the two layouts of the structure, and the numbers of the attributes.
 //!
-//! Names are those of the public headers, since programs are compiled against them.
+//! The names come from the public headers, because programs are compiled against them.
 
 use super::Field;
 use super::Kind::{Int, Long, Text};

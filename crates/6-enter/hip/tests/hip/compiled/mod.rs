@@ -133,7 +133,7 @@ pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     built.join(file)
 }
 
-/// When a file that decides what crates compile to was last changed.
+/// Modification time of the newest file that decides the compiled result of crates.
 fn newest_source() -> SystemTime {
     fn visit(path: &Path, newest: &mut SystemTime) {
         let Ok(about) = std::fs::metadata(path) else { return };
@@ -200,7 +200,7 @@ impl Toolchain {
             let mut build = Command::new(&script);
             build.arg("-o").arg(&making).arg(source).args(targets).args(more);
             build.arg(format!("-L{}", self.folder.display()));
-            // What was read with other options of the machine is refused.
+            // A header compiled with other machine options is refused.
             if !more.iter().any(|it| it.starts_with("-m")) {
                 build.arg("-include").arg(self.header(targets));
             }
@@ -226,7 +226,7 @@ impl Toolchain {
             let jobs: Vec<_> = std::iter::once(host).chain(devices).collect();
             at_once(&jobs, |(target, side, name)| {
                 let mut script = Command::new(root().join("examples/program.sh"));
-                // What the script makes beside its result serves the programs too.
+                // Further outputs of the script serve the programs too.
                 script.arg("-o").arg(&folder).arg(&header).args([target, side, "-fsyntax-only"]);
                 run(script
                     .args(["-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang"])

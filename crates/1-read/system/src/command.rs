@@ -265,7 +265,7 @@ fn torchrun<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     stage.words = rest.first().cloned().into_iter().collect();
     let module = stage.has(&["-m", "--module"]);
     let script = rest.first().is_some_and(|it| it.ends_with(".py"));
-    // A script is run by Python: its options are no launcher's.
+    // A script is run by Python: its options are not a launcher's.
     if module || script {
         stage.options.push(("script".to_owned(), rest.first().cloned()));
         return (stage, &[]);

@@ -30,7 +30,7 @@ impl Environment {
                     environment.set(name, value);
                     last = Some(name.to_owned());
                 }
-                // What is no assignment goes on with the value before it.
+                // A line without an assignment continues the value before it.
                 None if !line.trim().is_empty() && !line.trim_start().starts_with('#') => {
                     if let Some(value) = last.as_ref().and_then(|name| environment.variables.get_mut(name)) {
                         value.push('\n');
@@ -95,7 +95,7 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// How many there are.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.variables.len()
     }

@@ -1,8 +1,8 @@
-//! Why an input could not be read.
+//! Errors of unreadable inputs.
 
 use std::fmt;
 
-/// Why an input could not be read, and where.
+/// Error of an unreadable input, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
     /// Byte offset in the (uncompressed) input, where one is known.

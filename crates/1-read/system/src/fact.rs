@@ -7,12 +7,12 @@ pub enum Fact<T> {
     Known {
         /// The value.
         value: T,
-        /// Where it was read: a path, or the command whose output it is.
+        /// Source: a path, or the command whose output it is.
         from: String,
     },
     /// Not read.
     Unknown {
-        /// Why, as a phrase that begins with the place: "/proc/cmdline: permission denied".
+        /// Reason, as a phrase that begins with the source: "/proc/cmdline: permission denied".
         reason: String,
     },
 }
@@ -36,7 +36,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Where it was read, where known.
+    /// Source, if known.
     pub fn from(&self) -> Option<&str> {
         match self {
             Fact::Known { from, .. } => Some(from),
@@ -44,7 +44,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Why it is not known.
+    /// Reason why it is unknown.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Fact::Known { .. } => None,

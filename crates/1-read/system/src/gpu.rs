@@ -2,7 +2,7 @@
 
 use crate::Fact;
 
-/// Why a field of a GPU is not known where no source named it.
+/// Reason for a GPU field that no source named.
 pub(crate) const NOT_GIVEN: &str = "not given";
 
 /// A PCIe link of a GPU to its host.
@@ -21,7 +21,7 @@ pub struct Link {
 /// One GPU: a board, however many partitions it is divided into.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gpu {
-    /// How it is called: its PCI address, or `GPU 3`.
+    /// Name: its PCI address, or `GPU 3`.
     pub name: String,
     /// PCI address.
     pub bdf: Option<String>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
-/// How two nodes are linked.
+/// Kind of link between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkKind {
     /// Type 2.

@@ -74,7 +74,7 @@ impl Machine {
         self.gpus.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Why something that is not there may be hidden: the container or virtual machine around.
+    /// Reason why a missing thing may be hidden: the surrounding container or virtual machine.
     pub fn hidden_by(&self) -> Option<String> {
         match (&self.surroundings.container, &self.surroundings.virtual_machine) {
             (Some(sign), _) => Some(format!("a container ({sign})")),

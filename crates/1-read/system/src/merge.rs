@@ -19,7 +19,7 @@ pub(crate) fn gpus_of_tree(kfd: &Fact<Vec<KfdNode>>, pci: &Fact<Vec<Gpu>>) -> Fa
     for node in kfd.get().into_iter().flatten().filter(|node| node.is_gpu()) {
         let gpu = of_node(node);
         match gpus.iter_mut().find(|it| it.bdf.is_some() && it.bdf == gpu.bdf) {
-            // Partitions are nodes of their own with one address but for the function.
+            // Partitions are separate nodes; their addresses differ in the function only.
             Some(board) => board.partitions += 1,
             None => gpus.push(gpu),
         }

@@ -25,7 +25,7 @@ pub struct Variable {
     pub values: &'static str,
     /// Effect.
     pub effect: &'static str,
-    /// When to set it.
+    /// Condition for setting it.
     pub advice: &'static str,
     /// Left on after debugging it costs time: the value from which on it does, `set` for any.
     pub debug: Option<&'static str>,
@@ -35,7 +35,7 @@ pub struct Variable {
     pub conflicts: Vec<&'static str>,
     /// Nobody reads it; the name that is read instead, or [`NOBODY`].
     pub instead: Option<&'static str>,
-    /// Where this was read.
+    /// Source of this row.
     pub source: &'static str,
 }
 
@@ -124,7 +124,7 @@ pub struct Recommended {
     pub name: &'static str,
     /// Value.
     pub value: &'static str,
-    /// Why.
+    /// Reason.
     pub why: &'static str,
 }
 

@@ -60,7 +60,7 @@ pub struct AgentWave {
     pub pc: u64,
     /// Entry of the kernel, with its name.
     pub entry: Option<(u64, String)>,
-    /// Why it stopped: `MEMORY_VIOLATION`, `ASSERT_TRAP`, ...
+    /// Reasons for the stop: `MEMORY_VIOLATION`, `ASSERT_TRAP`, ...
     pub reasons: Vec<String>,
     /// System registers: `exec`, `vcc`, `status`, ...
     pub system: BTreeMap<String, u64>,
@@ -74,7 +74,7 @@ pub struct AgentWave {
     pub function: Option<String>,
     /// URI of the code object.
     pub code_object: Option<String>,
-    /// Where the code object is loaded: first byte and the one after the last.
+    /// Load address range of the code object: first byte and the one after the last.
     pub loaded: Option<(u64, u64)>,
     /// Instructions around the place.
     pub instructions: Vec<AgentInstruction>,
@@ -120,7 +120,7 @@ impl AgentWave {
     }
 }
 
-/// Where the reader is within a wave.
+/// State of the reader within a wave.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Head,

@@ -67,7 +67,7 @@ pub struct KernelEvent {
     pub line: u32,
     /// Its text.
     pub text: String,
-    /// How often.
+    /// Number of occurrences.
     pub times: u32,
 }
 

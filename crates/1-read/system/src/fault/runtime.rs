@@ -4,7 +4,7 @@
 
 use super::{address, count};
 
-/// Why memory could not be accessed, in the order the runtime tests them.
+/// Reason why memory could not be accessed, in the order the runtime tests them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// No page, or one of the kernel.
@@ -60,7 +60,7 @@ pub enum Message {
         address: u64,
         /// False where the runtime says that the address may be off.
         exact: bool,
-        /// Why.
+        /// Reason.
         reason: Reason,
     },
     /// `HW Exception by GPU node-N`.
@@ -76,7 +76,7 @@ pub enum Message {
         node: u32,
         /// Address.
         address: u64,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// `Queue at P inactivated due to async error:` with the status on the next line.

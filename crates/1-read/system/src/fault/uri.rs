@@ -6,7 +6,7 @@
 /// A code object's URI.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeObjectUri {
-    /// As written.
+    /// Original text.
     pub uri: String,
     /// Path of a `file://`, percent signs decoded.
     pub path: Option<String>,

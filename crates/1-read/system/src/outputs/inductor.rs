@@ -125,7 +125,7 @@ impl InductorCode {
                 Some(InductorFile::Winner) => all.winner(path, bytes),
                 Some(InductorFile::Code) => {
                     let text = String::from_utf8_lossy(bytes);
-                    // Helpers and benchmarks of the user lie beside it.
+                    // Helpers and benchmarks of the user are in the same folder.
                     if is(&text) {
                         let own = read(&text, path);
                         all.files += 1;

@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 #[derive(Default)]
 struct Arguments {
     input: PathBuf,
-    /// Where it writes: a file, or a folder.
+    /// Output: a file, or a folder.
     output: PathBuf,
     /// Name of the file in the folder.
     name: String,

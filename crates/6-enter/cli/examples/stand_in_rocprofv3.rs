@@ -120,7 +120,7 @@ fn list() -> ExitCode {
 fn count_runs(folder: &Path) -> usize {
     let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
     let below = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
-    // Runs of a repeated pass have folders of their own, below which those of ranks lie.
+    // Each run of a repeated pass has a folder, which contains the folders of ranks.
     let rank = below.split('/').find(|part| !part.starts_with("run_")).unwrap_or_default();
     let file = running.parent().map(|it| it.with_extension(format!("runs{rank}"))).unwrap_or_default();
     let runs = std::fs::read_to_string(&file).ok().and_then(|it| it.parse().ok()).unwrap_or(0) + 1;

@@ -48,7 +48,7 @@ struct KernelOut<'a> {
 struct QuantityOut<'a> {
     name: &'a str,
     verdict: &'static str,
-    /// Of the sum over dispatches; absent where the GPU counted 0 and the emulator did not.
+    /// Error of the sum over dispatches; absent if only the GPU counted 0.
     error_percent: Option<f64>,
     /// The first dispatches.
     measured: &'a [f64],

@@ -107,7 +107,7 @@ fn operators(args: &Analyze, subjects: &[Subject]) -> Result<Vec<Option<String>>
     Ok(found.of_row)
 }
 
-/// How values are averaged and normalised.
+/// Averaging and normalisation of values.
 fn settings(args: &Analyze) -> Settings {
     let average = match args.average {
         AverageKind::Weighted => Average::Weighted,

@@ -9,7 +9,7 @@ use render::{How, Part};
 use std::path::Path;
 use view::{Answer, FileError, Format, NoteKind};
 
-/// Where an answer goes, and in which format.
+/// Destination of an answer, and its format.
 pub(crate) struct Target<'a> {
     pub(crate) format: Format,
     /// A file; without one standard output.

@@ -78,7 +78,7 @@ pub(crate) struct Cli {
     pub(crate) look: Look,
 }
 
-/// How output looks; the same for every command.
+/// Appearance of output; the same for every command.
 #[derive(Args, Clone)]
 pub(crate) struct Look {
     /// When to colour the output; `auto`: on terminals, unless NO_COLOR is set.
@@ -164,7 +164,8 @@ pub(crate) struct Inspect {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Of a log with dumps of Triton's passes (MLIR_ENABLE_DUMP=1): those before or after this pass, or `all`; by default the last.
+    /// Pass of a log with dumps of Triton's passes (MLIR_ENABLE_DUMP=1): dumps before or after this pass, or
+    /// `all`; by default the last dump.
     #[arg(long, value_name = "PASS")]
     pub(crate) pass: Option<String>,
     /// Show for each source line of a Triton kernel the operations of its IR and the instructions they became.
@@ -187,7 +188,7 @@ pub(crate) struct Inspect {
     pub(crate) fail_on: Vec<String>,
 }
 
-/// Which kernels.
+/// Filter of kernels.
 #[derive(Args, Clone)]
 pub(crate) struct Select {
     /// Only kernels whose linker name or demangled name matches.
@@ -225,7 +226,7 @@ pub(crate) struct Diff {
     /// Treat a kernel of the old build as the same as one of the new build (linker names or demangled names).
     #[arg(long = "match", value_name = "OLD=NEW")]
     pub(crate) matches: Vec<String>,
-    /// How far values may move before the exit code is 2.
+    /// Largest changes of values before the exit code is 2.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) thresholds: Option<PathBuf>,
     /// Output format.

@@ -1,6 +1,6 @@
 //! The code of one kernel, found in a file.
 //!
-//! Where a file has several targets or kernels, the error lists them.
+//! If a file has several targets or kernels, the error lists them.
 
 use anyhow::{Context, Result, anyhow, bail};
 use codeobj::{CodeObject, Kernel, Wanted};

@@ -31,7 +31,7 @@ pub(crate) fn make_folder(folder: &Path, overwrite: bool) -> Result<()> {
     writable(folder)
 }
 
-/// Who made a recording.
+/// Maker of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
     Emulator,

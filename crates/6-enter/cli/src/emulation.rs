@@ -234,7 +234,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind is in the folder for temporary files.
+        // A failure leaves files only in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

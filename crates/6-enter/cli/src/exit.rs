@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit codes of the program.
 //!
 //! A script can tell "could not read" from "read, and too slow" from "asked wrongly".
 

@@ -51,7 +51,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let (name, folder) = name_and_folder(path, args, short)?;
     make_folder(&folder, args.replaces())?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
-    // What ran before a fault is kept.
+    // Dispatches before a fault are kept.
     if recorder.dispatches().is_empty() {
         let _ = std::fs::remove_dir(&folder);
         if prepared.stop.load(Ordering::Relaxed) {
@@ -233,7 +233,7 @@ impl Prepared {
             // That is one of the findings.
             result.map(|summary| emu::Summary { outside_lds: None, ..summary })
         });
-        // What was found before a fault may be its reason.
+        // Findings before a fault may be its reason.
         let lines = LineTable::read(&code.data).ok();
         let Job { program, memory, .. } = &self.job;
         let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
@@ -349,7 +349,7 @@ struct Printed;
 impl Services for Printed {
     fn print(&self, stream: Stream, text: &[u8]) {
         use std::io::Write as _;
-        // Text that nobody reads is no reason to stop.
+        // A closed output does not stop the run.
         let _ = match stream {
             Stream::Out => std::io::stdout().write_all(text),
             Stream::Error => std::io::stderr().write_all(text),
@@ -363,7 +363,7 @@ impl Services for Printed {
     fn free(&self, _address: u64) {}
 }
 
-/// Where in the sources an instruction stems from, as a line of a message.
+/// Source location of an instruction, as a line of a message.
 fn source_line(code: &DeviceCode, address: u64) -> String {
     let frames = LineTable::read(&code.data).map(|table| table.frames(address)).unwrap_or_default();
     let frame = frames.into_iter().find(|frame| !frame.file.is_empty());

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            // Help and version come here too; they are no errors. A closed pipe is none either.
+            // Help and version arrive here too; they are not errors. Neither is a closed pipe.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::from(exit::USAGE) } else { ExitCode::SUCCESS };
         }

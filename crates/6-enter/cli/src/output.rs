@@ -1,4 +1,4 @@
-//! Where output goes: standard output or a file.
+//! Destination of output: standard output or a file.
 //!
 //! A reader that has seen enough closes the pipe; that ends the program quietly and without error.
 

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long work may take in silence.
+/// Longest silence of work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Longest silence of a kernel without a terminal. Each line after the first appears when the kernel has run
@@ -60,7 +60,7 @@ pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: 
     })
 }
 
-/// How far the work is.
+/// Progress of the work.
 pub(crate) struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,

@@ -13,7 +13,7 @@ const WORDS: &str =
 /// The folder of a recording: the one that was asked for, or one named after program and GPU.
 pub(crate) fn recording_folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
     let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
-    // What is no text has no words.
+    // A path that is not UTF-8 has no placeholders.
     let Some(text) = asked.to_str() else { return Ok(asked.clone()) };
     let stands_for = |word: &str| match word {
         "hostname" => Ok(host::machine::host_name()),
@@ -49,7 +49,7 @@ fn expanded(text: &str, stands_for: &dyn Fn(&str) -> Result<String>) -> Result<S
                 rest = after;
             }
             Some((word, after)) if is_word(word) => {
-                // A word is one part of the path, whatever it stands for.
+                // A placeholder is one part of the path, whatever its value.
                 out.push_str(&stands_for(word)?.replace(['/', '\\'], "_"));
                 rest = after;
             }

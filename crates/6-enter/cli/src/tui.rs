@@ -23,9 +23,9 @@ use std::time::Duration;
 use study::judge;
 use view::{Finding, Listing};
 
-/// How often signals are looked for while no key comes.
+/// Polling interval of signals while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How long the screen has to end after a signal.
+/// Time limit for ending the screen after a signal.
 const GRACE: Duration = Duration::from_secs(1);
 /// Set in the test of how a panic leaves the terminal; debug builds only.
 const PANIC: &str = "ROCKHOUND_TEST_PANIC";
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
             std::process::exit(128 + signal);
         }
     });
-    // What cannot be read is said before the screen is taken.
+    // Unreadable inputs are reported before the screen is taken.
     let mut read = Read::new(args)?;
     let mut app = App::new(read.data(None)?, terminal::style(look, false).color);
     // From here on a panic gives the terminal back before it is reported.
@@ -79,7 +79,7 @@ fn walk(
         }
         let key = match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
-            // Drawn anew at the next turn, for the size there is then.
+            // The next turn draws again, at the new size.
             _ => continue,
         };
         if cfg!(debug_assertions) && key.code == KeyCode::Char('P') && std::env::var_os(PANIC).is_some() {
@@ -181,7 +181,7 @@ impl Read {
         let name = chosen.and_then(|at| self.kernels.get(at)).map(|it| it.kernel.name.clone());
         let mut wanted = self.wanted.clone();
         if let Some(name) = &name {
-            // Characters that an expression gives a meaning stand for themselves.
+            // Special characters of expressions are escaped.
             wanted.kernels = vec![format!("^{}$", regex::escape(name))];
         }
         let Subjects { all, renames, .. } = &mut self.subjects;
@@ -192,7 +192,7 @@ impl Read {
         let definitions = Definitions::built_in();
         let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
         if name.is_none() {
-            // What bounds a kernel is said by its verdict.
+            // The verdict states the limiter of a kernel.
             let all = report.findings.iter().filter(|f| analysis::guide::advises(f.rule));
             self.findings = all.cloned().collect();
         }

@@ -1,4 +1,4 @@
-//! Where a report goes: standard output, or files in a folder.
+//! Output of a report: standard output, or files in a folder.
 
 use crate::answer::{self, Target};
 use crate::args::{Analyze, Look};

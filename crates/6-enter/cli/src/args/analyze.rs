@@ -56,7 +56,7 @@ pub(crate) struct Analyze {
     pub(crate) short: bool,
     #[command(flatten)]
     pub(crate) units: Units,
-    /// How dispatches are averaged: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
+    /// Averaging of dispatches: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
     #[arg(long, value_enum, default_value_t = AverageKind::Weighted, value_name = "KIND")]
     pub(crate) average: AverageKind,
     /// Decimals in text and markdown; other formats are exact.
@@ -132,7 +132,7 @@ pub(crate) enum TimeUnits {
     S,
 }
 
-/// How values are shown.
+/// Units of values.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Units {
     /// Unit by which totals are divided.

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use view::Format;
 
-/// How to emulate.
+/// Settings of emulation.
 #[derive(Args, Clone)]
 pub(crate) struct Emulate {
     /// GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has
@@ -83,8 +83,8 @@ pub(crate) struct Profile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
-    /// Where the program runs: `auto` takes an AMD GPU where `/dev/kfd` can be opened and a profiler of the vendor is in PATH, unless `--gpu`
-    /// names one to emulate.
+    /// Where the program runs: `auto` takes an AMD GPU if `/dev/kfd` can be opened and a profiler of the
+    /// vendor is in PATH, unless `--gpu` names one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = On::Auto, conflicts_with = "file")]
     pub(crate) on: On,
     #[command(flatten)]
@@ -200,7 +200,7 @@ impl Profile {
         }
     }
 
-    /// How dispatches are recorded.
+    /// Settings of recorded dispatches.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             most_workgroups: self.sample_workgroups,

@@ -1,8 +1,8 @@
-//! Where things run.
+//! GPU or emulator.
 
 use clap::ValueEnum;
 
-/// Where a program runs.
+/// GPU or emulator for a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum On {
     /// On a GPU where one can be used.

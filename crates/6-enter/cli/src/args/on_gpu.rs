@@ -74,17 +74,17 @@ impl OnGpu {
     }
 }
 
-/// Which dispatches count as the same.
+/// Dispatches that count as the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Same {
-    /// Of one kernel.
+    /// Same kernel.
     Kernel,
-    /// Of one kernel with the same sizes.
+    /// Same kernel and launch sizes.
     KernelLaunchParams,
 }
 
-/// How the program counter is sampled.
+/// Method of sampling the program counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Method {
     /// The best that the GPU has.

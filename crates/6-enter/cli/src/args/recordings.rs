@@ -60,7 +60,8 @@ pub(crate) struct Roofline {
     /// Beside a recording that file gives its roofline the roofs. Without a GPU an emulated one is measured.
     #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "placed", "dark"])]
     pub(crate) measure: bool,
-    /// Where roofs are measured: `auto` takes an AMD GPU where `/dev/kfd` can be opened, unless `--gpu` names one to emulate.
+    /// Where roofs are measured: `auto` takes an AMD GPU if `/dev/kfd` can be opened, unless `--gpu` names
+    /// one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
     pub(crate) on: super::on::On,
     /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not say.
@@ -122,7 +123,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// As charts call it.
+    /// Name in charts.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Level::Hbm => "HBM",
@@ -158,7 +159,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// As charts call it.
+    /// Name in charts.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Type::Fp4 => "f4",
@@ -195,7 +196,7 @@ impl Subject {
     }
 }
 
-/// Which part of recordings, and what they do not say themselves.
+/// Part of recordings, and facts that they do not contain.
 #[derive(Args, Clone)]
 pub(crate) struct Pick {
     #[command(flatten)]
@@ -214,10 +215,10 @@ pub(crate) struct Pick {
     pub(crate) specs_correction: Option<String>,
 }
 
-/// How the recordings of ranks, or runs, are taken.
+/// Treatment of the recordings of ranks, or of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Ranks {
-    /// As one recording.
+    /// One merged recording.
     Merged,
     /// Each as a separate recording.
     Each,
@@ -232,7 +233,7 @@ impl From<Ranks> for host::subjects::Ranks {
     }
 }
 
-/// Which part of recordings.
+/// Part of recordings.
 #[derive(Args, Clone)]
 pub(crate) struct Part {
     /// Only these kernels: number in the list of kernels, name, or regular expression.

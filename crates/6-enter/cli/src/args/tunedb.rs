@@ -56,7 +56,7 @@ pub(crate) struct Show {
     pub(crate) write: Write,
 }
 
-/// Which rows.
+/// Filter of rows.
 #[derive(Args, Clone)]
 pub(crate) struct Rows {
     /// Only rows of this kind.
@@ -89,7 +89,7 @@ pub(crate) struct Machine {
     pub(crate) cu: Option<u32>,
 }
 
-/// Where the answer goes.
+/// Destination of the answer.
 #[derive(Args, Clone)]
 pub(crate) struct Write {
     /// Output format.
@@ -110,7 +110,7 @@ pub(crate) enum Op {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
-    /// As in the file.
+    /// Order of the file.
     Line,
     /// Longest first.
     Time,

@@ -40,7 +40,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
         }
     }
     let program_only = machines.is_empty() && documents.iter().all(Document::is_of_program);
-    // Outputs without a machine are a machine of their own; with one they belong to it.
+    // Outputs without a machine form a separate machine; with one they belong to it.
     if machines.is_empty() && !documents.is_empty() {
         let mut tree = Tree::new("");
         tree.set_name(documents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "));

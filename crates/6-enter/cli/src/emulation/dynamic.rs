@@ -22,7 +22,7 @@ mod tag {
 /// The dynamic section of a 64-bit ELF file.
 #[derive(Debug, Default)]
 pub(crate) struct Dynamic<'a> {
-    /// Folders that the program looks in before all others; it has none when it also names folders to look in later.
+    /// Folders that the program searches before all others; empty if it also names folders to search later.
     pub(crate) rpath: Option<&'a str>,
     /// Names of symbols, libraries and folders.
     strings: &'a [u8],

@@ -1,4 +1,4 @@
-//! Where the HIP runtime library is.
+//! Search for the HIP runtime library.
 //!
 //! Only a file with the mark of this very build is used; any other is named and passed over. A command that
 //! was installed alone builds its library from the sources it was built from, once, and keeps it.
@@ -15,7 +15,7 @@ const NAME: &str = "libamdhip64.so";
 const MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
-/// Where cargo put this program: `target/release`.
+/// Folder where cargo put this program: `target/release`.
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
 
 /// Available libraries.
@@ -62,7 +62,7 @@ fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(beside) = beside() {
         folders.extend([beside.clone(), beside.join("../lib"), beside.join("../lib/rockhound")]);
-        // Test programs lie one folder deeper.
+        // Test programs are one folder deeper.
         folders.push(beside.join(".."));
     }
     folders.push(PathBuf::from(BUILD_FOLDER));
@@ -124,7 +124,7 @@ fn build() -> Result<PathBuf> {
         "--manifest-path",
     ]);
     cargo.arg(sources.join("Cargo.toml")).arg("--target-dir").arg(folder.parent().unwrap_or(folder));
-    // What is printed belongs to the program that will run.
+    // Standard output belongs to the program that will run.
     let output = cargo.output().context("`cargo` cannot be started to build it")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

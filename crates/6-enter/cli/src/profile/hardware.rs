@@ -40,7 +40,7 @@ pub(super) fn no_profiler() -> String {
     format!("none of {} is in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
 }
 
-/// Why the GPU's device cannot be opened, and what to do.
+/// Error for a GPU device that cannot be opened, with the remedy.
 pub(crate) fn denied(error: &std::io::Error) -> String {
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
@@ -219,9 +219,9 @@ fn refuse_what_emulates(args: &Profile) -> Result<()> {
 /// A GPU, as far as it is known.
 struct Gpu {
     target: &'static Target,
-    /// Where product or number of compute units single it out.
+    /// Model, if product or number of compute units identify it.
     model: Option<&'static Model>,
-    /// How it is divided: `CPX`, `NPS4`.
+    /// Partition modes: `CPX`, `NPS4`.
     partition: [Option<String>; 2],
     /// Targets of other GPUs of this machine.
     others: Vec<String>,
@@ -317,7 +317,7 @@ fn say(step: &Step<'_>) {
     }
 }
 
-/// How a GPU is divided, as the driver says.
+/// Partition modes of a GPU, from the driver.
 fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
     [gpu.compute_partition.get().cloned(), gpu.memory_partition.get().cloned()]
 }

@@ -12,10 +12,10 @@ use timeline::{Selection, select};
 use trace::Timeline;
 use view::{FileError, TimelinePage};
 
-/// Which part of traces.
+/// Part of traces.
 #[derive(Default)]
 pub(crate) struct Wanted {
-    /// Only kernels whose name one of these matches; none for all.
+    /// Only kernels whose name one of these matches; empty: all.
     pub(crate) kernels: Vec<Regex>,
     /// From and to, ns after the trace's begin.
     pub(crate) time: (Option<i64>, Option<i64>),

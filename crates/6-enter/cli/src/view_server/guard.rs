@@ -1,4 +1,4 @@
-//! Who is answered: requests with the token, made to this machine by a name that is its own.
+//! Accepted clients: requests with the token, made to this machine under one of its names.
 //!
 //! A page of another site can make the browser send requests here, under a name that it lets point to this
 //! machine. It cannot know the token, and the name in `Host` gives it away.

@@ -151,7 +151,7 @@ fn ranks_are_named_merged_and_compared() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("holds 2 recordings: `0`, `1`\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("take them as one with `--ranks`"), "{}", ran.stderr);
-    // What does not depend on time is that of each rank.
+    // Values independent of time equal each rank's.
     let want = tables(&base, &[]);
     let apart = of_times(&base, &want);
     let counted = |cell: &Cell| cell.3 != "avg" || apart.contains(cell);

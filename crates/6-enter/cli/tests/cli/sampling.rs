@@ -116,7 +116,7 @@ fn samples_stand_beside_the_code() {
     std::fs::copy(&file, dir.join("own.hsaco")).expect("copied");
     assert!(good(&["inspect", "--asm", "--workload", &path]).contains("waitcnt 100%"));
 
-    // Another instruction stands there.
+    // The address has another instruction.
     let other = vec![(instructions[0].0, "v_bogus_f32 v0, v1".to_owned()), instructions[1].clone()];
     write_samples(&dir, &kernel, &other, &[3, 1]);
     let ran = rockhound(&["inspect", "--asm", &file, "--workload", &path]);

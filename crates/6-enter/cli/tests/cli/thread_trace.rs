@@ -125,7 +125,7 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains("Only traced instructions are listed"), "{html:.400}");
 
-    // Another instruction stands there.
+    // The address has another instruction.
     let mut other = instructions.clone();
     other[0].1 = "v_bogus_f32 v0, v1".to_owned();
     write_trace(&dir, &kernel, &other);

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const TRACED_UNIT: u32 = 1;
 /// Bytes of trace of a dispatch before it is decoded.
 const TRACE_BUFFER: u64 = 256 << 20;
-/// How ranks are recorded one by one.
+/// Hint on recording ranks one by one.
 const EACH_RANK: &str = "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`";
 /// Default sampling intervals: cycles for hardware sampling, microseconds for host sampling.
 const INTERVALS: [u64; 2] = [1 << 20, 10];
@@ -194,7 +194,7 @@ fn supported<T>(words: Result<T, String>) -> Result<()> {
     words.map(drop).map_err(|lacks| usage(lacks, newer))
 }
 
-/// Which of the vendor's the profiler is.
+/// The profiler's kind.
 fn tool(profiler: &Path, notes: &mut Vec<String>) -> Tool {
     let Some(tool) = Tool::predecessor(profiler) else {
         return Tool::Rocprofv3(version(profiler, notes));

@@ -118,7 +118,7 @@ fn build_rockhound() -> Result<PathBuf> {
     Ok(release_folder().join("rockhound"))
 }
 
-/// Where release builds are.
+/// Folder of release builds.
 fn release_folder() -> PathBuf {
     crate::run::target().join("release")
 }

@@ -14,7 +14,7 @@ const FILES: [&str; 3] = ["README.md", "CHANGELOG.md", "docs/install.md"];
 /// The example that the check profiles, and that a person can try.
 const EXAMPLE: &str = "examples/vector_copy";
 
-/// Where things are in the archive.
+/// Layout of the archive.
 const LAYOUT: Layout = Layout { command: "bin", library: "lib", shared: "", licences: "licenses" };
 
 /// Builds, packs, unpacks, tries.

@@ -1,4 +1,4 @@
-//! Which versions of the C library a program or library needs, read from its own tables.
+//! Versions of the C library that a program or library needs, read from its ELF tables.
 //!
 //! The linker notes for every library the newest versions of symbols that were used (`.gnu.version_r`); a
 //! system with an older one refuses to start the program.

@@ -1,4 +1,4 @@
-//! Which opcodes the emulator executes, per target and microcode format.
+//! Opcodes that the emulator executes, per target and microcode format.
 //!
 //! The emulator itself is asked, by resolving a sample of every opcode; what is left out on purpose is listed
 //! with its reason.

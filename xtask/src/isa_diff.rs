@@ -236,7 +236,7 @@ fn disassemble(path: &Path, isa: Isa, mut each: impl FnMut(Line)) -> Result<bool
     let output = child.stdout.take().context("no output")?;
     for line in BufReader::with_capacity(1 << 20, output).lines() {
         let line = line?;
-        // The comment is the last one: a remark may stand before it.
+        // The comment is the last one: a remark may precede it.
         let Some(at) = line.rfind("// ") else { continue };
         let Some((address, words)) = line[at + 3..].split_once(':') else { continue };
         let Ok(address) = u64::from_str_radix(address, 16) else { continue };
@@ -300,7 +300,7 @@ fn one(isa: Isa, inst: &Inst, line: &Line, text: &mut String, outcome: &mut Outc
 /// Whether LLVM's fault explains the difference; it may take another length, too.
 fn is_fault(ours: &str, line: &Line) -> bool {
     let theirs = line.text.as_str();
-    // What is done with the rest of an SDWA destination has three values; LLVM prints any text for the fourth.
+    // The treatment of the rest of an SDWA destination has three values; LLVM prints any text for the fourth.
     if theirs.contains(" dst_unused:") && line.bytes.get(5).is_some_and(|byte| byte >> 3 & 3 == 3) {
         return ours.starts_with(".long");
     }

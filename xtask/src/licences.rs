@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Names of licence files, as far as they are alike.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
-/// How deep below a package's folder the C code that it brings keeps its licence.
+/// Depth below a package's folder at which bundled C code has its licence.
 const DEPTH: usize = 2;
 
 /// Longest text; a longer one is not a licence.
@@ -78,7 +78,7 @@ fn needed(metadata: &Value, roots: &[&str]) -> Result<Vec<Package>> {
     while let Some(id) = waiting.pop() {
         let Some(node) = nodes.get(&id) else { continue };
         for dependency in list(node, "deps") {
-            // What only tests and build scripts use is not in the programs.
+            // Dependencies of tests and build scripts only are not in the programs.
             let compiled_in = list(&dependency, "dep_kinds").iter().any(|kind| kind["kind"].is_null());
             let id = word(&dependency, "pkg");
             if compiled_in && seen.insert(id.clone()) {

@@ -47,7 +47,7 @@ fn picture(file: &str, words: &[&str], end: Option<&str>, arguments: &[String]) 
         .context("cannot run rockhound")?;
     ensure!(output.status.success(), "rockhound failed: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).context("output is not UTF-8")?;
-    // Escapes of colour may stand before the words.
+    // Colour escapes may precede the words.
     let ends = |line: &str| end.is_some_and(|end| plain(line).starts_with(end));
     let text: String = text.split_inclusive('\n').take_while(|line| !ends(line)).collect();
     let path = root.join("docs").join(file);
@@ -65,7 +65,7 @@ fn plain(line: &str) -> String {
     })
 }
 
-/// How a run of characters looks.
+/// Style of a run of characters.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Style {
     colour: Option<usize>,

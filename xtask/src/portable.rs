@@ -29,7 +29,7 @@ pub(crate) struct Built {
     for_tests: bool,
 }
 
-/// Where the parts of an installation belong, below one folder.
+/// Folders of the parts of an installation, relative to one folder.
 pub(crate) struct Layout {
     /// Folder of the command.
     pub(crate) command: &'static str,
@@ -60,7 +60,8 @@ pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
     let target = target();
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     if !portable {
-        // What is tried is what `xtask test` has built: the two packages alone would be built again, for fewer features.
+        // The tested packages are the ones that `xtask test` has built: building the two packages alone would
+        // compile them again, with fewer features.
         let tried = [&["--locked", "--workspace", "--all-targets"][..], &FULL].concat();
         let options = if profile == "dev" { tried } else { options };
         run("cargo", &[&["build"], &options[..]].concat())?;

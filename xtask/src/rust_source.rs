@@ -105,7 +105,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Where the inside of a string literal begins, and its number of hashes if it is raw.
+/// Start of the contents of a string literal, and its number of hashes if it is raw.
 fn literal_start(text: &str, before: Option<char>) -> Option<(usize, Option<usize>)> {
     if text.starts_with('"') {
         return Some((1, None));

@@ -1,4 +1,4 @@
-//! How often each rule fires on the kernels of a real file, what it costs to run, and a sample of findings to judge.
+//! Firing rate of each rule on the kernels of a real file, its run time, and a sample of findings to judge.
 //!
 //! A rule that fires everywhere, or for a reason an expert would not act on, shows here and nowhere else. The
 //! sample depends on the number given and is the same in every run.

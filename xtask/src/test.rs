@@ -1,7 +1,7 @@
 //! Everything that has to hold, in one command.
 //!
 //! The cheap checks come first, and no core waits: tools are installed while the compiler works; the tests of
-//! the command run beside those of the crates, and Clippy in the remaining time.
+//! the command run in parallel with the tests of the crates, and Clippy in the remaining time.
 
 use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     // Clippy holds cargo's lock while it checks, and what else needs it comes before.
     let lints = std::thread::spawn(|| {
         let documented = run::output_at_end("cargo", &tests(&["--doc"], &BTreeSet::new()));
-        // What was built for the tests is packed, unpacked elsewhere, and used.
+        // The output of the test build is packed, unpacked elsewhere, and used.
         let packed = dist::dist(&["--profile", "dev"].map(str::to_owned));
         documented.and(packed).and(lints())
     });

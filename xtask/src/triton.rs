@@ -7,7 +7,7 @@ use crate::run;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Where the source is copied to, so that outputs are the same everywhere.
+/// Folder to which the source is copied, so that outputs are the same everywhere.
 const FOLDER: &str = "/tmp/rockhound-triton";
 
 /// Runs the script with the Python that has Triton: the argument, or `python3`.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where things are below the folder of a virtual environment: `data` of a wheel is that folder, `scripts` its `bin`.
+/// Layout below the folder of a virtual environment: `data` of a wheel is that folder, `scripts` its `bin`.
 const LAYOUT: Layout = Layout {
     command: "scripts",
     library: "data/lib/rockhound",
@@ -133,7 +133,7 @@ fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
         tests
             .args(["-m", "unittest", "--quiet", "test_wheel"])
             .current_dir(root().join(MODULE).join("tests"));
-        // What is tested is what was installed.
+        // The installed package is the one tested.
         tests
             .env_remove("PYTHONPATH")
             .env("PYTHONDONTWRITEBYTECODE", "1")

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 const TRUTH: &str = include_str!("rates.tsv");
-/// Where these kernels were profiled.
+/// GPU on which these kernels were profiled.
 const MODEL: &str = "mi210";
 
 /// A compiled kernel.

@@ -66,7 +66,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
         };
         loaded.run(&mut recorder, [n / 256, 1, 1], [256, 1, 1])?;
         let time = recorder.dispatches().first().and_then(|it| it.time.clone()).context("a time")?;
-        // What stands before the work does not grow with it.
+        // The part before the work does not grow with it.
         let start = time.start / time.cycles * time.nanoseconds;
         let modelled = (time.nanoseconds - start) * times + start;
         found.push(modelled);
@@ -171,12 +171,12 @@ const EXERCISES: &[Exercise] = &[
     exercise(("mi300a", "4 by columns"), ("columns", 2048, 0, 4096), 12.104, None),
 ];
 
-/// Which of the exercises give the speed-ups that the training tells, and what it tells.
+/// Pairs of exercises whose speed-up the training states, and the stated speed-up.
 const SPEEDUPS: &[(usize, usize, f64)] = &[(0, 1, 10.8), (2, 3, 3.4), (5, 6, 5.6)];
 
 fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
-    // What the same kernel took before, and the waves in flight.
+    // Earlier time of the same kernel, and the waves in flight.
     let mut known: BTreeMap<(&str, &str, u32), (f64, f64, f64)> = BTreeMap::new();
     let mut modelled_all = Vec::new();
     for &Exercise { gpu, title, kernel, workgroups, kept, columns, milliseconds: truth, waves } in EXERCISES {
@@ -277,7 +277,7 @@ struct Intensity {
 /// Relative errors, each with the iterations of its kernel.
 type ByIterations = Vec<(f64, &'static str)>;
 
-/// How far modelled kernels of growing intensity are from recorded ones.
+/// Distance between modelled and recorded kernels of growing intensity.
 #[derive(Default)]
 struct Intensities {
     /// Times, by type.
@@ -314,7 +314,7 @@ impl Intensities {
             let value = value.with_context(|| format!("`{counter}` is not known"))? as f64;
             let error = distance(value, recorded, recorded);
             match registry().rule(counter, target).is_some_and(record::is_modelled) {
-                // Some hundred hits, mostly of the command processor, are no measure.
+                // Some hundred hits, mostly of the command processor, are not a usable measure.
                 true if recorded > LEAST_COUNT => {
                     errors.add(target, counter, of.clone(), error);
                     self.counters.entry(counter).or_default().push((error, iterations));

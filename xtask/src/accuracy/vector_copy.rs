@@ -45,7 +45,7 @@ fn median(mut values: [f64; 3]) -> f64 {
     values[1]
 }
 
-/// How many errors there are none of, how many are small, and the others.
+/// Numbers of zero errors, small errors, and other errors.
 fn summary(errors: &[(f64, &str)]) -> String {
     let within = |most: f64| errors.iter().filter(|(error, _)| error.abs() <= most).count();
     let others: Vec<String> = errors

@@ -143,7 +143,7 @@ fn reference() -> f64 {
     (0..3).map(|_| additions()).fold(0.0, f64::max)
 }
 
-/// As above, once.
+/// One measurement.
 fn additions() -> f64 {
     let mut rows = vec![[1.0f32; 64]; 8];
     let times = 2_000_000;
@@ -159,7 +159,7 @@ fn additions() -> f64 {
     times as f64 / start.elapsed().as_secs_f64() / 1e6
 }
 
-/// How many times as many additions two threads do together as one alone, at the moment.
+/// Current throughput of two threads relative to one thread, in additions.
 fn scaling() -> f64 {
     let one = additions();
     let both: f64 = std::thread::scope(|scope| {
@@ -388,7 +388,7 @@ fn profiled_job(kernel: &str) -> Result<(Job, Launch<'static>)> {
 /// Followed by a kernel and how it is profiled: `bench` says what one such run holds.
 pub(super) const ALONE: &str = "alone";
 
-/// How a kernel is profiled: with counters only, with some XCDs followed, with all.
+/// Modes of profiling a kernel: counters only, some XCDs simulated, all simulated.
 const WAYS: [(&str, Option<Detail>); 3] = [
     ("counters only", None),
     ("with caches and clock", Some(Detail::Share)),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many times faster than the disassembler alone.
+/// Required speed-up over the disassembler alone.
 const FASTER: f64 = 10.0;
 const LARGEST_TIME: Duration = Duration::from_secs(60);
 const LARGEST_MEMORY_MIB: u64 = 500;

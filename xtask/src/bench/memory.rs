@@ -1,4 +1,4 @@
-//! How much memory this process holds at most while something runs.
+//! Peak memory of this process while something runs.
 //!
 //! Freed memory may stay with the process, so a run whose memory counts has a separate process.
 

@@ -429,7 +429,7 @@ fn modifiers(text: &str, encoding: &str) -> Result<(u16, u16)> {
         allow |= 0x380;
     }
     if encoding == "vop3sd" {
-        // the scalar destination lies where abs and op_sel are
+        // the scalar destination overlaps abs and op_sel
         ignore |= 0x7f;
     }
     Ok((allow, ignore))

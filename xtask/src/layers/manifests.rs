@@ -1,4 +1,4 @@
-//! Which crate depends on which, read from the manifests.
+//! Dependencies between crates, read from the manifests.
 //!
 //! A crate's layer is the number its folder's name begins with, and the same-layer arrows are those that
 //! ARCHITECTURE.md lists.

@@ -181,7 +181,7 @@ fn use_tree<'a>(tokens: &[&'a str], prefix: &mut Vec<&'a str>, out: &mut Vec<(Ve
     prefix.truncate(depth);
 }
 
-/// Where the brace that opens `tokens` is closed.
+/// Index of the brace that closes the one that opens `tokens`.
 fn closing(tokens: &[&str]) -> usize {
     let mut depth = 0;
     tokens
@@ -267,7 +267,7 @@ mod tests {
                 &[("lib.rs", "pub use a::A;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::A;")],
                 &[":a b"],
             ),
-            // A folder stands for all in it; parents and children may use each other.
+            // A folder represents all its contents; parents and children may use each other.
             (
                 &[
                     ("a/mod.rs", "mod x; use x::X;"),

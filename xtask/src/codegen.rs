@@ -74,8 +74,8 @@ fn again(arguments: &[String]) -> Vec<String> {
     std::iter::once("codegen".to_owned()).chain(arguments.iter().cloned()).collect()
 }
 
-/// Writes or checks the files of the generators that this program is built with: without our own crates the instruction tables, which
-/// these crates need to compile.
+/// Writes or checks the files of the generators that this program is built with: without our own crates the
+/// instruction tables, which these crates need to compile.
 pub(crate) fn generate(check: bool) -> Result<()> {
     let mut differing = Vec::new();
     for generator in GENERATORS {

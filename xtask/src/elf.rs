@@ -6,7 +6,8 @@
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Newest version of glibc that what is given away may need: RHEL 8 has it, and `manylinux_2_28` is named after it.
+/// Newest version of glibc that what is given away may need: RHEL 8 has it, and `manylinux_2_28` is named
+/// after it.
 pub(crate) const OLDEST_GLIBC: (u32, u32) = (2, 28);
 
 /// Libraries that are on every Linux system with glibc.

@@ -251,7 +251,8 @@ impl Run<'_> {
         list
     }
 
-    /// Levels: what is under way, summed over the cycles of the run that counted it, and the counters read in it.
+    /// Levels: what is under way, summed over the cycles of the run that counted it, and the counters read in
+    /// it.
     fn levels(&self) -> Vec<Level> {
         let k = self.kernel;
         let (waves, cycles) = (self.waves(), self.cycles());

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// Files in `docs`, each with the command of the picture as a user types it, and how the line begins before which it ends.
+/// Files in `docs`, each with the command of the picture as a user types it, and how the line begins before
+/// which it ends.
 const PICTURES: &[(&str, &[&str], Option<&str>)] = &[
     ("profile.svg", &["profile", "examples/vector_copy/LAUNCH.toml"], Some("n/a  why")),
     ("inspect.svg", &["inspect", "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"], None),

@@ -24,7 +24,8 @@ const TOOLS: [(&str, &str); 14] = [
     ("python3-venv", "python3"),
 ];
 
-/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it holds.
+/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it
+/// holds.
 const LIBRARIES: [(&str, &str); 2] = [
     ("libamdhip64-dev", "/usr/include/hip/hip_runtime.h"),
     ("rocm-device-libs", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"),
@@ -41,7 +42,8 @@ const REAL_PACKAGE: &str = "librocsparse0";
 const PYTHON: &str =
     "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
 
-/// The same for programs with torch: the build for the CPU is not on the package index, and the one that is there takes gigabytes.
+/// The same for programs with torch: the build for the CPU is not on the package index, and the one that is
+/// there takes gigabytes.
 const TORCH: &str = "target/python/bin/pip install --quiet --retries 0 torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
 
 /// Installs what is missing.

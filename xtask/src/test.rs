@@ -72,7 +72,8 @@ fn words(all: &[String]) -> Vec<&str> {
 /// parts. It runs in the time that tests leave, because some tests measure time.
 fn lints() -> Result<()> {
     let all = [&["--workspace"][..], &run::FULL, &["--all-targets"]].concat();
-    // With the crates of the optional parts and with a test, dependencies have the same features and are not checked again.
+    // With the crates of the optional parts and with a test, dependencies have the same features and are not
+    // checked again.
     let without =
         ["--workspace", "--features", "rockhound/full-crates", "--lib", "--bins", "--test", "peaks"];
     for what in [&all[..], &without] {

@@ -147,8 +147,8 @@ const fn exercise(
     Exercise { gpu, title, kernel, workgroups, kept, columns, milliseconds, waves }
 }
 
-/// Times as the vendor's training material prints them (github.com/amd/HPCTrainingExamples, `OmniperfExamples` and
-/// `rocprof-compute`): MI200 with ROCm 5.7, MI300A with ROCm 6.2.1.
+/// Times as the vendor's training material prints them (github.com/amd/HPCTrainingExamples,
+/// `OmniperfExamples` and `rocprof-compute`): MI200 with ROCm 5.7, MI300A with ROCm 6.2.1.
 const EXERCISES: &[Exercise] = &[
     exercise(("mi210", "1 with 4 workgroups"), ("pitched", 4, 0, 4096), 755.935, None),
     exercise(("mi210", "1 with 2048 workgroups"), ("pitched", 2048, 0, SIZE), 69.876, None),

@@ -14,8 +14,8 @@ use record::Recorder;
 const MEMORY: usize = 0;
 const LOCAL: usize = 1;
 
-/// Waits of the wave: which `s_waitcnt` of the kernel, for what, with how many instructions before it, words, and the mean of the four
-/// traced waves.
+/// Waits of the wave: which `s_waitcnt` of the kernel, for what, with how many instructions before it, words,
+/// and the mean of the four traced waves.
 const WAITS: &[(usize, usize, f64, &str, f64)] = &[
     (0, LOCAL, 1.0, "wait for two scalar loads", 748.0),
     (1, MEMORY, 1.0, "wait for three global loads", 1829.0),

@@ -16,7 +16,8 @@ use std::fmt::Write as _;
 
 const TRUTH: &str = include_str!("vector_copy.tsv");
 
-/// The GPU whose first dispatch runs before its engine has come up to speed, and a clock in MHz that fits its times.
+/// The GPU whose first dispatch runs before its engine has come up to speed, and a clock in MHz that fits its
+/// times.
 const FIRST_SLOWER: (&str, u32) = ("mi210", 1000);
 
 /// Runs the copy some times.

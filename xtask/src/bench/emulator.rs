@@ -110,7 +110,8 @@ fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
     Ok((summary, start.elapsed().as_secs_f64()))
 }
 
-/// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
+/// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the
+/// estimate.
 fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<RepresentativeXcds>)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
@@ -137,8 +138,8 @@ fn measure(bytes: &[u8]) -> Result<f64> {
     Ok(best)
 }
 
-/// Million additions of two rows of 64 numbers that this process does in a second without an emulator, the best of some
-/// runs.
+/// Million additions of two rows of 64 numbers that this process does in a second without an emulator, the
+/// best of some runs.
 fn reference() -> f64 {
     (0..3).map(|_| additions()).fold(0.0, f64::max)
 }
@@ -407,8 +408,8 @@ pub(super) fn alone(kernel: &str, how: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs of a kernel, each with its profile after it: both have the speed that the machine has just then, so it is their ratios
-/// that are compared.
+/// Runs of a kernel, each with its profile after it: both have the speed that the machine has just then, so
+/// it is their ratios that are compared.
 const PAIRS: usize = 25;
 
 /// The first quarter, the middle and the last quarter of some values, of which there is one at least.

@@ -1,4 +1,5 @@
-//! `rockhound inspect` of whole libraries: against `llvm-objdump` on the same code objects, and the largest one.
+//! `rockhound inspect` of whole libraries: against `llvm-objdump` on the same code objects, and the largest
+//! one.
 //!
 //! The libraries come from package registries (`cargo xtask setup --real`) and are found by file name below
 //! `target/real`, or the folder that `ROCKHOUND_REAL` names; what is not there is said to be skipped.

@@ -1,4 +1,5 @@
-//! `rockhound trace` of a real PyTorch trace of 61 MB, of a gigabyte made of it, and of a real rocprofv3 JSON of 37 MB.
+//! `rockhound trace` of a real PyTorch trace of 61 MB, of a gigabyte made of it, and of a real rocprofv3 JSON
+//! of 37 MB.
 //!
 //! The gigabyte is the events of the real trace again and again, each time later and under other
 //! correlations, so that links between kernels, calls and operators are as many and as far apart as they

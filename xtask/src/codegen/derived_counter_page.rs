@@ -1,4 +1,5 @@
-//! `docs/derived-counters.md`: counters that profilers compute from others, from the table of crate `counters`.
+//! `docs/derived-counters.md`: counters that profilers compute from others, from the table of crate
+//! `counters`.
 //!
 //! A name is listed once, with its aliases in other profilers, and a line per formula.
 

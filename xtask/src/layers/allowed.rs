@@ -1,5 +1,5 @@
-//! Faults that are known: `xtask/allowed.toml` lists them, one a line with its reason. The list may only shrink, so a row
-//! that is no longer needed, or allows more than is found, is a fault too.
+//! Faults that are known: `xtask/allowed.toml` lists them, one a line with its reason. The list may only
+//! shrink, so a row that is no longer needed, or allows more than is found, is a fault too.
 
 use super::functions::Function;
 use super::modules::Circle;

@@ -58,7 +58,8 @@ pub const AMD_PCI_FILES: &[&str] = &[
 /// Files read of each process: the name, which tells whether a NUMA daemon runs.
 pub const PROCESS_FILES: &[&str] = &["proc/*/comm"];
 
-/// Fields of files that are read in full elsewhere and would make bundles large or tell too much: what is kept of them.
+/// Fields of files that are read in full elsewhere and would make bundles large or tell too much: what is
+/// kept of them.
 pub fn trimmed(path: &str, bytes: Vec<u8>) -> Vec<u8> {
     let keep: fn(&str) -> bool = match path {
         "proc/cpuinfo" => {

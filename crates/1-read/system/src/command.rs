@@ -305,7 +305,8 @@ fn whole<'a>(kind: Kind, program: &str, words: &'a [String]) -> (Stage, &'a [Str
     (stage, &[])
 }
 
-/// Splits a text at blanks as a shell does, with quotes and backslashes; without variables and other expansions.
+/// Splits a text at blanks as a shell does, with quotes and backslashes; without variables and other
+/// expansions.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

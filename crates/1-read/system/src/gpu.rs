@@ -127,6 +127,7 @@ pub struct PairLink {
 pub struct AcsPort {
     /// PCI address; `None` where only the lines with `ACSCtl` were kept.
     pub bdf: Option<String>,
-    /// Whether requests are checked against their source (`SrcValid+`), which sends peer traffic through the root.
+    /// Whether requests are checked against their source (`SrcValid+`), which sends peer traffic through the
+    /// root.
     pub source_validation: bool,
 }

@@ -58,7 +58,8 @@ impl KfdNode {
         self.is_gpu().then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function}"))
     }
 
-    /// Target: `gfx_target_version` is major x 10000 + minor x 100 + step, and steps are written in hexadecimal.
+    /// Target: `gfx_target_version` is major x 10000 + minor x 100 + step, and steps are written in
+    /// hexadecimal.
     pub fn target(&self) -> Option<String> {
         let version = self.property("gfx_target_version").filter(|it| *it > 0)?;
         Some(format!("gfx{}{}{:x}", version / 10_000, version / 100 % 100, version % 100))

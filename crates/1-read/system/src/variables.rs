@@ -1,4 +1,5 @@
-//! The table of environment variables that decide how fast GPU programs run, or that stop them from being fast.
+//! The table of environment variables that decide how fast GPU programs run, or that stop them from being
+//! fast.
 //!
 //! Facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
 

@@ -108,7 +108,8 @@ impl Agreement {
         self.kernels.iter().flat_map(|it| &it.quantities).filter(|it| it.verdict == verdict).count()
     }
 
-    /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how many kernels.
+    /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how
+    /// many kernels.
     pub fn errors(&self) -> Vec<(String, f64, usize)> {
         let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for quantity in self.kernels.iter().flat_map(|it| &it.quantities) {

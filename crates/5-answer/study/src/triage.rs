@@ -335,7 +335,8 @@ fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
         return Vec::new();
     }
-    // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would add nothing.
+    // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would
+    // add nothing.
     if incidents.iter().all(|it| it.meaning == EMULATED) {
         return vec![
             "find races and reads of unwritten memory too: rockhound run --check races,uninit -- COMMAND"

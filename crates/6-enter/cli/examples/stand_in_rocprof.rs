@@ -1,8 +1,9 @@
 //! Test double of rocprofv3's predecessors: called `rocprof` or `rocprofv2`, it accepts only the documented
 //! arguments of that tool, runs the program, and writes 3 dispatches in its format.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof itself, that the
-//! program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that it lists.
+//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with
+//! rocprof itself, that the program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that
+//! it lists.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -127,7 +128,8 @@ fn count_runs(input: &Path) -> usize {
     runs
 }
 
-/// Three dispatches of two kernels; a counter's value is a thousand times the dispatch's number. Times are right where nothing is counted.
+/// Three dispatches of two kernels; a counter's value is a thousand times the dispatch's number. Times are
+/// right where nothing is counted.
 fn table(counters: &[String], first: bool, swapped: bool) -> String {
     let mut kernels =
         [("scale(float*, int)", 65536), ("add(float*, float*)", 4096), ("scale(float*, int)", 65536)];

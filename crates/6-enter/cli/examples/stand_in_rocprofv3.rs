@@ -1,10 +1,10 @@
 //! Test double of rocprofv3: accepts only its documented arguments, runs the program, and writes the same
 //! files: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`, `cut@2`,
-//! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on; `vary@1` counts
-//! more in each run. `STAND_IN_VERSION` is its version,
-//! `none` for one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
+//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`,
+//! `nothing@1`, `kill@2`, `cut@2`, `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes
+//! would from that run on; `vary@1` counts more in each run. `STAND_IN_VERSION` is its version, `none` for
+//! one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
 
 use std::fmt::Write as _;
@@ -245,8 +245,8 @@ fn header() -> String {
         .to_owned()
 }
 
-/// Three dispatches of two kernels, each with the next group of counters; a counter's value is a thousand times the dispatch's
-/// number, and some more; so is its time.
+/// Three dispatches of two kernels, each with the next group of counters; a counter's value is a thousand
+/// times the dispatch's number, and some more; so is its time.
 fn table(groups: &[Vec<String>], swapped: bool, more: u64) -> String {
     let mut kernels =
         [("scale(float*, int)", 65536), ("add(float*, float*)", 4096), ("scale(float*, int)", 65536)];

@@ -131,8 +131,8 @@ pub(crate) enum Command {
 /// Say what limits each kernel of code objects, libraries, programs or assembly files.
 ///
 /// Reads code objects, offload bundles (also compressed), programs and libraries with GPU code in them,
-/// archives, assembly text, Triton's IR (TTIR, TTGIR), Triton cache folders, and folders of all these. Files are recognised by what
-/// they contain. A few kernels are shown as cards, many as a table.
+/// archives, assembly text, Triton's IR (TTIR, TTGIR), Triton cache folders, and folders of all these. Files
+/// are recognised by what they contain. A few kernels are shown as cards, many as a table.
 #[derive(Args)]
 #[command(after_help = concat!("Examples:
   rockhound inspect gemm.hsaco                         one code object: a card per kernel
@@ -168,7 +168,8 @@ pub(crate) struct Inspect {
     /// `all`; by default the last dump.
     #[arg(long, value_name = "PASS")]
     pub(crate) pass: Option<String>,
-    /// Show for each source line of a Triton kernel the operations of its IR and the instructions they became.
+    /// Show for each source line of a Triton kernel the operations of its IR and the instructions they
+    /// became.
     #[arg(long)]
     pub(crate) lines: bool,
     /// Show the annotated disassembly of every kernel shown.
@@ -183,7 +184,8 @@ pub(crate) struct Inspect {
     /// Rows of the table; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
 }

@@ -149,7 +149,8 @@ impl State<'_> {
     }
 }
 
-/// The file of predictions: those found now, and those that were there of other dispatches, limits and changes.
+/// The file of predictions: those found now, and those that were there of other dispatches, limits and
+/// changes.
 fn merged(workload: &Workload, found: &BTreeMap<usize, Vec<Predicted>>) -> String {
     let mut out = format!("{PREDICTIONS_HEADER}\n");
     for row in 0..workload.dispatches.len() {

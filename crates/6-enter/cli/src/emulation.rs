@@ -22,7 +22,8 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same library.
+/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
+/// library.
 const NAMES: [&str; 8] = [
     "libamdhip64.so",
     "libamdhip64.so.5",

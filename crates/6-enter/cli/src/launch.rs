@@ -1,4 +1,5 @@
-//! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a recording.
+//! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a
+//! recording.
 //!
 //! The report is what `rockhound analyze` says about the recording just written.
 

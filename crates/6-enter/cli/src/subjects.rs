@@ -1,4 +1,5 @@
-//! Recordings read, selected and compiled for, as every command on them needs it; what cannot be read is said.
+//! Recordings read, selected and compiled for, as every command on them needs it; what cannot be read is
+//! said.
 
 use anyhow::Result;
 #[cfg(feature = "tui")]

@@ -21,7 +21,8 @@ const ARENA_BYTES: usize = 1 << 30;
 /// Alignment of what the heap asks for.
 const ARENA_STEP: u64 = 2 << 20;
 
-/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of workgroups is.
+/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of
+/// workgroups is.
 const GRID_BYTES: usize = 64;
 const GRID_WORKGROUPS: usize = 40;
 
@@ -144,7 +145,8 @@ unsafe extern "C" {
 
 fn print(stream: Stream, text: &[u8]) {
     crate::progress::clear();
-    // SAFETY: the streams of the C library, which are there as long as the process; text and length belong together.
+    // SAFETY: the streams of the C library, which are there as long as the process; text and length belong
+    // together.
     unsafe {
         let file = if stream == Stream::Out { stdout } else { stderr };
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), file);

@@ -21,8 +21,8 @@ pub(crate) const MAGIC: u32 = 0x4849_5046;
 /// The bytes of a bundle, code object or compressed bundle.
 ///
 /// # Safety
-/// `start` points to one of these, or at least to readable memory of 64 bytes, that stays as it is for the life of the
-/// process.
+/// `start` points to one of these, or at least to readable memory of 64 bytes, that stays as it is for the
+/// life of the process.
 pub(crate) unsafe fn bytes(start: *const u8) -> Option<&'static [u8]> {
     if start.is_null() {
         return None;

@@ -41,7 +41,8 @@ pub(crate) fn now(work: &Work) -> Result<(), Code> {
         Work::Copy(copy) => copy.perform(&mut lock()),
         Work::Fill(fill) => fill.perform(&mut lock()),
         Work::Call(function, data) => {
-            // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call us.
+            // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call
+            // us.
             unsafe { function(pointer(*data)) };
             Ok(())
         }

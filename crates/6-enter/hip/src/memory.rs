@@ -10,7 +10,8 @@ use crate::codes::Code;
 use emu::{Memory, Shared};
 use std::collections::BTreeMap;
 
-/// Addresses of allocations, one behind the other; between where systems put programs and where they put libraries.
+/// Addresses of allocations, one behind the other; between where systems put programs and where they put
+/// libraries.
 const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
@@ -18,8 +19,8 @@ const PAGE: usize = 4096;
 const FINE_GRAINED: u32 = 1;
 /// Alignment of allocations of at least this many bytes.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
-/// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a product of a 32-bit index and
-/// four bytes reaches.
+/// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a
+/// product of a 32-bit index and four bytes reaches.
 const ROOM: usize = PAGE;
 const ROOM_CHECKED: usize = 8 << 30;
 
@@ -146,8 +147,8 @@ impl Allocations {
         )
     }
 
-    /// Gives memory of the program a device address, with room behind it; `name` is what messages call it. Where mistakes are looked
-    /// for there is so much room that no stray access lands in another tensor.
+    /// Gives memory of the program a device address, with room behind it; `name` is what messages call it.
+    /// Where mistakes are looked for there is so much room that no stray access lands in another tensor.
     pub(crate) fn lend(
         &mut self,
         start: *mut u8,
@@ -194,8 +195,9 @@ impl Allocations {
             Kind::Registered => format!("registered memory {number}"),
             Kind::Internal => format!("memory {number} of the runtime"),
         });
-        // SAFETY: the range was allocated just now or is the program's, which keeps it until it is unregistered; it
-        // leaves `emulated` before it goes. References into it are made nowhere while a kernel runs.
+        // SAFETY: the range was allocated just now or is the program's, which keeps it until it is
+        // unregistered; it leaves `emulated` before it goes. References into it are made nowhere while a
+        // kernel runs.
         let shared = unsafe { Shared::borrowed(start, bytes) };
         self.emulated.register(&name, base as u64, shared).map_err(|_| Code::hipErrorInvalidValue)?;
         if matches!(kind, Kind::Host | Kind::Managed | Kind::Registered) {
@@ -257,7 +259,8 @@ impl Allocations {
         self.device_bytes
     }
 
-    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's own affair.
+    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's own
+    /// affair.
     pub(crate) fn check(&self, what: &str, address: usize, bytes: usize) -> Result<(), Code> {
         if let Some(allocation) = self.find(address) {
             let left = allocation.base + allocation.bytes - address;

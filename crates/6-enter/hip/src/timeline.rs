@@ -72,8 +72,8 @@ impl Moment {
     }
 }
 
-/// Nanoseconds of a copy: what passes the host's link at its bandwidth, what stays on the GPU at the memory's. Nothing of the host's
-/// own affairs; `None` where a bandwidth is not known.
+/// Nanoseconds of a copy: what passes the host's link at its bandwidth, what stays on the GPU at the
+/// memory's. Nothing of the host's own affairs; `None` where a bandwidth is not known.
 pub(crate) fn of_copy(model: &Model, allocations: &Allocations, copy: &Copy3) -> Option<f64> {
     let bytes = copy.width as f64 * copy.height as f64 * copy.depth as f64;
     match [copy.to, copy.from].map(|it| is_on_device(allocations, it.address)) {

@@ -38,11 +38,11 @@ impl Contents {
         if metadata.len() == 0 {
             return Ok(Contents::Owned(Vec::new()));
         }
-        // SAFETY: the mapping is private and read-only, so this program never writes through it. Another process
-        // that changes the file while it is read can change bytes under a reader; readers take any bytes and keep
-        // no assumption between two looks at the same place that memory safety rests on, as slices are only
-        // indexed with checks. One that truncates the file makes the next access end the program with a signal,
-        // as with every tool that maps its input.
+        // SAFETY: the mapping is private and read-only, so this program never writes through it. Another
+        // process that changes the file while it is read can change bytes under a reader; readers take any
+        // bytes and keep no assumption between two looks at the same place that memory safety rests on, as
+        // slices are only indexed with checks. One that truncates the file makes the next access end the
+        // program with a signal, as with every tool that maps its input.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Contents::Mapped(map))
     }
@@ -66,9 +66,9 @@ impl Contents {
     pub fn release(&self) {
         #[cfg(target_os = "linux")]
         if let Contents::Mapped(map) = self {
-            // SAFETY: the mapping is read-only and backed by a file. Dropping its pages loses nothing: the next
-            // access reads the same bytes from the file again, and references into the mapping stay valid. Should
-            // the call fail, nothing has changed but memory in use.
+            // SAFETY: the mapping is read-only and backed by a file. Dropping its pages loses nothing: the
+            // next access reads the same bytes from the file again, and references into the mapping stay
+            // valid. Should the call fail, nothing has changed but memory in use.
             let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
         }
     }

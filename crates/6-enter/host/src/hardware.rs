@@ -69,7 +69,8 @@ pub struct Request {
     pub plan: Plan,
     /// Runs of each counter pass; more than one give medians and the run-to-run spread.
     pub repeat: usize,
-    /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other then.
+    /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other
+    /// then.
     pub multiplexing: Option<Multiplexing>,
     /// Samples of the program counter, in a separate run.
     pub samples: Option<Samples>,
@@ -200,7 +201,8 @@ impl Request {
 /// Progress of a recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as those before, and what it is for.
+    /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as
+    /// those before, and what it is for.
     Begins(usize, usize, Option<Duration>, Option<&'static str>),
     /// A pass is repeated to measure the run-to-run spread: its number, the run, and the number of runs.
     Repeats(usize, usize, usize),

@@ -93,7 +93,8 @@ pub struct HipRuntime {
 }
 
 impl HipRuntime {
-    /// Loads the runtime, from a file or from where programs find it, and the code object for its first device.
+    /// Loads the runtime, from a file or from where programs find it, and the code object for its first
+    /// device.
     ///
     /// # Errors
     /// No runtime, no device, or a code object that is not for it.
@@ -105,7 +106,8 @@ impl HipRuntime {
         let mut said = String::new();
         for name in &names {
             let file = CString::new(name.as_os_str().as_encoded_bytes())?;
-            // SAFETY: the name ends with a zero. The library's own initialisation runs, as in every program that links it.
+            // SAFETY: the name ends with a zero. The library's own initialisation runs, as in every program
+            // that links it.
             let library = unsafe { dlopen(file.as_ptr(), NOW) };
             if library.is_null() {
                 said = loader_error();
@@ -122,8 +124,8 @@ impl HipRuntime {
         let null = std::ptr::null_mut();
         let mut it = HipRuntime { functions, path, module: null, events: [null; 2], buffers: Vec::new() };
         let mut devices = 0;
-        // SAFETY: what is written to are variables of this function or fields that outlive the calls; the code object is copied by
-        // the call that loads it.
+        // SAFETY: what is written to are variables of this function or fields that outlive the calls; the
+        // code object is copied by the call that loads it.
         unsafe {
             it.check("hipInit", (it.functions.init)(0))?;
             it.check("hipGetDeviceCount", (it.functions.device_count)(&raw mut devices))?;
@@ -158,7 +160,8 @@ impl HipRuntime {
         bail!("`{call}` of {}: error {code}, {text}", self.path.display())
     }
 
-    /// Buffers of these sizes, those there are where they are large enough; filled with zeros when they are new.
+    /// Buffers of these sizes, those there are where they are large enough; filled with zeros when they are
+    /// new.
     fn buffers(&mut self, sizes: &[u64]) -> Result<Vec<u64>> {
         for (at, size) in sizes.iter().enumerate() {
             if self.buffers.get(at).is_some_and(|(has, _)| has >= size) {
@@ -171,7 +174,8 @@ impl HipRuntime {
                 self.check("hipFree", unsafe { (self.functions.free)(buffer) })?;
             }
             let (mut buffer, bytes) = (std::ptr::null_mut(), usize::try_from(*size)?);
-            // SAFETY: the address is written to a variable of this function; the buffer has as many bytes as are filled.
+            // SAFETY: the address is written to a variable of this function; the buffer has as many bytes as
+            // are filled.
             unsafe {
                 self.check("hipMalloc", (self.functions.allocate)(&raw mut buffer, bytes))?;
                 self.buffers.push((*size, buffer));
@@ -181,8 +185,8 @@ impl HipRuntime {
         Ok(self.buffers.iter().map(|(_, buffer)| *buffer as u64).collect())
     }
 
-    /// Nanoseconds between an event before and one after a launch. `arguments` are the bytes of each, given the addresses of buffers of
-    /// these sizes.
+    /// Nanoseconds between an event before and one after a launch. `arguments` are the bytes of each, given
+    /// the addresses of buffers of these sizes.
     ///
     /// # Errors
     /// Errors that the runtime reports.

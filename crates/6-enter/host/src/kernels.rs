@@ -51,7 +51,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Kernels whose name matches `kernel`, in code for the targets `arch`; without those, every supported one.
+    /// Kernels whose name matches `kernel`, in code for the targets `arch`; without those, every supported
+    /// one.
     pub fn new(kernel: Option<&str>, arch: &[String]) -> Result<Self> {
         let name = match kernel {
             None => None,

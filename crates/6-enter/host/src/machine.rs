@@ -55,7 +55,8 @@ fn add_pattern(tree: &mut Tree, root: &Path, pattern: &str) {
     }
 }
 
-/// Paths of a folder whose names fit a part of a pattern. A part without `*` is taken as it is: the file may be there and unreadable.
+/// Paths of a folder whose names fit a part of a pattern. A part without `*` is taken as it is: the file may
+/// be there and unreadable.
 fn matching(root: &Path, folder: &str, part: &str) -> Vec<String> {
     let join = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let Some((before, after)) = part.split_once('*') else { return vec![join(part)] };
@@ -162,7 +163,8 @@ pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
 
 /// Kind of an input file.
 pub enum Input {
-    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and what of it was refused.
+    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and what of it was
+    /// refused.
     Machine(Tree, Vec<String>),
     /// The output of a tool.
     Document(Document),

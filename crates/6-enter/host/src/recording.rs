@@ -274,8 +274,8 @@ fn beside(folder: &Path, file_name: &str) -> Vec<String> {
     names.filter(|name| is_own(name) || has_times(name)).collect()
 }
 
-/// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder
-/// for each rank or GPU where there are several.
+/// The folders that are recordings: the folder itself, or those below it. Profilers write
+/// `NAME/MI200/pmc_perf.csv`, and a folder for each rank or GPU where there are several.
 pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     find(folder, FIND_DEPTH, &mut 0, &mut found);
@@ -385,7 +385,8 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
     )
 }
 
-/// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are given as errors.
+/// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are
+/// given as errors.
 pub fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
     let found = recordings_in(path);
     if found.len() < 2 {

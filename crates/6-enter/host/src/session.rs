@@ -1,7 +1,8 @@
 //! Settings of a program run under `rockhound`: one file that the command writes and the HIP library reads.
 //!
-//! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the program leave files
-//! beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what checks found (`*.checks`).
+//! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the
+//! program leave files beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what
+//! checks found (`*.checks`).
 
 use analysis::workload::kernel_pattern;
 use anyhow::{Context, Result, bail};
@@ -87,7 +88,8 @@ pub struct Record {
     pub settings: Settings,
 }
 
-/// Kernels by what the user wrote: a name, or a regular expression. A name such as `f(int [4])` need not be one.
+/// Kernels by what the user wrote: a name, or a regular expression. A name such as `f(int [4])` need not be
+/// one.
 #[derive(Debug, Default)]
 pub struct KernelNames(Vec<(String, Option<Regex>)>);
 
@@ -170,8 +172,8 @@ impl Session {
     }
 }
 
-/// Claims a folder for the recording of this process: the first one gets the folder asked for, later ones a number behind
-/// its name. The claim is a file in the session's folder that tells the command the place.
+/// Claims a folder for the recording of this process: the first one gets the folder asked for, later ones a
+/// number behind its name. The claim is a file in the session's folder that tells the command the place.
 pub fn claim(session: &Path, output: &Path) -> Result<PathBuf> {
     for number in 1..1000 {
         let mut folder = output.to_owned();

@@ -160,7 +160,8 @@ pub(crate) fn instead(path: &Path) -> Option<String> {
     Some(format!("{}, and no recording of counters\nhint: {hint}", it.words()))
 }
 
-/// Notes on files that nobody read, with what follows; `files` gives their names in the folder and their paths.
+/// Notes on files that nobody read, with what follows; `files` gives their names in the folder and their
+/// paths.
 pub(crate) fn notes<'a>(files: impl Iterator<Item = (&'a str, &'a Path)>, consequence: &str) -> Vec<Problem> {
     let mut kinds: BTreeMap<Stranger, Vec<(&str, &Path)>> = BTreeMap::new();
     for (name, path) in files.take(LOOKED_INTO) {

@@ -72,7 +72,8 @@ pub struct Subjects {
     pub failed: bool,
 }
 
-/// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned when none can be.
+/// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned
+/// when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
     let sources = sources(asked);

@@ -1,4 +1,5 @@
-//! Indices of large traces in the user's cache folder, so that a second look at a trace does not read it again.
+//! Indices of large traces in the user's cache folder, so that a second look at a trace does not read it
+//! again.
 //!
 //! An index is used only for the very file it was made of: same path, size, time of change, and the same
 //! bytes at its begin, middle and end. Whatever goes wrong with an index, the trace is read.
@@ -78,7 +79,8 @@ impl Place {
         Timeline::from_index(contents.bytes().strip_prefix(self.stamp.as_slice())?)
     }
 
-    /// Writes the index. A timeline whose trace was read only in part is not worth one; a folder that cannot be written is none.
+    /// Writes the index. A timeline whose trace was read only in part is not worth one; a folder that cannot
+    /// be written is none.
     pub fn write(&self, timeline: &Timeline) {
         let whole = timeline.problems.iter().all(|it| it.severity != trace::Severity::Error);
         let (true, Some(folder), Some(index)) = (whole, self.path.parent(), timeline.to_index()) else {

@@ -19,8 +19,8 @@ pub struct Trace {
 /// Endings of files in folders that are looked at; packed ones too.
 const ENDINGS: [&str; 7] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace"];
 
-/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder are one timeline, each other file is one. What cannot be read of a
-/// folder is returned with its reason.
+/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder
+/// are one timeline, each other file is one. What cannot be read of a folder is returned with its reason.
 pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     if !path.is_dir() {
         let timeline = file(path, indexed)?;

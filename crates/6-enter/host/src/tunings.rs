@@ -1,4 +1,5 @@
-//! Tuning databases of this machine: found by path, mapped, unpacked where they are packed, written beside and renamed.
+//! Tuning databases of this machine: found by path, mapped, unpacked where they are packed, written beside
+//! and renamed.
 //!
 //! A file that was named must be a tuning database; one that is only come across in a folder may be anything.
 //! A file is replaced whole or not at all.

@@ -1,4 +1,5 @@
-//! The Python module: the answers of the command as JSON documents, which the Python files beside it make values of.
+//! The Python module: the answers of the command as JSON documents, which the Python files beside it make
+//! values of.
 //!
 //! A document has one definition, its JSON schema, so nothing is converted field by field here. Python's own
 //! lock is free while files are read and kernels judged.

@@ -18,7 +18,8 @@ pub struct Allocation {
     pub freed: Option<u32>,
 }
 
-/// Calls that allocate memory a kernel can reach, take the size as their second argument and log the address they return.
+/// Calls that allocate memory a kernel can reach, take the size as their second argument and log the address
+/// they return.
 const CALLS: [&str; 4] = ["hipMalloc", "hipExtMallocWithFlags", "hipMallocManaged", "hipHostMalloc"];
 /// Calls that free it.
 const FREES: [&str; 3] = ["hipFree (", "hipHostFree (", "hipFreeAsync ("];

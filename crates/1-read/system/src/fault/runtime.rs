@@ -1,6 +1,7 @@
 //! Messages of the ROCr and HIP runtimes.
 //!
-//! Source: ROCm/rocm-systems, rocr-runtime `core/runtime/runtime.cpp`, clr `rocclr/device/rocm/rocdevice.cpp`.
+//! Source: ROCm/rocm-systems, rocr-runtime `core/runtime/runtime.cpp`, clr
+//! `rocclr/device/rocm/rocdevice.cpp`.
 
 use super::{address, count};
 

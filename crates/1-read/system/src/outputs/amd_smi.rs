@@ -2,7 +2,8 @@
 //!
 //! The text is read into the same tree of keys as the JSON, in lower case, so one table of paths serves both.
 //!
-//! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of amd/node-scraper.
+//! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of
+//! amd/node-scraper.
 
 use crate::Fact;
 use crate::gpu::{Gpu, PairLink};
@@ -83,7 +84,8 @@ fn fact<T>(value: Option<&Value>, from: &str, path: &str, read: impl Fn(&Value) 
     }
 }
 
-/// Limits in force: the old single status, or one status per limit of the new block. Newer tools keep the old field as `N/A`.
+/// Limits in force: the old single status, or one status per limit of the new block. Newer tools keep the old
+/// field as `N/A`.
 fn throttle(record: &Value, from: &str) -> Fact<Vec<String>> {
     if let Some(Value::Object(block)) = record.get("throttle") {
         let mut known = false;

@@ -1,4 +1,5 @@
-//! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of its cache.
+//! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of
+//! its cache.
 //!
 //! The environment says what was asked for, the code what was in force when it was written; settings made in
 //! Python or by options of `torch.compile` are seen here only. Source: PyTorch,
@@ -50,7 +51,8 @@ impl InductorCode {
         self.setting(name) == Some("True")
     }
 
-    /// The variables that would set what the code has, as far as settings have one: `max_autotune` is `TORCHINDUCTOR_MAX_AUTOTUNE`.
+    /// The variables that would set what the code has, as far as settings have one: `max_autotune` is
+    /// `TORCHINDUCTOR_MAX_AUTOTUNE`.
     pub fn as_environment(&self) -> crate::Environment {
         let mut environment = crate::Environment::default();
         for name in self.settings.keys() {

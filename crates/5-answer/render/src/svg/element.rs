@@ -145,7 +145,8 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Width of text of a size, in pixels, about: digits and lower-case letters are half as wide as they are high.
+/// Width of text of a size, in pixels, about: digits and lower-case letters are half as wide as they are
+/// high.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     let units: f64 = text
         .chars()

@@ -56,8 +56,8 @@ pub(super) fn notes(page: &mut Page, notes: &[Note]) {
     }
 }
 
-/// Writes tables of the inputs with these names. `reasons` says whether each table explains its missing values;
-/// otherwise the answer does so once.
+/// Writes tables of the inputs with these names. `reasons` says whether each table explains its missing
+/// values; otherwise the answer does so once.
 pub(super) fn write_tables(
     page: &mut Page,
     tables: &[&Table],

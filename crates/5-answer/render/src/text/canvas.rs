@@ -55,8 +55,8 @@ impl Canvas {
             && self.cells[y * self.width + x..][..cells].iter().all(|cell| cell.text.is_none())
     }
 
-    /// Draws a straight line between two points given as parts of width and height from the lower left corner; what
-    /// is outside is left out.
+    /// Draws a straight line between two points given as parts of width and height from the lower left
+    /// corner; what is outside is left out.
     pub(super) fn line(&mut self, role: Role, from: (f64, f64), to: (f64, f64)) {
         let size = ((self.width * ACROSS) as f64, (self.height() * DOWN) as f64);
         let steps =

@@ -293,7 +293,8 @@ fn step(page: &mut Page, number: usize, step: &GuideStep) {
     }
 }
 
-/// A command over lines of about `room` characters, broken between words and rather before an option than after it.
+/// A command over lines of about `room` characters, broken between words and rather before an option than
+/// after it.
 fn command_lines(command: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let words = words(command);

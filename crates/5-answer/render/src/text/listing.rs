@@ -262,7 +262,8 @@ impl Columns {
         format!("  {address:>0$}{1}{live}{agprs}{loops}", self.address, self.recorded_head())
     }
 
-    /// Writes an instruction up to its text. Returns the columns it takes where something follows in the margin.
+    /// Writes an instruction up to its text. Returns the columns it takes where something follows in the
+    /// margin.
     fn instruction(&self, page: &mut Page, line: &ListingLine, cell: &mut String) -> usize {
         let live_role = if line.peak { Role::Severe } else { Role::Dim };
         let mut used = 0;

@@ -105,7 +105,8 @@ impl Page {
             self.style.paint(&mut self.out, span.role, &span.text);
         }
         let mut empty = true;
-        // A word may run over several spans ("shed " "4" " VGPRs,"): pieces without a space between stay together.
+        // A word may run over several spans ("shed " "4" " VGPRs,"): pieces without a space between stay
+        // together.
         let mut word: Vec<(Role, &str)> = Vec::new();
         let mut gap = 0;
         let mut pending_gap = 0;

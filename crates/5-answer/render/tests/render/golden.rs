@@ -1,6 +1,7 @@
 //! Every renderer against a golden file in `tests/golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before
+//! committing.
 
 use crate::golden_file::check;
 use crate::guide_values::guide;

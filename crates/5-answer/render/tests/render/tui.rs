@@ -1,6 +1,7 @@
 //! The screen of `rockhound tui`, drawn into a buffer, against golden files and by what keys do.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before
+//! committing.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::golden_file::check;

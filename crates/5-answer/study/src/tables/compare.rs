@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 
-/// Numbers compared, of each table: totals and counts say what changed, extremes and percentages follow from them.
+/// Numbers compared, of each table: totals and counts say what changed, extremes and percentages follow from
+/// them.
 const COMPARED: [&str; 21] = [
     "time",
     "calls",

@@ -104,8 +104,8 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     survey
 }
 
-/// The untuned matrix products of timelines as TunableOp lists them, each once, most time first; and how many products have no such
-/// line: batches, or types and layouts the trace does not give.
+/// The untuned matrix products of timelines as TunableOp lists them, each once, most time first; and how many
+/// products have no such line: batches, or types and layouts the trace does not give.
 pub fn untuned(timelines: &[&Timeline]) -> (String, u64) {
     let mut lines: Vec<String> = Vec::new();
     let mut without = 0;

@@ -29,7 +29,8 @@ pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     }
 }
 
-/// The lanes of some timelines: GPUs first, then threads, each timeline by itself. All begin with the earliest span.
+/// The lanes of some timelines: GPUs first, then threads, each timeline by itself. All begin with the
+/// earliest span.
 pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
     let mut chart = TimelineChart {
         from: inputs.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "),

@@ -77,14 +77,16 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
     }
 }
 
-/// `--gpu NAME` for the one GPU that a file is for; nothing where it is for several or for none that is known.
+/// `--gpu NAME` for the one GPU that a file is for; nothing where it is for several or for none that is
+/// known.
 fn gpu_option(file: &Tunings<'_>) -> String {
     let gpus: BTreeSet<_> =
         file.rows.iter().map(|row| (row.target.as_deref().ok(), row.cu_count.ok())).collect();
     let [(Some(target), units)] = gpus.into_iter().collect::<Vec<_>>()[..] else { return String::new() };
     let Some(target) = Target::by_name(target) else { return String::new() };
     let own = |model: &&Model| units == Some(model.compute_units.value);
-    // The first of the largest: any whole GPU of the target where the file does not say which, or the one that a partition is of.
+    // The first of the largest: any whole GPU of the target where the file does not say which, or the one
+    // that a partition is of.
     let largest = Model::of_target(target).min_by_key(|model| std::cmp::Reverse(model.compute_units.value));
     match (Model::of_target(target).find(own), largest, units) {
         (Some(model), _, _) | (None, Some(model), None) => format!(" --gpu {}", model.key()),

@@ -40,7 +40,8 @@ pub struct Converted {
     pub report: Answer<Tuned>,
 }
 
-/// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among problem types.
+/// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among
+/// problem types.
 ///
 /// # Errors
 /// Formats between which the meaning is not kept.
@@ -196,7 +197,8 @@ fn untuned(file: &Tunings<'_>, rows: &[&Row<'_>], lost: &mut Lost) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A hipBLASLt problem as a line of TunableOp, which calls the same function with the same column-major sizes.
+/// A hipBLASLt problem as a line of TunableOp, which calls the same function with the same column-major
+/// sizes.
 fn untuned_line(row: &Row<'_>) -> Result<String, &'static str> {
     let shape = row.shape.as_ref().map_err(|why| *why)?.gemm().ok_or("no matrix product")?;
     let types = torch_type(row.types.as_deref().map_err(|why| *why)?)

@@ -43,7 +43,8 @@ pub struct Merged {
     pub bytes: Vec<u8>,
     /// Decisions.
     pub report: Answer<Tuned>,
-    /// Each row is a line of a file that was read, and the first line tells the format: reading the result says nothing new.
+    /// Each row is a line of a file that was read, and the first line tells the format: reading the result
+    /// says nothing new.
     pub verbatim: bool,
 }
 

@@ -46,7 +46,8 @@ pub(crate) struct Analyze {
     pub(crate) list_dispatches: bool,
     #[command(flatten)]
     pub(crate) pick: Pick,
-    /// Only these panels `2`, tables `7.1`, rows `2.1.20`, blocks by name `sol`, `l2`, or metrics `l2.hit_rate`; `all` for everything.
+    /// Only these panels `2`, tables `7.1`, rows `2.1.20`, blocks by name `sol`, `l2`, or metrics
+    /// `l2.hit_rate`; `all` for everything.
     ///
     /// By default text and markdown show an overview, JSON and CSV everything.
     #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
@@ -74,13 +75,15 @@ pub(crate) struct Analyze {
     /// In comparisons, hide rows that change by less.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) threshold: Option<f64>,
-    /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the base.
+    /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the
+    /// base.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<String>,
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
-    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that launched the kernels.
+    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that
+    /// launched the kernels.
     #[arg(long, value_name = "TRACE")]
     pub(crate) trace: Option<PathBuf>,
     /// Output format.
@@ -165,7 +168,8 @@ impl Units {
     }
 }
 
-/// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list all.
+/// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list
+/// all.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound metrics                        what there is on each target

@@ -17,15 +17,17 @@ pub(crate) struct OnGpu {
     /// run-to-run spread.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["file", "attach", "iteration_multiplexing"], value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) repeat: u64,
-    /// Run the program once: each dispatch has the counters of another pass, and what it lacks is the mean over dispatches of its kernel
-    /// that have it, with the standard error. By default only those with the same sizes count as the same.
+    /// Run the program once: each dispatch has the counters of another pass, and what it lacks is the mean
+    /// over dispatches of its kernel that have it, with the standard error. By default only those with the
+    /// same sizes count as the same.
     #[arg(long, value_enum, value_name = "SAME", num_args = 0..=1, default_missing_value = "kernel_launch_params", conflicts_with_all = ["file", "attach", "collection_period"])]
     pub(crate) iteration_multiplexing: Option<Same>,
     /// Sample the program counter too, in a separate run: which instructions waves are at, and with
     /// `stochastic` why they do not issue. Without a method the best that the GPU has.
     #[arg(long, value_enum, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", conflicts_with = "file")]
     pub(crate) pc_sampling: Option<Method>,
-    /// Cycles between samples (`stochastic`, a power of two), or microseconds (`host-trap`); by default 1048576 cycles or 10 us.
+    /// Cycles between samples (`stochastic`, a power of two), or microseconds (`host-trap`); by default
+    /// 1048576 cycles or 10 us.
     #[arg(long, value_name = "N", requires = "pc_sampling", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) pc_sampling_interval: Option<u64>,
     /// Trace every instruction of the waves of one compute unit of the kernels of `-k`, in a separate run.
@@ -37,17 +39,19 @@ pub(crate) struct OnGpu {
     /// End the run of the thread trace when it has written this many MB.
     #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) trace_limit: u64,
-    /// This process is one rank of several: it records into a folder of its number below the output folder. `auto` takes the number
-    /// that mpirun, srun or the MPI library gave it.
+    /// This process is one rank of several: it records into a folder of its number below the output folder.
+    /// `auto` takes the number that mpirun, srun or the MPI library gave it.
     #[arg(long, value_name = "RANK", conflicts_with = "file")]
     pub(crate) rank: Option<String>,
-    /// Record a process that runs already, started with `ROCP_TOOL_ATTACH=1`, in place of a program; only what one run reads.
+    /// Record a process that runs already, started with `ROCP_TOOL_ATTACH=1`, in place of a program; only
+    /// what one run reads.
     #[arg(long, value_name = "PID", conflicts_with_all = ["file", "program", "pc_sampling", "thread_trace"])]
     pub(crate) attach: Option<u32>,
     /// For how long a process is attached to, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) attach_duration: u64,
-    /// Count only some of the time, in milliseconds: after a delay, for a time, so often; only what one run reads.
+    /// Count only some of the time, in milliseconds: after a delay, for a time, so often; only what one run
+    /// reads.
     #[arg(long, value_name = "DELAY:TIME:REPEAT", conflicts_with_all = ["file", "attach"])]
     pub(crate) collection_period: Option<String>,
 }

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 /// Write the report of a recording, or of traces, as one HTML file: where the time goes, and why.
 ///
-/// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them choosing a
-/// kernel filters everything, code is shown with what every instruction did, and the timeline can be walked through.
+/// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them
+/// choosing a kernel filters everything, code is shown with what every instruction did, and the timeline can
+/// be walked through.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound report workloads/app/MI300X                     writes report.html
@@ -71,7 +72,8 @@ pub(crate) struct View {
     /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` to choose from.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
-    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` to choose from, `merged` as one.
+    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` to choose
+    /// from, `merged` as one.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
     pub(crate) runs: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`.

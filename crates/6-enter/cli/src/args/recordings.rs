@@ -7,8 +7,8 @@ use view::Format;
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
 ///
-/// Measure, find what stops the kernel of most time, change one thing, measure again: each call is one turn of that loop.
-/// With `--base` it starts with what the change brought.
+/// Measure, find what stops the kernel of most time, change one thing, measure again: each call is one turn
+/// of that loop. With `--base` it starts with what the change brought.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound guide workloads/vcopy/MI200                      what to do first
@@ -25,10 +25,11 @@ pub(crate) struct Guide {
     pub(crate) format: Format,
 }
 
-/// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each instruction did.
+/// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each
+/// instruction did.
 ///
-/// Keys are shown in the last line, `?` lists them all. Works over ssh and from 80 columns and 24 lines on; code needs an
-/// emulated recording.
+/// Keys are shown in the last line, `?` lists them all. Works over ssh and from 80 columns and 24 lines on;
+/// code needs an emulated recording.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tui workloads/vector_copy/MI300X
@@ -55,7 +56,8 @@ pub(crate) struct Roofline {
     /// Recordings: folders or files.
     #[arg(value_name = "DIR", required_unless_present = "measure")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of `-o`.
+    /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of
+    /// `-o`.
     ///
     /// Beside a recording that file gives its roofline the roofs. Without a GPU an emulated one is measured.
     #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "placed", "dark"])]
@@ -64,7 +66,8 @@ pub(crate) struct Roofline {
     /// one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
     pub(crate) on: super::on::On,
-    /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not say.
+    /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not
+    /// say.
     #[arg(long, value_name = "GPU", requires = "measure")]
     pub(crate) gpu: Option<String>,
     /// On a GPU: measure each roof so often; the median counts, the smallest and the largest are kept.
@@ -81,8 +84,8 @@ pub(crate) struct Roofline {
     /// Only these levels of memory.
     #[arg(long, value_enum, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) only: Vec<Level>,
-    /// Roofs of these types, also of those no kernel computes with; by default of those in use. Of integers alone, kernels are
-    /// placed by their integer operations.
+    /// Roofs of these types, also of those no kernel computes with; by default of those in use. Of integers
+    /// alone, kernels are placed by their integer operations.
     #[arg(long = "type", value_enum, value_name = "TYPE", value_delimiter = ',')]
     pub(crate) types: Vec<Type>,
     /// Show names of kernels in full; in a picture list them below the plot.
@@ -207,10 +210,12 @@ pub(crate) struct Pick {
     /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` side by side.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
-    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by side, `merged` as one.
+    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by
+    /// side, `merged` as one.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
     pub(crate) runs: Option<Ranks>,
-    /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze --specs` lists them.
+    /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze
+    /// --specs` lists them.
     #[arg(long, value_name = "FACT: VALUE, …")]
     pub(crate) specs_correction: Option<String>,
 }

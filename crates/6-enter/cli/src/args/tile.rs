@@ -6,7 +6,8 @@ use clap::Args;
 use render::Part;
 use view::{Format, Tiles};
 
-/// Say what a tile size costs a matrix product: rounds over compute units and XCDs, bytes, resources, expected time.
+/// Say what a tile size costs a matrix product: rounds over compute units and XCDs, bytes, resources,
+/// expected time.
 ///
 /// Needs no kernel and no GPU: shapes and facts are enough. The requested tile is compared with the best
 /// others.
@@ -66,7 +67,8 @@ pub(crate) struct Tile {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<std::path::PathBuf>,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
+    /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
 }

@@ -7,7 +7,8 @@ use render::Part;
 use std::path::PathBuf;
 use view::{Format, Tuned};
 
-/// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton, vLLM, SGLang.
+/// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton,
+/// vLLM, SGLang.
 ///
 /// Files are recognised by what they contain. Folders are searched for tuning files.
 #[derive(Args)]
@@ -139,7 +140,8 @@ pub(crate) struct Lint {
     /// Kernels that the library has: a text with a name or index per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     #[command(flatten)]
@@ -222,8 +224,8 @@ pub(crate) struct Coverage {
 
 /// Merge files of one kind: of each key the fastest row, never a slower one.
 ///
-/// Files that were made for different versions are refused. The result is written beside its place and renamed, so that a
-/// failure leaves what was there.
+/// Files that were made for different versions are refused. The result is written beside its place and
+/// renamed, so that a failure leaves what was there.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tunedb merge tunableop_results?.csv -o merged.csv --explain
@@ -236,7 +238,8 @@ pub(crate) struct Merge {
     /// The merged file; the report goes to standard output.
     #[arg(long, short, required = true, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Difference of times in percent below which they are the same; by default from repeated measurements, else 2.
+    /// Difference of times in percent below which they are the same; by default from repeated measurements,
+    /// else 2.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) noise: Option<f64>,
     /// Rows of later files replace rows of earlier ones, even if slower.
@@ -299,7 +302,8 @@ pub(crate) struct Convert {
     /// Only rows of these types.
     #[arg(long, value_name = "TYPE")]
     pub(crate) types: Option<String>,
-    /// File to write, by default standard output; for vllm and sglang the folder, since the name is a part of the key.
+    /// File to write, by default standard output; for vllm and sglang the folder, since the name is a part of
+    /// the key.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

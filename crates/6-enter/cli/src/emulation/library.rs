@@ -87,7 +87,8 @@ fn cache() -> Option<PathBuf> {
     Some(base.join("rockhound").join(MARK.trim_end_matches('\0')))
 }
 
-/// Copies the library to where later runs find it even when the sources are gone; without such a place it stays.
+/// Copies the library to where later runs find it even when the sources are gone; without such a place it
+/// stays.
 fn keep(path: &Path) -> PathBuf {
     let copy = || {
         let folder = cache()?;

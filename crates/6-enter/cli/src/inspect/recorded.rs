@@ -104,8 +104,8 @@ impl Recorded {
         !self.runs.is_empty() || !self.beside.is_empty()
     }
 
-    /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown` left out. Of a kernel
-    /// that was both traced and sampled the trace has more instructions.
+    /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown`
+    /// left out. Of a kernel that was both traced and sampled the trace has more instructions.
     pub(crate) fn measured_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
         let new = |kernel: &SampledKernel| !shown.iter().any(|name| is_sampled_kernel(kernel, name));
         let traced = self.traces.iter().filter(|it| new(&it.kernel));
@@ -151,7 +151,8 @@ impl Recorded {
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Adds to the listing of a kernel of `file` what its instructions did, and to the findings on it what that says of them.
+    /// Adds to the listing of a kernel of `file` what its instructions did, and to the findings on it what
+    /// that says of them.
     pub(crate) fn add_to(
         &self,
         listing: &mut Listing,
@@ -228,8 +229,8 @@ impl Recorded {
     }
 }
 
-/// Listings of all kernels of a recording with what their instructions did, and the findings on their code, in the order in
-/// which the code objects hold them; those that were sampled without code come last.
+/// Listings of all kernels of a recording with what their instructions did, and the findings on their code,
+/// in the order in which the code objects hold them; those that were sampled without code come last.
 #[cfg(feature = "tui")]
 pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;

@@ -51,7 +51,8 @@ pub(crate) fn denied(error: &std::io::Error) -> String {
     format!("`{GPU_DEVICE}` cannot be opened: {error}\nhint: {hint}")
 }
 
-/// Refuses a device that is there and may not be opened: the program would fail on it later, in the profiler's words.
+/// Refuses a device that is there and may not be opened: the program would fail on it later, in the
+/// profiler's words.
 fn refuse_denied(opened: std::io::Result<std::fs::File>) -> Result<()> {
     match opened {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {

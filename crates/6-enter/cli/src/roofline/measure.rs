@@ -91,7 +91,8 @@ fn emulated(name: &str) -> Result<&'static Model> {
     })
 }
 
-/// Columns of the vendor's file: a value, and where it was measured several times the smallest and the largest.
+/// Columns of the vendor's file: a value, and where it was measured several times the smallest and the
+/// largest.
 fn columns(peaks: &[Peak]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for peak in peaks {

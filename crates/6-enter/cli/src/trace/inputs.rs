@@ -84,8 +84,8 @@ fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow
     traces::read(path, indexed)
 }
 
-/// Whether paths are traces alone. What has counters, samples or instructions of its kernels is a recording, whose page has the
-/// timeline too.
+/// Whether paths are traces alone. What has counters, samples or instructions of its kernels is a recording,
+/// whose page has the timeline too.
 pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bool {
     let mut any = false;
     for path in paths {

@@ -1,5 +1,5 @@
-//! Every layout of the newest profilers gives the metrics of the recording it was made from, in `../shared`; skipped loudly
-//! without it.
+//! Every layout of the newest profilers gives the metrics of the recording it was made from, in `../shared`;
+//! skipped loudly without it.
 
 use crate::run::{folder, good, rockhound};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! Samples of the program counter: read, tabulated, shown beside the code they were taken in; and the names of blocks and sets.
+//! Samples of the program counter: read, tabulated, shown beside the code they were taken in; and the names
+//! of blocks and sets.
 
 use crate::run::{fixture, folder, good, rockhound};
 use serde_json::{Value, json};

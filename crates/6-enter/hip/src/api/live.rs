@@ -10,7 +10,8 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 type Chars = *const libc::c_char;
 
 entries! {
-    /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before the memory goes.
+    /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before
+    /// the memory goes.
     fn rockhoundMap(memory: usize, bytes: usize, name: Chars, base: *mut usize) {
         // SAFETY: the caller gives a text.
         let name = unsafe { text(name) }?;

@@ -38,8 +38,8 @@ impl Dim3 {
     }
 }
 
-/// Defines entries of the C interface. The body gives `Result<(), Code>`; names behind `=` are further names of the
-/// same entry.
+/// Defines entries of the C interface. The body gives `Result<(), Code>`; names behind `=` are further names
+/// of the same entry.
 macro_rules! entries {
     ($($(#[$note:meta])* fn $name:ident $(= $($other:ident)+)? ($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(

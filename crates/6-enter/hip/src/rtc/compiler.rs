@@ -82,8 +82,8 @@ impl Toolchain {
     }
 }
 
-/// Builds with the first toolchain that can build for a target. `arguments` gives what to run for a toolchain, `probe` the same for an
-/// empty kernel. The error names every compiler that was tried.
+/// Builds with the first toolchain that can build for a target. `arguments` gives what to run for a
+/// toolchain, `probe` the same for an empty kernel. The error names every compiler that was tried.
 pub(super) fn build(
     target: &str,
     arguments: impl Fn(&Toolchain) -> Vec<OsString>,

@@ -472,7 +472,8 @@ fn mixbench_equals_the_recording() {
                     compared += 1;
                 }
             }
-            // Compilers differ in how they make eight addresses, and in whether they multiply and add at once.
+            // Compilers differ in how they make eight addresses, and in whether they multiply and add at
+            // once.
             let [ours, theirs] = [ours("SQ_INSTS_VALU").unwrap(), theirs("SQ_INSTS_VALU").unwrap()];
             let work = f64::from(16 * iterations);
             println!("{iterations} iterations: {ours} vector instructions per wave, recorded {theirs}");

@@ -1,4 +1,5 @@
-//! `rockhound profile` and `rockhound run` on real HIP programs: what is recorded, and what stays however a program ends.
+//! `rockhound profile` and `rockhound run` on real HIP programs: what is recorded, and what stays however a
+//! program ends.
 //!
 //! The recording is looked at as a file, not through the command that wrote it.
 
@@ -78,7 +79,8 @@ fn the_kernel_after_a_copy_from_the_host_writes_back_what_it_wrote() {
     command.args(["profile", "--gpu", "mi210", "-o"]).arg(&folder).arg("--").arg(programs.join("session"));
     let output = command.args(["copies", "262144"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // A copy to the GPU comes before the first kernel, one from the GPU before the second; 2 MiB stay in the L2.
+    // A copy to the GPU comes before the first kernel, one from the GPU before the second; 2 MiB stay in the
+    // L2.
     let found =
         ["TCC_ALL_TC_OP_WB_WRITEBACK_sum", "TCC_EA0_WRREQ_64B_sum"].map(|name| counter(&folder, name));
     assert_eq!(found[1][0], 32_768.0, "halves of lines");

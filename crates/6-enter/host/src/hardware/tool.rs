@@ -53,8 +53,8 @@ impl Tool {
         }
     }
 
-    /// Whether it hands a word of the program on as another one: rocprof's script splits words at blanks and puts them between double
-    /// quotes before a shell.
+    /// Whether it hands a word of the program on as another one: rocprof's script splits words at blanks and
+    /// puts them between double quotes before a shell.
     pub fn changes(self, word: &OsStr) -> bool {
         let Some(text) = word.to_str() else { return self == Tool::Rocprof };
         let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');

@@ -152,8 +152,8 @@ impl Task<'_> {
     }
 }
 
-/// Cuts the kernels that `accepts` takes into groups whose results are held together, and those into tasks; the code
-/// objects have `size` bytes. Positions count through all groups.
+/// Cuts the kernels that `accepts` takes into groups whose results are held together, and those into tasks;
+/// the code objects have `size` bytes. Positions count through all groups.
 pub(super) fn groups<'a>(
     objects: &'a [Opened<'a>],
     size: usize,
@@ -210,7 +210,8 @@ mod tests {
     use super::*;
     use codeobj::{Kernel, Metadata, Target};
 
-    /// A code object with kernels of one instruction each, a move of the number given; no-ops alone are an empty kernel.
+    /// A code object with kernels of one instruction each, a move of the number given; no-ops alone are an
+    /// empty kernel.
     fn object(codes: &[u8]) -> (CodeObject, Vec<u8>) {
         let data: Vec<u8> = codes.iter().flat_map(|code| [*code, 0, 0, 0xb0]).collect();
         let kernels = (0..codes.len()).map(|at| Kernel {

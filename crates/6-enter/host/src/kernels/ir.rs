@@ -1,4 +1,5 @@
-//! Kernels of Triton's IR without code: of a file that was named, or of a log with dumps of the compiler's passes.
+//! Kernels of Triton's IR without code: of a file that was named, or of a log with dumps of the compiler's
+//! passes.
 
 use super::batch::{Code, Opened};
 use super::companion::{Companion, named};

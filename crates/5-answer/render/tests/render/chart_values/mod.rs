@@ -7,7 +7,8 @@ use view::{
 /// Reason why the memory-side cache is unknown.
 pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
 
-/// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so, latencies never compared.
+/// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so,
+/// latencies never compared.
 pub(crate) fn emulated_memory(value: Option<f64>) -> MemoryChart {
     let mut chart = memory(value);
     for fact in chart.blocks.iter_mut().flat_map(|block| &mut block.facts) {

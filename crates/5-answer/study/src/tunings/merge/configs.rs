@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use tunedb::aiter_config::{self, ConfigName};
 use tunedb::{Detail, Row, Shape, Tunings};
 
-/// Merges files for one kernel, target and sizes: the entries of all. Where entries differ the first file's stay.
+/// Merges files for one kernel, target and sizes: the entries of all. Where entries differ the first file's
+/// stay.
 pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     let mut journal = Journal::new(options);
     same_names(files, &mut journal)?;

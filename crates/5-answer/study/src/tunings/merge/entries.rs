@@ -6,7 +6,8 @@ use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups};
 use std::collections::HashMap;
 use tunedb::{Detail, Row, Tunings};
 
-/// Merges ladders of one name: entries of every number of tokens. The files hold no times, so where entries differ the first stays.
+/// Merges ladders of one name: entries of every number of tokens. The files hold no times, so where entries
+/// differ the first stays.
 pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     let first = &files[0];
     let name = |file: &Tunings<'_>| match &file.detail {

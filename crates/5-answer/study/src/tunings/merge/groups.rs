@@ -60,7 +60,8 @@ impl<'f, 'a> Groups<'f, 'a> {
 pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) -> Groups<'f, 'a> {
     let count = files.iter().map(|it| it.rows.len()).sum();
     let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(files.first().map_or(0, |it| it.rows.len()));
-    // Number of the key, number of the file, row: what a candidate takes, so that the list becomes one in its place.
+    // Number of the key, number of the file, row: what a candidate takes, so that the list becomes one in its
+    // place.
     let mut found: Vec<(u32, u32, &'f Row<'a>)> = Vec::with_capacity(count);
     for (number, file) in (0..).zip(files) {
         let spoiled: HashMap<u32, &str> =

@@ -14,7 +14,8 @@ pub(super) fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> usize {
     same
 }
 
-/// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes first.
+/// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes
+/// first.
 ///
 /// A run of digits is encoded as `0`, its length without leading zeros, these two in a byte, and its total
 /// length; other bytes are kept.

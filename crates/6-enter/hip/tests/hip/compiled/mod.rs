@@ -115,8 +115,9 @@ pub(crate) fn library() -> PathBuf {
     built("rockhound-hip", NAMES[0])
 }
 
-/// Builds a package as this test was built, and gives the path of a file of it. A file newer than all sources stays:
-/// built alone, the package has other features of other crates than in the workspace, and most of them would be built again.
+/// Builds a package as this test was built, and gives the path of a file of it. A file newer than all sources
+/// stays: built alone, the package has other features of other crates than in the workspace, and most of them
+/// would be built again.
 pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let [_, built, target] = [1, 2, 3].map(|up| own.ancestors().nth(up).unwrap());
@@ -263,7 +264,8 @@ pub(crate) fn on(libraries: &Path, program: &Path, gpu: &str) -> Command {
     with(libraries, program, &Session { gpu: gpu.to_owned(), ..Session::default() })
 }
 
-/// A command that runs a program in a session that leaves no files. Tests that run beside each other share its folder.
+/// A command that runs a program in a session that leaves no files. Tests that run beside each other share
+/// its folder.
 pub(crate) fn with(libraries: &Path, program: &Path, session: &Session) -> Command {
     let mut hash = DefaultHasher::new();
     format!("{session:?}").hash(&mut hash);

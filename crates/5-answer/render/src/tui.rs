@@ -61,7 +61,7 @@ pub struct KernelEntry {
 pub enum Code {
     /// Listings with the findings of their kernels.
     Listings(Vec<(Listing, Vec<Finding>)>),
-    /// There is none, for a reason.
+    /// Absent, with a reason.
     Missing(String),
 }
 
@@ -272,7 +272,7 @@ impl App {
         &mut self.views[self.screen as usize]
     }
 
-    /// Writes the text of the screen for a width, unless it is there.
+    /// Writes the text of the screen for a width, unless it is up to date.
     fn prepare(&mut self, width: usize) {
         let screen = self.screen;
         if screen == Screen::Kernels || self.views[screen as usize].is_for(width) {
@@ -318,7 +318,7 @@ impl App {
         }
     }
 
-    /// Instructions of all listings with what is shown of them.
+    /// Instructions of all listings with their displayed data.
     fn instructions(&self) -> impl Iterator<Item = &view::ListingLine> {
         let all = match &self.data.code {
             Code::Listings(all) => &all[..],

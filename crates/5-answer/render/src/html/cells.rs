@@ -92,8 +92,8 @@ pub(crate) fn number(n: &Number) -> String {
     n.get().map_or_else(|| "n/a".to_owned(), |v| figure::figure(v, DECIMALS).text())
 }
 
-/// The cells of `own`, a kernel's table, in the places of `whole`, of whose rows those at `shown` have
-/// places. A row that the kernel lacks is left blank.
+/// Cells of `own`, a kernel's table, in the layout of `whole`; `shown` lists the rows of `whole` in the page.
+/// A row that the kernel lacks is left blank.
 pub(crate) fn places(
     whole: &Table,
     shown: impl Iterator<Item = usize>,

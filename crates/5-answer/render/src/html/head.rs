@@ -184,7 +184,7 @@ fn recording(input: &Input, at: usize, many: usize) -> Option<RecordingView<'_>>
     })
 }
 
-/// The filters of a page from a server; each choice with whether it is the present one.
+/// Filters of a page from a server, each choice marked if selected.
 pub(crate) struct LiveView<'a> {
     pub(crate) version: &'a str,
     pub(crate) url: &'a str,

@@ -1,7 +1,7 @@
 //! The report as one HTML file.
 //!
 //! Templates write everything a reader without scripts needs, escaped; the script only swaps the numbers of a
-//! chosen kernel into places that are there, sorts, filters, and draws what is too long for a page.
+//! chosen kernel into existing cells, sorts, filters, and draws lists too long for a page.
 
 mod alike;
 mod cells;

@@ -33,7 +33,7 @@ pub(crate) struct KernelRow<'a> {
     pub(crate) roof_sign: &'static str,
     pub(crate) verdict: Cow<'a, str>,
     pub(crate) findings: [usize; 3],
-    /// Findings by severity, those that there are.
+    /// Number of findings by severity, without zeros.
     pub(crate) badges: Vec<(usize, &'static str)>,
     pub(crate) base: String,
     pub(crate) change: String,
@@ -245,7 +245,7 @@ fn place(place: &view::Place) -> PlaceView<'_> {
 pub(crate) struct PanelView<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: Cow<'a, str>,
-    /// Title of the panel, where it begins with this table.
+    /// Title of the panel, if this table is its first.
     pub(crate) begins: Option<&'a str>,
     pub(crate) label: &'a str,
     pub(crate) columns: Vec<ColumnView<'a>>,
@@ -350,7 +350,7 @@ pub(crate) fn swapped(page: &Page) -> impl Iterator<Item = &Table> {
     speed.chain(in_panels(page)).filter(|t| swaps(page, t))
 }
 
-/// Tables of what a run would take otherwise; their rows are kernels with what each would save.
+/// Tables of predicted times; their rows are kernels with the savings of each.
 const PREDICTIONS: [&str; 2] = ["0.3", "0.4"];
 
 fn swaps(page: &Page, table: &Table) -> bool {

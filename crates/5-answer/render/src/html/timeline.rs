@@ -1,8 +1,8 @@
 //! The timeline of a page: its section, and its spans for the script.
 //!
 //! Spans are numbers in bytes, differences of variable length in base64, so a million of them are some
-//! megabytes; the script draws on a canvas what a pixel shows and no more. Names reach the page as JSON and
-//! are only ever drawn or set as text.
+//! megabytes; the script draws on a canvas, at most one item per pixel. Names reach the page as JSON and are
+//! only ever drawn or set as text.
 
 use super::tables::whole_name;
 use base64::Engine as _;

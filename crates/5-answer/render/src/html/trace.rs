@@ -1,4 +1,4 @@
-//! The page of traces: what was found, the timeline, tables.
+//! Page of traces: findings, the timeline, tables.
 //!
 //! It is made of the same parts as the page of a recording, so both look and work alike.
 

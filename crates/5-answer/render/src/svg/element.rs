@@ -42,7 +42,7 @@ impl Svg {
         self.close();
     }
 
-    /// Text at a place, which is where it starts.
+    /// Text that starts at a position.
     pub(crate) fn label(&mut self, class: &str, at: (f64, f64), text: &str) {
         self.text("text", &[("class", &class), ("x", &At(at.0)), ("y", &At(at.1))], text);
     }
@@ -87,7 +87,7 @@ impl Svg {
         escape(text, &mut self.out);
     }
 
-    /// Everything written; what is still open is closed.
+    /// Closes open elements and returns the text.
     pub(crate) fn finish(mut self) -> String {
         while !self.open.is_empty() {
             self.close();

@@ -36,7 +36,7 @@ pub struct Slots {
     /// Accuracy of each; empty if all were measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<String>,
-    /// Percent of a peak of each bar and each arrow; `None` where it has none or it is not known.
+    /// Percent of a peak of each bar and each arrow; `None` if it has no peak or is unknown.
     pub shares: Vec<Option<f64>>,
 }
 

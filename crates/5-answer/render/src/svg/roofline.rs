@@ -14,7 +14,7 @@ use view::{Ceiling, CeilingBasis, Mark, Number, RooflineChart, RooflineKernel, R
 /// A chart with the name of its recording; several are drawn into one plot.
 #[derive(Clone, Copy, Debug)]
 pub struct Plotted<'a> {
-    /// Name; empty when there is one recording.
+    /// Name; empty for a single recording.
     pub name: &'a str,
     /// The chart.
     pub chart: &'a RooflineChart,

@@ -1,4 +1,4 @@
-//! One kernel as a card: what it uses, what limits it, its loops, what was found.
+//! One kernel as a card: resources, limiter, loops, findings.
 //!
 //! A reader scans the left column; every line begins with its label, and the answer comes before its
 //! evidence.
@@ -355,7 +355,7 @@ fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
     }
 }
 
-/// `["a", "a", "b"]` becomes `a ×2, b`; long patterns end in how many more there are.
+/// `["a", "a", "b"]` becomes `a ×2, b`; long patterns end with the number of omitted items.
 fn runs(items: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut runs: Vec<(&str, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! `doctor` as text: what is wrong first, each with its remedy; then what is not known, and why.
+//! `doctor` as text: failed checks first, each with its remedy; then unknown ones, with reasons.
 //!
 //! Thirty checks that lack one source are one line with its reason, not thirty.
 

@@ -4,12 +4,12 @@
 
 use view::thousands;
 
-/// A number in two parts that are aligned where they meet.
+/// A number in two parts, aligned at the boundary between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Figure {
     /// Up to the point.
     pub(crate) whole: String,
-    /// The point and what follows.
+    /// The decimal point and the digits after it.
     pub(crate) part: String,
 }
 

@@ -23,7 +23,7 @@ const LINES_NAMED: usize = 6;
 
 /// Heading of the findings of an answer.
 pub(super) struct Heading<'a> {
-    /// Input they are about, where several were read: ` in b`.
+    /// Input of the findings, if several were read: ` in b`.
     pub(super) of: &'a str,
     /// Their order, if there are several: `most time first`.
     pub(super) order: &'a str,

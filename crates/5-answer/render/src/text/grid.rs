@@ -1,4 +1,4 @@
-//! One table of a report: columns as wide as they must be, bars and boxes in what is left.
+//! One table of a report: columns at their minimum width, bars and boxes in the remaining width.
 //!
 //! Every column becomes finished cells first; only then are widths shared out, the label giving way before
 //! numbers do.
@@ -38,7 +38,7 @@ struct Finished {
     group: Option<Group>,
 }
 
-/// Place of a heading within the table, and whether it goes before the others.
+/// Position of a heading in the table, and whether it is dropped first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Group {
     place: usize,
@@ -71,7 +71,7 @@ fn spans_width(spans: &[Span]) -> usize {
     spans.iter().map(|s| width(&s.text)).sum()
 }
 
-/// A heading over several lines, broken at spaces where it is wider than `room`.
+/// A heading over several lines, broken at spaces if wider than `room`.
 fn folded(heading: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in heading.split(' ') {
@@ -464,7 +464,7 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
     finished(cells.collect())
 }
 
-/// A bar in eighths of a character; what is beyond 100 percent ends in an arrow.
+/// A bar in eighths of a character; a value above 100 percent ends in an arrow.
 fn bar(percent: f64, room: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     if percent > 100.5 {

@@ -1,7 +1,7 @@
 //! The guide: a conversation of four questions, shorter than a screen.
 //!
-//! A command has its line to itself and can be pasted; where it is longer than the line it goes on after a
-//! backslash, as a shell reads it.
+//! A command has its line to itself and can be pasted; a longer one continues after a backslash, as a shell
+//! reads it.
 
 use super::card::{severity_role, short_name};
 use super::page::{Page, Span, dim, plain, span, visible, width};
@@ -53,7 +53,7 @@ fn question(page: &mut Page, text: &str) {
     page.raw(&[span(Role::Heading, text)]);
 }
 
-/// One kernel in short: its time, what stops it, what was found.
+/// Summary of one kernel: its time, limiter, findings.
 pub fn kernel(
     kernel: &GuideKernel,
     verdict: Option<&GuideVerdict>,

@@ -1,8 +1,8 @@
 //! The annotated disassembly of one kernel.
 //!
-//! The margin on the left says where and how full, the margin on the right says what is wrong; between them
-//! is the instruction as the disassembler writes it. A recording adds columns on the left: how often, for how
-//! many lanes, at what cost.
+//! The left margin shows position and occupancy of registers, the right margin shows problems; between them
+//! is the instruction in the disassembler's syntax. A recording adds columns on the left: executions, lanes,
+//! cost.
 
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{self, Sampled};
@@ -18,10 +18,10 @@ const MARGIN: usize = 72;
 /// From this width on a measured listing has the live registers too.
 const WIDE: usize = 120;
 
-/// From this width on there is room for all that a recording says of a line.
+/// Minimum width for all columns of a recording.
 const MEDIUM: usize = 100;
 
-/// Columns of what a recording says; those that no line fills are left out.
+/// Columns of a recording; empty ones are omitted.
 struct Measured {
     /// Executions of the hottest line.
     most: u64,
@@ -173,7 +173,7 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     (page.finish(), places)
 }
 
-/// Name of the kernel, and what recordings say of it as a whole.
+/// Name of the kernel, and totals of recordings.
 fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
@@ -210,9 +210,9 @@ struct Columns {
     address: usize,
     /// Addresses are lines of assembly text, in decimal.
     text_lines: bool,
-    /// Nothing is known of an instruction but its recording.
+    /// The recording is the only source of data on instructions.
     measured_only: bool,
-    /// There is room for live registers.
+    /// True if live registers fit.
     live: bool,
     /// Some instruction has live accumulation registers.
     agprs: bool,

@@ -1,7 +1,7 @@
 //! The memory chart as a diagram.
 //!
-//! Columns of blocks with links between them; a block is as high as its facts and its links need, and a block
-//! alone in its column is as high as what it is linked to. Nothing has a fixed place.
+//! Columns of blocks with links between them; the height of a block follows from its facts and links; a block
+//! alone in its column is as high as the blocks it is linked to. No position is fixed.
 
 use super::canvas::Canvas;
 use super::page::{Page, dim, span, width};
@@ -18,7 +18,7 @@ const SIGN: usize = 2;
 /// Lines of a link: what and how many, how much, how fast.
 const LINES: usize = 3;
 
-/// Renders the chart: a diagram where it fits, else a list of blocks and links.
+/// Renders the chart: a diagram if it fits, else a list of blocks and links.
 pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
     let mut page = Page::new(style);
     let mut head = vec![

@@ -6,7 +6,7 @@ use super::page::{Page, dim, plain, span, width};
 use crate::{Role, Style};
 use view::{CounterCard, MetricCard, MetricVariant, MetricsReport, TargetMetrics, counted, thousands_of};
 
-/// Renders a list of all metrics, or cards of those asked for.
+/// Renders a list of all metrics, or cards of the requested ones.
 pub fn metrics(report: &MetricsReport, cards: bool, style: &Style) -> String {
     let mut page = Page::new(style);
     if !cards {

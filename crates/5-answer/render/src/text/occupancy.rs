@@ -44,7 +44,7 @@ pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
     page.finish()
 }
 
-/// Tables side by side as far as the width goes.
+/// Tables side by side, as many as the width allows.
 fn boundaries(page: &mut Page, tables: &[BoundaryTable]) {
     let blocks: Vec<Vec<Vec<Span>>> = tables.iter().map(block).collect();
     let line_width = |line: &[Span]| line.iter().map(|span| width(&span.text)).sum::<usize>();

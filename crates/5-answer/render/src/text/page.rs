@@ -1,7 +1,7 @@
 //! Lines of text with roles, wrapped to a width.
 //!
 //! Widths are counted before colours are written, and characters that could steer a terminal are made
-//! visible, since names come from files nobody has vouched for.
+//! visible, because names come from untrusted files.
 
 use crate::{Role, Style};
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ impl Page {
         self.lines += 1;
     }
 
-    /// Writes one line as it is, cut by nobody.
+    /// Writes one line unchanged and uncut.
     pub(crate) fn raw(&mut self, spans: &[Span]) {
         for span in spans {
             self.style.paint(&mut self.out, span.role, &span.text);

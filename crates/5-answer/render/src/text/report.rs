@@ -1,4 +1,4 @@
-//! A report on a recording: its head, findings, charts, tables, and what is missing.
+//! A report on a recording: head, findings, charts, tables, and missing values.
 //!
 //! Costs in time come first, reference numbers last, and missing values are explained once at the end.
 

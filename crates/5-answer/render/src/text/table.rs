@@ -1,6 +1,6 @@
 //! Many kernels as a table, one line each.
 //!
-//! The name column takes what the numbers leave; on narrow terminals the least telling columns go first.
+//! The name column takes the remaining width; narrow terminals drop the least informative columns first.
 
 use super::card::{severity_role, short_name};
 use super::number::{bytes, short};
@@ -9,7 +9,7 @@ use crate::{Role, Style};
 use std::cmp::Ordering;
 use view::{KernelRow, Severity, thousands};
 
-/// One column: key for `--sort`, title, what a cell says, how rows compare (worst first).
+/// One column: key for `--sort`, title, text of a cell, comparison of rows (worst first).
 struct Column {
     key: &'static str,
     title: &'static str,

@@ -59,7 +59,7 @@ fn plot(page: &mut Page, kernel: &KernelWaves) {
     }
 }
 
-/// Eighths of a line that a column fills; what is not zero is seen.
+/// Eighths of a line that a column fills; a value above zero fills at least one.
 fn eighths(waves: f64, peak: f64, line: usize) -> usize {
     if !(waves > 0.0 && peak > 0.0) {
         return 0;

@@ -1,4 +1,4 @@
-//! A text as the lines of a screen, and the part of it that is seen.
+//! A text as the lines of a screen, and its visible part.
 //!
 //! The text contains the colour codes of the text renderers. They are the only escapes in it, because the
 //! renderers make escapes in names visible.
@@ -12,11 +12,11 @@ use ratatui::text::{Line, Span};
 /// Columns that ← and → move by.
 const SIDEWAYS: usize = 8;
 
-/// A text and where it is looked at.
+/// A text and the visible position.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) lines: Vec<Line<'static>>,
-    /// The same without colours, in small letters: what is searched.
+    /// Search text: the same without colours, in small letters.
     plain: Vec<String>,
     /// Lines to jump to, ascending.
     places: Vec<usize>,

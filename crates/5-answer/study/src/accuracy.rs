@@ -8,7 +8,7 @@ use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
 use std::collections::BTreeMap;
 use view::Mark;
 
-/// Facts of the GPU that are let through: none says whose it is.
+/// GPU facts allowed in the file: none identifies the owner.
 const FACTS: [&str; 14] = [
     "gpu_arch",
     "gpu_model",

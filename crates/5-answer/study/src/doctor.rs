@@ -55,7 +55,7 @@ pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Pro
     }
 }
 
-/// Leaves only what is about the environment and the command.
+/// Keeps only facts about the environment and the command.
 pub fn keep_environment(examined: &mut Examined) {
     const OF_JOBS: [&str; 7] = ["LCH006", "SYS005", "SYS006", "SYS007", "SYS008", "SYS009", "SYS017"];
     examined.checks.retain(|check| check.rule.starts_with("ENV") || OF_JOBS.contains(&check.rule));

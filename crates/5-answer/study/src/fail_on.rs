@@ -5,7 +5,7 @@
 
 use view::{Finding, KernelRow, Severity};
 
-/// One `--fail-on` with what it met so far.
+/// One `--fail-on` with its matches so far.
 pub struct FailOn {
     written: String,
     condition: Condition,

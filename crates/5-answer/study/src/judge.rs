@@ -1,4 +1,4 @@
-//! Findings, charts and the guide of a report: what the rules and the roofline say of each kernel.
+//! Findings, charts and the guide of a report: messages of the rules and the roofline on each kernel.
 //!
 //! Of several recordings the last one is judged, with the base for comparison.
 
@@ -88,7 +88,7 @@ fn judge(
     }
 }
 
-/// Marks the findings that say what the verdict above them says.
+/// Marks the findings that repeat the verdict above them.
 pub(crate) fn say_once(report: &mut Answer<Recordings>) {
     let Some(guide) = &report.part.guide else { return };
     let verdict = &guide.verdict;
@@ -176,7 +176,7 @@ fn check(
     }
 }
 
-/// Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
+/// Most time lost first; if unknown, most severe first. The order of kernels stays within that.
 pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let time = |f: &Finding| f.time_lost_ns.unwrap_or(-1.0);

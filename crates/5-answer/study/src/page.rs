@@ -12,7 +12,7 @@ use view::{
     RooflineChart,
 };
 
-/// Kernels drawn in the roofline: as many as there are letters.
+/// Kernels drawn in the roofline, one per letter (a-z, A-Z).
 const DRAWN: usize = 52;
 /// Most kernels with their own tables, longest first.
 const DETAILED: usize = 200;
@@ -206,7 +206,7 @@ fn by_kernel(subject: &Subject, renames: &Renames, at: usize) -> BTreeMap<String
     out
 }
 
-/// Adds what the rules say of the code of kernels, unless the recording gave the same finding.
+/// Adds the findings of the rules on the code of kernels, unless the recording gave the same finding.
 fn merge(whole: &mut Answer<Recordings>, kernels: &[PageKernel], code: &[view::PageCode]) {
     let mut more = Vec::new();
     for it in code {

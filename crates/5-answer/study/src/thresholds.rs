@@ -107,7 +107,7 @@ fn limit(key: String, written: &str) -> Result<Limit, ThresholdError> {
 }
 
 impl Limit {
-    /// Whether moving from `old` to `new` goes beyond it.
+    /// True if moving from `old` to `new` exceeds the limit.
     fn broken(&self, old: f64, new: f64) -> bool {
         let moved = if self.up { new - old } else { old - new };
         let allowed = if self.percent { old.abs() * self.amount / 100.0 } else { self.amount };

@@ -1,4 +1,4 @@
-//! `triage`: faults of all inputs as incidents, the cause before what follows from it.
+//! `triage`: faults of all inputs as incidents, the cause before its consequences.
 //!
 //! A hang after a memory fault is not a second fault, and the program counter is past the faulting access
 //! unless memory was precise; the report states both and guesses neither.
@@ -199,7 +199,7 @@ fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
     own.or_else(of_others).map(|text| fact("near", text))
 }
 
-/// Whether a page fault of the kernel's log is told with a message of the runtime.
+/// True if a page fault of the kernel's log is reported with a message of the runtime.
 fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
     it.address.is_some()
         && logs.iter().flat_map(|log| &log.messages).any(|message| matches!(message.message, Message::MemoryFault { address, .. } if Some(address) == it.address))
@@ -317,7 +317,7 @@ fn event(log: &FaultLog, it: &KernelEvent) -> TriageEvent {
     }
 }
 
-/// Whether an access to memory that is not the program's made an incident.
+/// True if an access to memory outside the program caused an incident.
 fn is_memory(it: &Incident) -> bool {
     const SIGNS: [&str; 6] = [
         "memory access fault",

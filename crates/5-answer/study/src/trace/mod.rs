@@ -21,13 +21,13 @@ use timeline::TimelineEvidence;
 use tunedb::Tunings;
 use view::{Answer, Plain, TRACE_SCHEMA, Table};
 
-/// A timeline with what it is called.
+/// A timeline with its name.
 pub struct Input<'a> {
     /// Short name, for headings.
     pub name: String,
     /// Path as given.
     pub path: String,
-    /// The timeline, what was selected of it.
+    /// The selected part of the timeline.
     pub timeline: &'a Timeline,
 }
 

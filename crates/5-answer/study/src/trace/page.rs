@@ -17,7 +17,7 @@ const HOST: [(HostKind, &str); 7] = [
     (HostKind::Other, "other"),
 ];
 
-/// The page of some timelines, of which `survey` says what was found.
+/// Page of some timelines; `survey` holds the findings.
 pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     let found: BTreeSet<&str> = survey.findings.iter().map(|finding| finding.rule).collect();
     TimelinePage {
@@ -29,8 +29,8 @@ pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     }
 }
 
-/// The lanes of some timelines: GPUs first, then threads, each timeline by itself. All begin with the
-/// earliest span.
+/// Lanes of some timelines: GPUs first, then threads, each timeline separately. All begin with the earliest
+/// span.
 pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
     let mut chart = TimelineChart {
         from: inputs.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "),

@@ -3,7 +3,7 @@
 use ::trace::{Device, Format, GpuKind, GpuSpan, Queue, Timeline};
 use workload::{Workload, plain_kernel_name};
 
-/// The timeline of the dispatches that have times; `None` where none has.
+/// Timeline of the dispatches that have times; `None` if none has.
 pub fn of_recording(workload: &Workload) -> Option<Timeline> {
     of_dispatches(workload, 0..workload.dispatches.len())
 }

@@ -1,4 +1,4 @@
-//! Core dumps as incidents: what a queue or a GPU raised, or the signal where the note on GPUs has no fault.
+//! Core dumps as incidents: exceptions of a queue or a GPU, or the signal if the note on GPUs has no fault.
 
 use super::{fact, incident, signal};
 use system::fault::{CoreDump, CoreGpu, Exception, FaultLog};

@@ -249,7 +249,7 @@ fn addresses(wave: &AgentWave, text: &str, lane: usize) -> Vec<u64> {
     out.iter().map(|it| it.wrapping_add_signed(offset)).collect()
 }
 
-/// Registers that say most: masks, state, and how many there are.
+/// The most informative registers: masks, state, and the number of registers.
 fn registers(wave: &AgentWave) -> Vec<NamedValue> {
     let mut words: Vec<String> = ["exec", "vcc", "m0", "status", "trapsts"]
         .iter()
@@ -267,7 +267,7 @@ fn registers(wave: &AgentWave) -> Vec<NamedValue> {
     vec![fact("registers", words.join(", "))]
 }
 
-/// Instructions around the place: from the code object where it is found, else from the dump.
+/// Instructions around the location: from the code object if found, else from the dump.
 fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[KernelCode]) {
     let uri = wave.code_object.as_deref().and_then(CodeObjectUri::parse);
     if let Some(uri) = &uri {

@@ -77,8 +77,7 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
     }
 }
 
-/// `--gpu NAME` for the one GPU that a file is for; nothing where it is for several or for none that is
-/// known.
+/// `--gpu NAME` for the single GPU of a file; empty if it has several or an unknown one.
 fn gpu_option(file: &Tunings<'_>) -> String {
     let gpus: BTreeSet<_> =
         file.rows.iter().map(|row| (row.target.as_deref().ok(), row.cu_count.ok())).collect();

@@ -1,7 +1,7 @@
-//! Tuning files as another format, where the meaning is kept; and what is lost.
+//! Conversion of tuning files where the meaning is kept, with a list of losses.
 //!
-//! A value that the new format cannot hold is listed as lost, and a row that would mean something else there
-//! is left out with the reason.
+//! A value that the new format cannot hold is listed as lost, and a row whose meaning would change is left
+//! out with the reason.
 
 use super::answer;
 use super::merge::Refusal;

@@ -137,7 +137,7 @@ fn problem(row: &Row<'_>) -> Option<Problem> {
 }
 
 /// The problem in the order of the other convention: what is column-major for one library is row-major and
-/// transposed for the other. `None` where a file of that format cannot hold it.
+/// transposed for the other. `None` if a file of that format cannot hold it.
 fn turned(mut problem: Problem, format: Format) -> Option<Problem> {
     if let Some([m, n, k]) = problem.mnk {
         problem.mnk = Some([n, m, k]);

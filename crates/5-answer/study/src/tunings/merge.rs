@@ -1,7 +1,7 @@
-//! Merging tuning files: of each key the fastest row, and what was decided.
+//! Merging tuning files: the fastest row of each key, and the decisions.
 //!
-//! A slower kernel never replaces a faster one unless that is asked for, files for other versions are refused
-//! whole, and no row vanishes without a line that says why.
+//! A slower kernel never replaces a faster one unless requested, files for other versions are refused whole,
+//! and no row vanishes without a line that says why.
 
 mod aiter;
 mod configs;
@@ -36,7 +36,7 @@ pub struct Options {
     pub explain: bool,
 }
 
-/// A merged file and what was decided.
+/// A merged file and the decisions.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The file.
@@ -158,7 +158,7 @@ struct Candidate<'f, 'a> {
 /// Outcome for the rows of one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Decision {
-    /// There is only one.
+    /// Only one row exists.
     Only,
     /// All are the same.
     Equal,
@@ -168,11 +168,11 @@ enum Decision {
     Tie,
     /// It has a time, the others have none.
     Timed,
-    /// Nobody has a time; the first stays.
+    /// No row has a time; the first stays.
     Unknown,
-    /// It was asked for, and is not slower.
+    /// Requested, and not slower.
     Forced,
-    /// It was asked for, and is slower.
+    /// Requested, and slower.
     ForcedSlower,
 }
 
@@ -332,7 +332,7 @@ impl Journal {
         self.facts.push((name.to_owned(), value.to_string()));
     }
 
-    /// The merged file, with what was decided.
+    /// The merged file, with the decisions.
     fn merged(self, files: &[Tunings<'_>], bytes: Vec<u8>) -> Merged {
         let mut report = answer("merge", files);
         let mut facts = self.facts;

@@ -31,7 +31,7 @@ pub struct Problem {
     pub types: Option<String>,
     /// Tokens of a mixture of experts.
     pub tokens: Option<u64>,
-    /// The key as the file writes it, or a part of it.
+    /// The key as written in the file, or a part of it.
     pub key: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub fn choose<'f, 'a>(
     }
 }
 
-/// Whether a row is of the problem, but for what the caller compares itself.
+/// True if a row matches the problem, apart from the fields that the caller compares.
 fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
     let types = |wanted: &String| {
         let Ok(own) = &row.types else { return true };

@@ -24,7 +24,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a row is selected. What a row does not say does not exclude it, but for sizes and types.
+    /// True if a row is selected. Fields missing in a row do not exclude it, except sizes and types.
     pub fn takes(&self, row: &Row<'_>) -> bool {
         let contains =
             |text: &str, part: &str| text.to_ascii_lowercase().contains(&part.to_ascii_lowercase());
@@ -63,7 +63,7 @@ pub enum Order {
     Time,
     /// Most calls first.
     Calls,
-    /// Most time lost first: what a row takes beyond the fastest one of its key, times its calls.
+    /// Most time lost first: the time of a row beyond the fastest one of its key, times its calls.
     Lost,
 }
 

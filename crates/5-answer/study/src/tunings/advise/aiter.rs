@@ -67,7 +67,7 @@ pub(super) fn table(file: &Tunings<'_>) -> Recipe {
     }
 }
 
-/// A configuration of a Triton kernel: see what a size takes, write a file for an N and K, check, join.
+/// A configuration of a Triton kernel: show the entry for a size, write a file for an N and K, check, join.
 pub(super) fn configuration(file: &Tunings<'_>) -> Recipe {
     let (name, gpu) = (shell_word(&file.name), gpu_option(file));
     let sizes = match &file.detail {

@@ -64,7 +64,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, out.into_bytes()))
 }
 
-/// Merges databases in SQLite: what the journal says of each solver is what [`miopen::merge_databases`] does.
+/// Merges databases in SQLite: the journal reports for each solver the action of [`miopen::merge_databases`].
 pub(super) fn databases(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     same_gpu(files)?;
     let mut journal = Journal::new(options);

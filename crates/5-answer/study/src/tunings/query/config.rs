@@ -17,8 +17,8 @@ fn name<'f>(file: &'f Tunings<'_>) -> Option<&'f ConfigName> {
     if let Detail::Config(name) = &file.detail { Some(name) } else { None }
 }
 
-/// The entry of a file with bounds that decides for a number of rows. Bounds that the loader does not ask for
-/// are passed over.
+/// The entry of a file with bounds that applies to a number of rows. Bounds that the loader does not look up
+/// are skipped.
 pub(in crate::tunings) fn rows_take<'f, 'a>(file: &'f Tunings<'a>, m: u64) -> Option<&'f Row<'a>> {
     let up_to = |row: &&Row<'_>| match row.shape {
         Ok(Shape::UpTo(Some(bound))) if m <= bound && BOUNDS.contains(&bound) => Some(bound),

@@ -1,8 +1,8 @@
 //! The bytes of a file, mapped into memory.
 //!
-//! Mapping is `unsafe` and happens here alone. Libraries with GPU code are gigabytes of which a few megabytes
-//! are looked at; mapping reads only those, and [`Contents::release`] gives the pages back, so memory in use
-//! does not grow with the file.
+//! Mapping is `unsafe` and happens here alone. Libraries with GPU code are gigabytes, of which a few
+//! megabytes are read; mapping loads only those, and [`Contents::release`] gives the pages back, so memory in
+//! use does not grow with the file.
 #![allow(
     unsafe_code,
     reason = "mapping a file has a contract the compiler cannot check; it is stated at each use"
@@ -62,7 +62,7 @@ impl Contents {
         }
     }
 
-    /// Tells the system that the bytes looked at so far are not needed soon. They stay readable.
+    /// Tells the system that the bytes read so far are not needed soon. They stay readable.
     pub fn release(&self) {
         #[cfg(target_os = "linux")]
         if let Contents::Mapped(map) = self {

@@ -46,7 +46,7 @@ pub fn gpu(name: &str) -> Result<(String, Option<String>)> {
         })
 }
 
-/// Whether a condition is about a row or metric that there is.
+/// Fails if a condition refers to an unknown row or metric.
 pub fn check_row(definitions: &Definitions, row: &str, target: &str) -> Result<()> {
     // Rows of the top kernels are as many as there are kernels.
     if row.starts_with("0.1.") {

@@ -82,7 +82,7 @@ pub struct Request {
     pub iterations: Vec<(u64, u64)>,
     /// Folder of the recording.
     pub output: PathBuf,
-    /// Passes that are there already are kept.
+    /// Keeps the passes of an earlier run.
     pub resume: bool,
     /// Facts for `sysinfo.csv`.
     pub facts: BTreeMap<String, String>,
@@ -143,7 +143,7 @@ pub struct ThreadTrace {
 /// One run of the program.
 #[derive(Clone, Copy, Debug)]
 pub enum Run<'a> {
-    /// For the times of dispatches alone, which the first profilers get wrong where they count.
+    /// For the times of dispatches only, which the first profilers get wrong while counting.
     Times,
     /// For counters.
     Counters(&'a Pass),
@@ -201,14 +201,13 @@ impl Request {
 /// Progress of a recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as
-    /// those before, and what it is for.
+    /// A pass begins: its number from 1, the number of passes, the estimated remaining time, and the purpose.
     Begins(usize, usize, Option<Duration>, Option<&'static str>),
     /// A pass is repeated to measure the run-to-run spread: its number, the run, and the number of runs.
     Repeats(usize, usize, usize),
-    /// Something to know of what was recorded.
+    /// A note on the recording.
     Note(&'a str),
-    /// A pass is there from an earlier run.
+    /// A pass is kept from an earlier run.
     Kept(usize),
     /// A pass is run again, for a reason.
     Again(usize, &'a str),
@@ -230,7 +229,7 @@ pub struct Recorded {
 pub enum Stopped {
     /// By Ctrl-C.
     Interrupted,
-    /// Pass, and what was wrong with it.
+    /// Pass, and its failure.
     Failed(usize, String),
 }
 

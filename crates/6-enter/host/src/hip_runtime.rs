@@ -160,8 +160,7 @@ impl HipRuntime {
         bail!("`{call}` of {}: error {code}, {text}", self.path.display())
     }
 
-    /// Buffers of these sizes, those there are where they are large enough; filled with zeros when they are
-    /// new.
+    /// Buffers of these sizes; existing ones are used if large enough, new ones are filled with zeros.
     fn buffers(&mut self, sizes: &[u64]) -> Result<Vec<u64>> {
         for (at, size) in sizes.iter().enumerate() {
             if self.buffers.get(at).is_some_and(|(has, _)| has >= size) {

@@ -1,7 +1,6 @@
 //! Files to read: the named files, and all files in the named folders.
 //!
-//! A file that was named must hold GPU code or it is an error; a file that was only come across in a folder
-//! may be anything.
+//! A named file must hold GPU code or it is an error; a file found in a folder may be anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ pub struct Input {
     pub path: PathBuf,
     /// It was named on the command line.
     pub named: bool,
-    /// The JSON file Triton wrote beside it, if there is one of that name.
+    /// The JSON file of that name that Triton wrote beside it, if it exists.
     pub companion: Option<PathBuf>,
     /// The IR Triton wrote beside its code: TTGIR before TTIR.
     pub ir: Vec<PathBuf>,

@@ -1,8 +1,8 @@
 //! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
 //!
 //! Results come in file order and a bounded amount of them is held, so output can stream and memory does not
-//! grow with the input. Large files are cut into batches, on each of which all cores work; of small ones each
-//! core takes its own.
+//! grow with the input. All cores work on each batch of a large file; small files are distributed, one per
+//! core.
 
 mod batch;
 mod companion;
@@ -110,7 +110,7 @@ impl Selection {
     }
 }
 
-/// One kernel with its evidence and what the rules say of it.
+/// One kernel with its evidence and findings.
 pub struct Judged<'a, 'b> {
     /// Name of the file, for people.
     pub file: &'a str,
@@ -134,7 +134,7 @@ pub trait Watch {
     fn finish(&mut self);
 }
 
-/// Nobody is told; errors are returned all the same.
+/// Reports to nobody; errors are returned all the same.
 impl Watch for () {
     fn say(&mut self, _: &str) {}
     fn at(&mut self, _: &str, _: u64, _: u64) {}
@@ -144,7 +144,7 @@ impl Watch for () {
 
 /// Reads all inputs. `work` turns a kernel into a result, on any core; `take` gets the results in order.
 ///
-/// Errors of files are said as they occur and returned; only an error of `take` stops the reading.
+/// Errors of files are reported as they occur and returned; only an error of `take` stops the reading.
 pub fn each_kernel<T: Send>(
     paths: &[PathBuf],
     selection: &Selection,
@@ -184,7 +184,7 @@ struct Run<'a, T, W, K, P> {
     take: K,
     watch: P,
     errors: Vec<FileError>,
-    /// Targets come across and not wanted.
+    /// Targets found but not wanted.
     passed_over: BTreeSet<String>,
     /// Kernels in the code objects read, before `--kernel`.
     seen: u64,
@@ -192,7 +192,7 @@ struct Run<'a, T, W, K, P> {
     taken: u64,
     /// Code objects read.
     objects: u64,
-    /// Results not handed on yet: that is done while the other cores judge what comes next.
+    /// Results not yet handed on, which happens while the other cores judge the next kernels.
     judged: Vec<T>,
     /// Bare code objects that are to be judged together.
     waiting: Vec<Waiting>,
@@ -258,7 +258,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Says what was wrong with a file, which may be that nothing was found in it.
+    /// Reports the error of a file, possibly that it contains nothing.
     fn read_file(
         &mut self,
         name: &str,
@@ -302,7 +302,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Hands on what a file gave.
+    /// Hands on the results of a file.
     fn take_file(&mut self, file: &Waiting, done: Done<T>) -> Result<()> {
         let size = file.contents.bytes().len() as u64;
         self.watch.at(&file.name, size, size);
@@ -443,7 +443,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Hands on what was judged.
+    /// Hands on the judged kernels.
     fn hand_on(&mut self) -> Result<()> {
         for result in std::mem::take(&mut self.judged) {
             self.taken += 1;
@@ -453,7 +453,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Says what a user should know at the end.
+    /// Reports final notes to the user.
     fn conclude(&mut self, paths: &[PathBuf]) {
         self.watch.finish();
         if self.objects > 0 && !self.selection.explicit && !self.passed_over.is_empty() {
@@ -493,7 +493,7 @@ fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
     }
 }
 
-/// The first few targets, and how many more there are.
+/// The first few targets, and the number of others.
 fn some(targets: &BTreeSet<String>) -> String {
     const SHOWN: usize = 6;
     let mut text = targets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -1,7 +1,7 @@
 //! Launch files: a kernel, its grid and its arguments, written down so that it runs without a host program.
 //!
-//! The file names arguments in the kernel's order; sizes and places come from the code object, and what does
-//! not fit is said with both sides named.
+//! The file names arguments in the kernel's order; sizes and places come from the code object, and a mismatch
+//! is reported with both sides.
 
 mod expression;
 mod values;
@@ -71,7 +71,7 @@ pub struct Argument {
     file: Option<PathBuf>,
     /// Expected content of the buffer after the launch, in terms of the arguments at the start.
     pub expected: Option<Expression>,
-    /// File with what the buffer holds in the end.
+    /// File with the expected content of the buffer after the launch.
     pub expected_file: Option<PathBuf>,
     /// Difference allowed between the two, relative where the expected value is larger than 1.
     #[serde(default)]

@@ -144,7 +144,7 @@ pub fn host_name() -> String {
 /// The environment of a process, as bytes with NUL between the variables.
 ///
 /// # Errors
-/// The process is not there, or belongs to somebody else.
+/// Fails if the process does not exist, or belongs to another user.
 pub fn process_environment(root: &Path, pid: u32) -> Result<Vec<u8>> {
     let path = root.join(format!("proc/{pid}/environ"));
     fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))
@@ -163,8 +163,7 @@ pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
 
 /// Kind of an input file.
 pub enum Input {
-    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and what of it was
-    /// refused.
+    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and the refused files.
     Machine(Tree, Vec<String>),
     /// The output of a tool.
     Document(Document),

@@ -27,7 +27,7 @@ pub struct Disk {
     /// The folder that holds them.
     pub folder: PathBuf,
     files: BTreeMap<String, (PathBuf, OnceCell<Contents>)>,
-    /// Files that were asked for, where not all were.
+    /// Requested files, if not all were.
     named: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 pub struct Run {
     /// Its name; empty if the folder is one run.
     pub name: String,
-    /// The path that reads it alone: its file, or its name in the folder where it has several.
+    /// The path that reads it alone: its file, or its name in a folder with several.
     pub path: PathBuf,
     /// The recording.
     pub workload: Workload,
@@ -107,14 +107,14 @@ pub fn read_merged_runs(path: &Path) -> Result<Workload> {
     })
 }
 
-/// Whether a path holds several runs with counters, of which one is to be chosen.
+/// True if a path holds several runs with counters, so that one must be chosen.
 pub fn holds_runs(path: &Path) -> bool {
     let several =
         |disk: Disk| matches!(read_disk(&disk), Err(workload::Error::SeveralRuns { counted: true, .. }));
     files(path).is_ok_and(several)
 }
 
-/// Name of a run by its first file, without what the profiler adds to each.
+/// Name of a run by its first file, without the profiler's suffixes.
 fn run_name(file: &str) -> &str {
     let added = ["_counter_collection.csv", "_kernel_trace.csv", "_results.db", ".csv", ".db"];
     added.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
@@ -165,7 +165,7 @@ fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
     strangers::notes(times, "times lie there and are not taken: the dispatches are not certainly the same")
 }
 
-/// The error of a path, with the command that reads what is there.
+/// The error of a path, with the command that reads its contents.
 fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     let name = path.display();
     let typed = shell_word(&path.to_string_lossy()).into_owned();
@@ -196,7 +196,7 @@ fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     }
 }
 
-/// Whether a file is a timeline with something in it.
+/// True if a file is a non-empty timeline.
 fn is_timeline(file: &Path) -> bool {
     let read = || trace::read(&file.to_string_lossy(), &mut std::fs::File::open(file).ok()?).ok();
     read().is_some_and(|it| !it.gpu.is_empty() || !it.host.is_empty())
@@ -250,7 +250,7 @@ fn run_named(path: &Path) -> Option<Disk> {
     Some(disk)
 }
 
-/// Files that say of any recording in their folder where and how it was made.
+/// Files with facts on every recording in their folder.
 const OF_THE_FOLDER: [&str; 3] = ["sysinfo.csv", "roofline.csv", "profiling_config.yaml"];
 
 /// Companions of a file: facts of the machine, and further output of the profiler.
@@ -274,8 +274,8 @@ fn beside(folder: &Path, file_name: &str) -> Vec<String> {
     names.filter(|name| is_own(name) || has_times(name)).collect()
 }
 
-/// The folders that are recordings: the folder itself, or those below it. Profilers write
-/// `NAME/MI200/pmc_perf.csv`, and a folder for each rank or GPU where there are several.
+/// The folders that are recordings: the folder itself, or folders below it. Profilers write
+/// `NAME/MI200/pmc_perf.csv`, and a folder for each rank or GPU if there are several.
 pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     find(folder, FIND_DEPTH, &mut 0, &mut found);
@@ -315,7 +315,7 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     }
 }
 
-/// Whether a file holds dispatches of a recording, by its name or by what it begins with.
+/// True if a file holds dispatches of a recording, judged by its name or its first bytes.
 pub fn holds_dispatches(file: &Path) -> bool {
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     if workload::holds_dispatches(&name) {

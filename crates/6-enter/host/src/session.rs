@@ -1,8 +1,8 @@
 //! Settings of a program run under `rockhound`: one file that the command writes and the HIP library reads.
 //!
 //! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the
-//! program leave files beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what
-//! checks found (`*.checks`).
+//! program write files beside it: one that they called the library ([`CALLED`]), the folder of their
+//! recording (`*.claim`) and the findings of checks (`*.checks`).
 
 use analysis::workload::kernel_pattern;
 use anyhow::{Context, Result, bail};
@@ -30,7 +30,7 @@ pub const MOST_DEVICES: u32 = 64;
 /// The GPU of a program that was started without a session.
 const DEFAULT_GPU: &str = "mi300x";
 
-/// Everything a program is told.
+/// Settings passed to a program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Session {
@@ -88,7 +88,7 @@ pub struct Record {
     pub settings: Settings,
 }
 
-/// Kernels by what the user wrote: a name, or a regular expression. A name such as `f(int [4])` need not be
+/// Filter of kernels: each entry is a name, or a regular expression. A name such as `f(int [4])` need not be
 /// one.
 #[derive(Debug, Default)]
 pub struct KernelNames(Vec<(String, Option<Regex>)>);
@@ -99,7 +99,7 @@ impl KernelNames {
         KernelNames(texts.iter().map(|it| (it.clone(), kernel_pattern(it).ok())).collect())
     }
 
-    /// Whether a kernel is among them.
+    /// True if a kernel matches.
     pub fn admit(&self, name: &str) -> bool {
         let is = |(text, pattern): &(String, Option<Regex>)| {
             text == name || pattern.as_ref().is_some_and(|it| it.is_match(name))
@@ -172,8 +172,8 @@ impl Session {
     }
 }
 
-/// Claims a folder for the recording of this process: the first one gets the folder asked for, later ones a
-/// number behind its name. The claim is a file in the session's folder that tells the command the place.
+/// Claims a folder for the recording of this process: the first one gets the requested folder, later ones
+/// append a number to its name. The claim is a file in the session's folder that tells the command the path.
 pub fn claim(session: &Path, output: &Path) -> Result<PathBuf> {
     for number in 1..1000 {
         let mut folder = output.to_owned();

@@ -26,13 +26,13 @@ pub struct Written {
 }
 
 impl Written {
-    /// Whether it holds what was asked for. The kernel may add a line end.
+    /// True if it has the requested content. The kernel may add a line end.
     pub fn holds(&self) -> bool {
         self.now.as_ref().is_ok_and(|now| now.trim_ascii() == self.wanted.trim_ascii())
     }
 }
 
-/// The file that keeps what was there before.
+/// The file that keeps the old contents.
 pub fn state_file(root: &Path) -> PathBuf {
     root.join(STATE)
 }

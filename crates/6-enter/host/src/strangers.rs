@@ -11,7 +11,7 @@ use std::path::Path;
 use view::{counted, shell_word};
 use workload::{Problem, Severity};
 
-/// Files looked into; of the rest only the number is said.
+/// Most files examined; the others are only counted.
 const LOOKED_INTO: usize = 200;
 /// Bytes in which a header line ends.
 const HEAD: usize = 1 << 20;
@@ -23,9 +23,9 @@ const NAMED: usize = 3;
 /// Kind of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stranger {
-    /// Known by what it holds: words, and what reads it, before its path; empty where nothing does.
+    /// Known by its content: words, and the command that reads it, before its path; empty if no command does.
     Known(&'static str, &'static str),
-    /// A table of nobody, with some of its columns.
+    /// An unknown table, with some of its columns.
     Table(Vec<String>),
 }
 
@@ -75,7 +75,7 @@ fn kind(columns: &[String]) -> Option<Known> {
     known().find(|it| it.columns.iter().all(has))
 }
 
-/// Whether a file is a table of times of kernels, and of nothing else.
+/// True if a file is a table of kernel times and nothing else.
 pub(crate) fn holds_times(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let is_table = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv");
@@ -129,7 +129,7 @@ fn of(name: &str, contents: &[u8]) -> Option<Stranger> {
     None
 }
 
-/// Whether JSON begins as a list of events.
+/// True if JSON begins as a list of events.
 fn has_events(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     ["\"traceEvents\"", "\"ph\"", "\"rocprofiler-sdk-tool\""].iter().any(|it| text.contains(it))
@@ -160,8 +160,7 @@ pub(crate) fn instead(path: &Path) -> Option<String> {
     Some(format!("{}, and no recording of counters\nhint: {hint}", it.words()))
 }
 
-/// Notes on files that nobody read, with what follows; `files` gives their names in the folder and their
-/// paths.
+/// Notes on unread files, with the consequences; `files` gives their names in the folder and their paths.
 pub(crate) fn notes<'a>(files: impl Iterator<Item = (&'a str, &'a Path)>, consequence: &str) -> Vec<Problem> {
     let mut kinds: BTreeMap<Stranger, Vec<(&str, &Path)>> = BTreeMap::new();
     for (name, path) in files.take(LOOKED_INTO) {

@@ -44,7 +44,7 @@ pub enum Ranks {
 }
 
 impl Asked {
-    /// Refuses to take ranks side by side where one recording is looked at, perhaps with its base.
+    /// Refuses ranks side by side where one recording is wanted, perhaps with its base.
     pub fn one(self, command: &str) -> Result<Asked> {
         if self.ranks == Some(Ranks::Each) {
             return Err(usage(
@@ -62,7 +62,7 @@ impl Asked {
     }
 }
 
-/// Recordings with what is selected of them.
+/// Recordings with their selections.
 pub struct Subjects {
     /// In the order given.
     pub all: Vec<Subject>,
@@ -115,7 +115,7 @@ struct Source {
     read: Result<(Workload, Vec<anyhow::Error>)>,
 }
 
-/// Reads what the paths name.
+/// Reads the recordings at the paths.
 fn sources(asked: &Asked) -> Vec<Source> {
     let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
         [] => vec![path.clone()],
@@ -167,7 +167,7 @@ pub fn refuse(error: SelectError) -> anyhow::Error {
     usage(error.message, error.hint)
 }
 
-/// Fills in what is not recorded of the machine; the GPU given counts where the recording names none.
+/// Fills in unrecorded facts of the machine; the given GPU counts if the recording names none.
 fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
     let mut given = Vec::new();
     if let Some(text) = &asked.corrections {

@@ -81,7 +81,7 @@ pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
     Some((name, most.timeline))
 }
 
-/// Whether a file of a recording's folder may be a trace of a whole run.
+/// True if a file of a recording's folder may be a trace of a whole run.
 fn is_of_run(below: &Path) -> bool {
     let name = below.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let table = name.ends_with(".csv") && !name.ends_with("_trace.csv");
@@ -90,7 +90,7 @@ fn is_of_run(below: &Path) -> bool {
     !table && !name.ends_with(".txt") && !folders.any(|part| other(&part.as_os_str().to_string_lossy()))
 }
 
-/// Whether a file begins as a timeline with events may, packed or not.
+/// True if a file begins like a timeline with events, packed or not.
 pub fn may_be_trace(path: &Path) -> bool {
     !path.is_dir() && File::open(path).is_ok_and(|mut input| trace::may_be_trace(&mut input))
 }

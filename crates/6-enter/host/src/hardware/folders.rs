@@ -1,4 +1,4 @@
-//! Folders of a recording on a GPU: one per pass, and where several ranks ran one per rank above them.
+//! Folders of a recording on a GPU: one per pass, and with several ranks one per rank above them.
 //!
 //! A pass gets its name when it is complete, so an existing folder can be trusted.
 
@@ -88,7 +88,7 @@ fn describe(request: &Request) -> String {
     text
 }
 
-/// Whether a pass is there from an earlier run, and what its ranks recorded.
+/// Signatures of a pass's ranks, if it exists from an earlier run.
 pub(super) fn kept(
     request: &Request,
     run: &Run<'_>,
@@ -186,7 +186,7 @@ pub(super) fn keep(request: &Request, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes what a run left that did not end well.
+/// Removes the files of a failed run.
 pub(super) fn discard(request: &Request) {
     let _ = std::fs::remove_dir_all(running(request));
 }

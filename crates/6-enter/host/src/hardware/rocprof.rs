@@ -1,4 +1,4 @@
-//! rocprof and rocprofv2: how they are called, and what they write as rocprofv3 would have written it.
+//! rocprof and rocprofv2: their command lines, and conversion of their output to rocprofv3's format.
 //!
 //! They write a row per dispatch and a column per counter, and call the sum of any level by the one name of
 //! its register. A pass is rewritten with a row per counter, in which a level has its own name, so that
@@ -26,7 +26,7 @@ const OUTPUT: &str = "pass";
 /// Deepest folder that output is looked for in.
 const DEPTH: usize = 3;
 
-/// The command of a run that writes into a folder; an error says what the profiler lacks.
+/// The command of a run that writes into a folder; an error names the feature that the profiler lacks.
 pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
     let tool = request.tool;
     if !matches!(run, Run::Times | Run::Counters(_)) || request.launcher.is_some() {
@@ -74,7 +74,7 @@ pub(super) fn prepare(run: &Run<'_>, folder: &Path) -> Result<()> {
     std::fs::write(&file, input(run)).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Writes what the profiler left in a folder as rocprofv3 would have.
+/// Converts the profiler's output in a folder to rocprofv3's format.
 pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Result<()> {
     let read = collect(request.tool, folder)?;
     let kernels = KernelNames::new(&request.kernels);

@@ -140,7 +140,7 @@ fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<Os
     Ok(words)
 }
 
-/// The counters of each pass for the profiler, which goes on to the next in each dispatch.
+/// The counters of each pass for the profiler, which takes the next pass at each dispatch.
 ///
 /// Kernels that a loop launches in turn would always meet the same passes if their number and the number of
 /// passes had a common divisor. So the number of passes is padded to a prime by repeating the first ones.

@@ -7,9 +7,9 @@ use std::path::Path;
 
 /// AMD's number on the PCI bus.
 const VENDOR: &str = "0x1002";
-/// Degrees by which passes may differ before that is said.
+/// Temperature difference of passes that is reported, degrees.
 const DEGREES: f64 = 10.0;
-/// Part by which clocks of passes may differ before that is said.
+/// Relative clock difference of passes that is reported.
 const PART: f64 = 0.1;
 
 /// Sensor values of one GPU.
@@ -75,7 +75,7 @@ pub const FILE: &str = "pmc_sensors.csv";
 /// Its header.
 pub const HEADER: &str = "Pass,When,Device,Clock_MHz,Hotspot_C\n";
 
-/// Lines of the file for one pass; what is not known is empty.
+/// Lines of the file for one pass; unknown values are empty.
 pub fn lines(pass: usize, when: &str, readings: &Readings) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
     let line = |(device, it): (&String, &Reading)| {

@@ -53,8 +53,8 @@ impl Tool {
         }
     }
 
-    /// Whether it hands a word of the program on as another one: rocprof's script splits words at blanks and
-    /// puts them between double quotes before a shell.
+    /// True if it changes a word of the program: rocprof's script splits words at blanks and puts them
+    /// between double quotes before a shell.
     pub fn changes(self, word: &OsStr) -> bool {
         let Some(text) = word.to_str() else { return self == Tool::Rocprof };
         let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
@@ -79,7 +79,7 @@ impl Tool {
         }
     }
 
-    /// Counters that its answer names for a target; empty where it has no such list.
+    /// Counters that its answer names for a target; empty if it has no such list.
     pub fn listed<'a>(self, text: &'a str, target: &str) -> Vec<&'a str> {
         match self {
             Tool::Rocprofv3(_) => version::listed_counters(text, target),

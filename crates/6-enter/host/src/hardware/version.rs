@@ -46,7 +46,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
 }
 
-/// Arguments of a feature with their values; an error says since when there is one.
+/// Arguments of a feature with their values; an error names the first version that has it.
 pub fn arguments(
     feature: &str,
     version: Version,

@@ -10,7 +10,7 @@ use tritonir::{Form, KernelIr, ScratchStyle};
 #[derive(Default)]
 pub(super) struct Companion {
     json: Option<Vec<u8>>,
-    /// TTGIR where it is there, else TTIR.
+    /// TTGIR if it exists, else TTIR.
     ir: Option<(PathBuf, Vec<u8>)>,
 }
 

@@ -71,7 +71,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
 /// Modules to read from a text with several.
 #[derive(Clone, Default)]
 pub enum PassChoice {
-    /// The last of each kernel: what the compiler made in the end.
+    /// The last module of each kernel: the compiler's final result.
     #[default]
     Last,
     /// Every one.
@@ -145,7 +145,7 @@ impl PassChoice {
     }
 }
 
-/// A code object without code, for kernels of which only the IR is known.
+/// A code object without code, for kernels known from IR only.
 fn object(module: &Module<'_>, target: Target, kernels: &[KernelIr]) -> CodeObject {
     let origin = module.pass.map_or_else(String::new, |pass| {
         format!("{} {} (line {})", if pass.after { "after" } else { "before" }, pass.name, module.line)

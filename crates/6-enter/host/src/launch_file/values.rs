@@ -1,6 +1,6 @@
 //! Element types of arguments, and numbers as bytes.
 //!
-//! Numbers are `f64` here whatever the element is; results are compared as what the element can hold.
+//! Numbers are `f64` here whatever the element type; results are compared at the precision of the element.
 //! Integers beyond 2^53 lose their last digits.
 
 use serde::Deserialize;
@@ -62,7 +62,7 @@ impl Element {
         bytes
     }
 
-    /// Bytes as numbers; an incomplete one at the end is left out.
+    /// Bytes as numbers; an incomplete one at the end is ignored.
     pub fn numbers(self, bytes: &[u8]) -> Vec<f64> {
         let one = |bytes: &[u8]| -> f64 {
             let mut wide = [0; 8];

@@ -33,12 +33,12 @@ pub(in crate::hardware) fn request(kernels: &[&str], version: [u32; 3]) -> Reque
     }
 }
 
-/// The command as words, or what the version lacks.
+/// The command as words, or the missing feature.
 fn words(request: &Request, run: &Run<'_>) -> String {
     joined(command(request, run, Path::new("/out/.running")))
 }
 
-/// A command as words, or why there is none.
+/// A command as words, or the reason why it cannot be made.
 pub(in crate::hardware) fn joined(command: Result<CommandLine, String>) -> String {
     match command {
         Ok(line) => {

@@ -18,7 +18,7 @@ const PRINT_BYTES: u32 = 64 << 20;
 const HEAP_BYTES: usize = 128 << 10;
 /// Memory that the heap hands out; taken from the system as it is used.
 const ARENA_BYTES: usize = 1 << 30;
-/// Alignment of what the heap asks for.
+/// Alignment of the heap's requests.
 const ARENA_STEP: u64 = 2 << 20;
 
 /// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of
@@ -58,7 +58,7 @@ pub(crate) struct Needs {
 }
 
 impl Calls {
-    /// Makes what a kernel may use.
+    /// Prepares the services for a kernel.
     pub(crate) fn prepare(
         &mut self,
         program: &Program,
@@ -131,7 +131,7 @@ impl Needs {
     }
 }
 
-/// Prints what the buffer holds.
+/// Prints the content of the buffer.
 pub(crate) fn flush(buffer: &PrintBuffer, memory: &Memory, formats: &[String]) {
     if buffer.print(memory, formats, print) {
         say_once(&format!("a kernel printed more than {} MiB at once; the rest is lost", PRINT_BYTES >> 20));
@@ -161,7 +161,7 @@ impl Calls {
     }
 }
 
-/// Hands what the program printed to the system.
+/// Flushes the program's output to the system.
 pub(crate) fn flush_output() {
     // SAFETY: a stream of the C library, which is there as long as the process.
     unsafe { libc::fflush(stdout) };

@@ -1,4 +1,4 @@
-//! Kernels that run checked: what is found goes to standard error as it is found.
+//! Kernels that run checked: findings go to standard error at once.
 //!
 //! A loop that launches a kernel a thousand times says the same thing once.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Columns of what is written.
+/// Columns of the output.
 const WIDTH: usize = 100;
 
 /// Enabled checks, and problems already found.
@@ -34,7 +34,7 @@ impl Checking {
         Checking { checks, file: findings_file(session), seen: BTreeSet::new(), incomplete: false }
     }
 
-    /// Runs a kernel and says what is wrong with it.
+    /// Runs a kernel and reports its mistakes.
     pub(crate) fn run(
         &mut self,
         kernel: &str,

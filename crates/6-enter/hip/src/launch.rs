@@ -20,7 +20,7 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 /// Bytes beyond which an address has nothing to do with an allocation of the runtime.
 const FAR: u64 = 1 << 20;
 
-/// Does work, or adds it to what the stream captures.
+/// Does work, or adds it to the capture of the stream.
 pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
     let mut runtime = lock();
     if !runtime.streams.is_stream(stream) {

@@ -10,7 +10,7 @@ use crate::codes::Code;
 use emu::{Memory, Shared};
 use std::collections::BTreeMap;
 
-/// Addresses of allocations, one behind the other; between where systems put programs and where they put
+/// Address range of allocations, which follow one another, between the systems' usual ranges for programs and
 /// libraries.
 const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
@@ -19,8 +19,8 @@ const PAGE: usize = 4096;
 const FINE_GRAINED: u32 = 1;
 /// Alignment of allocations of at least this many bytes.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
-/// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a
-/// product of a 32-bit index and four bytes reaches.
+/// Bytes kept free behind memory of Python programs; with checks on, as far as a product of a 32-bit index
+/// and four bytes reaches.
 const ROOM: usize = PAGE;
 const ROOM_CHECKED: usize = 8 << 30;
 
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Managed,
     /// Memory of the program, `hipHostRegister`.
     Registered,
-    /// Code objects and what the runtime itself needs.
+    /// Code objects and other memory of the runtime.
     Internal,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Zeroed memory of a kind. `capacity` is what the device has.
+    /// Zeroed memory of a kind. `capacity` is the device's memory size.
     pub(crate) fn allocate(
         &mut self,
         kind: Kind,
@@ -102,7 +102,7 @@ impl Allocations {
         Ok(start.expose_provenance())
     }
 
-    /// Maps memory at the next addresses, or where there is place if those are taken.
+    /// Maps memory at the next addresses, or anywhere free if those are taken.
     fn map(&mut self, bytes: usize) -> Option<*mut u8> {
         let alignment = FRAGMENTS.into_iter().find(|it| bytes >= *it).unwrap_or(PAGE);
         let next = (FIRST + self.used).checked_next_multiple_of(alignment)?;
@@ -147,8 +147,8 @@ impl Allocations {
         )
     }
 
-    /// Gives memory of the program a device address, with room behind it; `name` is what messages call it.
-    /// Where mistakes are looked for there is so much room that no stray access lands in another tensor.
+    /// Gives memory of the program a device address, with free space behind it; `name` is its name in
+    /// messages. With checks on, the free space is so large that no stray access reaches another tensor.
     pub(crate) fn lend(
         &mut self,
         start: *mut u8,
@@ -259,8 +259,8 @@ impl Allocations {
         self.device_bytes
     }
 
-    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's own
-    /// affair.
+    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's
+    /// responsibility.
     pub(crate) fn check(&self, what: &str, address: usize, bytes: usize) -> Result<(), Code> {
         if let Some(allocation) = self.find(address) {
             let left = allocation.base + allocation.bytes - address;

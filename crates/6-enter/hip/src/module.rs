@@ -86,7 +86,7 @@ impl Module {
         self.code.clone()
     }
 
-    /// Whether there is such a kernel.
+    /// True if such a kernel exists.
     pub(crate) fn has_kernel(&self, name: &str) -> bool {
         self.kernels.contains_key(name)
     }

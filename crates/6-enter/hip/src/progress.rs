@@ -79,7 +79,7 @@ pub(crate) fn end() {
     }
 }
 
-/// Takes the line away, for somebody else to write.
+/// Clears the line, so that others can write.
 pub(crate) fn clear() {
     state().clear();
 }
@@ -137,7 +137,7 @@ impl Current {
     }
 }
 
-/// The line, one column shorter than the terminal; what is too long is the kernel's name.
+/// The line, one column shorter than the terminal; the kernel's name is shortened to fit.
 fn fitting(kernel: &str, dispatch: u64, text: &str, columns: usize) -> String {
     let rest = format!(": dispatch {dispatch}, {text}");
     let room = columns.saturating_sub(rest.chars().count() + 1);

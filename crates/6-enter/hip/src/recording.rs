@@ -102,13 +102,13 @@ impl Recording {
         self.recorder.empty_caches();
     }
 
-    /// Keeps what the program said of the launch that was recorded last.
+    /// Keeps the program's note on the launch that was recorded last.
     pub(crate) fn note(&self, note: Option<String>) {
         let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };
         self.add_note(&workload::launch_note(Some(dispatch.id), &note));
     }
 
-    /// Keeps what the program said of a configuration that cannot be launched.
+    /// Keeps the program's note on a configuration that cannot be launched.
     pub(crate) fn note_failed(&self, note: &str) {
         self.add_note(&workload::launch_note(None, note));
     }
@@ -134,7 +134,7 @@ impl Recording {
         Some(self.recorder.dispatches().last()?.time.as_ref()?.nanoseconds)
     }
 
-    /// Adds the dispatches that are not written to the files; whether that was possible.
+    /// Appends the unwritten dispatches to the files; returns whether that was possible.
     fn add(&mut self) -> bool {
         if self.written == 0 {
             return false;
@@ -170,7 +170,7 @@ impl Recording {
         self.settle(written);
     }
 
-    /// Code objects are named by what is in them: one that is there stays.
+    /// Code objects are named by their contents: an existing one is kept.
     fn write_code(&self) -> std::io::Result<()> {
         let mut code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
         code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
@@ -196,7 +196,7 @@ impl Recording {
         }
     }
 
-    /// Says which kernels there were when none of them was selected, and what was not followed on all XCDs.
+    /// Lists the kernels if none was selected, and reports incomplete simulation of XCDs.
     pub(crate) fn explain(&self) {
         if self.process != std::process::id() {
             return;

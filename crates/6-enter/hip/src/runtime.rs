@@ -95,7 +95,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Runtime> {
     RUNTIME.get_or_init(|| Mutex::new(Runtime::new())).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The runtime, unless a thread holds it or it was never asked for.
+/// The runtime, unless a thread holds it or it was never initialised.
 pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     match RUNTIME.get()?.try_lock() {
         Ok(runtime) => Some(runtime),
@@ -104,7 +104,7 @@ pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     }
 }
 
-/// Writes what is not written yet, when the program ends.
+/// Writes pending data when the program ends.
 extern "C" fn at_exit() {
     // A thread that ends the program in the middle of a call holds the lock: then the last write has to do.
     if let Some(mut runtime) = try_lock()

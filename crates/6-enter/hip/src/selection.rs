@@ -1,6 +1,6 @@
 //! Filter of recorded launches.
 //!
-//! `rockhound` has looked at what the user wrote.
+//! The command has validated the user's selection.
 
 use crate::message::say;
 use host::session::{KernelNames, Record};

@@ -8,7 +8,7 @@ use crate::memory::{Allocations, Kind};
 
 /// Bytes of a ring.
 const BYTES: usize = 1 << 20;
-/// Places begin at multiples of it: no line has parts of two.
+/// Alignment of places: no line has parts of two.
 const STEP: usize = 256;
 
 /// Memory that is given out from the beginning again when its end is reached.

@@ -1,7 +1,7 @@
 //! Streams and events.
 //!
-//! Work is done when it is asked for, so a stream holds nothing except what is being captured, and an event
-//! only the moment it was recorded.
+//! Work is done at the call, so a stream holds nothing except its capture, and an event only the moment it
+//! was recorded.
 
 use crate::graph::Action;
 use crate::timeline::Moment;
@@ -39,7 +39,7 @@ pub(crate) struct Streams {
 const ALWAYS: [usize; 3] = [0, 1, 2];
 
 impl Streams {
-    /// A handle that nobody has.
+    /// An unused handle.
     pub(crate) fn handle(&mut self) -> usize {
         self.last += 16;
         self.last
@@ -65,7 +65,7 @@ impl Streams {
         self.streams.get_mut(&origin)?.capture.as_mut()
     }
 
-    /// Ends the capture that began in a stream; what was captured.
+    /// Ends the capture that began in a stream; returns the captured actions.
     pub(crate) fn end_capture(&mut self, handle: usize) -> Option<Vec<Action>> {
         let captured = self.streams.get_mut(&handle)?.capture.take()?;
         for stream in self.streams.values_mut().filter(|it| it.joins == Some(handle)) {

@@ -1,7 +1,7 @@
-//! Modelled times of launches that nobody records.
+//! Modelled times of unrecorded launches.
 //!
-//! Benchmarks and autotuners of Python programs compare times, and how long the emulation takes says nothing
-//! about a GPU; the clock runs beside such launches, and what it says is all that is kept.
+//! Benchmarks and autotuners of Python programs compare times, and the duration of the emulation says nothing
+//! about a GPU; the timing model follows such launches, and only its result is kept.
 
 use anyhow::Result;
 use arch::Model;
@@ -35,7 +35,7 @@ impl Times {
         self.recorder.empty_caches();
     }
 
-    /// Runs a kernel; nanoseconds where they are known.
+    /// Runs a kernel; returns its nanoseconds if known.
     pub(crate) fn run(
         &mut self,
         program: &Arc<Program>,

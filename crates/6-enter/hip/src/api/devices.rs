@@ -75,7 +75,7 @@ entries! {
         Ok(())
     }
 
-    /// The flags are those nobody set.
+    /// The default flags.
     fn hipGetDeviceFlags(flags: *mut u32) {
         // SAFETY: as above.
         unsafe { put(flags, 0) }
@@ -122,7 +122,7 @@ entries! {
         check(peer)
     }
 
-    /// The only context there is for a device.
+    /// The only context of a device.
     fn hipCtxCreate(context: *mut usize, _flags: u32, device: i32) {
         check(device)?;
         CURRENT.set(device);
@@ -172,7 +172,7 @@ entries! {
         check(device)
     }
 
-    /// The context is there.
+    /// The context exists.
     fn hipDevicePrimaryCtxGetState(device: i32, flags: *mut u32, active: *mut i32) {
         check(device)?;
         // SAFETY: as above.

@@ -69,7 +69,7 @@ entries! {
         unsafe { put(version, VERSION) }
     }
 
-    /// Nothing is left to do.
+    /// A no-op: the library is initialised already.
     fn hipInit(flags: u32) {
         if flags == 0 { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
     }

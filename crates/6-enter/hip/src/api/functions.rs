@@ -1,6 +1,6 @@
 //! Attributes of kernels, and how many of their workgroups a compute unit holds.
 //!
-//! The descriptor says what a kernel needs; the occupancy of the fact files says what that leaves room for.
+//! The descriptor gives a kernel's resources; the fact files give the resulting occupancy.
 
 use super::{entries, put};
 use crate::codes::Code;

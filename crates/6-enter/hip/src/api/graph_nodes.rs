@@ -1,7 +1,7 @@
 //! Nodes of graphs: added, asked about, changed, in a graph and in one that is ready to run.
 //!
-//! Each kind of node has one function that turns what the headers describe into work, used by all entries of
-//! that kind.
+//! Each kind of node has one function that turns the structures of the headers into work, used by all entries
+//! of that kind.
 
 use super::graphs::list;
 use super::kernels::NodeKernel;

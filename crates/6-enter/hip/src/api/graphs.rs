@@ -23,7 +23,7 @@ pub(super) struct InstantiateParameters {
     upload: usize,
 }
 
-/// Stores handles where the program wants them: as many as there is room for, and how many there are.
+/// Stores handles at the program's address, at most as many as fit, and their number.
 ///
 /// # Safety
 /// `count` is null or holds the room of `places`, which is null or has it.
@@ -45,7 +45,7 @@ pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usi
 }
 
 entries! {
-    /// Begins to capture what is asked of a stream.
+    /// Begins to capture the calls on a stream.
     fn hipStreamBeginCapture = hipStreamBeginCapture_spt(stream: usize, _mode: u32) {
         let mut runtime = lock();
         let stream = runtime.streams.streams.get_mut(&stream).ok_or(Code::hipErrorStreamCaptureImplicit)?;
@@ -116,7 +116,7 @@ entries! {
         instantiate(executable, graph, flags)
     }
 
-    /// The same with all of it in one place.
+    /// The same with all arguments in one structure.
     fn hipGraphInstantiateWithParams(executable: *mut usize, graph: usize, parameters: *mut InstantiateParameters) {
         // SAFETY: as above.
         let given = unsafe { get(parameters) }?;

@@ -1,6 +1,6 @@
 //! Calls of Rockhound's Python package, beyond HIP.
 //!
-//! Command, library and Python files are of one build, so these entries keep no promise to anybody else.
+//! Command, library and Python files are of one build, so these entries promise nothing to other callers.
 
 use super::{entries, put, text};
 use crate::codes::Code;
@@ -32,7 +32,7 @@ entries! {
         lock().allocations.take_back(base)
     }
 
-    /// Whether launches get a modelled time from now on, recorded or not; `before` is what the answer was.
+    /// Gives launches a modelled time from now on, recorded or not; `before` receives the previous setting.
     fn rockhoundMeasure(is_on: i32, before: *mut i32) {
         let mut runtime = lock();
         let was = std::mem::replace(&mut runtime.measures, is_on != 0);

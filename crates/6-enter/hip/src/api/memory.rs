@@ -1,6 +1,6 @@
 //! Allocation, copies, fills.
 //!
-//! One address space; the kind of a copy says what the program believes, the addresses say what is.
+//! One address space; the kind of a copy is the program's belief, the addresses are the fact.
 
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;
@@ -402,7 +402,7 @@ entries! {
         Ok(())
     }
 
-    /// Memory is where it is.
+    /// A no-op: memory does not move.
     fn hipMemPrefetchAsync(_memory: usize, _bytes: usize, _device: i32, _stream: usize) {
         Ok(())
     }

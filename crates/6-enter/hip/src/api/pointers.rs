@@ -46,8 +46,8 @@ fn kind(allocation: &Allocation) -> u32 {
     }
 }
 
-/// One attribute. Memory that is the program's own has addresses too: kernels cannot reach it, which is said
-/// when they try.
+/// One attribute. Memory of the program has addresses too: kernels cannot reach it, which is reported at the
+/// attempt.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
     let found = lock().allocations.find(address);
     let known = || found.ok_or(Code::hipErrorInvalidValue);

@@ -1,6 +1,6 @@
 //! Calls of the compiler's constructors before `main`: binaries, kernels, variables; and the launch syntax.
 //!
-//! A program registers everything it has and uses little of it, so only the place is noted.
+//! A program registers everything it has and uses little of it, so only the address is noted.
 
 use super::{Dim3, entries, get, put, text};
 use crate::codes::Code;

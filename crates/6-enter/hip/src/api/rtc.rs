@@ -47,7 +47,7 @@ fn input<T>(result: Result<T, crate::codes::Code>) -> Result<T, Failure> {
     result.map_err(|_| Failure::INVALID_INPUT)
 }
 
-/// Texts of a list; nulls are passed over.
+/// Texts of a list; nulls are skipped.
 ///
 /// # Safety
 /// `list` is null or has `count` pointers, each null or to a text.
@@ -198,7 +198,7 @@ rtc_entries! {
         with_program(program, |it| unsafe { copy(&[it.log.as_bytes(), b"\0"].concat(), place) })
     }
 
-    /// Bytes of what the compiler said, with the zero.
+    /// Bytes of the compiler's messages, with the zero.
     fn hiprtcGetProgramLogSize(program: usize, size: *mut usize) {
         // SAFETY: as above.
         with_program(program, |it| input(unsafe { put(size, it.log.len() + 1) }))
@@ -280,7 +280,7 @@ rtc_entries! {
     }
 }
 
-/// A result, if there is one.
+/// A result, if it exists.
 fn made(bytes: &[u8]) -> Result<&[u8], Failure> {
     if bytes.is_empty() { Err(Failure::INVALID_PROGRAM) } else { Ok(bytes) }
 }

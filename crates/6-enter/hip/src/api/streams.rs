@@ -1,6 +1,6 @@
 //! Streams.
 //!
-//! A stream is never busy, since work is done when it is asked for.
+//! A stream is never busy, because work is done at the call.
 
 use super::{entries, put};
 use crate::codes::Code;

@@ -1,6 +1,6 @@
 //! A compiler of this machine that can build code for a GPU, and one run of it.
 //!
-//! A compiler is chosen by whether it can build the target, not by its name or version. That is tried only
+//! A compiler is chosen by whether it can build the target, not by its name or version. That is tested only
 //! after a failure, with an empty kernel, so that a program that compiles pays for one run.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Compilation at run time: what `libhiprtc.so` does, with a clang of this machine.
 //!
-//! The library brings its own declarations of what the language adds to C++, so neither ROCm nor HIP headers
+//! The library has its own declarations of the language's additions to C++, so neither ROCm nor HIP headers
 //! are needed; a program gets a linked code object, as from the vendor's.
 
 mod compiler;
@@ -173,7 +173,7 @@ impl Program {
         Ok(())
     }
 
-    /// The source as it is compiled: behind it the names that are asked for, which makes templates instances.
+    /// The compiled source: followed by the requested names, which instantiates templates.
     fn text(&self) -> String {
         let quoted: String = self.name.chars().filter(|it| !matches!(it, '"' | '\\' | '\n' | '\0')).collect();
         let mut text = format!("#line 1 \"{quoted}\"\n{}\n", self.source);
@@ -212,7 +212,7 @@ fn lowered_names(code: &[u8], expressions: &[String]) -> BTreeMap<String, CStrin
 /// Code that is being linked.
 #[derive(Debug, Default)]
 pub(crate) struct Link {
-    /// Bitcode, each piece by itself.
+    /// Bitcode, one entry per piece.
     inputs: Vec<Vec<u8>>,
     /// The result, which the caller holds a pointer to.
     pub(crate) code: Vec<u8>,
@@ -243,7 +243,7 @@ impl Link {
         Ok(())
     }
 
-    /// Links what was added.
+    /// Links the added pieces.
     pub(crate) fn complete(&mut self, own_target: &str) -> Result<(), Failure> {
         if self.inputs.is_empty() {
             return Err(Failure::LINKING);

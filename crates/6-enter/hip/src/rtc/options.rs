@@ -7,7 +7,7 @@ use std::ffi::OsString;
 /// Parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Options {
-    /// Target, where one is named.
+    /// Target, if given.
     pub(super) target: Option<String>,
     /// Code that is linked later: the result is bitcode.
     pub(super) is_relocatable: bool,

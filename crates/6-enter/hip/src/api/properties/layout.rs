@@ -175,7 +175,7 @@ pub(super) const OLDER: &[Field] = &[
     ("pageableMemoryAccessUsesHostPageTables", Int, 1),
 ];
 
-/// Attributes by number: which property, which element of it.
+/// Attributes by number: the property, and the element of it.
 pub(super) const ATTRIBUTES: &[(u32, &str, usize)] = &[
     (0, "ECCEnabled", 0),
     (1, "accessPolicyMaxWindowSize", 0),

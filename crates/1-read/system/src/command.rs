@@ -190,7 +190,7 @@ impl Stage {
             .and_then(|(_, value)| value.as_deref())
     }
 
-    /// Whether an option is there.
+    /// True if an option is present.
     pub fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
@@ -256,7 +256,7 @@ fn launcher<'a>(
     (Stage { kind, program: program.to_owned(), options, words: Vec::new() }, rest)
 }
 
-/// `torchrun`: options take a word but for a few; what follows is a script, a module or a program.
+/// `torchrun`: options take a word, with few exceptions; then comes a script, a module or a program.
 fn torchrun<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     let flags = |word: &str| TORCHRUN_FLAGS.contains(&word);
     let values: Vec<&str> =

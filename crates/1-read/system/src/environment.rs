@@ -85,7 +85,7 @@ impl Environment {
         self.get(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// Whether a switch is on: `1`, `true`, `yes`, `on`, or a number that is not 0.
+    /// True if a switch is on: `1`, `true`, `yes`, `on`, or a number that is not 0.
     pub fn is_on(&self, name: &str) -> bool {
         self.said(name).is_some_and(is_on)
     }
@@ -100,7 +100,7 @@ impl Environment {
         self.variables.len()
     }
 
-    /// Whether there is none.
+    /// True if no variable is set.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty()
     }

@@ -5,7 +5,7 @@ use std::fmt;
 /// Error of an unreadable input, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// Byte offset in the (uncompressed) input, where one is known.
+    /// Byte offset in the (uncompressed) input, if known.
     pub offset: Option<u64>,
     /// Description, as a phrase.
     pub what: String,

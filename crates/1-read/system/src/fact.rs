@@ -1,4 +1,4 @@
-//! A value with where it was read, or the reason why it is not known.
+//! A value with its source, or the reason why it is unknown.
 
 /// A value that was read, or why it was not.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,7 +60,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The value read further; where that fails the place and `why` are the reason.
+    /// Parses the value; if that fails, the source and `why` become the reason.
     pub fn parse<U>(self, why: &str, read: impl FnOnce(T) -> Option<U>) -> Fact<U> {
         match self {
             Fact::Known { value, from } => match read(value) {

@@ -1,4 +1,4 @@
-//! GPUs and the links between them, as far as any source tells of them.
+//! GPUs and the links between them, from all sources.
 
 use crate::Fact;
 
@@ -74,7 +74,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// A GPU of which nothing is known.
+    /// A GPU without facts.
     pub fn new(name: impl Into<String>) -> Gpu {
         fn none<T>() -> Fact<T> {
             Fact::unknown(NOT_GIVEN)

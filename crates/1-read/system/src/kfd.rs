@@ -34,7 +34,7 @@ pub struct KfdLink {
 pub struct KfdNode {
     /// Number; what runtime messages call `node-N`.
     pub node: u32,
-    /// Fields of `properties`; `Err` where they could not be read.
+    /// Fields of `properties`; `Err` if they could not be read.
     pub properties: Result<BTreeMap<String, u64>, String>,
     /// Links.
     pub links: Vec<KfdLink>,

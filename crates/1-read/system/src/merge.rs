@@ -49,7 +49,7 @@ fn of_node(node: &KfdNode) -> Gpu {
     gpu
 }
 
-/// Fills what is not known of a GPU from another reading of it.
+/// Fills unknown fields of a GPU from another reading of it.
 fn fill(gpu: &mut Gpu, other: Gpu) {
     gpu.bdf = gpu.bdf.take().or(other.bdf);
     gpu.index = gpu.index.or(other.index);

@@ -1,4 +1,4 @@
-//! Whether a machine is a container or virtual, which hide what is below.
+//! Detection of containers and virtual machines, which hide the host.
 //!
 //! A missing sign of a container does not prove bare metal; only visible signs are reported.
 

@@ -1,4 +1,4 @@
-//! Tells outputs apart by what they hold, not by their names.
+//! Detects the kind of an output from its content, not its name.
 //!
 //! An unrecognised input is an error that names the supported ones; nothing is guessed.
 
@@ -7,7 +7,7 @@ use crate::outputs::{amd_smi, docker, inductor, lspci, rocm_smi, rocminfo, vllm}
 use crate::{BootArguments, Environment, Error, InductorCode, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
 
-/// Text of an output longer than this is not what a tool prints.
+/// Longest output; a longer text does not come from a tool.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The output of one tool, read.
@@ -33,7 +33,7 @@ pub(crate) enum Contents {
 }
 
 impl Document {
-    /// Its environment, where it is one.
+    /// Its environment, if it is one.
     pub fn environment(&self) -> Option<&Environment> {
         match &self.contents {
             Contents::Environment(environment) => Some(environment),
@@ -41,7 +41,7 @@ impl Document {
         }
     }
 
-    /// Whether it says something of a program only, and nothing of the machine that runs it.
+    /// True if it describes only a program, not the machine that runs it.
     pub fn is_of_program(&self) -> bool {
         matches!(self.contents, Contents::Environment(_) | Contents::ServerLog(_) | Contents::Inductor(_))
     }

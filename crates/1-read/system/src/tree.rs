@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub enum Content {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// It is there and could not be read; the reason: "permission denied".
+    /// It exists and could not be read; the reason: "permission denied".
     Unreadable(String),
 }
 
@@ -42,7 +42,7 @@ impl Tree {
         self.files.insert(path.into(), Content::Bytes(bytes));
     }
 
-    /// Notes that a file is there and could not be read.
+    /// Notes that a file exists and could not be read.
     pub fn insert_unreadable(&mut self, path: impl Into<String>, reason: impl Into<String>) {
         self.files.insert(path.into(), Content::Unreadable(reason.into()));
     }
@@ -52,7 +52,7 @@ impl Tree {
         self.files.iter().map(|(path, content)| (path.as_str(), content))
     }
 
-    /// Whether it has no file.
+    /// True if it has no file.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -73,12 +73,12 @@ impl Tree {
             .parse("empty", |text| (!text.is_empty()).then_some(text))
     }
 
-    /// Whether a file is there.
+    /// True if a file exists.
     pub fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Whether there is anything below a folder.
+    /// True if a folder has anything below it.
     pub fn has_below(&self, folder: &str) -> bool {
         self.below(folder).next().is_some()
     }

@@ -20,7 +20,7 @@ pub struct Variable {
     pub component: &'static str,
     /// Versions that read it; empty where all do.
     pub versions: &'static str,
-    /// Value in force when it is not set; `-` where that depends.
+    /// Value in force when it is not set; `-` if that depends.
     pub default: &'static str,
     /// Values it takes.
     pub values: &'static str,
@@ -34,7 +34,7 @@ pub struct Variable {
     pub needs: Option<(&'static str, &'static str)>,
     /// Variables it must not be combined with, with their values: `A=1`, or `A` for any value.
     pub conflicts: Vec<&'static str>,
-    /// Nobody reads it; the name that is read instead, or [`NOBODY`].
+    /// No program reads it; the name that is read instead, or [`NOBODY`].
     pub instead: Option<&'static str>,
     /// Source of this row.
     pub source: &'static str,
@@ -58,7 +58,7 @@ impl Variable {
         }
     }
 
-    /// Whether what it needs is there; true where it needs nothing.
+    /// True if the variable it needs is set, or it needs none.
     pub fn has_master(&self, environment: &crate::Environment) -> bool {
         let Some((name, wanted)) = self.needs else { return true };
         let Some(value) = environment.said(name) else { return false };

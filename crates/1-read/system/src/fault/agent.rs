@@ -1,7 +1,7 @@
 //! Dumps of the ROCr debug agent.
 //!
-//! Blocks begin with their titles and have no lengths, so a dump that breaks off is as good as whole up to
-//! there; the line where it ends is kept.
+//! Blocks begin with their titles and have no lengths, so a truncated dump is as good as a complete one up to
+//! its end; the line of the end is kept.
 //!
 //! Source: ROCm/rocr_debug_agent, README.md and `docs/conceptual/user-guide.rst`.
 
@@ -45,7 +45,7 @@ pub struct AgentDump {
     pub page: Option<u64>,
     /// Waves, in order.
     pub waves: Vec<AgentWave>,
-    /// The line at which the dump breaks off.
+    /// The line at which the dump is truncated.
     pub cut: Option<u32>,
 }
 
@@ -108,7 +108,7 @@ impl AgentWave {
         (0..LANES).filter(|lane| exec >> lane & 1 == 1).collect()
     }
 
-    /// The 64-bit value of two vector registers in a lane: what a global access takes as its address.
+    /// The 64-bit value of two vector registers in a lane: the address of a global access.
     pub fn pair(&self, low: u32, lane: usize) -> Option<u64> {
         let at = |number: u32| self.vectors.get(&number)?.get(lane).copied();
         Some(u64::from(at(low.checked_add(1)?)?) << 32 | u64::from(at(low)?))

@@ -77,7 +77,7 @@ pub struct CoreDump {
     pub signal: Option<CoreSignal>,
     /// Mapped files that hold code of GPUs as a rule: programs and libraries, each once.
     pub files: Vec<String>,
-    /// Whether there is a note on GPUs.
+    /// True if the dump has a note on GPUs.
     pub has_gpus: bool,
     /// GPUs.
     pub gpus: Vec<CoreGpu>,
@@ -95,7 +95,7 @@ pub fn is_core(bytes: &[u8]) -> bool {
 }
 
 impl CoreDump {
-    /// Reads the notes of a core dump. What breaks off is a problem beside the rest.
+    /// Reads the notes of a core dump. Truncation is a problem beside the remaining facts.
     ///
     /// # Errors
     /// Fails if a file is not a 64-bit little-endian core dump, or ends within its header.
@@ -242,7 +242,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
 }
 
-/// Owner, kind and body of a note, and what follows it.
+/// Owner, kind and body of a note, and the remaining bytes.
 type Note<'a> = (&'a [u8], u32, &'a [u8], &'a [u8]);
 
 /// The first note.

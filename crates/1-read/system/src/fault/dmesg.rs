@@ -24,7 +24,8 @@ pub struct PageFault {
     pub bdf: String,
     /// `gfxhub0`, `mmhub0`.
     pub hub: String,
-    /// Whether the hardware retries: `retry` and `no-retry`; `None` where older drivers do not say.
+    /// Whether the hardware retries: `retry` and `no-retry`; `None` for older drivers, which do not report
+    /// it.
     pub retry: Option<bool>,
     /// Process.
     pub process: Option<String>,
@@ -46,7 +47,7 @@ pub struct PageFault {
     pub rw: Option<u64>,
     /// More faults followed that are not in the log.
     pub more_faults: Option<u64>,
-    /// The block breaks off before its fields.
+    /// The block is truncated before its fields.
     pub cut: bool,
 }
 

@@ -85,7 +85,7 @@ impl FaultLog {
         Ok(log)
     }
 
-    /// Whether it says nothing of a fault.
+    /// True if it contains no fault.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
             && self.dumps.is_empty()

@@ -138,7 +138,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<RuntimeMessage> {
     found
 }
 
-/// Start of a phrase and what follows it.
+/// Start of a phrase and the text after it.
 fn after<'a>(line: &'a str, phrase: &str) -> Option<(usize, &'a str)> {
     let start = line.find(phrase)?;
     Some((start, &line[start + phrase.len()..]))

@@ -188,7 +188,7 @@ pub(crate) fn text_records(text: &str) -> Vec<Value> {
     records
 }
 
-/// The object at a path, made where it is not there.
+/// The object at a path, created if missing.
 fn block<'a>(record: &'a mut Value, path: &[(usize, String)]) -> Option<&'a mut Map<String, Value>> {
     let mut at = record.as_object_mut()?;
     for (_, key) in path {

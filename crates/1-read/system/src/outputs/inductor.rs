@@ -1,8 +1,8 @@
 //! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of
 //! its cache.
 //!
-//! The environment says what was asked for, the code what was in force when it was written; settings made in
-//! Python or by options of `torch.compile` are seen here only. Source: PyTorch,
+//! The environment shows the requested settings, the code the ones in force when it was written; settings
+//! made in Python or by options of `torch.compile` appear only here. Source: PyTorch,
 //! `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py`
 //! (`torch._inductor.config`).
 
@@ -51,7 +51,7 @@ impl InductorCode {
         self.setting(name) == Some("True")
     }
 
-    /// The variables that would set what the code has, as far as settings have one: `max_autotune` is
+    /// The variables that would set the code's settings, if a setting has one: `max_autotune` is
     /// `TORCHINDUCTOR_MAX_AUTOTUNE`.
     pub fn as_environment(&self) -> crate::Environment {
         let mut environment = crate::Environment::default();
@@ -79,7 +79,7 @@ impl InductorCode {
 
 /// Files of code and of winners of a folder that are read; a cache of a year may have more.
 pub const MOST_FILES: usize = 20_000;
-/// Files that are named where they cannot be read.
+/// Most unreadable files listed by name.
 const MOST_NAMED: usize = 5;
 
 /// Content of a path in a folder of Inductor: code, a winner of autotuning, a compiled graph.
@@ -89,7 +89,7 @@ pub enum InductorFile {
     Code,
     /// Winner of autotuning, JSON.
     Winner,
-    /// Compiled graph, of which only the number is of use.
+    /// Compiled graph, which is only counted.
     Graph,
 }
 

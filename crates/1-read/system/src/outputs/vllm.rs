@@ -1,4 +1,4 @@
-//! The log of a vLLM server: which attention backend was chosen, and what it warns of.
+//! The log of a vLLM server: the chosen attention backend, and warnings.
 
 /// Lines that prove a backend, and its name. Source: vLLM `vllm/platforms/rocm.py` and its guide for AMD
 /// GPUs.

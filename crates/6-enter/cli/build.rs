@@ -1,4 +1,4 @@
-//! Tells the command which build of the HIP runtime library belongs to it, and where that is built.
+//! Gives the command the build id of its HIP runtime library, and the library's build folder.
 //!
 //! Nothing is built here; the command builds the library when it first needs it and finds none installed.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]

@@ -1,9 +1,8 @@
 //! Test double of rocprofv3's predecessors: called `rocprof` or `rocprofv2`, it accepts only the documented
 //! arguments of that tool, runs the program, and writes 3 dispatches in its format.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with
-//! rocprof itself, that the program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that
-//! it lists.
+//! `STAND_IN` selects a failure and its run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof,
+//! the exit code does not show that the program failed. `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -119,7 +118,7 @@ fn run(arguments: &Arguments, first: bool) -> Result<u8, String> {
     Ok(0)
 }
 
-/// Runs so far, this one among them; counted in a file beside the recording.
+/// Runs so far, including this one; counted in a file beside the recording.
 fn count_runs(input: &Path) -> usize {
     let running = input.ancestors().find(|it| it.ends_with(".running")).unwrap_or(input);
     let file = running.parent().map(|it| it.with_extension("runs")).unwrap_or_default();

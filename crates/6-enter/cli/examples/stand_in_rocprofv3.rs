@@ -1,10 +1,10 @@
 //! Test double of rocprofv3: accepts only its documented arguments, runs the program, and writes the same
 //! files: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`,
+//! `STAND_IN` selects a failure and its run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`,
 //! `nothing@1`, `kill@2`, `cut@2`, `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes
 //! would from that run on; `vary@1` counts more in each run. `STAND_IN_VERSION` is its version, `none` for
-//! one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
+//! one that does not report it; `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
 
 use std::fmt::Write as _;
@@ -116,7 +116,7 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs so far, this one among them; counted in a file beside the recording.
+/// Runs so far, including this one; counted in a file beside the recording.
 fn count_runs(folder: &Path) -> usize {
     let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
     let below = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
@@ -206,7 +206,7 @@ fn groups(file: &str) -> Result<Vec<Vec<String>>, String> {
     serde_json::from_value(job["pmc_groups"].clone()).map_err(|it| it.to_string())
 }
 
-/// Writes what was recorded.
+/// Writes the recorded data.
 fn write(arguments: &Arguments, folder: &Path, wrong: &Wrong) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     if arguments.trace {

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Accuracy, look: &Look) -> Result<Outcome> {
     Ok(Outcome::of(found.failed, false))
 }
 
-/// Refuses what is not a measured recording and an emulated one of the same target.
+/// Refuses anything but a measured recording and an emulated one of the same target.
 fn check(gpu: &Subject, emulated: &Subject) -> Result<()> {
     if gpu.workload.machine.emulator().is_some() {
         return Err(usage(format!("`{}` is emulated", gpu.path), "the recording of a GPU comes first"));

@@ -175,7 +175,7 @@ pub(crate) struct Inspect {
     /// Show the annotated disassembly of every kernel shown.
     #[arg(long)]
     pub(crate) asm: bool,
-    /// Show a card for every kernel, however many there are.
+    /// Show a card for every kernel, whatever their number.
     #[arg(long, conflicts_with_all = ["sort", "top"])]
     pub(crate) details: bool,
     /// Order of the table: worst first.

@@ -1,7 +1,7 @@
 //! `rockhound breakdown`: predictions of a recording that keeps what its waves did.
 //!
-//! Dispatches come in the order in which they ran, since caches keep lines from one to the next; what is
-//! predicted goes into the recording, and `analyze` shows it.
+//! Dispatches come in the order in which they ran, since caches keep lines from one to the next; the
+//! predictions go into the recording, and `analyze` shows them.
 
 use crate::analyze;
 use crate::args::{Analyze, Breakdown, Look};
@@ -84,7 +84,7 @@ fn head(file: &Path) -> Result<Head> {
     read().with_context(|| format!("`{}`", file.display()))
 }
 
-/// Clocks for what is asked for, which some of the dispatches must be able to run as.
+/// Timing models for the request, which must suit at least one of the dispatches.
 fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     let model = Replay::model(heads.first().context("no dispatch is selected")?).map_err(wrong)?;
     let limits = args.limits || args.what_if.is_empty();

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     Ok(Outcome::of(!comparison.errors.is_empty(), comparison.regressions > 0))
 }
 
-/// Cards of all selected kernels of one side, without what is not compared.
+/// Cards of all selected kernels of one side, without the fields that are not compared.
 fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
     let mut cards = Vec::new();
     let errors = each_kernel(

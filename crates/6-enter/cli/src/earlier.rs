@@ -1,7 +1,7 @@
 //! Checks the output folder of a recording.
 //!
-//! A recording can cost hours on a machine that is no longer there. An emulated one is replaced when asked
-//! for; one that a profiler made, never.
+//! A recording can cost hours on a machine that is no longer available. An emulated one is replaced on
+//! request; a profiler's, never.
 
 use crate::exit::usage;
 use anyhow::Result;
@@ -76,7 +76,7 @@ fn writable(folder: &Path) -> Result<()> {
     })
 }
 
-/// Removes what an earlier recording in the same folder has and this one may not have.
+/// Removes files of an earlier recording that the new one may lack.
 pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
     let beside = [
         "pmc_perf.csv",

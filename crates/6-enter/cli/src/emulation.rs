@@ -1,7 +1,7 @@
 //! Running a program with Rockhound's HIP runtime in place of the vendor's.
 //!
-//! The program is a child process that finds the library by its usual names in a private folder; what it did
-//! is written down by the library as it happens, so it stays however the program ends.
+//! The program is a child process that finds the library by its usual names in a private folder; the library
+//! records each dispatch as it happens, so the recording survives any end of the program.
 
 mod dynamic;
 pub(crate) mod library;
@@ -197,7 +197,7 @@ fn signal_name(signal: i32) -> String {
     format!("{name} (signal {signal})")
 }
 
-/// A model's name without the make, and its clock where that is not the highest.
+/// A model's name without the vendor, and its clock unless it is the highest.
 pub(crate) fn title(model: &Model) -> String {
     match model.key().split_once('@') {
         None => model.short().to_owned(),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use render::{json, text};
 use view::{Format, RuleInfo};
 
-/// Prints the list of rules, or the pages of those asked for.
+/// Prints the list of rules, or the pages of the requested ones.
 pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
     let rules = study::rules();
     let wanted = args.rule.as_deref().map(str::to_ascii_uppercase);

@@ -1,7 +1,7 @@
 //! `rockhound inspect`: cards, tables, listings and documents of every kernel in the inputs.
 //!
-//! Documents are written kernel by kernel as they come; only text waits, since how it looks depends on how
-//! many kernels there are.
+//! Documents are written kernel by kernel as they come; only text waits, because its form depends on the
+//! number of kernels.
 
 pub(crate) mod recorded;
 
@@ -25,7 +25,7 @@ struct Part {
     /// Rendered, unless it is not yet known how.
     text: String,
     card: Option<Box<KernelCard>>,
-    /// The code is not what a recording ran.
+    /// Reason if the code differs from the recording's.
     refused: Option<String>,
 }
 
@@ -135,7 +135,7 @@ fn asked(args: &Inspect) -> Result<Asked> {
     Ok(Asked { files, selection, recorded })
 }
 
-/// Makes of a kernel what the format needs.
+/// Converts a kernel for the format.
 fn part(
     mut judged: Judged<'_, '_>,
     args: &Inspect,

@@ -218,7 +218,7 @@ impl Prepared {
         })
     }
 
-    /// Runs the kernel checked and reports what is wrong; nothing is counted.
+    /// Runs the kernel checked and reports mistakes; nothing is counted.
     fn look_for_mistakes(
         &mut self,
         file: &LaunchFile,
@@ -319,7 +319,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Compares results with what the file expects; whether one differs.
+    /// Compares results with the file's expected values; returns whether one differs.
     fn check(&self, file: &LaunchFile) -> Result<bool> {
         let start = file.numbers(&self.contents);
         let mut differs = false;

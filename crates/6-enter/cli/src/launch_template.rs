@@ -18,7 +18,7 @@ const EXAMPLE: u32 = 1_048_576;
 /// Work-items of a workgroup in a template.
 const WORKGROUP: u32 = 256;
 
-/// Names of types in sources, and what a launch file calls them.
+/// Names of types in sources, with their names in a launch file.
 const TYPES: [(&str, &str); 16] = [
     ("double", "f64"),
     ("float", "f32"),

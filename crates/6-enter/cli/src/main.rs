@@ -1,7 +1,7 @@
 //! The `rockhound` command.
 //!
-//! Commands return what they found as an [`exit::Outcome`] or an error; only here are errors printed and the
-//! process ended. Data goes to standard output, everything else to standard error.
+//! Commands return an [`exit::Outcome`] or an error; only this module prints errors and ends the process.
+//! Data goes to standard output, everything else to standard error.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

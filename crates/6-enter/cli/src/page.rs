@@ -20,7 +20,7 @@ pub(crate) struct Wish {
     pub(crate) units: Units,
 }
 
-/// Makes a page; whether a recording could not be read, which was said.
+/// Makes a page; returns whether a recording could not be read, which was reported.
 pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
     let Subjects { all: mut subjects, renames, failed } = subjects::read(&wish.asked)?;
     let definitions = Definitions::built_in();

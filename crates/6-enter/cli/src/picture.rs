@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// A chart with what a page has around it.
+/// A chart with its texts on a page.
 pub(crate) struct Chart<'a> {
     pub(crate) svg: &'a str,
     pub(crate) title: &'a str,

@@ -144,7 +144,7 @@ fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
     }
 }
 
-/// Profiles, and reports what was recorded.
+/// Profiles, and reports the recording.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if args.list_sets {
         let targets: Vec<String> = Target::names().map(str::to_owned).collect();

@@ -20,7 +20,7 @@ const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 /// Between two looks at a kernel's progress.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Runs a kernel, and shows how far it is when it takes long. `waves` is what there is to do.
+/// Runs a kernel, and shows its progress when it takes long. `waves` is the total.
 pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
-/// The folder of a recording: the one that was asked for, or one named after program and GPU.
+/// The folder of a recording: the requested one, or one named after program and GPU.
 pub(crate) fn recording_folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
     let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
     // A path that is not UTF-8 has no placeholders.

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use view::{Format, counted};
 
-/// The set with this name, or which there are.
+/// The set with this name; the error lists the existing ones.
 pub(crate) fn by_name(name: &str) -> Result<Set> {
     Set::by_name(name).ok_or_else(|| {
         let known: Vec<&str> = sets().iter().map(|set| set.name).collect();
@@ -19,7 +19,7 @@ pub(crate) fn by_name(name: &str) -> Result<Set> {
     })
 }
 
-/// All sets with their metrics, and what they need on each target.
+/// All sets with their metrics, and their requirements on each target.
 pub(crate) fn list(definitions: &Definitions, targets: &[String], format: Format) -> Result<String> {
     let compiled =
         targets.iter().map(|target| definitions::compile(definitions, target)).collect::<Result<Vec<_>>>()?;

@@ -124,7 +124,7 @@ fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
     output.finish()
 }
 
-/// Whether a file is to be a page.
+/// True if a file is to be a page.
 fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
 }

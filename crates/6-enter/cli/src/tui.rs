@@ -1,7 +1,7 @@
 //! `rockhound tui`: a recording on the full screen.
 //!
-//! Recordings are read once; choosing a kernel only selects among what was read. However this ends, by a key,
-//! a signal or a panic, the terminal is left as it was found.
+//! Recordings are read once; choosing a kernel only selects from that data. The terminal is restored at every
+//! end: by a key, a signal or a panic.
 
 use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Set in the test of how a panic leaves the terminal; debug builds only.
 const PANIC: &str = "ROCKHOUND_TEST_PANIC";
 
-/// Shows the screen until it is left.
+/// Shows the screen until the user leaves it.
 pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(usage(
@@ -141,7 +141,7 @@ struct Read {
     wanted: Wanted,
     kernels: Vec<KernelEntry>,
     findings: Vec<Finding>,
-    /// Listings, or why there are none.
+    /// Listings, or the reason why they are missing.
     code: Result<Vec<(Listing, Vec<Finding>)>, String>,
 }
 

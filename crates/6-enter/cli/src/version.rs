@@ -1,6 +1,6 @@
-//! `rockhound --version --verbose`: how this command was built, and what it finds on this machine.
+//! `rockhound --version --verbose`: build facts of this command, and the tools and devices of this machine.
 //!
-//! Every line is what a report of a fault needs; a thing that is not there is said to be absent.
+//! Every line is needed in a bug report; a missing thing is reported as absent.
 
 use crate::emulation::library::{self, Libraries};
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! `rockhound view`: recordings and traces as pages from a local server.
 //!
-//! A page is made from the folder when it is asked for, so nothing that is shown can be out of date; requests
-//! for the same page of the same folder wait for one making of it.
+//! A page is made from the folder at each request, so it is never out of date; concurrent requests for the
+//! same page of the same folder share one.
 
 mod guard;
 
@@ -46,7 +46,7 @@ struct Server {
     merges_ranks: bool,
     /// All runs in a folder are one.
     merges_runs: bool,
-    /// Made pages by what was asked of which version.
+    /// Finished pages by request and version.
     pages: Mutex<VecDeque<(Question, String, Bytes)>>,
     /// One page is made at a time.
     making: tokio::sync::Mutex<()>,
@@ -142,7 +142,7 @@ fn open(url: &str) {
     }
 }
 
-/// The page of what the query asks for.
+/// The page for a query.
 async fn show(State(server): State<Arc<Server>>, Query(query): Query<BTreeMap<String, String>>) -> Response {
     let question = match server.question(&query) {
         Ok(question) => question,

@@ -35,7 +35,7 @@ pub(crate) struct Analyze {
     /// List the metrics of the recording's GPU.
     #[arg(long, group = "list")]
     pub(crate) list_metrics: bool,
-    /// List the facts of the machine, each with where it is from.
+    /// List the facts of the machine, each with its source.
     #[arg(long, group = "list")]
     pub(crate) specs: bool,
     /// List the panels of the recording's GPU, with the names that `-b` takes for them.
@@ -95,7 +95,7 @@ pub(crate) struct Analyze {
 }
 
 impl Analyze {
-    /// The report on a recording just made: the short one, unless some blocks are asked for.
+    /// The report on a new recording: the short one, unless some blocks are requested.
     pub(crate) fn of_recording(folder: &Path, blocks: &[String]) -> anyhow::Result<Analyze> {
         let mut words = vec![OsStr::new("rockhound"), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
         match blocks {

@@ -38,16 +38,16 @@ pub(crate) struct Doctor {
     /// Name how the machines given differ.
     #[arg(long)]
     pub(crate) compare: bool,
-    /// Write what is known of this machine into a bundle.
+    /// Write the facts of this machine into a bundle.
     #[arg(long, value_name = "FILE.tar.zst", conflicts_with_all = ["files", "pid", "env", "compare"])]
     pub(crate) capture: Option<PathBuf>,
     /// Keep the name of the host in the bundle; otherwise a hash replaces it.
     #[arg(long, requires = "capture")]
     pub(crate) names: bool,
-    /// Print a script that sets what is not as wanted.
+    /// Print a script that corrects failed checks.
     #[arg(long, conflicts_with_all = ["pid", "capture", "compare"])]
     pub(crate) fix: bool,
-    /// Set it (needs root), keep what was there before, and read every change back.
+    /// Run it (needs root), save the old values, and read every change back.
     #[arg(long, requires = "fix", conflicts_with = "files")]
     pub(crate) apply: bool,
     /// Put back what --apply changed.

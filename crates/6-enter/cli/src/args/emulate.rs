@@ -29,8 +29,8 @@ pub(crate) struct Emulate {
     /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
-    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
-    /// What is found makes the exit code 2, unless the program itself fails.
+    /// Look for mistakes instead of counting: data races between waves, reads of uninitialised LDS. Findings
+    /// make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
     pub(crate) check: Vec<String>,
 }
@@ -144,19 +144,19 @@ pub(crate) struct Profile {
     /// with commas between are one prediction.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) what_if: Vec<String>,
-    /// Keep what waves did, a file for each dispatch: `rockhound breakdown` then predicts without another
-    /// run.
+    /// Keep the events of waves, a file for each dispatch: `rockhound breakdown` then predicts without
+    /// another run.
     #[arg(long, conflicts_with_all = ["check", "sample_workgroups", "counters_only"])]
     pub(crate) keep_events: bool,
-    /// Count only what follows from execution: caches and times are not modelled, and what needs them is n/a.
-    /// Takes a fraction of the time.
+    /// Count only what follows from execution: caches and times are not modelled, and values that need them
+    /// are n/a. Takes a fraction of the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
     pub(crate) counters_only: bool,
     /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs if all
     /// would take long, and reports how far they differ; `full` always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
-    /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
+    /// Only the recording matters, not the results of kernels: dispatches that are not recorded do not run.
     #[arg(long)]
     pub(crate) no_results: bool,
     /// Program and its arguments.
@@ -196,8 +196,8 @@ pub(crate) struct Breakdown {
 }
 
 impl Profile {
-    /// Whether an emulated recording in the folder is replaced: asked for, or left by the same command in the
-    /// folder it chooses itself.
+    /// True if an emulated recording in the folder is replaced: on request, or if the same command left it in
+    /// its default folder.
     pub(crate) fn replaces(&self) -> bool {
         self.overwrite || self.output.is_none()
     }

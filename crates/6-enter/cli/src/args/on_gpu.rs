@@ -50,8 +50,8 @@ pub(crate) struct OnGpu {
     /// For how long a process is attached to, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) attach_duration: u64,
-    /// Count only some of the time, in milliseconds: after a delay, for a time, so often; only what one run
-    /// reads.
+    /// Count only part of the time, in milliseconds: a delay, a duration, and the number of repetitions; only
+    /// counters that one run reads.
     #[arg(long, value_name = "DELAY:TIME:REPEAT", conflicts_with_all = ["file", "attach"])]
     pub(crate) collection_period: Option<String>,
 }

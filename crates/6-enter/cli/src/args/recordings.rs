@@ -70,7 +70,7 @@ pub(crate) struct Roofline {
     /// say.
     #[arg(long, value_name = "GPU", requires = "measure")]
     pub(crate) gpu: Option<String>,
-    /// On a GPU: measure each roof so often; the median counts, the smallest and the largest are kept.
+    /// On a GPU: measurements per roof; the median counts, the smallest and the largest are kept.
     #[arg(long, value_name = "N", requires = "measure", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: u16,
     /// On a GPU: make kernels so long that two lengths differ by this many microseconds.
@@ -204,14 +204,14 @@ impl Subject {
 pub(crate) struct Pick {
     #[command(flatten)]
     pub(crate) part: Part,
-    /// GPU of the recording, where it does not say: target or model.
+    /// GPU of the recording, if it does not name it: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
     /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` side by side.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
-    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by
-    /// side, `merged` as one.
+    /// Take the runs in one folder, each with the same counters or other kernels: `each` side by side,
+    /// `merged` as one.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
     pub(crate) runs: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze

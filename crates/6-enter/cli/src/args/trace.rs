@@ -62,7 +62,7 @@ pub(crate) struct Trace {
     /// Write the matrix products to a file, as TunableOp lists those it is to tune.
     #[arg(long, value_name = "FILE")]
     pub(crate) untuned: Option<PathBuf>,
-    /// Write the timeline, what was selected of it, in place of a report.
+    /// Write the selected part of the timeline instead of a report.
     #[arg(long, value_enum, value_name = "KIND", requires = "output", conflicts_with_all = ["base", "format"])]
     pub(crate) export: Option<Export>,
     /// Read large traces again, without the index that the first run left in the user's cache folder.

@@ -115,7 +115,7 @@ pub(crate) enum Sort {
     Line,
     /// Longest first.
     Time,
-    /// Most often asked for first.
+    /// Most calls first.
     Calls,
     /// Most time lost against the fastest row of the same key first.
     Lost,
@@ -180,7 +180,7 @@ pub(crate) struct Query {
     /// Tokens of a mixture of experts.
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u64>,
-    /// The key as the file writes it, or a part of it.
+    /// The key as written in the file, or a part of it.
     #[arg(long, value_name = "TEXT")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -279,7 +279,7 @@ pub(crate) struct TuneDiff {
     pub(crate) write: Write,
 }
 
-/// Write a file in another format where the meaning is kept, and list what is lost.
+/// Convert a file to another format where the meaning is kept, and list the losses.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tunedb convert hipblaslt.log --to tunableop-untuned -o tunableop_untuned0.csv

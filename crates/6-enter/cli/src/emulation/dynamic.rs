@@ -29,7 +29,7 @@ pub(crate) struct Dynamic<'a> {
 }
 
 impl<'a> Dynamic<'a> {
-    /// Reads it; `None` when there is none: the file is linked statically.
+    /// Reads it; `None` if the file is linked statically.
     pub(crate) fn read(data: &'a [u8]) -> Option<Dynamic<'a>> {
         let headers = headers(data)?;
         let section = headers.iter().find(|it| it.kind == DYNAMIC)?;
@@ -58,7 +58,7 @@ impl<'a> Dynamic<'a> {
         Some(dynamic)
     }
 
-    /// Whether a name occurs.
+    /// True if a name occurs.
     pub(crate) fn names(&self, name: &str) -> bool {
         self.strings.split(|byte| *byte == 0).any(|it| it == name.as_bytes())
     }

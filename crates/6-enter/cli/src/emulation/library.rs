@@ -1,7 +1,7 @@
 //! Search for the HIP runtime library.
 //!
-//! Only a file with the mark of this very build is used; any other is named and passed over. A command that
-//! was installed alone builds its library from the sources it was built from, once, and keeps it.
+//! Only a file with the marker of this build is used; others are named and skipped. A command installed
+//! without its library builds the library from its sources, once, and keeps it.
 
 use anyhow::{Context, Result, anyhow};
 use host::Contents;
@@ -57,7 +57,7 @@ pub(crate) fn find() -> Result<PathBuf> {
     })
 }
 
-/// Beside the program, in `../lib`, where it was built, and where an earlier run kept it.
+/// Beside the program, in `../lib`, in the build folder, and in the folder where an earlier run kept it.
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(beside) = beside() {
@@ -87,8 +87,8 @@ fn cache() -> Option<PathBuf> {
     Some(base.join("rockhound").join(MARK.trim_end_matches('\0')))
 }
 
-/// Copies the library to where later runs find it even when the sources are gone; without such a place it
-/// stays.
+/// Copies the library to a folder where later runs find it even when the sources are gone; without such a
+/// folder it stays.
 fn keep(path: &Path) -> PathBuf {
     let copy = || {
         let folder = cache()?;
@@ -141,7 +141,7 @@ fn build() -> Result<PathBuf> {
     Ok(if is_installed() { keep(&path) } else { path })
 }
 
-/// Whether a file has the mark.
+/// True if a file has the marker.
 fn is_ours(path: &Path) -> bool {
     let Ok(contents) = Contents::open(path) else { return false };
     memchr::memmem::find(contents.bytes(), MARK.as_bytes()).is_some()

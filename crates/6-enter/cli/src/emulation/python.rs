@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 12] = [
     ("rockhound_live/triton_driver.py", include_str!("../../python/rockhound_live/triton_driver.py")),
 ];
 
-/// Writes the files; what `PYTHONPATH` is to be, with what it was.
+/// Writes the files; returns the new `PYTHONPATH`, which includes the old one.
 pub(super) fn write(session: &Path) -> Result<OsString> {
     let folder = session.join(FOLDER);
     let written = FILES.iter().try_for_each(|(name, text)| {

@@ -151,8 +151,8 @@ impl Recorded {
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Adds to the listing of a kernel of `file` what its instructions did, and to the findings on it what
-    /// that says of them.
+    /// Adds per-instruction data to the listing of a kernel of `file`, and findings from that data to its
+    /// findings.
     pub(crate) fn add_to(
         &self,
         listing: &mut Listing,
@@ -167,7 +167,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Adds what an emulated kernel's instructions did.
+    /// Adds the per-instruction data of an emulated kernel.
     fn add_run_to(&self, listing: &mut Listing, evidence: &KernelEvidence<'_>, file: &str) -> Result<()> {
         let kernel = evidence.kernel;
         let mut refused: Option<(Mismatch, &KernelRun)> = None;

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The file as Triton writes it, as far as it is of use.
+/// The used fields of Triton's file.
 #[derive(Deserialize)]
 struct Written {
     name: String,
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Signature {
     }
 }
 
-/// Names of element types in Triton's signatures and intermediate code, and what a launch file calls them.
+/// Names of element types in Triton's signatures and intermediate code, with their names in a launch file.
 const TYPES: [(&str, &str); 17] = [
     ("fp64", "f64"),
     ("f64", "f64"),
@@ -97,7 +97,7 @@ pub(super) struct Named {
     pub(super) name: String,
     /// Type as a launch file calls it; 8-bit floats are bytes.
     pub(super) element: &'static str,
-    /// Whether it is a pointer.
+    /// True for a pointer.
     pub(super) pointer: bool,
     /// Bytes per program of memory that Triton adds.
     pub(super) added: Option<u64>,

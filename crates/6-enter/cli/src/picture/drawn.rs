@@ -64,7 +64,7 @@ fn tree(svg: &str, fonts: Database) -> Result<Tree> {
     Tree::from_str(svg, &options).map_err(|error| anyhow!("cannot draw the chart: {error}"))
 }
 
-/// Whether the program's font has a character.
+/// True if the program's font has a character.
 fn own(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{ff}' | '–' | '—' | '‘'..='”' | '•' | '…' | '←'..='↓' | '−' | '○' | '●' | '≤' | '≥')
 }

@@ -51,8 +51,8 @@ pub(crate) fn denied(error: &std::io::Error) -> String {
     format!("`{GPU_DEVICE}` cannot be opened: {error}\nhint: {hint}")
 }
 
-/// Refuses a device that is there and may not be opened: the program would fail on it later, in the
-/// profiler's words.
+/// Refuses a device that exists and may not be opened: the program would fail on it later, with the
+/// profiler's message.
 fn refuse_denied(opened: std::io::Result<std::fs::File>) -> Result<()> {
     match opened {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -120,7 +120,7 @@ fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     })
 }
 
-/// Says what is kept and what to do where passes are missing.
+/// Reports kept passes, and the remedy for missing ones.
 fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
     let all = request.runs().len();
     let folder = request.output.display();
@@ -217,7 +217,7 @@ fn refuse_what_emulates(args: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// A GPU, as far as it is known.
+/// Known facts of a GPU.
 struct Gpu {
     target: &'static Target,
     /// Model, if product or number of compute units identify it.

@@ -28,7 +28,7 @@ struct Roof {
     what: &'static str,
     column: Option<&'static str>,
     value: f64,
-    /// The smallest and the largest, where it was measured several times.
+    /// The smallest and the largest of repeated measurements.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
     unit: &'static str,
@@ -91,8 +91,7 @@ fn emulated(name: &str) -> Result<&'static Model> {
     })
 }
 
-/// Columns of the vendor's file: a value, and where it was measured several times the smallest and the
-/// largest.
+/// Columns of the vendor's file: a value, and for repeated measurements the smallest and the largest.
 fn columns(peaks: &[Peak]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for peak in peaks {

@@ -48,13 +48,13 @@ impl Wanted {
     }
 }
 
-/// A trace of the command line, what was selected of it.
+/// The selected part of a trace of the command line.
 pub(crate) struct Selected {
     pub(crate) path: PathBuf,
     pub(crate) timeline: Timeline,
 }
 
-/// The traces of all paths, as far as they can be read, and why others cannot.
+/// The readable traces of all paths, and the errors of the others.
 pub(crate) fn read<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     wanted: &Wanted,
@@ -84,8 +84,8 @@ fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow
     traces::read(path, indexed)
 }
 
-/// Whether paths are traces alone. What has counters, samples or instructions of its kernels is a recording,
-/// whose page has the timeline too.
+/// True if paths are traces only. A path with counters, samples or instructions of its kernels is a
+/// recording, whose page has the timeline too.
 pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bool {
     let mut any = false;
     for path in paths {
@@ -106,7 +106,7 @@ pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bo
     any
 }
 
-/// A table is read whole to tell what it is; it is small beside other traces.
+/// A table is read whole to find its kind; it is small compared with other traces.
 fn is_table(path: &Path) -> bool {
     path.is_file() && traces::file(path, true).is_ok()
 }
@@ -115,7 +115,7 @@ fn says_more_than_times(it: &workload::Workload) -> bool {
     !it.counters.is_empty() || it.samples.is_some() || it.traces.is_some() || it.machine.emulator().is_some()
 }
 
-/// Names that tell traces apart: what is left of their paths without what they have in common.
+/// Names that distinguish traces: their paths without the common parts.
 pub(crate) fn names(all: &[Selected]) -> Vec<String> {
     let file = |it: &Selected| {
         it.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -128,7 +128,7 @@ pub(crate) fn names(all: &[Selected]) -> Vec<String> {
     all.iter().map(|it| it.path.display().to_string()).collect()
 }
 
-/// Traces as what is asked about.
+/// Traces as inputs of the report.
 pub(crate) fn inputs(all: &[Selected]) -> Vec<Input<'_>> {
     all.iter()
         .zip(names(all))

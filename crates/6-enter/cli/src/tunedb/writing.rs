@@ -1,4 +1,4 @@
-//! `rockhound tunedb merge` and `convert`: what is written goes beside its place and is renamed.
+//! `rockhound tunedb merge` and `convert`: output goes to a temporary file, which is renamed.
 
 use super::{Opened, finish};
 use crate::args::{ConvertTo, Look, TuneConvert, TuneMerge, TuneWrite};

@@ -33,7 +33,7 @@ impl Guard {
         &self.token
     }
 
-    /// Whether `Host` names this machine: as `localhost`, or by the address listened on.
+    /// True if `Host` names this machine: as `localhost`, or by the address listened on.
     fn is_own(&self, host: &str) -> bool {
         let (name, port) = match host.strip_prefix('[') {
             Some(rest) => rest.split_once(']').unwrap_or((rest, "")),
@@ -49,7 +49,7 @@ impl Guard {
         }
     }
 
-    /// Whether a path begins with the token; takes as long for a nearly right one as for any other.
+    /// True if a path begins with the token; the comparison takes constant time.
     fn has_token(&self, path: &str) -> bool {
         let first = path.strip_prefix('/').unwrap_or(path).split('/').next().unwrap_or_default().as_bytes();
         let own = self.token.as_bytes();

@@ -34,7 +34,7 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
 }
 
-/// The launcher of ranks and the program it starts, where there is one.
+/// The launcher of ranks and the program it starts, if the command has one.
 pub(in crate::profile) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     split_launcher(program).ok().flatten().map(|at| program.split_at(at))
 }
@@ -323,7 +323,7 @@ fn check_period(period: &str) -> Result<()> {
     }
 }
 
-/// The counters of what is asked for, by run of the program.
+/// The requested counters, by run of the program.
 fn passes(args: &Profile, target: &Target) -> Result<Plan> {
     let definitions = Definitions::built_in();
     let compiled = host::definitions::compile(definitions, target.name)?;

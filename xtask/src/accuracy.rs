@@ -39,7 +39,7 @@ impl Errors {
         self.0.entry((target, quantity.to_string())).or_default().push(comparison);
     }
 
-    /// A quantity was compared where it is 0 on hardware and in the model.
+    /// Adds a comparison of a quantity that is 0 on hardware and in the model.
     fn add_zero(&mut self, target: &'static str, quantity: &str, of: impl Into<String>) {
         let comparison = Comparison { of: of.into(), error: None };
         self.0.entry((target, quantity.to_string())).or_default().push(comparison);
@@ -80,7 +80,7 @@ impl Page {
         row(self.slots.entry(slot).or_default(), cells);
     }
 
-    /// The sections of which a slot is filled.
+    /// Sections for a slot.
     fn part(&self) -> String {
         let filled = |section: &&str| slots(section).any(|name| self.slots.contains_key(name));
         let sections: Vec<&str> = PAGE.split_inclusive("\n\n## ").filter(filled).collect();

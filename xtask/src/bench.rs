@@ -1,7 +1,7 @@
-//! Benchmarks: measured numbers beside what is asked of them.
+//! Benchmarks: measured numbers and their bounds.
 //!
-//! A benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line that has a bound says whether it is
-//! kept. Inputs that are not there are said to be skipped.
+//! A benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line with a bound reports whether it is
+//! kept. Missing inputs are reported as skipped.
 
 mod cold_start;
 mod decoder;
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the command in release and says where it is.
+/// Builds the command in release and returns its path.
 fn build_rockhound() -> Result<PathBuf> {
     crate::run::run("cargo", &["build", "--quiet", "--release", "-p", "rockhound", "-j1"])?;
     Ok(release_folder().join("rockhound"))

@@ -29,7 +29,7 @@ pub(crate) type Outputs = BTreeMap<PathBuf, String>;
 
 struct Generator {
     name: &'static str,
-    /// Folders that hold nothing but this generator's files; what else is found there is stale.
+    /// Folders that hold only this generator's files; any other file in them is stale.
     owns: &'static [&'static str],
     generate: fn() -> Result<Outputs>,
 }

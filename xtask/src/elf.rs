@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Newest version of glibc that what is given away may need: RHEL 8 has it, and `manylinux_2_28` is named
+/// Newest version of glibc that distributed files may need: RHEL 8 has it, and `manylinux_2_28` is named
 /// after it.
 pub(crate) const OLDEST_GLIBC: (u32, u32) = (2, 28);
 

@@ -251,8 +251,8 @@ impl Run<'_> {
         list
     }
 
-    /// Levels: what is under way, summed over the cycles of the run that counted it, and the counters read in
-    /// it.
+    /// Levels: number in flight, summed over the cycles of the run that counted it, and the counters read in
+    /// that run.
     fn levels(&self) -> Vec<Level> {
         let k = self.kernel;
         let (waves, cycles) = (self.waves(), self.cycles());
@@ -414,7 +414,7 @@ fn dispatches(runs: &[Run<'_>], order: &[usize]) -> Dispatches {
     dispatches
 }
 
-/// The counters of all runs: sums, channels of the L2, and levels with what was counted beside them.
+/// The counters of all runs: sums, channels of the L2, and levels with the counters of their runs.
 fn recorded(runs: &[Run<'_>]) -> Counters {
     let mut counters = Counters::default();
     let mut add = |name: &str, instance, run: Option<&str>, values| {

@@ -18,7 +18,7 @@ const OBJDUMP: &str = "llvm-objdump-22";
 
 /// A difference that is LLVM's own.
 struct Fault {
-    /// Whether LLVM's text shows it.
+    /// True if LLVM's text shows it.
     shows: fn(&str) -> bool,
     /// Replacement here.
     here: Instead,
@@ -297,7 +297,7 @@ fn one(isa: Isa, inst: &Inst, line: &Line, text: &mut String, outcome: &mut Outc
     }
 }
 
-/// Whether LLVM's fault explains the difference; it may take another length, too.
+/// True if a fault of LLVM explains the difference; it may take another length, too.
 fn is_fault(ours: &str, line: &Line) -> bool {
     let theirs = line.text.as_str();
     // The treatment of the rest of an SDWA destination has three values; LLVM prints any text for the fourth.

@@ -1,6 +1,6 @@
-//! The licences of everything that is compiled into what is given away.
+//! Licences of everything compiled into the distributed files.
 //!
-//! Texts come from the packages themselves; a text that several share is there once.
+//! Texts come from the packages themselves; a text that several share is written once.
 
 use crate::run::{FULL, output, root};
 use anyhow::{Context, Result, anyhow, bail};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Names of licence files, as far as they are alike.
+/// Beginnings of the names of licence files.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
 /// Depth below a package's folder at which bundled C code has its licence.

@@ -172,8 +172,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// Starts this program again, built with our own crates. Ends with its exit code where it fails, since it has
-/// said why.
+/// Starts this program again, built with our own crates. Exits with its exit code if it fails, because it has
+/// printed the reason.
 fn with_workspace(arguments: &[String]) -> Result<()> {
     let status = std::process::Command::new("cargo")
         .args(["run", "--quiet", "--package", "xtask", "--"])

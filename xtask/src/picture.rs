@@ -1,6 +1,6 @@
 //! `cargo xtask picture`: draws the terminal output of commands as the pictures of the README.
 //!
-//! The picture is made from the real output, so it cannot promise what the program does not print.
+//! The picture is made from real output, so it shows only what the program prints.
 
 use crate::run::root;
 use anyhow::{Context, Result, bail, ensure};
@@ -24,7 +24,7 @@ const PALETTE: [&str; 16] = [
     "#ff7b86", "#b5e890", "#ffd787", "#7fc1ff", "#df95f5", "#6fd3de", "#ffffff",
 ];
 
-/// Runs the commands and writes the pictures; with an argument, the program is there already.
+/// Runs the commands and writes the pictures; with an argument, the program is built already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     PICTURES.iter().try_for_each(|(file, words, end)| picture(file, words, *end, arguments))
 }

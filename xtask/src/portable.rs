@@ -1,7 +1,7 @@
 //! Distributed files, built so that they run on old systems, and installed.
 //!
 //! A program needs the C library it was linked with or a newer one, so the linker is told of an old one (zig
-//! knows the symbols of all). Without zig the programs need what this machine has, which is said.
+//! knows the symbols of all). Without zig the programs need this machine's version, which is reported.
 
 use crate::run::{FULL, output, root, run, target};
 use crate::{elf, licences, tools};
@@ -25,7 +25,7 @@ pub(crate) struct Built {
     folder: PathBuf,
     /// They were linked for [`elf::OLDEST_GLIBC`].
     pub(crate) portable: bool,
-    /// A build for tests, with debug information that nobody needs.
+    /// A build for tests, with debug information that users do not need.
     for_tests: bool,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Layout {
     pub(crate) licences: &'static str,
 }
 
-/// Whether a build with this profile is for old systems: what is only tried here is not.
+/// True if a build with this profile is for old systems; builds for local tests are not.
 pub(crate) fn is_portable(profile: &str) -> bool {
     if profile == "dev" {
         return false;
@@ -144,7 +144,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Runs a program and gives what it printed.
+/// Runs a program and returns its output.
 pub(crate) fn succeed(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !output.status.success() {

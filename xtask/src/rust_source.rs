@@ -1,4 +1,4 @@
-//! Rust source divided into code, comments and literals, as far as checks on text need it.
+//! Rust source divided into code, comments and literals, precisely enough for checks on text.
 //!
 //! A check looks at code without comments and literals, or at literals alone, and never at code under
 //! `#[cfg(test)]`.
@@ -27,13 +27,13 @@ impl RustSource {
         }
     }
 
-    /// Whether an identifier occurs.
+    /// True if an identifier occurs.
     pub(crate) fn mentions(&self, identifier: &str) -> bool {
         self.code.iter().any(|line| has_word(line, identifier))
     }
 }
 
-/// Whether `word` occurs in `line` with no identifier character on either side.
+/// True if `word` occurs in `line` with no identifier character on either side.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {

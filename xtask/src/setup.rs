@@ -1,4 +1,4 @@
-//! Installs what the tests compare with.
+//! Installs the tools that tests compare with.
 //!
 //! Everything comes from a package registry by its name; without root the command is printed instead of run.
 
@@ -42,11 +42,11 @@ const REAL_PACKAGE: &str = "librocsparse0";
 const PYTHON: &str =
     "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
 
-/// The same for programs with torch: the build for the CPU is not on the package index, and the one that is
-/// there takes gigabytes.
+/// The same for programs with torch: the CPU build is not on the package index, and the build there takes
+/// gigabytes.
 const TORCH: &str = "target/python/bin/pip install --quiet --retries 0 torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
 
-/// Installs what is missing.
+/// Installs missing tools.
 pub(crate) fn ensure() -> Result<()> {
     if !missing().is_empty() {
         install()?;
@@ -54,7 +54,7 @@ pub(crate) fn ensure() -> Result<()> {
     python()
 }
 
-/// Installs Triton and torch where they are not.
+/// Installs Triton and torch if missing.
 fn python() -> Result<()> {
     let python = root().join("target/python/bin/python");
     let has =

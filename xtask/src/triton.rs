@@ -1,4 +1,4 @@
-//! `triton`: compiles the Triton kernels of `examples/triton` and computes what they are to give.
+//! `triton`: compiles the Triton kernels of `examples/triton` and computes their expected results.
 //!
 //! Committed kernels run without Triton; this task is for changes of a kernel. Line tables name the folder of
 //! the source, so that is a fixed one.

@@ -84,7 +84,7 @@ fn only_wheel(folder: &Path) -> Result<PathBuf> {
     wheels.next().with_context(|| format!("maturin put no wheel into {}", folder.display()))
 }
 
-/// Looks at what the wheel holds.
+/// Checks the contents of the wheel.
 fn check(wheel: &Path, folder: &Path, portable: bool) -> Result<()> {
     succeed(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(folder))?;
     let data = format!("rockhound-{}.data", env!("CARGO_PKG_VERSION"));
@@ -151,7 +151,7 @@ fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
     Ok(())
 }
 
-/// The oldest Python that the module is for and the newest one there is, as far as they are here.
+/// The oldest Python that the module supports and the newest release, if installed here.
 fn pythons() -> Vec<(u32, PathBuf)> {
     let named = (OLDEST..=20).map(|minor| PathBuf::from(format!("python3.{minor}")));
     let mut all: Vec<PathBuf> = named.chain([PathBuf::from("python3")]).collect();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use arch::Model;
 use std::collections::BTreeMap;
 
-/// GPU, what, 10^9 per second measured, what there is to say.
+/// GPU, kernel, 10^9 per second measured, remark.
 const PEAKS: &[(&str, &str, f64, &str)] = &[
     ("mi210", "memory, read", 1370.0, "read"),
     ("mi210", "memory, triad", 1225.0, "read"),

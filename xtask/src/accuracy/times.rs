@@ -1,7 +1,7 @@
 //! Kernel times.
 //!
-//! Kernels are written to the description of those that were profiled, compiled and emulated; where they are
-//! not the same code the page says so.
+//! Kernels are written after the description of the profiled ones, compiled and emulated; the page marks
+//! those with different code.
 
 use super::kernels::{Prepared, compile};
 use super::{Errors, Page, distance, grouped};

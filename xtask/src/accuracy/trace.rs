@@ -1,8 +1,7 @@
 //! Waits of single instructions, compared with an issue trace.
 //!
-//! The trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
-//! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole
-//! wave.
+//! The trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; its
+//! latencies are facts of the model, and the comparison shows their effect in a whole wave.
 
 use super::Page;
 use super::kernels::{Prepared, compile_with};
@@ -36,7 +35,7 @@ const ENGINE: f64 = 4261.0;
 const HITS: f64 = 12_544.0;
 const MISSES: f64 = 985.0;
 
-/// Cycles by addition of a wave that does nothing but additions of which each needs the one before.
+/// Cycles per addition of a wave that does only dependent additions.
 fn dependent(model: &'static arch::Model) -> Result<f64> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let bytes = compile_with("clang++-22", &source, model.target().name)?.context("no clang++-22")?;

@@ -137,7 +137,7 @@ struct Compared {
     recorder: Recorder,
     /// Distances of the first dispatch, of later ones, and of the median of all.
     worst: [Vec<(f64, &'static str)>; 3],
-    /// Counters of time, with what the first dispatch recorded.
+    /// Counters of time, with the values of the first dispatch.
     times: Vec<(&'static str, f64)>,
     /// Counters that are zero in both.
     zeros: Vec<String>,

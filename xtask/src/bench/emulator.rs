@@ -102,7 +102,7 @@ fn hip(name: &str) -> Result<Vec<u8>> {
     compile(&text, &[&rest[..], &[&target]].concat())
 }
 
-/// Runs a kernel once, counting; returns what it came to and the seconds.
+/// Runs a kernel once, counting; returns the summary and the seconds.
 fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
@@ -110,8 +110,7 @@ fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
     Ok((summary, start.elapsed().as_secs_f64()))
 }
 
-/// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the
-/// estimate.
+/// Runs it once as `profile` does, with caches and timing; returns the seconds, and a remark on the estimate.
 fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<RepresentativeXcds>)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
@@ -213,7 +212,7 @@ impl Product {
     }
 }
 
-/// Whether both cores have to be there for a number.
+/// True if both cores are available for a measurement.
 fn has_two_cores() -> bool {
     std::thread::available_parallelism().is_ok_and(|cores| cores.get() >= 2)
 }
@@ -261,7 +260,7 @@ struct Gemm {
 }
 
 impl Gemm {
-    /// Whether B is stored by columns is the kernel's business: the matrix is the same either way round.
+    /// The kernel decides whether B is stored by columns: the matrix is the same either way round.
     fn new(kernel: &str, launch: Launch<'static>, element: impl Fn(usize) -> Vec<u8>) -> Result<Gemm> {
         let mut job = Job::find(&hip(kernel)?, None)?;
         let numbers: Vec<u8> = (0..N * N).flat_map(|at| element((at / N * 7 + at % N * 7) % 3)).collect();
@@ -412,13 +411,13 @@ pub(super) fn alone(kernel: &str, how: &str) -> Result<()> {
 /// it is their ratios that are compared.
 const PAIRS: usize = 25;
 
-/// The first quarter, the middle and the last quarter of some values, of which there is one at least.
+/// The first quartile, the median and the third quartile of some values, at least one.
 fn quartiles(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
 }
 
-/// A profile with caches and clock beside one that counts only what follows from execution.
+/// A profile with caches and timing, compared with one that counts only the effects of execution.
 pub(super) fn models() -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (name, most) in PROFILED {

@@ -2,7 +2,7 @@
 //! one.
 //!
 //! The libraries come from package registries (`cargo xtask setup --real`) and are found by file name below
-//! `target/real`, or the folder that `ROCKHOUND_REAL` names; what is not there is said to be skipped.
+//! `target/real`, or the folder that `ROCKHOUND_REAL` names; missing ones are reported as skipped.
 
 use super::Line;
 use crate::run::{files, root};

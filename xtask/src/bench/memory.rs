@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 
-/// Runs something and says what was held meanwhile and before.
+/// Runs something and reports the memory before and during it.
 pub(super) fn during(run: impl FnOnce() -> Result<()>) -> Result<String> {
     let before = megabytes("VmRSS:").context("the system does not say what a process holds")?;
     run()?;

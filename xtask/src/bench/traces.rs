@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// A file below `../shared/traces`, how often its events are repeated, and what is asked: time, memory (MiB).
+/// A file below `../shared/traces`, repetitions of its events, and the bounds: time, memory (MiB).
 const INPUTS: [(&str, &str, usize, Duration, u64); 3] = [
     ("Chrome trace", "torch/mi300x-owlv2-large.json.gz", 1, Duration::from_millis(300), 150),
     ("rocprofv3 JSON", "rocprofv3/mi350x-training_results.json.gz", 1, Duration::from_millis(300), u64::MAX),

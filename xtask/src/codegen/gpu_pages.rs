@@ -1,4 +1,4 @@
-//! `docs/gpus/`: what is known of each target and model, from the data files of crate `arch`.
+//! `docs/gpus/`: facts of each target and model, from the data files of crate `arch`.
 //!
 //! Every number is listed with its basis, and an unknown one with the reason.
 

@@ -293,7 +293,7 @@ fn properties(text: &str, optional: bool) -> Result<Properties> {
     })
 }
 
-/// Class, cost, and whether it executes for lanes.
+/// Class, cost, and whether it executes per lane.
 fn class(word: &str) -> Result<(&'static str, &'static str, bool)> {
     Ok(match word {
         "valu" => ("Valu", "Valu", true),

@@ -1,6 +1,6 @@
 //! Work of each kernel of the synthetic recording.
 //!
-//! One wave is described, and everything else is a multiple of it.
+//! One wave is described; everything else is a multiple of it.
 
 /// Work of a kernel.
 pub(super) struct Kernel {

@@ -17,7 +17,7 @@ const MOST_ARGUMENTS: usize = 6;
 /// Path of the list, relative to the root.
 const FILE: &str = "xtask/allowed.toml";
 
-/// The list, and what was found so far.
+/// The list, and the findings so far.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed {
     circles: Vec<Row>,
@@ -28,7 +28,7 @@ pub(crate) struct Allowed {
     found: [usize; 4],
 }
 
-/// A row: what it allows, how much of it, and whether that was found.
+/// A row: the exception, its amount, and whether it was found.
 #[derive(Debug)]
 struct Row {
     what: String,

@@ -14,7 +14,7 @@ type Path = Vec<String>;
 /// Most re-exports followed from one name, so that a circle of re-exports ends.
 const MOST_REEXPORTS: usize = 8;
 
-/// Siblings each of which uses every other, directly or through others of them.
+/// Siblings that each use every other, directly or indirectly.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Circle {
     /// Path of the parent module; empty for the crate's root.
@@ -87,7 +87,7 @@ fn circles_of(parent: &Path, arrows: &BTreeSet<(String, String)>) -> Vec<Circle>
     found
 }
 
-/// The module that defines what a path names, as far as imports show it.
+/// The module that defines the item of a path, if imports show it.
 fn resolve(path: &Path, modules: &BTreeMap<&Path, Module>) -> Path {
     let mut path = path.clone();
     for _ in 0..MOST_REEXPORTS {
@@ -137,7 +137,7 @@ fn read(module: &Path, source: &RustSource, modules: &BTreeMap<Path, &RustSource
     found
 }
 
-/// A path from the crate's root on; `None` for those that lead out of the crate or name what is in scope.
+/// A path from the crate's root; `None` for paths out of the crate or to names in scope.
 fn absolute(module: &Path, path: &[&str], modules: &BTreeMap<Path, &RustSource>) -> Option<Path> {
     let supers = path.iter().take_while(|it| **it == "super").count();
     let (mut start, rest) = match path.first()? {

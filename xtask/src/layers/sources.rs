@@ -103,7 +103,7 @@ fn is_test(path: &Path) -> bool {
         || name.ends_with("_tests.rs")
 }
 
-/// A test that decides by itself what an absent oracle means.
+/// Tests that decide for themselves how to treat an absent oracle.
 fn vanishing(name: &str, text: &str) -> Option<String> {
     let word = ["\"CI\"", "\"skipped: "].into_iter().find(|word| text.contains(word))?;
     Some(format!("{name}: has {word}; only `testkit` skips tests, or fails them under CI"))
@@ -185,7 +185,7 @@ fn is_gpu_name(text: &str) -> bool {
     })
 }
 
-/// Dependencies of which no source of the crate makes use.
+/// Dependencies that no source of the crate uses.
 fn unused(it: &Crate, sources: &[(bool, String, RustSource)]) -> Vec<String> {
     let mut faults = Vec::new();
     for name in &it.dependencies {

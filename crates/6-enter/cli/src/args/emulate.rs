@@ -29,8 +29,8 @@ pub(crate) struct Emulate {
     /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
-    /// Look for mistakes instead of counting: data races between waves, reads of uninitialised LDS. Findings
-    /// make the exit code 2, unless the program itself fails.
+    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
+    /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
     pub(crate) check: Vec<String>,
 }

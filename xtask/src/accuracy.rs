@@ -1,7 +1,7 @@
 //! `docs/accuracy.md`: counters of emulated kernels beside what hardware counted.
 //!
-//! The one idea to keep in mind: the truths are numbers in data files with their origin; the kernels are compiled and
-//! emulated each time the page is made, so it always shows the model as it is.
+//! The truths are numbers in data files with their origin; the kernels are compiled and emulated each time
+//! the page is made, so it always shows the model as it is.
 
 mod kernels;
 mod peaks;
@@ -27,7 +27,8 @@ struct Errors(BTreeMap<(&'static str, String), Vec<Comparison>>);
 struct Comparison {
     /// Kernel and GPU.
     of: String,
-    /// Error as a share of what hardware recorded; none where that and the model's are 0.
+    /// Error relative to the recorded value of the hardware; `None` if the recorded and the modelled value
+    /// are 0.
     error: Option<f64>,
 }
 
@@ -38,7 +39,7 @@ impl Errors {
         self.0.entry((target, quantity.to_string())).or_default().push(comparison);
     }
 
-    /// A quantity was compared where it is 0 on hardware and in the model.
+    /// Adds a comparison of a quantity that is 0 on hardware and in the model.
     fn add_zero(&mut self, target: &'static str, quantity: &str, of: impl Into<String>) {
         let comparison = Comparison { of: of.into(), error: None };
         self.0.entry((target, quantity.to_string())).or_default().push(comparison);
@@ -57,7 +58,7 @@ impl Errors {
     }
 }
 
-/// Mean error in percent; none where all that was compared is 0.
+/// Mean error in percent; `None` if all compared values are 0.
 fn mean(comparisons: &[Comparison]) -> Option<f64> {
     let errors = comparisons.iter().filter_map(|it| it.error);
     errors.map(f64::abs).reduce(|a, b| a + b).map(|sum| 100.0 * sum / comparisons.len() as f64)
@@ -66,7 +67,7 @@ fn mean(comparisons: &[Comparison]) -> Option<f64> {
 /// The page with slots `{{name}}` for figures.
 const PAGE: &str = include_str!("accuracy/page.md");
 
-/// What goes into the page, and the comparisons it is made of.
+/// Text of the page, and the comparisons it is made of.
 #[derive(Default)]
 struct Page {
     slots: BTreeMap<&'static str, String>,
@@ -79,7 +80,7 @@ impl Page {
         row(self.slots.entry(slot).or_default(), cells);
     }
 
-    /// The sections of which a slot is filled.
+    /// Sections for a slot.
     fn part(&self) -> String {
         let filled = |section: &&str| slots(section).any(|name| self.slots.contains_key(name));
         let sections: Vec<&str> = PAGE.split_inclusive("\n\n## ").filter(filled).collect();
@@ -173,7 +174,7 @@ fn grouped(value: f64) -> String {
     grouped
 }
 
-/// How far a value lies from a range, relative to the end it is nearer to.
+/// Distance of a value from a range, relative to the nearer end.
 fn distance(value: f64, least: f64, most: f64) -> f64 {
     let nearest = value.clamp(least, most);
     if value == nearest {

@@ -1,6 +1,6 @@
 //! Facts that two crates hold for their own reasons must agree.
 //!
-//! The one idea to keep in mind: `arch` and `isa` do not know each other; here both are in sight.
+//! `arch` and `isa` do not know each other; here both are in sight.
 
 use isa::{Cost, Isa, Op};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! Benchmarks: measured numbers beside what is asked of them.
+//! Benchmarks: measured numbers and their bounds.
 //!
-//! The one idea to keep in mind: a benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line that
-//! has a bound says whether it is kept. Inputs that are not there are said to be skipped.
+//! A benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line with a bound reports whether it is
+//! kept. Missing inputs are reported as skipped.
 
 mod cold_start;
 mod decoder;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Line {
     pub(crate) what: String,
     pub(crate) value: String,
-    /// What is asked and whether it is kept.
+    /// Request, and whether it is kept.
     pub(crate) asked: Option<(String, bool)>,
 }
 
@@ -112,13 +112,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the command in release and says where it is.
+/// Builds the command in release and returns its path.
 fn build_rockhound() -> Result<PathBuf> {
     crate::run::run("cargo", &["build", "--quiet", "--release", "-p", "rockhound", "-j1"])?;
     Ok(release_folder().join("rockhound"))
 }
 
-/// Where release builds are.
+/// Folder of release builds.
 fn release_folder() -> PathBuf {
     crate::run::target().join("release")
 }

@@ -1,7 +1,7 @@
 //! Writes the generated files, or checks that they are as they would be written.
 //!
-//! The one idea to keep in mind: a generated file is wholly generated and committed. A generator is one row
-//! of [`GENERATORS`]; it returns contents and touches no file.
+//! A generated file is wholly generated and committed. A generator is one row of [`GENERATORS`]; it returns
+//! contents and touches no file.
 
 #[cfg(feature = "workspace")]
 mod counter_page;
@@ -29,7 +29,7 @@ pub(crate) type Outputs = BTreeMap<PathBuf, String>;
 
 struct Generator {
     name: &'static str,
-    /// Folders that hold nothing but this generator's files; what else is found there is stale.
+    /// Folders that hold only this generator's files; any other file in them is stale.
     owns: &'static [&'static str],
     generate: fn() -> Result<Outputs>,
 }
@@ -74,8 +74,8 @@ fn again(arguments: &[String]) -> Vec<String> {
     std::iter::once("codegen".to_owned()).chain(arguments.iter().cloned()).collect()
 }
 
-/// Writes or checks the files of the generators that this program is built with: without our own crates the instruction tables, which
-/// these crates need to compile.
+/// Writes or checks the files of the generators that this program is built with: without our own crates the
+/// instruction tables, which these crates need to compile.
 pub(crate) fn generate(check: bool) -> Result<()> {
     let mut differing = Vec::new();
     for generator in GENERATORS {

@@ -1,6 +1,6 @@
 //! A release archive: the command, the HIP runtime library, licences, manual pages, completions, an example.
 //!
-//! The one idea to keep in mind: what is packed is unpacked elsewhere and used before the archive counts as made.
+//! The archive is unpacked elsewhere and used before it counts as made.
 
 use crate::portable::{self, Built, Layout, copy, mebibytes, succeed};
 use crate::run::{root, target};
@@ -14,7 +14,7 @@ const FILES: [&str; 3] = ["README.md", "CHANGELOG.md", "docs/install.md"];
 /// The example that the check profiles, and that a person can try.
 const EXAMPLE: &str = "examples/vector_copy";
 
-/// Where things are in the archive.
+/// Layout of the archive.
 const LAYOUT: Layout = Layout { command: "bin", library: "lib", shared: "", licences: "licenses" };
 
 /// Builds, packs, unpacks, tries.
@@ -62,7 +62,7 @@ fn pack(built: &Built, stage: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks the archive in a folder of its own and uses what is in it.
+/// Unpacks the archive in a new folder and uses its contents.
 fn check(archive: &Path, name: &str) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("rockhound-dist-{}", std::process::id()));
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;

@@ -1,12 +1,13 @@
-//! Which versions of the C library a program or library needs, read from its own tables.
+//! Versions of the C library that a program or library needs, read from its ELF tables.
 //!
-//! The one idea to keep in mind: the linker notes for every library the newest versions of symbols that were used
-//! (`.gnu.version_r`); a system with an older one refuses to start the program.
+//! The linker notes for every library the newest versions of symbols that were used (`.gnu.version_r`); a
+//! system with an older one refuses to start the program.
 
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Newest version of glibc that what is given away may need: RHEL 8 has it, and `manylinux_2_28` is named after it.
+/// Newest version of glibc that distributed files may need: RHEL 8 has it, and `manylinux_2_28` is named
+/// after it.
 pub(crate) const OLDEST_GLIBC: (u32, u32) = (2, 28);
 
 /// Libraries that are on every Linux system with glibc.
@@ -24,7 +25,7 @@ const ALLOWED: [&str; 7] = [
 const VERSIONS: u32 = 0x6fff_fffe;
 const DYNAMIC: u32 = 6;
 
-/// What a file needs of the system.
+/// Requirements of a file on the system.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Needs {
     /// Libraries by name.
@@ -39,7 +40,7 @@ impl Needs {
         self.versions.iter().filter_map(|it| glibc_version(it)).max()
     }
 
-    /// What RHEL 8 does not have; each is a reason not to give the file away.
+    /// Requirements that RHEL 8 does not meet; each is a reason not to distribute the file.
     pub(crate) fn beyond(&self, oldest: (u32, u32)) -> Vec<String> {
         let newer = self.versions.iter().filter(|it| match it.strip_prefix("GLIBC_") {
             Some("PRIVATE") => true,

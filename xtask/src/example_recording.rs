@@ -1,8 +1,8 @@
 //! `cargo xtask example-recording`: writes `examples/heat3d`, a recording made from a description.
 //!
-//! The one idea to keep in mind: nothing here was measured. Four kernels of a heat equation solver are described by what
-//! one wave does, how well the caches serve it and how long a dispatch takes; every counter follows from that by
-//! the relations that real recordings obey, so that the tables of `analyze` are full and agree with each other.
+//! Nothing here was measured. Four kernels of a heat equation solver are described by what one wave does, how
+//! well the caches serve it and how long a dispatch takes; every counter follows from that by the relations
+//! that real recordings obey, so that the tables of `analyze` are full and agree with each other.
 
 mod kernels;
 
@@ -251,7 +251,8 @@ impl Run<'_> {
         list
     }
 
-    /// Levels: what is under way, summed over the cycles of the run that counted it, and the counters read in it.
+    /// Levels: number in flight, summed over the cycles of the run that counted it, and the counters read in
+    /// that run.
     fn levels(&self) -> Vec<Level> {
         let k = self.kernel;
         let (waves, cycles) = (self.waves(), self.cycles());
@@ -272,7 +273,7 @@ impl Run<'_> {
     }
 }
 
-/// What these kernels never do.
+/// Counters that are 0 for these kernels.
 const NEVER: &[&str] = &[
     "SQ_INSTS_VALU_ADD_F16",
     "SQ_INSTS_VALU_MUL_F16",
@@ -380,7 +381,7 @@ const NEVER: &[&str] = &[
     "CPF_CMP_UTCL1_STALL_ON_TRANSLATION",
 ];
 
-/// What `value` is in each run.
+/// `value` of each run.
 fn column(runs: &[Run<'_>], value: impl Fn(&Run<'_>) -> f64) -> Values {
     let mut values = Values::new();
     runs.iter().for_each(|run| values.push(Some(value(run).round()), runs.len()));
@@ -413,7 +414,7 @@ fn dispatches(runs: &[Run<'_>], order: &[usize]) -> Dispatches {
     dispatches
 }
 
-/// The counters of all runs: sums, channels of the L2, and levels with what was counted beside them.
+/// The counters of all runs: sums, channels of the L2, and levels with the counters of their runs.
 fn recorded(runs: &[Run<'_>]) -> Counters {
     let mut counters = Counters::default();
     let mut add = |name: &str, instance, run: Option<&str>, values| {

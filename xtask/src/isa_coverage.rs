@@ -1,7 +1,7 @@
-//! Which opcodes the emulator executes, per target and microcode format.
+//! Opcodes that the emulator executes, per target and microcode format.
 //!
-//! The one idea to keep in mind: the emulator itself is asked, by resolving a sample of every opcode; what is left out
-//! on purpose is listed with its reason.
+//! The list comes from the emulator, by resolving a sample of every opcode; intentional omissions are listed
+//! with their reason.
 
 use anyhow::Result;
 use isa::{Isa, Op};

@@ -1,7 +1,7 @@
 //! The decoder against LLVM: code objects from files, or random encodings of every opcode.
 //!
-//! The one idea to keep in mind: the disassembler's own output is the input. Each of its lines names address and
-//! words, so the bytes to decode come from it, and every line must have the same address, size and text here.
+//! The disassembler's own output is the input. Each of its lines names address and words, so the bytes to
+//! decode come from it, and every line must have the same address, size and text here.
 
 mod random;
 
@@ -18,9 +18,9 @@ const OBJDUMP: &str = "llvm-objdump-22";
 
 /// A difference that is LLVM's own.
 struct Fault {
-    /// Whether LLVM's text shows it.
+    /// True if LLVM's text shows it.
     shows: fn(&str) -> bool,
-    /// What stands here instead.
+    /// Replacement here.
     here: Instead,
     #[allow(dead_code, reason = "the reason is for the reader of the table")]
     reason: &'static str,
@@ -114,7 +114,7 @@ struct Line {
     text: String,
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Default)]
 struct Outcome {
     instructions: u64,
@@ -236,7 +236,7 @@ fn disassemble(path: &Path, isa: Isa, mut each: impl FnMut(Line)) -> Result<bool
     let output = child.stdout.take().context("no output")?;
     for line in BufReader::with_capacity(1 << 20, output).lines() {
         let line = line?;
-        // The comment is the last one: a remark may stand before it.
+        // The comment is the last one: a remark may precede it.
         let Some(at) = line.rfind("// ") else { continue };
         let Some((address, words)) = line[at + 3..].split_once(':') else { continue };
         let Ok(address) = u64::from_str_radix(address, 16) else { continue };
@@ -297,10 +297,10 @@ fn one(isa: Isa, inst: &Inst, line: &Line, text: &mut String, outcome: &mut Outc
     }
 }
 
-/// Whether LLVM's fault explains the difference; it may take another length, too.
+/// True if a fault of LLVM explains the difference; it may take another length, too.
 fn is_fault(ours: &str, line: &Line) -> bool {
     let theirs = line.text.as_str();
-    // What is done with the rest of an SDWA destination has three values; LLVM prints any text for the fourth.
+    // The treatment of the rest of an SDWA destination has three values; LLVM prints any text for the fourth.
     if theirs.contains(" dst_unused:") && line.bytes.get(5).is_some_and(|byte| byte >> 3 & 3 == 3) {
         return ours.starts_with(".long");
     }

@@ -1,7 +1,6 @@
 //! Checks the invariants that ARCHITECTURE.md states as absences.
 //!
-//! The one idea to keep in mind: a check returns lines that say where and what; the task prints all of them
-//! and fails when there is one.
+//! A check returns lines with location and problem; the task prints all of them and fails if there is any.
 
 mod allowed;
 mod functions;

@@ -1,6 +1,6 @@
-//! The licences of everything that is compiled into what is given away.
+//! Licences of everything compiled into the distributed files.
 //!
-//! The one idea to keep in mind: texts come from the packages themselves; a text that several share is there once.
+//! Texts come from the packages themselves; a text that several share is written once.
 
 use crate::run::{FULL, output, root};
 use anyhow::{Context, Result, anyhow, bail};
@@ -8,13 +8,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Names of licence files, as far as they are alike.
+/// Beginnings of the names of licence files.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
-/// How deep below a package's folder the C code that it brings keeps its licence.
+/// Depth below a package's folder at which bundled C code has its licence.
 const DEPTH: usize = 2;
 
-/// Longest text; more is no licence.
+/// Longest text; a longer one is not a licence.
 const LONGEST: u64 = 256 << 10;
 
 /// One package.
@@ -78,7 +78,7 @@ fn needed(metadata: &Value, roots: &[&str]) -> Result<Vec<Package>> {
     while let Some(id) = waiting.pop() {
         let Some(node) = nodes.get(&id) else { continue };
         for dependency in list(node, "deps") {
-            // What only tests and build scripts use is not in the programs.
+            // Dependencies of tests and build scripts only are not in the programs.
             let compiled_in = list(&dependency, "dep_kinds").iter().any(|kind| kind["kind"].is_null());
             let id = word(&dependency, "pkg");
             if compiled_in && seen.insert(id.clone()) {

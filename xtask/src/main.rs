@@ -1,8 +1,8 @@
 //! Development tasks: `cargo xtask TASK`.
 //!
-//! The one idea to keep in mind: what a person calls and what CI calls is the same task; a task is one row of
-//! [`TASKS`] and one module. `cargo xtask` builds this program without our own crates, so that a task which builds the workspace
-//! starts at once and builds it once; a task that calls our crates starts the program again with them.
+//! People and CI call the same tasks; a task is one row of [`TASKS`] and one module. `cargo xtask` builds
+//! this program without our own crates, so that a task which builds the workspace starts at once and builds
+//! it once; a task that calls our crates starts the program again with them.
 
 #![allow(
     clippy::disallowed_methods,
@@ -42,13 +42,13 @@ mod wheel;
 use anyhow::{Context, Result, bail};
 use std::process::ExitCode;
 
-/// What does a task, from its arguments.
+/// Function of a task, from its arguments.
 type Run = fn(&[String]) -> Result<()>;
 
 struct Task {
     name: &'static str,
     about: &'static str,
-    /// None where it calls our own crates and this program is built without them.
+    /// `None` if it calls our own crates and this program is built without them.
     run: Option<Run>,
 }
 
@@ -172,7 +172,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// Starts this program again, built with our own crates. Ends with its exit code where it fails, since it has said why.
+/// Starts this program again, built with our own crates. Exits with its exit code if it fails, because it has
+/// printed the reason.
 fn with_workspace(arguments: &[String]) -> Result<()> {
     let status = std::process::Command::new("cargo")
         .args(["run", "--quiet", "--package", "xtask", "--"])

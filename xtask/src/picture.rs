@@ -1,14 +1,14 @@
 //! `cargo xtask picture`: draws the terminal output of commands as the pictures of the README.
 //!
-//! The one idea to keep in mind: the picture is made from the real output, so it cannot promise what the
-//! program does not print.
+//! The picture is made from real output, so it shows only what the program prints.
 
 use crate::run::root;
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
 use std::process::Command;
 
-/// Files in `docs`, each with the command of the picture as a user types it, and how the line begins before which it ends.
+/// Files in `docs`, each with the command of the picture as a user types it, and how the line begins before
+/// which it ends.
 const PICTURES: &[(&str, &[&str], Option<&str>)] = &[
     ("profile.svg", &["profile", "examples/vector_copy/LAUNCH.toml"], Some("n/a  why")),
     ("inspect.svg", &["inspect", "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"], None),
@@ -24,7 +24,7 @@ const PALETTE: [&str; 16] = [
     "#ff7b86", "#b5e890", "#ffd787", "#7fc1ff", "#df95f5", "#6fd3de", "#ffffff",
 ];
 
-/// Runs the commands and writes the pictures; with an argument, the program is there already.
+/// Runs the commands and writes the pictures; with an argument, the program is built already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     PICTURES.iter().try_for_each(|(file, words, end)| picture(file, words, *end, arguments))
 }
@@ -48,7 +48,7 @@ fn picture(file: &str, words: &[&str], end: Option<&str>, arguments: &[String]) 
         .context("cannot run rockhound")?;
     ensure!(output.status.success(), "rockhound failed: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).context("output is not UTF-8")?;
-    // Escapes of colour may stand before the words.
+    // Colour escapes may precede the words.
     let ends = |line: &str| end.is_some_and(|end| plain(line).starts_with(end));
     let text: String = text.split_inclusive('\n').take_while(|line| !ends(line)).collect();
     let path = root.join("docs").join(file);
@@ -66,7 +66,7 @@ fn plain(line: &str) -> String {
     })
 }
 
-/// How a run of characters looks.
+/// Style of a run of characters.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Style {
     colour: Option<usize>,
@@ -110,7 +110,7 @@ fn draw(text: &str) -> String {
     svg
 }
 
-/// What stands between runs of spaces, which pictures may show as one space, and the column of each.
+/// Text between runs of spaces, which pictures may show as one space, and the column of each.
 fn pieces(run: &str) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut column = 0;

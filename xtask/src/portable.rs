@@ -1,7 +1,7 @@
-//! What is given away, built so that it runs on old systems, and put in its place.
+//! Distributed files, built so that they run on old systems, and installed.
 //!
-//! The one idea to keep in mind: a program needs the C library it was linked with or a newer one, so the linker is told of an old
-//! one (zig knows the symbols of all). Without zig the programs need what this machine has, which is said.
+//! A program needs the C library it was linked with or a newer one, so the linker is told of an old one (zig
+//! knows the symbols of all). Without zig the programs need this machine's version, which is reported.
 
 use crate::run::{FULL, output, root, run, target};
 use crate::{elf, licences, tools};
@@ -25,23 +25,23 @@ pub(crate) struct Built {
     folder: PathBuf,
     /// They were linked for [`elf::OLDEST_GLIBC`].
     pub(crate) portable: bool,
-    /// A build for tests, with debug information that nobody needs.
+    /// A build for tests, with debug information that users do not need.
     for_tests: bool,
 }
 
-/// Where the parts of an installation belong, below one folder.
+/// Folders of the parts of an installation, relative to one folder.
 pub(crate) struct Layout {
     /// Folder of the command.
     pub(crate) command: &'static str,
     /// Folder of the HIP library.
     pub(crate) library: &'static str,
-    /// What stands before `share/`.
+    /// Path before `share/`.
     pub(crate) shared: &'static str,
     /// Folder of the licences.
     pub(crate) licences: &'static str,
 }
 
-/// Whether a build with this profile is for old systems: what is only tried here is not.
+/// True if a build with this profile is for old systems; builds for local tests are not.
 pub(crate) fn is_portable(profile: &str) -> bool {
     if profile == "dev" {
         return false;
@@ -60,7 +60,8 @@ pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
     let target = target();
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     if !portable {
-        // What is tried is what `xtask test` has built: the two packages alone would be built again, for fewer features.
+        // The tested packages are the ones that `xtask test` has built: building the two packages alone would
+        // compile them again, with fewer features.
         let tried = [&["--locked", "--workspace", "--all-targets"][..], &FULL].concat();
         let options = if profile == "dev" { tried } else { options };
         run("cargo", &[&["build"], &options[..]].concat())?;
@@ -143,7 +144,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Runs a program and gives what it printed.
+/// Runs a program and returns its output.
 pub(crate) fn succeed(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !output.status.success() {

@@ -1,6 +1,6 @@
 //! The workspace's folder, and running programs in it.
 //!
-//! The one idea to keep in mind: a program that fails ends the task, with the command as one would type it.
+//! A program that fails ends the task, with the command as one would type it.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The command with all its parts: what is tested and what is given away.
+/// The command with all its optional parts: the tested and distributed one.
 pub(crate) const FULL: [&str; 2] = ["--features", "rockhound/full"];
 
 /// Runs a program in the workspace's folder, its output passed through.
@@ -34,7 +34,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program beside others: what it says is shown when it has ended, in one piece.
+/// Runs a program in parallel with others: its output is shown in one piece when it has ended.
 pub(crate) fn output_at_end(program: &str, arguments: &[String]) -> Result<()> {
     let line = format!("{program} {}", arguments.join(" "));
     let output = Command::new(program).args(arguments).current_dir(root()).output();

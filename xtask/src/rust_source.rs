@@ -1,7 +1,7 @@
-//! Rust source told apart into code, comments and literals, as far as checks on text need it.
+//! Rust source divided into code, comments and literals, precisely enough for checks on text.
 //!
-//! The one idea to keep in mind: a check looks at code without comments and literals, or at literals alone,
-//! and never at what stands under `#[cfg(test)]`.
+//! A check looks at code without comments and literals, or at literals alone, and never at code under
+//! `#[cfg(test)]`.
 
 /// A source file without its tests.
 #[derive(Debug, Default)]
@@ -27,13 +27,13 @@ impl RustSource {
         }
     }
 
-    /// Whether an identifier occurs.
+    /// True if an identifier occurs.
     pub(crate) fn mentions(&self, identifier: &str) -> bool {
         self.code.iter().any(|line| has_word(line, identifier))
     }
 }
 
-/// Whether `word` occurs in `line` with no identifier character on either side.
+/// True if `word` occurs in `line` with no identifier character on either side.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -105,7 +105,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Where the inside of a string literal begins, and its number of hashes if it is raw.
+/// Start of the contents of a string literal, and its number of hashes if it is raw.
 fn literal_start(text: &str, before: Option<char>) -> Option<(usize, Option<usize>)> {
     if text.starts_with('"') {
         return Some((1, None));

@@ -1,7 +1,6 @@
-//! Installs what the tests compare with.
+//! Installs the tools that tests compare with.
 //!
-//! The one idea to keep in mind: everything comes from a package registry by its name; without root the
-//! command is printed instead of run.
+//! Everything comes from a package registry by its name; without root the command is printed instead of run.
 
 use crate::run::{self, output, root};
 use anyhow::{Result, bail};
@@ -25,7 +24,8 @@ const TOOLS: [(&str, &str); 14] = [
     ("python3-venv", "python3"),
 ];
 
-/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it holds.
+/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it
+/// holds.
 const LIBRARIES: [(&str, &str); 2] = [
     ("libamdhip64-dev", "/usr/include/hip/hip_runtime.h"),
     ("rocm-device-libs", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"),
@@ -38,14 +38,15 @@ const REAL_WHEELS: &[&str] =
 /// Debian package of the largest one; unpacked, not installed.
 const REAL_PACKAGE: &str = "librocsparse0";
 
-/// What Triton programs of the tests need, in a folder of the workspace's own.
+/// Packages for the Triton programs of the tests, in a folder of the workspace.
 const PYTHON: &str =
     "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
 
-/// The same for programs with torch: the build for the CPU is not on the package index, and the one that is there takes gigabytes.
+/// The same for programs with torch: the CPU build is not on the package index, and the build there takes
+/// gigabytes.
 const TORCH: &str = "target/python/bin/pip install --quiet --retries 0 torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
 
-/// Installs what is missing.
+/// Installs missing tools.
 pub(crate) fn ensure() -> Result<()> {
     if !missing().is_empty() {
         install()?;
@@ -53,7 +54,7 @@ pub(crate) fn ensure() -> Result<()> {
     python()
 }
 
-/// Installs Triton and torch where they are not.
+/// Installs Triton and torch if missing.
 fn python() -> Result<()> {
     let python = root().join("target/python/bin/python");
     let has =

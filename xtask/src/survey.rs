@@ -1,7 +1,7 @@
-//! How often each rule fires on the kernels of a real file, what it costs to run, and a sample of findings to judge.
+//! Firing rate of each rule on the kernels of a real file, its run time, and a sample of findings to judge.
 //!
-//! The one idea to keep in mind: a rule that fires everywhere, or for a reason an expert would not act on, shows
-//! here and nowhere else. The sample depends on the number given and is the same in every run.
+//! A rule that fires everywhere, or for a reason an expert would not act on, shows here and nowhere else. The
+//! sample depends on the number given and is the same in every run.
 
 use analysis::{KernelEvidence, Source};
 use anyhow::{Context, Result, bail};
@@ -29,7 +29,7 @@ struct Fired {
     time: Duration,
 }
 
-/// What the rules said of the kernels seen so far.
+/// Findings of the rules on the kernels so far.
 struct Survey {
     rules: Vec<&'static rules::Rule>,
     fired: BTreeMap<&'static str, Fired>,

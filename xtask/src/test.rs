@@ -1,7 +1,7 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first, and no core waits: tools are installed while the compiler works; the
-//! tests of the command run beside those of the crates, and Clippy in what both leave.
+//! The cheap checks come first, and no core waits: tools are installed while the compiler works; the tests of
+//! the command run in parallel with the tests of the crates, and Clippy in the remaining time.
 
 use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     // Clippy holds cargo's lock while it checks, and what else needs it comes before.
     let lints = std::thread::spawn(|| {
         let documented = run::output_at_end("cargo", &tests(&["--doc"], &BTreeSet::new()));
-        // What was built for the tests is packed, unpacked elsewhere, and used.
+        // The output of the test build is packed, unpacked elsewhere, and used.
         let packed = dist::dist(&["--profile", "dev"].map(str::to_owned));
         documented.and(packed).and(lints())
     });
@@ -68,11 +68,12 @@ fn words(all: &[String]) -> Vec<&str> {
     all.iter().map(String::as_str).collect()
 }
 
-/// What Clippy says of everything, and of the command as the README's first line builds it, without its optional parts. It takes
-/// the time that tests leave, some of which are of times.
+/// Runs Clippy on everything, and on the command as the README's first line builds it, without its optional
+/// parts. It runs in the time that tests leave, because some tests measure time.
 fn lints() -> Result<()> {
     let all = [&["--workspace"][..], &run::FULL, &["--all-targets"]].concat();
-    // With the crates of the optional parts and with a test, dependencies have the same features and are not checked again.
+    // With the crates of the optional parts and with a test, dependencies have the same features and are not
+    // checked again.
     let without =
         ["--workspace", "--features", "rockhound/full-crates", "--lib", "--bins", "--test", "peaks"];
     for what in [&all[..], &without] {

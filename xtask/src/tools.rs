@@ -1,13 +1,13 @@
 //! Tools from the Python package index, in a folder of the workspace's own.
 //!
-//! The one idea to keep in mind: every version is fixed here; nothing is installed outside of `target`.
+//! Every version is fixed here; nothing is installed outside of `target`.
 
 use crate::run::{output, root};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What makes wheels and checks their types.
+/// Tools that make wheels and check their types.
 pub(crate) const WHEEL: [&str; 2] = ["maturin==1.16.0", "mypy==2.4.1"];
 
 /// A linker and C compiler that know the symbols of old C libraries.

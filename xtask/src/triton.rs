@@ -1,13 +1,13 @@
-//! `triton`: compiles the Triton kernels of `examples/triton` and computes what they are to give.
+//! `triton`: compiles the Triton kernels of `examples/triton` and computes their expected results.
 //!
-//! The one idea to keep in mind: what is committed runs without Triton; this task is for who changes a kernel. Line
-//! tables name the folder of the source, so that is a fixed one.
+//! Committed kernels run without Triton; this task is for changes of a kernel. Line tables name the folder of
+//! the source, so that is a fixed one.
 
 use crate::run;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
-/// Where the source is copied to, so that outputs are the same everywhere.
+/// Folder to which the source is copied, so that outputs are the same everywhere.
 const FOLDER: &str = "/tmp/rockhound-triton";
 
 /// Runs the script with the Python that has Triton: the argument, or `python3`.

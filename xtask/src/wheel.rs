@@ -1,7 +1,7 @@
 //! The Python wheel: module, command and HIP library in one package.
 //!
-//! The one idea to keep in mind: the command lies in the folder of commands as the program that it is, and finds the library in
-//! `../lib/rockhound`, so that neither Python's start nor its search for packages is in the way.
+//! The command is a native program in the folder of commands, and finds the library in `../lib/rockhound`, so
+//! that neither Python's start nor its search for packages is in the way.
 
 use crate::portable::{self, Layout, mebibytes, succeed};
 use crate::run::{output, root};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where things are below the folder of a virtual environment: `data` of a wheel is that folder, `scripts` its `bin`.
+/// Layout below the folder of a virtual environment: `data` of a wheel is that folder, `scripts` its `bin`.
 const LAYOUT: Layout = Layout {
     command: "scripts",
     library: "data/lib/rockhound",
@@ -84,7 +84,7 @@ fn only_wheel(folder: &Path) -> Result<PathBuf> {
     wheels.next().with_context(|| format!("maturin put no wheel into {}", folder.display()))
 }
 
-/// Looks at what the wheel holds.
+/// Checks the contents of the wheel.
 fn check(wheel: &Path, folder: &Path, portable: bool) -> Result<()> {
     succeed(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(folder))?;
     let data = format!("rockhound-{}.data", env!("CARGO_PKG_VERSION"));
@@ -109,7 +109,8 @@ fn check(wheel: &Path, folder: &Path, portable: bool) -> Result<()> {
     Ok(())
 }
 
-/// Installs the wheel in environments of its own and uses it there, with the newest Python beside packages of data frames if asked.
+/// Installs the wheel in new environments and uses it there, with the newest Python beside packages of data
+/// frames if asked.
 fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
     let pythons = pythons();
     if pythons.is_empty() {
@@ -132,7 +133,7 @@ fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
         tests
             .args(["-m", "unittest", "--quiet", "test_wheel"])
             .current_dir(root().join(MODULE).join("tests"));
-        // What is tested is what was installed.
+        // The installed package is the one tested.
         tests
             .env_remove("PYTHONPATH")
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -150,7 +151,7 @@ fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
     Ok(())
 }
 
-/// The oldest Python that the module is for and the newest one there is, as far as they are here.
+/// The oldest Python that the module supports and the newest release, if installed here.
 fn pythons() -> Vec<(u32, PathBuf)> {
     let named = (OLDEST..=20).map(|minor| PathBuf::from(format!("python3.{minor}")));
     let mut all: Vec<PathBuf> = named.chain([PathBuf::from("python3")]).collect();

@@ -1,7 +1,6 @@
-//! Tells the command which build of the HIP runtime library belongs to it, and where that is built.
+//! Gives the command the build id of its HIP runtime library, and the library's build folder.
 //!
-//! The one idea to keep in mind: nothing is built here; the command builds the library when it is first needed and
-//! lies nowhere.
+//! Nothing is built here; the command builds the library when it first needs it and finds none installed.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
 use std::path::Path;
@@ -32,7 +31,8 @@ fn features() -> String {
     names.join(", ")
 }
 
-/// The commit, where a release is built or the sources are a package. Asking git would compile the command anew with every commit.
+/// The commit, if a release is built or the sources are a package. Asking git would recompile the command at
+/// every commit.
 fn commit(folder: &str) -> String {
     println!("cargo::rerun-if-env-changed=ROCKHOUND_COMMIT");
     let given = variable("ROCKHOUND_COMMIT");

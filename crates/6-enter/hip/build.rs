@@ -1,6 +1,6 @@
 //! Gives the library its name, the version nodes that HIP programs ask for, and the mark of its build.
 //!
-//! The one idea to keep in mind: only the linker knows of versions; the code does not.
+//! Only the linker knows of versions; the code does not.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
 use std::path::Path;

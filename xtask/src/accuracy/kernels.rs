@@ -1,7 +1,7 @@
 //! Kernels of training exercises: rates and counts per wave.
 //!
-//! The one idea to keep in mind: a truth is a printed number of a profile; the kernel is written to its description, and
-//! the same quantity is computed from its emulated counters.
+//! A truth is a printed number of a profile; the kernel is written to its description, and the same quantity
+//! is computed from its emulated counters.
 
 use super::Page;
 use crate::run::root;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 const TRUTH: &str = include_str!("rates.tsv");
-/// Where these kernels were profiled.
+/// GPU on which these kernels were profiled.
 const MODEL: &str = "mi210";
 
 /// A compiled kernel.

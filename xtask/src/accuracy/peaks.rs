@@ -1,14 +1,14 @@
 //! Bandwidths, rates and latencies by kernels that do one thing only.
 //!
-//! The one idea to keep in mind: the kernels are those of `rockhound roofline --measure`; hardware was measured with others
-//! that do the same.
+//! The kernels are the kernels of `rockhound roofline --measure`; hardware was measured with others that do
+//! the same.
 
 use super::Page;
 use anyhow::{Context, Result};
 use arch::Model;
 use std::collections::BTreeMap;
 
-/// GPU, what, 10^9 per second measured, what there is to say.
+/// GPU, kernel, 10^9 per second measured, remark.
 const PEAKS: &[(&str, &str, f64, &str)] = &[
     ("mi210", "memory, read", 1370.0, "read"),
     ("mi210", "memory, triad", 1225.0, "read"),

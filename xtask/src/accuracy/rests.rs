@@ -1,11 +1,11 @@
 //! Section on the comparisons that each mark is the mean of.
 //!
-//! The one idea to keep in mind: a mark is a mean, and the comparison that is furthest off sets most of it, so it is named.
+//! A mark is a mean, and the worst comparison sets most of it, so it is named.
 
 use super::{Comparison, Page, mean};
 use std::collections::BTreeMap;
 
-/// Fills in what every comparison so far says of marks.
+/// Fills in the results of the comparisons so far.
 pub(super) fn write(page: &mut Page) {
     let mut rows: BTreeMap<[String; 5], Vec<String>> = BTreeMap::new();
     for ((target, quantity), comparisons) in &page.errors.0 {

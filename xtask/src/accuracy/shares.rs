@@ -1,14 +1,14 @@
-//! What it costs that two XCDs stand for all.
+//! Error caused by simulating two representative XCDs.
 //!
-//! The one idea to keep in mind: the truth here is the model itself with every XCD followed.
+//! The truth here is the model itself with every XCD followed.
 
 use super::{Page, kernels::Prepared};
 use crate::run::root;
 use anyhow::{Context, Result};
 use record::{Detail, Dispatch, Settings, TIME_SHARED};
 
-/// File below `xtask/src`, kernel, words, bytes of the buffers, integers, workgroups, work-items of one. Where the words say that
-/// something is done again, it is the second of two dispatches.
+/// File below `xtask/src`, kernel, words, bytes of the buffers, integers, workgroups, work-items of one.
+/// Where the words say that something is done again, it is the second of two dispatches.
 type Case = (&'static str, &'static str, &'static str, &'static [usize], &'static [i32], u32, u32);
 
 const AGAIN: &str = "again";

@@ -1,7 +1,7 @@
 //! Kernel times.
 //!
-//! The one idea to keep in mind: kernels are written to the description of those that were profiled, compiled and emulated; where
-//! they are not the same code the page says so.
+//! Kernels are written after the description of the profiled ones, compiled and emulated; the page marks
+//! those with different code.
 
 use super::kernels::{Prepared, compile};
 use super::{Errors, Page, distance, grouped};
@@ -18,8 +18,8 @@ const INTENSITY_GROUPS: u32 = 16_384;
 /// Recorded counts below this say nothing about a model.
 const LEAST_COUNT: f64 = 10_000.0;
 
-/// Emulated kernels: family, name, GPU, elements as a power of two, times that the profiled one had so many, profiled nanoseconds, and
-/// what those are.
+/// Emulated kernels: family, name, GPU, elements as a power of two, factor by which the profiled kernel had
+/// more, profiled nanoseconds, and their source.
 type Profiled = (&'static str, &'static str, &'static str, u32, f64, f64, &'static str);
 
 const PROFILED: &[Profiled] = &[
@@ -66,7 +66,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
         };
         loaded.run(&mut recorder, [n / 256, 1, 1], [256, 1, 1])?;
         let time = recorder.dispatches().first().and_then(|it| it.time.clone()).context("a time")?;
-        // What stands before the work does not grow with it.
+        // The part before the work does not grow with it.
         let start = time.start / time.cycles * time.nanoseconds;
         let modelled = (time.nanoseconds - start) * times + start;
         found.push(modelled);
@@ -147,8 +147,8 @@ const fn exercise(
     Exercise { gpu, title, kernel, workgroups, kept, columns, milliseconds, waves }
 }
 
-/// Times as the vendor's training material prints them (github.com/amd/HPCTrainingExamples, `OmniperfExamples` and
-/// `rocprof-compute`): MI200 with ROCm 5.7, MI300A with ROCm 6.2.1.
+/// Times as the vendor's training material prints them (github.com/amd/HPCTrainingExamples,
+/// `OmniperfExamples` and `rocprof-compute`): MI200 with ROCm 5.7, MI300A with ROCm 6.2.1.
 const EXERCISES: &[Exercise] = &[
     exercise(("mi210", "1 with 4 workgroups"), ("pitched", 4, 0, 4096), 755.935, None),
     exercise(("mi210", "1 with 2048 workgroups"), ("pitched", 2048, 0, SIZE), 69.876, None),
@@ -171,12 +171,12 @@ const EXERCISES: &[Exercise] = &[
     exercise(("mi300a", "4 by columns"), ("columns", 2048, 0, 4096), 12.104, None),
 ];
 
-/// Which of the exercises give the speed-ups that the training tells, and what it tells.
+/// Pairs of exercises whose speed-up the training states, and the stated speed-up.
 const SPEEDUPS: &[(usize, usize, f64)] = &[(0, 1, 10.8), (2, 3, 3.4), (5, 6, 5.6)];
 
 fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
-    // What the same kernel took before, and the waves in flight.
+    // Earlier time of the same kernel, and the waves in flight.
     let mut known: BTreeMap<(&str, &str, u32), (f64, f64, f64)> = BTreeMap::new();
     let mut modelled_all = Vec::new();
     for &Exercise { gpu, title, kernel, workgroups, kept, columns, milliseconds: truth, waves } in EXERCISES {
@@ -277,7 +277,7 @@ struct Intensity {
 /// Relative errors, each with the iterations of its kernel.
 type ByIterations = Vec<(f64, &'static str)>;
 
-/// How far modelled kernels of growing intensity are from recorded ones.
+/// Distance between modelled and recorded kernels of growing intensity.
 #[derive(Default)]
 struct Intensities {
     /// Times, by type.
@@ -314,7 +314,7 @@ impl Intensities {
             let value = value.with_context(|| format!("`{counter}` is not known"))? as f64;
             let error = distance(value, recorded, recorded);
             match registry().rule(counter, target).is_some_and(record::is_modelled) {
-                // Some hundred hits, mostly of the command processor, are no measure.
+                // Some hundred hits, mostly of the command processor, are not a usable measure.
                 true if recorded > LEAST_COUNT => {
                     errors.add(target, counter, of.clone(), error);
                     self.counters.entry(counter).or_default().push((error, iterations));

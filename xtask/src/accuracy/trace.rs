@@ -1,7 +1,7 @@
-//! Waits of single instructions beside those of an issue trace.
+//! Waits of single instructions, compared with an issue trace.
 //!
-//! The one idea to keep in mind: the trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
-//! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole wave.
+//! The trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; its
+//! latencies are facts of the model, and the comparison shows their effect in a whole wave.
 
 use super::Page;
 use super::kernels::{Prepared, compile_with};
@@ -13,8 +13,8 @@ use record::Recorder;
 const MEMORY: usize = 0;
 const LOCAL: usize = 1;
 
-/// Waits of the wave: which `s_waitcnt` of the kernel, for what, with how many instructions before it, words, and the mean of the four
-/// traced waves.
+/// Waits of the wave: which `s_waitcnt` of the kernel, for what, with how many instructions before it, words,
+/// and the mean of the four traced waves.
 const WAITS: &[(usize, usize, f64, &str, f64)] = &[
     (0, LOCAL, 1.0, "wait for two scalar loads", 748.0),
     (1, MEMORY, 1.0, "wait for three global loads", 1829.0),
@@ -27,14 +27,15 @@ const STEP: f64 = 4.0;
 const DEPENDENT: f64 = 4.0;
 /// Additions of a pass of the kernel that does nothing else.
 const ADDITIONS: f64 = 512.0;
-/// Mean of the lives of all waves, and cycles between the first start and the last end of those of a shader engine, mean.
+/// Mean lifetime of all waves, and the mean over shader engines of the cycles from the first start to the
+/// last end.
 const LIFE: f64 = 3843.0;
 const ENGINE: f64 = 4261.0;
 /// Recorded counters of the same run.
 const HITS: f64 = 12_544.0;
 const MISSES: f64 = 985.0;
 
-/// Cycles by addition of a wave that does nothing but additions of which each needs the one before.
+/// Cycles per addition of a wave that does only dependent additions.
 fn dependent(model: &'static arch::Model) -> Result<f64> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let bytes = compile_with("clang++-22", &source, model.target().name)?.context("no clang++-22")?;

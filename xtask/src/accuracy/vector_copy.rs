@@ -1,7 +1,7 @@
 //! The vector copy, counter by counter.
 //!
-//! The one idea to keep in mind: recordings hold three dispatches; the first finds no code in the caches, later ones do,
-//! so each is compared with its like.
+//! Recordings hold three dispatches; the first finds no code in the caches, later ones do, so each is
+//! compared with its like.
 
 use super::kernels::Prepared;
 use super::{Errors, Page, distance, grouped, percent, row};
@@ -16,7 +16,8 @@ use std::fmt::Write as _;
 
 const TRUTH: &str = include_str!("vector_copy.tsv");
 
-/// The GPU whose first dispatch runs before its engine has come up to speed, and a clock in MHz that fits its times.
+/// The GPU whose first dispatch runs before its engine has come up to speed, and a clock in MHz that fits its
+/// times.
 const FIRST_SLOWER: (&str, u32) = ("mi210", 1000);
 
 /// Runs the copy some times.
@@ -45,7 +46,7 @@ fn median(mut values: [f64; 3]) -> f64 {
     values[1]
 }
 
-/// How many errors there are none of, how many are small, and the others.
+/// Numbers of zero errors, small errors, and other errors.
 fn summary(errors: &[(f64, &str)]) -> String {
     let within = |most: f64| errors.iter().filter(|(error, _)| error.abs() <= most).count();
     let others: Vec<String> = errors
@@ -121,7 +122,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
     Ok(())
 }
 
-/// What was recorded of a counter: the first dispatch, and the range of those after it.
+/// Recorded values of a counter: the first dispatch, and the range of the later ones.
 #[derive(Clone, Copy)]
 struct Recorded {
     first: f64,
@@ -136,7 +137,7 @@ struct Compared {
     recorder: Recorder,
     /// Distances of the first dispatch, of later ones, and of the median of all.
     worst: [Vec<(f64, &'static str)>; 3],
-    /// Counters of time, with what the first dispatch recorded.
+    /// Counters of time, with the values of the first dispatch.
     times: Vec<(&'static str, f64)>,
     /// Counters that are zero in both.
     zeros: Vec<String>,

@@ -1,6 +1,6 @@
 //! `rockhound inspect` of one small code object, as a new process.
 //!
-//! The one idea to keep in mind: what a person waits for is the whole process, so that is measured.
+//! Users wait for the whole process, so the whole process is measured.
 
 use super::{Line, median, millis};
 use crate::run::{files, root};

@@ -1,6 +1,6 @@
 //! Decoding the kernels of a real library, one core.
 //!
-//! The one idea to keep in mind: the code is taken out of the library first, so that only decoding is measured.
+//! The code is taken out of the library first, so that only decoding is measured.
 
 use super::Line;
 use super::libraries::{find, skipped};

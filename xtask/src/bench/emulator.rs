@@ -1,7 +1,7 @@
 //! Speed of the emulator, in wave instructions per second.
 //!
-//! The one idea to keep in mind: counters are on in every row. A row of [`BODIES`] is one loop whose body is many times
-//! the same instruction, with all lanes active; the kernels in the folder beside this file are real ones. A loop of
+//! Counters are on in every row. A row of [`BODIES`] is one loop whose body is many times the same
+//! instruction, with all lanes active; the kernels in the folder beside this file are real ones. A loop of
 //! additions in this process says how fast the machine is at the moment.
 
 use super::Line;
@@ -102,7 +102,7 @@ fn hip(name: &str) -> Result<Vec<u8>> {
     compile(&text, &[&rest[..], &[&target]].concat())
 }
 
-/// Runs a kernel once, counting; returns what it came to and the seconds.
+/// Runs a kernel once, counting; returns the summary and the seconds.
 fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
@@ -110,7 +110,7 @@ fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
     Ok((summary, start.elapsed().as_secs_f64()))
 }
 
-/// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
+/// Runs it once as `profile` does, with caches and timing; returns the seconds, and a remark on the estimate.
 fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<RepresentativeXcds>)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
@@ -137,13 +137,13 @@ fn measure(bytes: &[u8]) -> Result<f64> {
     Ok(best)
 }
 
-/// Million additions of two rows of 64 numbers that this process does in a second without an emulator, the best of some
-/// runs.
+/// Million additions of two rows of 64 numbers that this process does in a second without an emulator, the
+/// best of some runs.
 fn reference() -> f64 {
     (0..3).map(|_| additions()).fold(0.0, f64::max)
 }
 
-/// As above, once.
+/// One measurement.
 fn additions() -> f64 {
     let mut rows = vec![[1.0f32; 64]; 8];
     let times = 2_000_000;
@@ -159,7 +159,7 @@ fn additions() -> f64 {
     times as f64 / start.elapsed().as_secs_f64() / 1e6
 }
 
-/// How many times as many additions two threads do together as one alone, at the moment.
+/// Current throughput of two threads relative to one thread, in additions.
 fn scaling() -> f64 {
     let one = additions();
     let both: f64 = std::thread::scope(|scope| {
@@ -212,7 +212,7 @@ impl Product {
     }
 }
 
-/// Whether both cores have to be there for a number.
+/// True if both cores are available for a measurement.
 fn has_two_cores() -> bool {
     std::thread::available_parallelism().is_ok_and(|cores| cores.get() >= 2)
 }
@@ -245,8 +245,8 @@ fn mixed(lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// What tinygrad's emulator does on its matrix product, million wave instructions per second. With the 20 us that it
-/// needs for a matrix instruction of 16 x 16 x 16, fewer than one in seven instructions of that product can be one.
+/// Rate of tinygrad's emulator on its matrix product, million wave instructions per second. At 20 us per
+/// matrix instruction of 16 x 16 x 16, fewer than one in seven instructions of that product can be one.
 const TINYGRAD: f64 = 0.34;
 
 /// Rows and columns of the products.
@@ -260,7 +260,7 @@ struct Gemm {
 }
 
 impl Gemm {
-    /// Whether B is stored by columns is the kernel's business: the matrix is the same either way round.
+    /// The kernel decides whether B is stored by columns: the matrix is the same either way round.
     fn new(kernel: &str, launch: Launch<'static>, element: impl Fn(usize) -> Vec<u8>) -> Result<Gemm> {
         let mut job = Job::find(&hip(kernel)?, None)?;
         let numbers: Vec<u8> = (0..N * N).flat_map(|at| element((at / N * 7 + at % N * 7) % 3)).collect();
@@ -277,7 +277,7 @@ impl Gemm {
         Gemm::new("gemm", launch, |at| [0u16, 0x3800, 0x3c00][at].to_le_bytes().to_vec())
     }
 
-    /// What it came to, and seconds.
+    /// Summary, and seconds.
     fn run(&mut self, threads: usize) -> Result<(Summary, f64)> {
         let (summary, seconds) = counted(&mut self.job, Launch { threads, ..self.launch })?;
         let value = |row: usize, k: usize| [0.0f32, 0.5, 1.0][(row * 7 + k * 7) % 3];
@@ -388,7 +388,7 @@ fn profiled_job(kernel: &str) -> Result<(Job, Launch<'static>)> {
 /// Followed by a kernel and how it is profiled: `bench` says what one such run holds.
 pub(super) const ALONE: &str = "alone";
 
-/// How a kernel is profiled: with counters only, with some XCDs followed, with all.
+/// Modes of profiling a kernel: counters only, some XCDs simulated, all simulated.
 const WAYS: [(&str, Option<Detail>); 3] = [
     ("counters only", None),
     ("with caches and clock", Some(Detail::Share)),
@@ -407,17 +407,17 @@ pub(super) fn alone(kernel: &str, how: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs of a kernel, each with its profile after it: both have the speed that the machine has just then, so it is their ratios
-/// that are compared.
+/// Runs of a kernel, each with its profile after it: both have the speed that the machine has just then, so
+/// it is their ratios that are compared.
 const PAIRS: usize = 25;
 
-/// The first quarter, the middle and the last quarter of some values, of which there is one at least.
+/// The first quartile, the median and the third quartile of some values, at least one.
 fn quartiles(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
 }
 
-/// A profile with caches and clock beside one that counts only what follows from execution.
+/// A profile with caches and timing, compared with one that counts only the effects of execution.
 pub(super) fn models() -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (name, most) in PROFILED {

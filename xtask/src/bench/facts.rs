@@ -1,6 +1,6 @@
 //! Reading one target's facts, which every `inspect` does once.
 //!
-//! The one idea to keep in mind: a target is parsed once per process, so each measurement is a new process.
+//! A target is parsed once per process, so each measurement is a new process.
 
 use super::{Line, median, millis};
 use crate::run::run;

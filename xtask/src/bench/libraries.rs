@@ -1,8 +1,8 @@
-//! `rockhound inspect` of whole libraries: against `llvm-objdump` on the same code objects, and the largest one.
+//! `rockhound inspect` of whole libraries: against `llvm-objdump` on the same code objects, and the largest
+//! one.
 //!
-//! The one idea to keep in mind: the libraries come from package registries (`cargo xtask setup --real`) and
-//! are found by file name below `target/real`, or the folder that `ROCKHOUND_REAL` names; what is not there is
-//! said to be skipped.
+//! The libraries come from package registries (`cargo xtask setup --real`) and are found by file name below
+//! `target/real`, or the folder that `ROCKHOUND_REAL` names; missing ones are reported as skipped.
 
 use super::Line;
 use crate::run::{files, root};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many times faster than the disassembler alone.
+/// Required speed-up over the disassembler alone.
 const FASTER: f64 = 10.0;
 const LARGEST_TIME: Duration = Duration::from_secs(60);
 const LARGEST_MEMORY_MIB: u64 = 500;
@@ -76,7 +76,7 @@ pub(crate) fn largest() -> Result<Vec<Line>> {
     ])
 }
 
-/// What a run took.
+/// Costs of a run.
 pub(super) struct Measured {
     pub(super) time: Duration,
     pub(super) peak_kib: u64,

@@ -1,10 +1,10 @@
-//! How much memory this process holds at most while something runs.
+//! Peak memory of this process while something runs.
 //!
-//! The one idea to keep in mind: what a process freed it may still hold, so a run whose memory counts has a process of its own.
+//! Freed memory may stay with the process, so a run whose memory counts has a separate process.
 
 use anyhow::{Context, Result};
 
-/// Runs something and says what was held meanwhile and before.
+/// Runs something and reports the memory before and during it.
 pub(super) fn during(run: impl FnOnce() -> Result<()>) -> Result<String> {
     let before = megabytes("VmRSS:").context("the system does not say what a process holds")?;
     run()?;

@@ -1,7 +1,7 @@
 //! `rockhound analyze` of recordings: a small one as a new process, and generated ones of many dispatches.
 //!
-//! The one idea to keep in mind: the large recordings repeat the dispatches of a real one under 50 kernel names, so
-//! columns are as wide and as varied as a profiler writes them.
+//! The large recordings repeat the dispatches of a real one under 50 kernel names, so columns are as wide and
+//! as varied as a profiler writes them.
 
 use super::libraries::{Measured, measure, seconds};
 use super::{Line, median, millis};
@@ -71,7 +71,7 @@ fn generate(from: &Path, folder: &Path, dispatches: usize) -> Result<usize> {
     let text = fs::read_to_string(from.join("pmc_perf.csv"))?;
     let mut lines = text.lines();
     let header = lines.next().context("a header")?;
-    // What stands before the kernel's name is the dispatch's ID.
+    // The text before the kernel's name is the dispatch's ID.
     let samples: Vec<&str> = lines
         .map(|line| line.split_once(",\"").and_then(|(_, rest)| rest.split_once('"')).map(|(_, rest)| rest))
         .collect::<Option<_>>()

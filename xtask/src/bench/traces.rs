@@ -1,7 +1,9 @@
-//! `rockhound trace` of a real PyTorch trace of 61 MB, of a gigabyte made of it, and of a real rocprofv3 JSON of 37 MB.
+//! `rockhound trace` of a real PyTorch trace of 61 MB, of a gigabyte made of it, and of a real rocprofv3 JSON
+//! of 37 MB.
 //!
-//! The one idea to keep in mind: the gigabyte is the events of the real trace again and again, each time later and under other
-//! correlations, so that links between kernels, calls and operators are as many and as far apart as they would be.
+//! The gigabyte is the events of the real trace again and again, each time later and under other
+//! correlations, so that links between kernels, calls and operators are as many and as far apart as they
+//! would be.
 
 use super::Line;
 use super::libraries::{Measured, measure, seconds};
@@ -13,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// A file below `../shared/traces`, how often its events are repeated, and what is asked: time, memory (MiB).
+/// A file below `../shared/traces`, repetitions of its events, and the bounds: time, memory (MiB).
 const INPUTS: [(&str, &str, usize, Duration, u64); 3] = [
     ("Chrome trace", "torch/mi300x-owlv2-large.json.gz", 1, Duration::from_millis(300), 150),
     ("rocprofv3 JSON", "rocprofv3/mi350x-training_results.json.gz", 1, Duration::from_millis(300), u64::MAX),

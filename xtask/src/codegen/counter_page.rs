@@ -1,7 +1,7 @@
 //! `docs/counters.md`: how emulated kernels give hardware counters, from the registry of crate `probe`.
 //!
-//! The one idea to keep in mind: what follows from execution, or from what the caches do with it, has a rule with its basis; everything else is listed
-//! with the reason why it has none.
+//! A counter that follows from execution or from the caches has a rule with its basis; every other one is
+//! listed with the reason why it has no rule.
 
 use super::Outputs;
 use anyhow::Result;

@@ -1,6 +1,7 @@
-//! `docs/derived-counters.md`: counters that profilers compute from others, from the table of crate `counters`.
+//! `docs/derived-counters.md`: counters that profilers compute from others, from the table of crate
+//! `counters`.
 //!
-//! The one idea to keep in mind: a name stands once, with the other names that profilers give it, and a line per formula.
+//! A name is listed once, with its aliases in other profilers, and a line per formula.
 
 use super::Outputs;
 use anyhow::Result;

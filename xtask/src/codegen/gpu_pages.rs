@@ -1,6 +1,6 @@
-//! `docs/gpus/`: what is known of each target and model, from the data files of crate `arch`.
+//! `docs/gpus/`: facts of each target and model, from the data files of crate `arch`.
 //!
-//! The one idea to keep in mind: every number stands with its basis, and an unknown one with the reason.
+//! Every number is listed with its basis, and an unknown one with the reason.
 
 use super::Outputs;
 use anyhow::{Context, Result};

@@ -1,4 +1,5 @@
-//! `docs/guide-checks.md`: what scripts and tables of AMD's guides check, and what of Rockhound has it, from crate `rules`.
+//! `docs/guide-checks.md`: what scripts and tables of AMD's guides check, and what of Rockhound has it, from
+//! crate `rules`.
 
 use super::Outputs;
 use anyhow::Result;

@@ -1,7 +1,7 @@
 //! Instruction tables: `crates/1-read/isa/tables/*.tbl` to `src/generated/tables.rs`.
 //!
-//! The one idea to keep in mind: a row is parsed into words and every word must be known, so a typing mistake in a
-//! table stops the generator with the file and line, and never reaches the decoder.
+//! A row is parsed into words and every word must be known, so a typing mistake in a table stops the
+//! generator with the file and line, and never reaches the decoder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -293,7 +293,7 @@ fn properties(text: &str, optional: bool) -> Result<Properties> {
     })
 }
 
-/// Class, cost, and whether it executes for lanes.
+/// Class, cost, and whether it executes per lane.
 fn class(word: &str) -> Result<(&'static str, &'static str, bool)> {
     Ok(match word {
         "valu" => ("Valu", "Valu", true),
@@ -429,7 +429,7 @@ fn modifiers(text: &str, encoding: &str) -> Result<(u16, u16)> {
         allow |= 0x380;
     }
     if encoding == "vop3sd" {
-        // the scalar destination lies where abs and op_sel are
+        // the scalar destination overlaps abs and op_sel
         ignore |= 0x7f;
     }
     Ok((allow, ignore))

@@ -1,6 +1,6 @@
 //! `docs/rules/`: a page per rule and an index, from the registry in crate `rules`.
 //!
-//! The one idea to keep in mind: the page's text stands beside the rule's check and nowhere else.
+//! The page's text is beside the rule's check and nowhere else.
 
 use super::Outputs;
 use anyhow::Result;

@@ -101,7 +101,7 @@ fn closed(value: &mut Value) {
     }
 }
 
-/// Whether it is the keyword `properties`, and no property of that name.
+/// True for the keyword `properties`, not a property of that name.
 fn is_named(properties: &Value) -> bool {
     properties
         .as_object()

@@ -1,8 +1,8 @@
-//! What each kernel of the synthetic recording does.
+//! Work of each kernel of the synthetic recording.
 //!
-//! The one idea to keep in mind: one wave is described, and everything else is a multiple of it.
+//! One wave is described; everything else is a multiple of it.
 
-/// What a kernel does.
+/// Work of a kernel.
 pub(super) struct Kernel {
     pub(super) name: &'static str,
     pub(super) dispatches: usize,
@@ -11,7 +11,7 @@ pub(super) struct Kernel {
     pub(super) vgprs: f64,
     pub(super) sgprs: f64,
     pub(super) lds: f64,
-    /// Of the duration at which nothing else disturbs it.
+    /// Share of the duration without interference.
     pub(super) nanoseconds: f64,
     /// Waves on the GPU on average.
     pub(super) resident: f64,
@@ -142,7 +142,7 @@ pub(super) const KERNELS: [Kernel; 4] = [
         branches: 1.0,
         loads: 1.0,
         stores: 1.0,
-        // Every lane of the load is in a line of its own.
+        // Every lane of the load has a separate line.
         lds_accesses: 0.0,
         conflicts: 0.0,
         lines: 64.0,

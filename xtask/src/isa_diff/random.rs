@@ -1,7 +1,7 @@
 //! Random encodings of every opcode, wrapped into an ELF file for the disassembler.
 //!
-//! The one idea to keep in mind: each sample stands in a slot of its own, followed by no-operations, so that one
-//! sample that is decoded with another length does not shift the next.
+//! Each sample has a separate slot, followed by no-operations, so that one sample that is decoded with
+//! another length does not shift the next.
 
 use anyhow::Result;
 use isa::Isa;

@@ -1,5 +1,5 @@
-//! Faults that are known: `xtask/allowed.toml` lists them, one a line with its reason. The list may only shrink, so a row
-//! that is no longer needed, or allows more than is found, is a fault too.
+//! Faults that are known: `xtask/allowed.toml` lists them, one a line with its reason. The list may only
+//! shrink, so a row that is no longer needed, or allows more than is found, is a fault too.
 
 use super::functions::Function;
 use super::modules::Circle;
@@ -14,10 +14,10 @@ const MOST_LINES: usize = 80;
 /// Most arguments of a function that is not part of a C interface.
 const MOST_ARGUMENTS: usize = 6;
 
-/// Where the list lies, below the root.
+/// Path of the list, relative to the root.
 const FILE: &str = "xtask/allowed.toml";
 
-/// The list, and what was found so far.
+/// The list, and the findings so far.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed {
     circles: Vec<Row>,
@@ -28,7 +28,7 @@ pub(crate) struct Allowed {
     found: [usize; 4],
 }
 
-/// A row: what it allows, how much of it, and whether that was found.
+/// A row: the exception, its amount, and whether it was found.
 #[derive(Debug)]
 struct Row {
     what: String,

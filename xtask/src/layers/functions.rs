@@ -44,7 +44,7 @@ fn function(code: &str, at: usize) -> Option<Function> {
 }
 
 trait FindOutside {
-    /// Where one of the characters stands outside of parentheses and brackets.
+    /// Position of the first of these characters outside parentheses and brackets.
     fn find_outside(&self, characters: &[char]) -> Option<usize>;
 }
 
@@ -84,7 +84,7 @@ fn end_of_generics(text: &str) -> Option<usize> {
     })
 }
 
-/// How many arguments stand before the closing parenthesis, and where what follows it begins.
+/// Number of arguments before the closing parenthesis, and the position after it.
 fn arguments(text: &str) -> Option<(usize, usize)> {
     let (mut depth, mut count, mut before, mut is_empty) = (0, 0, ' ', true);
     for (at, c) in text.char_indices() {

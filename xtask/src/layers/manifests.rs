@@ -1,7 +1,7 @@
-//! Which crate depends on which, read from the manifests.
+//! Dependencies between crates, read from the manifests.
 //!
-//! The one idea to keep in mind: a crate's layer is the number its folder's name begins with, and the
-//! same-layer arrows are those that ARCHITECTURE.md lists.
+//! A crate's layer is the number its folder's name begins with, and the same-layer arrows are those that
+//! ARCHITECTURE.md lists.
 
 use crate::run::root;
 use anyhow::{Context, Result};

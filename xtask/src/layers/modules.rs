@@ -1,8 +1,9 @@
 //! Circles of modules inside a crate, found in the paths that code writes.
 //!
-//! Siblings are compared: each module stands for its file and its folder, and an arrow goes from one sibling to another
-//! when code of the first names an item of the second. Names that a module re-exports lead on to the module that defines
-//! them. Parents and children may use each other. Method calls write no path and are not seen.
+//! Siblings are compared: each module represents its file and its folder, and an arrow goes from one sibling
+//! to another when code of the first names an item of the second. Names that a module re-exports lead on to
+//! the module that defines them. Parents and children may use each other. Method calls write no path and are
+//! not seen.
 
 use crate::rust_source::RustSource;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +14,10 @@ type Path = Vec<String>;
 /// Most re-exports followed from one name, so that a circle of re-exports ends.
 const MOST_REEXPORTS: usize = 8;
 
-/// Siblings each of which uses every other, directly or through others of them.
+/// Siblings that each use every other, directly or indirectly.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Circle {
-    /// Path of the module they lie in; empty for the crate's root.
+    /// Path of the parent module; empty for the crate's root.
     pub(crate) parent: Path,
     pub(crate) modules: BTreeSet<String>,
     /// Arrows between them.
@@ -86,7 +87,7 @@ fn circles_of(parent: &Path, arrows: &BTreeSet<(String, String)>) -> Vec<Circle>
     found
 }
 
-/// The module that defines what a path names, as far as imports show it.
+/// The module that defines the item of a path, if imports show it.
 fn resolve(path: &Path, modules: &BTreeMap<&Path, Module>) -> Path {
     let mut path = path.clone();
     for _ in 0..MOST_REEXPORTS {
@@ -136,7 +137,7 @@ fn read(module: &Path, source: &RustSource, modules: &BTreeMap<Path, &RustSource
     found
 }
 
-/// A path from the crate's root on; `None` for those that lead out of the crate or name what is in scope.
+/// A path from the crate's root; `None` for paths out of the crate or to names in scope.
 fn absolute(module: &Path, path: &[&str], modules: &BTreeMap<Path, &RustSource>) -> Option<Path> {
     let supers = path.iter().take_while(|it| **it == "super").count();
     let (mut start, rest) = match path.first()? {
@@ -180,7 +181,7 @@ fn use_tree<'a>(tokens: &[&'a str], prefix: &mut Vec<&'a str>, out: &mut Vec<(Ve
     prefix.truncate(depth);
 }
 
-/// Where the brace that opens `tokens` is closed.
+/// Index of the brace that closes the one that opens `tokens`.
 fn closing(tokens: &[&str]) -> usize {
     let mut depth = 0;
     tokens
@@ -266,7 +267,7 @@ mod tests {
                 &[("lib.rs", "pub use a::A;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::A;")],
                 &[":a b"],
             ),
-            // A folder stands for all in it; parents and children may use each other.
+            // A folder represents all its contents; parents and children may use each other.
             (
                 &[
                     ("a/mod.rs", "mod x; use x::X;"),

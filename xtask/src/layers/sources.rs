@@ -1,7 +1,7 @@
-//! What sources must not hold: IO below the edge, GPU names outside their places, too many lines, and
-//! dependencies that nothing uses.
+//! Forbidden content of sources: IO below the edge, GPU names outside their places, too many lines, and
+//! unused dependencies.
 //!
-//! The one idea to keep in mind: tests may do all of this, so only code outside tests is looked at.
+//! Tests may do all of this, so only code outside tests is looked at.
 
 use super::allowed::Allowed;
 use super::functions::functions;
@@ -13,7 +13,7 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What layers 0 to 5 have no use for.
+/// Names that layers 0 to 5 must not use.
 const IO: &[&str] = &[
     "std::fs",
     "std::env",
@@ -29,7 +29,7 @@ const IO: &[&str] = &[
     "unsafe",
 ];
 
-/// Where names of GPU targets may stand outside tests: facts, and the choice of instruction tables.
+/// Files that may contain names of GPU targets outside tests: facts, and the choice of instruction tables.
 const GPU_NAMES_ALLOWED: &[&str] = &["crates/0-facts/arch/", "crates/1-read/isa/src/isa.rs"];
 
 /// Most lines of a source file that is not generated.
@@ -103,7 +103,7 @@ fn is_test(path: &Path) -> bool {
         || name.ends_with("_tests.rs")
 }
 
-/// A test that decides by itself what an absent oracle means.
+/// Tests that decide for themselves how to treat an absent oracle.
 fn vanishing(name: &str, text: &str) -> Option<String> {
     let word = ["\"CI\"", "\"skipped: "].into_iter().find(|word| text.contains(word))?;
     Some(format!("{name}: has {word}; only `testkit` skips tests, or fails them under CI"))
@@ -167,7 +167,8 @@ fn functions_of(name: &str, source: &RustSource, allowed: &mut Allowed) -> Vec<S
     functions(source).iter().flat_map(|function| allowed.function(name, function)).collect()
 }
 
-/// Files outside of the crate's folder that are compiled in: its package would lack them. The source lies `depth` folders deep.
+/// Files outside of the crate's folder that are compiled in: its package would lack them. The source is
+/// `depth` folders deep.
 fn leaving(name: &str, depth: usize, source: &RustSource) -> Vec<String> {
     let climbs = |text: &str| text.split('/').take_while(|part| *part == "..").count() > depth;
     let includes =
@@ -184,7 +185,7 @@ fn is_gpu_name(text: &str) -> bool {
     })
 }
 
-/// Dependencies of which no source of the crate makes use.
+/// Dependencies that no source of the crate uses.
 fn unused(it: &Crate, sources: &[(bool, String, RustSource)]) -> Vec<String> {
     let mut faults = Vec::new();
     for name in &it.dependencies {

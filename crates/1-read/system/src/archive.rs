@@ -3,7 +3,8 @@
 use crate::{Content, Error, Tree, capture, tar};
 use std::io::Read;
 
-/// Most bytes an archive may hold uncompressed: a machine of 512 CPUs and 16 GPUs needs about 8 MiB of tar blocks.
+/// Most bytes an archive may hold uncompressed: a machine of 512 CPUs and 16 GPUs needs about 8 MiB of tar
+/// blocks.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Most entries an archive may hold.
 pub const MOST_ENTRIES: usize = 50_000;

@@ -1,7 +1,7 @@
 //! Arguments of the kernel, from `/proc/cmdline`.
 //!
-//! The one idea to keep in mind: arguments are whole words and the last of a name counts; a test for a substring takes
-//! `myiommu=pthello` for `iommu=pt`.
+//! Arguments are whole words and the last of a name counts; a test for a substring takes `myiommu=pthello`
+//! for `iommu=pt`.
 
 /// Arguments of the kernel, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -9,7 +9,7 @@ pub struct BootArguments {
     words: Vec<String>,
 }
 
-/// Reads `/proc/cmdline`. What follows `--` is for the first process.
+/// Reads `/proc/cmdline`. Arguments after `--` are for the first process.
 pub fn boot_arguments(text: &str) -> BootArguments {
     BootArguments {
         words: text.split_whitespace().take_while(|word| *word != "--").map(str::to_owned).collect(),
@@ -25,7 +25,7 @@ impl BootArguments {
             .find_map(|word| word.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
     }
 
-    /// Whether one of the comma-separated values of an argument is `wanted`.
+    /// True if one of the comma-separated values of an argument is `wanted`.
     pub fn lists(&self, name: &str, wanted: &str) -> bool {
         let of = |word: &String| {
             word.split_once('=')

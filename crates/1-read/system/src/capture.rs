@@ -1,11 +1,11 @@
-//! What is read of a machine: files by pattern, and the tools asked.
+//! Inputs read from a machine: files by pattern, and the tools called.
 //!
-//! The one idea to keep in mind: the list is data, so that what a bundle holds can be read before it is made; serial numbers, host
-//! name, addresses and other people's processes are not in it.
+//! The list is data, so that the contents of a bundle can be read before it is made; it excludes serial
+//! numbers, host name, addresses and other users' processes.
 
 use serde_json::Value;
 
-/// Files read of every machine; `*` stands for part of one name.
+/// Files read from every machine; `*` matches part of one name.
 pub const FILES: &[&str] = &[
     ".dockerenv",
     "run/.containerenv",
@@ -55,10 +55,10 @@ pub const AMD_PCI_FILES: &[&str] = &[
     "pp_dpm_sclk",
 ];
 
-/// Files read of each process: the name, which tells whether a NUMA daemon runs.
+/// Files read from each process: the name, which reveals a NUMA daemon.
 pub const PROCESS_FILES: &[&str] = &["proc/*/comm"];
 
-/// Fields of files that are read in full elsewhere and would make bundles large or tell too much: what is kept of them.
+/// Keeps only some fields of files that would make bundles large or reveal too much.
 pub fn trimmed(path: &str, bytes: Vec<u8>) -> Vec<u8> {
     let keep: fn(&str) -> bool = match path {
         "proc/cpuinfo" => {
@@ -79,7 +79,8 @@ pub fn trimmed(path: &str, bytes: Vec<u8>) -> Vec<u8> {
     lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
 }
 
-/// What of a file goes into a bundle: arguments of the kernel that checks ask for, without disks and addresses.
+/// Part of a file that goes into a bundle: the kernel arguments that checks ask for, without disks and
+/// addresses.
 pub fn for_bundle(path: &str, bytes: &[u8]) -> Vec<u8> {
     if path != "proc/cmdline" {
         return bytes.to_vec();
@@ -146,7 +147,7 @@ fn withhold(value: &mut Value) {
     }
 }
 
-/// A tool asked for its facts.
+/// A tool called for facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     /// Name of the output in a bundle, below `commands/`.
@@ -157,7 +158,7 @@ pub struct Tool {
     pub arguments: &'static [&'static str],
 }
 
-/// Tools asked where they are installed. None of them changes anything.
+/// Tools called if installed. None of them changes anything.
 pub const TOOLS: &[Tool] = &[
     Tool { output: "amd-smi-list.json", program: "amd-smi", arguments: &["list", "--json"] },
     Tool { output: "amd-smi-static.json", program: "amd-smi", arguments: &["static", "--json"] },

@@ -1,7 +1,7 @@
 //! Command lines of jobs: launchers, servers and benchmarks, with their options.
 //!
-//! The one idea to keep in mind: a command is a chain (`mpirun -np 8 numactl ... python train.py`); each link takes its own options
-//! and hands the rest on.
+//! A command is a chain (`mpirun -np 8 numactl ... python train.py`); each link takes its own options and
+//! hands the rest on.
 
 /// A program that is known here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub struct Stage {
     pub program: String,
     /// Options with their values, as written: `--tensor-parallel-size`, `8`.
     pub options: Vec<(String, Option<String>)>,
-    /// Words that are no options: the model of `vllm serve`, the script of `python`.
+    /// Words that are not options: the model of `vllm serve`, the script of `python`.
     pub words: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ impl Stage {
             .and_then(|(_, value)| value.as_deref())
     }
 
-    /// Whether an option is there.
+    /// True if an option is present.
     pub fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
@@ -256,7 +256,7 @@ fn launcher<'a>(
     (Stage { kind, program: program.to_owned(), options, words: Vec::new() }, rest)
 }
 
-/// `torchrun`: options take a word but for a few; what follows is a script, a module or a program.
+/// `torchrun`: options take a word, with few exceptions; then comes a script, a module or a program.
 fn torchrun<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     let flags = |word: &str| TORCHRUN_FLAGS.contains(&word);
     let values: Vec<&str> =
@@ -265,7 +265,7 @@ fn torchrun<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     stage.words = rest.first().cloned().into_iter().collect();
     let module = stage.has(&["-m", "--module"]);
     let script = rest.first().is_some_and(|it| it.ends_with(".py"));
-    // A script is run by Python: its options are no launcher's.
+    // A script is run by Python: its options are not a launcher's.
     if module || script {
         stage.options.push(("script".to_owned(), rest.first().cloned()));
         return (stage, &[]);
@@ -305,7 +305,8 @@ fn whole<'a>(kind: Kind, program: &str, words: &'a [String]) -> (Stage, &'a [Str
     (stage, &[])
 }
 
-/// Splits a text at blanks as a shell does, with quotes and backslashes; without variables and other expansions.
+/// Splits a text at blanks as a shell does, with quotes and backslashes; without variables and other
+/// expansions.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,6 +1,6 @@
 //! Environments: the output of `env`, `export -p`, an env-file, or `/proc/PID/environ`.
 //!
-//! The one idea to keep in mind: a value may hold `=` and line ends; only the form with NUL bytes keeps both apart for sure.
+//! A value may hold `=` and line ends; only the form with NUL bytes keeps both apart for sure.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Environment {
                     environment.set(name, value);
                     last = Some(name.to_owned());
                 }
-                // What is no assignment goes on with the value before it.
+                // A line without an assignment continues the value before it.
                 None if !line.trim().is_empty() && !line.trim_start().starts_with('#') => {
                     if let Some(value) = last.as_ref().and_then(|name| environment.variables.get_mut(name)) {
                         value.push('\n');
@@ -85,7 +85,7 @@ impl Environment {
         self.get(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
-    /// Whether a switch is on: `1`, `true`, `yes`, `on`, or a number that is not 0.
+    /// True if a switch is on: `1`, `true`, `yes`, `on`, or a number that is not 0.
     pub fn is_on(&self, name: &str) -> bool {
         self.said(name).is_some_and(is_on)
     }
@@ -95,12 +95,12 @@ impl Environment {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// How many there are.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.variables.len()
     }
 
-    /// Whether there is none.
+    /// True if no variable is set.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty()
     }

@@ -1,13 +1,13 @@
-//! Why an input could not be read.
+//! Errors of unreadable inputs.
 
 use std::fmt;
 
-/// Why an input could not be read, and where.
+/// Error of an unreadable input, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// Byte offset in the (uncompressed) input, where one is known.
+    /// Byte offset in the (uncompressed) input, if known.
     pub offset: Option<u64>,
-    /// What is wrong, as a phrase.
+    /// Description, as a phrase.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! A value with where it was read, or the reason why it is not known.
+//! A value with its source, or the reason why it is unknown.
 
 /// A value that was read, or why it was not.
 #[derive(Clone, PartialEq, Debug)]
@@ -7,12 +7,12 @@ pub enum Fact<T> {
     Known {
         /// The value.
         value: T,
-        /// Where it was read: a path, or the command whose output it is.
+        /// Source: a path, or the command whose output it is.
         from: String,
     },
     /// Not read.
     Unknown {
-        /// Why, as a phrase that begins with the place: "/proc/cmdline: permission denied".
+        /// Reason, as a phrase that begins with the source: "/proc/cmdline: permission denied".
         reason: String,
     },
 }
@@ -36,7 +36,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Where it was read, where known.
+    /// Source, if known.
     pub fn from(&self) -> Option<&str> {
         match self {
             Fact::Known { from, .. } => Some(from),
@@ -44,7 +44,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Why it is not known.
+    /// Reason why it is unknown.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Fact::Known { .. } => None,
@@ -60,7 +60,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The value read further; where that fails the place and `why` are the reason.
+    /// Parses the value; if that fails, the source and `why` become the reason.
     pub fn parse<U>(self, why: &str, read: impl FnOnce(T) -> Option<U>) -> Fact<U> {
         match self {
             Fact::Known { value, from } => match read(value) {

@@ -1,4 +1,4 @@
-//! How the facts of a machine are gathered from its files.
+//! Gathers the facts of a machine from its files.
 
 use crate::{Document, Environment, Fact, Machine, Tree};
 use crate::{boot_arguments, cpu, cpu_list, kfd, merge, pci, place};

@@ -1,8 +1,8 @@
-//! GPUs and the links between them, as far as any source tells of them.
+//! GPUs and the links between them, from all sources.
 
 use crate::Fact;
 
-/// Why a field of a GPU is not known where no source named it.
+/// Reason for a GPU field that no source named.
 pub(crate) const NOT_GIVEN: &str = "not given";
 
 /// A PCIe link of a GPU to its host.
@@ -21,7 +21,7 @@ pub struct Link {
 /// One GPU: a board, however many partitions it is divided into.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gpu {
-    /// How it is called: its PCI address, or `GPU 3`.
+    /// Name: its PCI address, or `GPU 3`.
     pub name: String,
     /// PCI address.
     pub bdf: Option<String>,
@@ -74,7 +74,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// A GPU of which nothing is known.
+    /// A GPU without facts.
     pub fn new(name: impl Into<String>) -> Gpu {
         fn none<T>() -> Fact<T> {
             Fact::unknown(NOT_GIVEN)
@@ -127,6 +127,7 @@ pub struct PairLink {
 pub struct AcsPort {
     /// PCI address; `None` where only the lines with `ACSCtl` were kept.
     pub bdf: Option<String>,
-    /// Whether requests are checked against their source (`SrcValid+`), which sends peer traffic through the root.
+    /// Whether requests are checked against their source (`SrcValid+`), which sends peer traffic through the
+    /// root.
     pub source_validation: bool,
 }

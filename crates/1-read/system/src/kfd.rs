@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
-/// How two nodes are linked.
+/// Kind of link between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkKind {
     /// Type 2.
@@ -34,7 +34,7 @@ pub struct KfdLink {
 pub struct KfdNode {
     /// Number; what runtime messages call `node-N`.
     pub node: u32,
-    /// Fields of `properties`; `Err` where they could not be read.
+    /// Fields of `properties`; `Err` if they could not be read.
     pub properties: Result<BTreeMap<String, u64>, String>,
     /// Links.
     pub links: Vec<KfdLink>,
@@ -58,7 +58,8 @@ impl KfdNode {
         self.is_gpu().then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function}"))
     }
 
-    /// Target: `gfx_target_version` is major x 10000 + minor x 100 + step, and steps are written in hexadecimal.
+    /// Target: `gfx_target_version` is major x 10000 + minor x 100 + step, and steps are written in
+    /// hexadecimal.
     pub fn target(&self) -> Option<String> {
         let version = self.property("gfx_target_version").filter(|it| *it > 0)?;
         Some(format!("gfx{}{}{:x}", version / 10_000, version / 100 % 100, version % 100))

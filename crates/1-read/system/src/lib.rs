@@ -1,7 +1,7 @@
 //! Facts of machines, environments, command lines and faults, from text and archives.
 //!
-//! The one idea to keep in mind: a [`Fact`] that could not be read says why. A check must never take silence of a file for
-//! a good value, so nothing here has a default.
+//! A [`Fact`] that could not be read says why. A check must never take silence of a file for a good value, so
+//! nothing here has a default.
 //!
 //! ```
 //! let mut tree = system::Tree::new("node1");

@@ -1,11 +1,11 @@
-//! One machine: every fact with where it was read.
+//! One machine: every fact with its source.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
 use crate::outputs::{docker::DockerContainer, inductor::InductorCode, vllm::ServerLog};
 use crate::{BootArguments, Environment, Fact, IdleState, KfdNode, Surroundings};
 use std::collections::BTreeMap;
 
-/// A machine, as far as its files and the output of its tools say.
+/// A machine, from its files and the output of its tools.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
     /// Name: of the host, the bundle, or the file.
@@ -30,7 +30,7 @@ pub struct Machine {
     pub idle_states: Fact<Vec<IdleState>>,
     /// CPU model.
     pub cpu_model: Fact<String>,
-    /// CPUs there are.
+    /// CPUs present.
     pub cpus_present: Fact<Vec<u32>>,
     /// CPUs in use.
     pub cpus_online: Fact<Vec<u32>>,
@@ -48,7 +48,7 @@ pub struct Machine {
     pub rocm: Fact<String>,
     /// Nodes of the compute driver.
     pub kfd: Fact<Vec<KfdNode>>,
-    /// Whether the PCI bus could be looked at.
+    /// Unknown, with the reason, if the PCI bus could not be read.
     pub pci: Fact<u64>,
     /// GPUs, of all sources.
     pub gpus: Fact<Vec<Gpu>>,
@@ -60,21 +60,21 @@ pub struct Machine {
     pub docker: Vec<DockerContainer>,
     /// Environment of the job.
     pub environment: Fact<Environment>,
-    /// What a vLLM server said.
+    /// Facts from the log of a vLLM server.
     pub server_log: Option<ServerLog>,
-    /// What code of Inductor says.
+    /// Facts from Inductor's code.
     pub inductor: Option<InductorCode>,
-    /// What was read, one word each: `KFD`, `amd-smi static`.
+    /// Sources of the facts, one word each: `KFD`, `amd-smi static`.
     pub sources: Vec<String>,
 }
 
 impl Machine {
-    /// Its GPUs; none where none is known.
+    /// Its GPUs; empty if none is known.
     pub fn known_gpus(&self) -> &[Gpu] {
         self.gpus.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Why something that is not there may be hidden: the container or virtual machine around.
+    /// Reason why a missing thing may be hidden: the surrounding container or virtual machine.
     pub fn hidden_by(&self) -> Option<String> {
         match (&self.surroundings.container, &self.surroundings.virtual_machine) {
             (Some(sign), _) => Some(format!("a container ({sign})")),

@@ -1,6 +1,6 @@
 //! GPUs and facts of several sources as one machine.
 //!
-//! The one idea to keep in mind: the PCI address is the identity of a GPU; the numbers of tools only lead to it.
+//! The PCI address is the identity of a GPU; the numbers of tools only lead to it.
 
 use crate::gpu::{Gpu, NOT_GIVEN};
 use crate::machine::Machine;
@@ -19,7 +19,7 @@ pub(crate) fn gpus_of_tree(kfd: &Fact<Vec<KfdNode>>, pci: &Fact<Vec<Gpu>>) -> Fa
     for node in kfd.get().into_iter().flatten().filter(|node| node.is_gpu()) {
         let gpu = of_node(node);
         match gpus.iter_mut().find(|it| it.bdf.is_some() && it.bdf == gpu.bdf) {
-            // Partitions are nodes of their own with one address but for the function.
+            // Partitions are separate nodes; their addresses differ in the function only.
             Some(board) => board.partitions += 1,
             None => gpus.push(gpu),
         }
@@ -49,7 +49,7 @@ fn of_node(node: &KfdNode) -> Gpu {
     gpu
 }
 
-/// Fills what is not known of a GPU from another reading of it.
+/// Fills unknown fields of a GPU from another reading of it.
 fn fill(gpu: &mut Gpu, other: Gpu) {
     gpu.bdf = gpu.bdf.take().or(other.bdf);
     gpu.index = gpu.index.or(other.index);

@@ -5,7 +5,8 @@ use crate::values::{bdf, leading_number};
 use crate::{Fact, Tree};
 
 const DEVICES: &str = "sys/bus/pci/devices";
-/// Classes of GPUs: processing accelerators, display and 3D controllers. A display controller of a desktop is one too.
+/// Classes of GPUs: processing accelerators, display and 3D controllers. A display controller of a desktop is
+/// one too.
 const CLASSES: [&str; 3] = ["0x12", "0x0380", "0x0302"];
 
 /// All GPUs of AMD, by address.

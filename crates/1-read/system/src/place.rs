@@ -1,10 +1,10 @@
-//! Whether a machine is a container or virtual, which hide what is below.
+//! Detection of containers and virtual machines, which hide the host.
 //!
-//! The one idea to keep in mind: no sign of a container is no proof of bare metal; only what shows itself is named.
+//! A missing sign of a container does not prove bare metal; only visible signs are reported.
 
 use crate::Tree;
 
-/// What the files say of what lies around.
+/// Signs of a container or virtual machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Surroundings {
     /// The sign of a container: `/.dockerenv`.

@@ -1,13 +1,13 @@
-//! Tells outputs apart by what they hold, not by their names.
+//! Detects the kind of an output from its content, not its name.
 //!
-//! The one idea to keep in mind: what is not recognised is an error that names what is understood; nothing is guessed.
+//! An unrecognised input is an error that names the supported ones; nothing is guessed.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
 use crate::outputs::{amd_smi, docker, inductor, lspci, rocm_smi, rocminfo, vllm};
 use crate::{BootArguments, Environment, Error, InductorCode, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
 
-/// Text of an output longer than this is not what a tool prints.
+/// Longest output; a longer text does not come from a tool.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The output of one tool, read.
@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 64 << 20;
 pub struct Document {
     /// File or command it came from.
     pub name: String,
-    /// What it is: `amd-smi static`.
+    /// Kind: `amd-smi static`.
     pub kind: &'static str,
     pub(crate) contents: Contents,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Contents {
 }
 
 impl Document {
-    /// Its environment, where it is one.
+    /// Its environment, if it is one.
     pub fn environment(&self) -> Option<&Environment> {
         match &self.contents {
             Contents::Environment(environment) => Some(environment),
@@ -41,12 +41,12 @@ impl Document {
         }
     }
 
-    /// Whether it says something of a program only, and nothing of the machine that runs it.
+    /// True if it describes only a program, not the machine that runs it.
     pub fn is_of_program(&self) -> bool {
         matches!(self.contents, Contents::Environment(_) | Contents::ServerLog(_) | Contents::Inductor(_))
     }
 
-    /// What a folder of Inductor holds.
+    /// Facts of a folder of Inductor.
     pub fn of_inductor(code: InductorCode) -> Document {
         Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }
     }

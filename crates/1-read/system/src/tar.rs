@@ -1,13 +1,13 @@
 //! Bundles as tar archives: plain files, read and written.
 //!
-//! The one idea to keep in mind: a bundle comes from a stranger. Nothing is unpacked to a disk; links, devices and names that
-//! climb (`..`, a leading `/`) are refused by name, and sizes are checked against what is there.
+//! A bundle is untrusted. Nothing is unpacked to a disk; links, devices and names that leave the folder
+//! (`..`, a leading `/`) are refused by name, and sizes are checked against the available bytes.
 
 use crate::{Error, Tree};
 use std::io::Read as _;
 use tar::{Archive, Builder, EntryType, Header};
 
-/// Reads the files of an archive into a tree; returns what was refused.
+/// Reads the files of an archive into a tree; returns the refused ones.
 pub(crate) fn read(bytes: &[u8], most_entries: usize, tree: &mut Tree) -> Result<Vec<String>, Error> {
     let mut refused = Vec::new();
     let mut archive = Archive::new(bytes);

@@ -1,16 +1,16 @@
 //! Files of a machine by path: read here, copied, or captured elsewhere.
 //!
-//! The one idea to keep in mind: a file that could not be read is an entry too, so that "absent" and "not allowed" stay apart.
+//! A file that could not be read is an entry too, so that "absent" and "not allowed" stay apart.
 
 use crate::Fact;
 use std::collections::BTreeMap;
 
-/// What is known of a file.
+/// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Its bytes.
     Bytes(Vec<u8>),
-    /// It is there and could not be read; the reason: "permission denied".
+    /// It exists and could not be read; the reason: "permission denied".
     Unreadable(String),
 }
 
@@ -42,7 +42,7 @@ impl Tree {
         self.files.insert(path.into(), Content::Bytes(bytes));
     }
 
-    /// Notes that a file is there and could not be read.
+    /// Notes that a file exists and could not be read.
     pub fn insert_unreadable(&mut self, path: impl Into<String>, reason: impl Into<String>) {
         self.files.insert(path.into(), Content::Unreadable(reason.into()));
     }
@@ -52,7 +52,7 @@ impl Tree {
         self.files.iter().map(|(path, content)| (path.as_str(), content))
     }
 
-    /// Whether it has no file.
+    /// True if it has no file.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -66,19 +66,19 @@ impl Tree {
         }
     }
 
-    /// Text of a file without the white space around it; an empty file is no value.
+    /// Text of a file without surrounding white space; an empty file has no value.
     pub fn text(&self, path: &str) -> Fact<String> {
         self.bytes(path)
             .map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned())
             .parse("empty", |text| (!text.is_empty()).then_some(text))
     }
 
-    /// Whether a file is there.
+    /// True if a file exists.
     pub fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Whether there is anything below a folder.
+    /// True if a folder has anything below it.
     pub fn has_below(&self, folder: &str) -> bool {
         self.below(folder).next().is_some()
     }

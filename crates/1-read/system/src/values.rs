@@ -1,7 +1,7 @@
 //! Values as AMD's tools write them.
 //!
-//! The one idea to keep in mind: one tool writes one quantity as a number, as `"900 MHz"` and as `{"value", "unit"}`, by version
-//! and block; `N/A` is no value.
+//! One tool writes one quantity as a number, as `"900 MHz"` and as `{"value", "unit"}`, by version and block;
+//! `N/A` counts as missing.
 
 use serde_json::Value;
 
@@ -44,14 +44,14 @@ pub(crate) fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a text is a value.
+/// True if a text is a value.
 pub(crate) fn said(text: &str) -> bool {
     let text = text.trim();
     !text.is_empty()
         && !["N/A", "NA", "None", "unknown", "null"].iter().any(|it| it.eq_ignore_ascii_case(text))
 }
 
-/// The first of several paths (`limit.ppt0.max_power_limit`) that is there.
+/// The first existing one of several paths (`limit.ppt0.max_power_limit`).
 pub(crate) fn at<'a>(value: &'a Value, paths: &[&str]) -> Option<&'a Value> {
     paths.iter().find_map(|path| path.split('.').try_fold(value, |at, key| at.get(key)))
 }

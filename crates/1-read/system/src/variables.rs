@@ -1,6 +1,7 @@
-//! The table of environment variables that decide how fast GPU programs run, or that stop them from being fast.
+//! The table of environment variables that decide how fast GPU programs run, or that stop them from being
+//! fast.
 //!
-//! The one idea to keep in mind: facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
+//! Facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,13 +20,13 @@ pub struct Variable {
     pub component: &'static str,
     /// Versions that read it; empty where all do.
     pub versions: &'static str,
-    /// Value in force when it is not set; `-` where that depends.
+    /// Value in force when it is not set; `-` if that depends.
     pub default: &'static str,
     /// Values it takes.
     pub values: &'static str,
-    /// What it does.
+    /// Effect.
     pub effect: &'static str,
-    /// When to set it.
+    /// Condition for setting it.
     pub advice: &'static str,
     /// Left on after debugging it costs time: the value from which on it does, `set` for any.
     pub debug: Option<&'static str>,
@@ -33,9 +34,9 @@ pub struct Variable {
     pub needs: Option<(&'static str, &'static str)>,
     /// Variables it must not be combined with, with their values: `A=1`, or `A` for any value.
     pub conflicts: Vec<&'static str>,
-    /// Nobody reads it; the name that is read instead, or [`NOBODY`].
+    /// No program reads it; the name that is read instead, or [`NOBODY`].
     pub instead: Option<&'static str>,
-    /// Where this was read.
+    /// Source of this row.
     pub source: &'static str,
 }
 
@@ -57,7 +58,7 @@ impl Variable {
         }
     }
 
-    /// Whether what it needs is there; true where it needs nothing.
+    /// True if the variable it needs is set, or it needs none.
     pub fn has_master(&self, environment: &crate::Environment) -> bool {
         let Some((name, wanted)) = self.needs else { return true };
         let Some(value) = environment.said(name) else { return false };
@@ -124,7 +125,7 @@ pub struct Recommended {
     pub name: &'static str,
     /// Value.
     pub value: &'static str,
-    /// Why.
+    /// Reason.
     pub why: &'static str,
 }
 
@@ -204,8 +205,8 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
 const SECRETS: [&str; 9] =
     ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE", "HOST_IP", "COMM_ID"];
 
-/// Whether a variable goes into a bundle: those of the table, and numbers and switches of the components in it. Nothing that may be
-/// a secret.
+/// True if a variable goes into a bundle: variables of the table, and numbers and switches of its components.
+/// Possible secrets never do.
 pub fn is_captured(name: &str, value: &str) -> bool {
     if SECRETS.iter().any(|word| name.contains(word)) {
         return false;

@@ -1,6 +1,6 @@
 //! An answer in any format: one function for all commands.
 //!
-//! [`Part`] is what a command adds: the text and rows of the part that only it has.
+//! [`Part`] is the text and the rows that only one command has.
 
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{Answer, Format, Incidents, Machines, Plain, Recordings, RuleInfo, Tiles, Tuned};

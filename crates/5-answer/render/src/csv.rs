@@ -1,6 +1,6 @@
 //! CSV: one row per kernel, flat columns.
 //!
-//! The one idea to keep in mind: a column is one row of [`COLUMNS`], so header and values cannot drift apart.
+//! A column is one row of [`COLUMNS`], so header and values cannot drift apart.
 
 use std::borrow::Cow;
 use view::{KernelCard, Mix, Severity, Tiles};

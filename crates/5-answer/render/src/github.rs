@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub, which show findings beside the lines of a pull request.
 //!
-//! The one idea to keep in mind: a message is one line, so its breaks and percent signs are escaped.
+//! A message is one line, so its breaks and percent signs are escaped.
 
 use view::{Finding, KernelCard, Place, Severity, SourceLine};
 
@@ -44,7 +44,7 @@ pub(crate) fn annotations(findings: &[Finding]) -> String {
     out
 }
 
-/// File and line of the main place of a finding; line 1 where it is the whole file.
+/// File and line of a finding's main location; line 1 for the whole file.
 pub(crate) fn place(finding: &Finding) -> (&str, u32) {
     let source = finding.places.first().and_then(|it| it.source.as_ref());
     source.map_or(("", 1), |it| (it.file.as_str(), it.line.max(1)))

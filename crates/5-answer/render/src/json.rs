@@ -1,7 +1,7 @@
 //! JSON: the versioned schema documented in `docs/inspect-json.md`.
 //!
-//! The one idea to keep in mind: one kernel is one line of the output, so a document of gigabytes can be cut
-//! by line tools too, and pieces rendered apart are joined by [`SEPARATOR`].
+//! One kernel is one line of the output, so a document of gigabytes can be cut by line tools too, and pieces
+//! rendered apart are joined by [`SEPARATOR`].
 
 use serde::Serialize;
 use view::{
@@ -9,13 +9,13 @@ use view::{
     OccupancyReport, Rooflines, RuleInfo, Summary,
 };
 
-/// Stands between two kernels.
+/// Separator between two kernels.
 pub const SEPARATOR: &str = ",\n";
 
-/// What most kernels take, so that their text grows in one piece.
+/// Usual size of a kernel's JSON, reserved up front.
 const KERNEL_BYTES: usize = 4096;
 
-/// What stands before the first kernel.
+/// Opening of the document.
 pub fn begin(version: &str) -> String {
     format!(
         "{{\"schema\":\"{INSPECT_SCHEMA}\",\"tool\":{{\"name\":\"rockhound\",\"version\":{}}},\"kernels\":[\n",
@@ -37,7 +37,7 @@ pub fn kernel(card: &KernelCard, listing: Option<&Listing>) -> String {
     }
 }
 
-/// What stands after the last kernel.
+/// End of the document.
 pub fn end(summary: &Summary, errors: &[FileError]) -> String {
     format!("\n],\"summary\":{},\"errors\":{}}}\n", compact(summary), compact(&errors))
 }

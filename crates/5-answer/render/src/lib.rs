@@ -1,8 +1,8 @@
 //! Renderers: text, JSON, CSV, SARIF, SVG, a screen; one file per format.
 //!
-//! The one idea to keep in mind: renderers see only `view` and return strings. Results may be gigabytes of
-//! code, so every format is written in pieces: what comes before the kernels, each kernel, what comes after.
-//! Pieces of kernels are independent, so they can be rendered on all cores and written in order.
+//! Renderers see only `view` and return strings. Results may be gigabytes of code, so every format is written
+//! in pieces: the opening, each kernel, the end. Pieces of kernels are independent, so they can be rendered
+//! on all cores and written in order.
 
 mod answer;
 pub mod csv;

@@ -1,6 +1,6 @@
 //! Markdown of answers, for issues, wikis and pull requests.
 //!
-//! The one idea to keep in mind: a table there has no width to fit, so every column is written.
+//! A table there has no width to fit, so every column is written.
 
 use crate::Style;
 use crate::marks;
@@ -84,7 +84,7 @@ pub(crate) fn charts(part: &Recordings, out: &mut String) {
     }
 }
 
-/// Why values of a recording are missing.
+/// Reasons for the missing values of a recording.
 pub(crate) fn missing(part: &Recordings, out: &mut String) {
     if !part.missing.is_empty() {
         out.push_str("## n/a: why values are missing\n\n");
@@ -290,7 +290,7 @@ fn number(n: &Number, decimals: usize) -> String {
     }
 }
 
-/// Text in which markdown sees no markup of its own.
+/// Escapes text so that markdown reads no markup in it.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

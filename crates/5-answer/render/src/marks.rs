@@ -1,11 +1,11 @@
-//! How far numbers of charts and findings can be trusted, as a sign before each.
+//! Accuracy of numbers in charts and findings, as a sign before each.
 //!
-//! The one idea to keep in mind: there is room for one character, so the sign says which kind a number is and the legend how far
-//! those of a kind are off; what is exact or was measured has no sign.
+//! A sign has one character, so it shows only the kind of a number; the legend gives the error of each kind.
+//! Exact and measured numbers have no sign.
 
 use view::{Finding, Guide, Mark, MemoryChart, Page, PageKernel, Percent, RooflineChart};
 
-/// What stands before a number.
+/// Prefix of a number; empty if it has no sign.
 pub(crate) fn sign(mark: Option<Mark>) -> &'static str {
     mark.map_or("", Mark::sign)
 }
@@ -15,7 +15,7 @@ pub(crate) fn signed(mark: Option<Mark>, text: String) -> String {
     format!("{}{text}", sign(mark))
 }
 
-/// What the signs of a chart mean, those that occur; none where nothing is marked.
+/// Legend of the signs that occur in a chart; `None` if nothing is marked.
 pub(crate) fn legend(marks: impl Iterator<Item = Mark>) -> Option<String> {
     let marks: Vec<Mark> = marks.collect();
     if marks.is_empty() {
@@ -83,7 +83,7 @@ pub(crate) fn of_kernels(page: &Page) -> impl Iterator<Item = Mark> {
     page.kernels.iter().flat_map(of).flatten()
 }
 
-/// The marks of findings, those of numbers with a sign.
+/// Marks of the signed numbers in findings.
 pub(crate) fn of_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> impl Iterator<Item = Mark> {
     let of = |it: &'a Finding| it.trust.iter().copied().chain(it.time_trust);
     findings.into_iter().flat_map(of)

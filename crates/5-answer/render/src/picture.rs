@@ -1,6 +1,6 @@
 //! A page around one chart.
 //!
-//! The one idea to keep in mind: what the picture shows stands below as text too, for those who do not see it.
+//! The content of the picture follows below as text too, for readers who do not see it.
 
 use crate::svg::Theme;
 use askama::Template;

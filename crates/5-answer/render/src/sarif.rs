@@ -1,14 +1,13 @@
 //! SARIF 2.1.0, as GitHub code scanning takes it.
 //!
-//! The one idea to keep in mind: a result needs a file and a line. With debug information it is the source
-//! line; for assembly text the line of the text; otherwise the binary itself, line 1, with the address in
-//! SARIF's own address object.
+//! A result needs a file and a line. With debug information it is the source line; for assembly text the line
+//! of the text; otherwise the binary itself, line 1, with the address in SARIF's own address object.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use view::{Answer, FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine};
 
-/// Stands between two results.
+/// Separator between two results.
 pub const SEPARATOR: &str = ",\n";
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -22,7 +21,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// What stands before the first result.
+/// Opening of the document.
 pub fn begin(version: &str, rules: &[RuleInfo]) -> String {
     let rules: Vec<Value> = rules
         .iter()
@@ -61,8 +60,8 @@ pub fn kernel(card: &KernelCard) -> String {
     results.join(SEPARATOR)
 }
 
-/// Results of many kernels: those of one rule that ask for the same change at the same place of a file are one result with
-/// its kernels.
+/// Results of many kernels. Findings of one rule that ask for the same change at the same location are merged
+/// into one result with its kernels.
 #[derive(Default)]
 pub struct Results {
     held: Vec<Held>,
@@ -77,7 +76,7 @@ struct Held {
 }
 
 impl Results {
-    /// Most that are held; later ones stand alone.
+    /// Most results held for merging; later ones are not merged.
     const MOST: usize = 16_384;
     /// Kernels and places listed of each.
     const LISTED: usize = 64;
@@ -243,7 +242,7 @@ fn sentence(text: &str) -> String {
 }
 
 fn location(card: &KernelCard, place: &Place) -> Value {
-    // Code the compiler made up (spills) has no line of its own: the kernel's first line stands for it.
+    // Code that the compiler adds (spills) has no source line: the kernel's first line is used.
     let source = [&place.source, &card.source].into_iter().flatten().find(|source| source.line > 0);
     let mut physical = match (place.text_line, source) {
         (_, Some(SourceLine { file, line, .. })) => {
@@ -304,7 +303,7 @@ pub(crate) fn fingerprint(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// What stands after the last result.
+/// End of the document.
 pub fn end(errors: &[FileError]) -> String {
     let notifications: Vec<Value> = errors
         .iter()

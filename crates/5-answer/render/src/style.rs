@@ -1,10 +1,10 @@
-//! How text looks: width and colour, given as a value.
+//! Appearance of text: width and colour, given as a value.
 //!
-//! The one idea to keep in mind: the caller knows the terminal; renderers only name the role of each piece of
-//! text. Colours are fixed ones of the 256, as bright as they can be on white and as dark as they can be on black: the
-//! eight that terminals choose themselves have a yellow and a cyan that vanish on white.
+//! The caller knows the terminal; renderers only name the role of each piece of text. Colours are fixed ones
+//! of the 256, as bright as they can be on white and as dark as they can be on black: the eight that
+//! terminals choose themselves have a yellow and a cyan that vanish on white.
 
-/// How to write text.
+/// Settings of text output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
     /// Columns to fill.
@@ -21,7 +21,7 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is.
+/// Role of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Ordinary text.

@@ -1,6 +1,6 @@
 //! CSV of tables: one long table for programs, or a wide file per table for spreadsheets.
 //!
-//! The one idea to keep in mind: numbers are written exactly; a missing one is an empty cell with its reason beside it.
+//! Numbers are written exactly; a missing one is an empty cell with its reason beside it.
 
 use crate::github::place;
 use view::{Answer, Cell, Delta, Incidents, Number, Table};
@@ -26,8 +26,8 @@ pub(crate) fn long<P>(answer: &Answer<P>) -> String {
     long_tables(&answer.tables, &answer.input_names())
 }
 
-/// Tables below one another, a line per row, with one header for neighbours of the same columns; findings if there
-/// are no tables.
+/// Tables one after another, a line per row, with one header for neighbours of the same columns; findings if
+/// there are no tables.
 pub(crate) fn joined<P>(answer: &Answer<P>) -> String {
     let mut out = Lines::new();
     if answer.tables.is_empty() {

@@ -1,7 +1,7 @@
 //! Text for people: cards, tables, listings, comparisons, rule pages.
 //!
-//! The one idea to keep in mind: everything goes through [`page::Page`], which wraps, colours and makes
-//! control characters of names visible; no renderer writes escape codes itself.
+//! Everything goes through [`page::Page`], which wraps, colours and makes control characters of names
+//! visible; no renderer writes escape codes itself.
 
 mod answer;
 mod canvas;

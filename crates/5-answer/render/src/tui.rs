@@ -1,7 +1,7 @@
 //! A screen to walk through a recording: kernels, panels, roofline, memory, code.
 //!
-//! The one idea to keep in mind: what is on the screen is the text that the command line prints, written for the width there
-//! is; here are only keys, places in that text, and the list of kernels. Nothing here knows a terminal.
+//! The screen shows the text that the command line prints, at the terminal's width. This module only has
+//! keys, positions in that text, and the list of kernels; it knows no terminal.
 
 mod draw;
 mod kernels;
@@ -34,14 +34,14 @@ pub enum Key {
     Char(char),
 }
 
-/// What a key asks of whoever reads recordings.
+/// Request of a key to the reader of recordings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
     /// Nothing.
     Nothing,
     /// The end.
     Quit,
-    /// Everything read anew.
+    /// Read everything again.
     Reload,
     /// Everything about one kernel, by its place in the list, or about all.
     Kernel(Option<usize>),
@@ -61,11 +61,11 @@ pub struct KernelEntry {
 pub enum Code {
     /// Listings with the findings of their kernels.
     Listings(Vec<(Listing, Vec<Finding>)>),
-    /// There is none, for a reason.
+    /// Absent, with a reason.
     Missing(String),
 }
 
-/// What is shown.
+/// Content of the screen.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Data {
     /// Answer<Recordings> on all kernels, or on the chosen one.
@@ -74,7 +74,7 @@ pub struct Data {
     pub kernels: Vec<KernelEntry>,
     /// Findings of all kernels.
     pub findings: Vec<Finding>,
-    /// The kernel the report is about, by its place in the list; none for all.
+    /// Index of the report's kernel in the list; `None` for all.
     pub chosen: Option<usize>,
     /// Code.
     pub code: Code,
@@ -93,7 +93,7 @@ enum Screen {
 }
 
 impl Screen {
-    /// Those with a number, in its order.
+    /// Screens with a number key, in its order.
     const NUMBERED: [Screen; 6] =
         [Screen::Guide, Screen::Kernels, Screen::Panels, Screen::Roofline, Screen::Memory, Screen::Code];
 
@@ -109,7 +109,7 @@ impl Screen {
         }
     }
 
-    /// Keys of its own, as shown in the last line.
+    /// The screen's keys, as shown in the last line.
     const fn keys(self) -> &'static str {
         match self {
             Screen::Guide => "",
@@ -153,7 +153,7 @@ pub struct App {
     data: Data,
     color: bool,
     screen: Screen,
-    /// Where Escape leads from help.
+    /// Screen to which Escape returns from help.
     before_help: Screen,
     /// Selected row of the list of kernels.
     row: usize,
@@ -197,7 +197,7 @@ impl App {
         }
     }
 
-    /// Shows something else: read anew, or of another kernel.
+    /// Shows new data: read again, or of another kernel.
     pub fn show(&mut self, data: Data) {
         let other = data.chosen != self.data.chosen;
         if other && data.chosen.is_some() && self.screen == Screen::Kernels {
@@ -272,7 +272,7 @@ impl App {
         &mut self.views[self.screen as usize]
     }
 
-    /// Writes the text of the screen for a width, unless it is there.
+    /// Writes the text of the screen for a width, unless it is up to date.
     fn prepare(&mut self, width: usize) {
         let screen = self.screen;
         if screen == Screen::Kernels || self.views[screen as usize].is_for(width) {
@@ -318,7 +318,7 @@ impl App {
         }
     }
 
-    /// Instructions of all listings with what is shown of them.
+    /// Instructions of all listings with their displayed data.
     fn instructions(&self) -> impl Iterator<Item = &view::ListingLine> {
         let all = match &self.data.code {
             Code::Listings(all) => &all[..],

@@ -1,13 +1,14 @@
-//! How an emulated recording compares with one of a GPU of the same program, in a form that says nothing of its user.
+//! Comparison of an emulated recording with a GPU recording of the same program, in a form that reveals
+//! nothing about its user.
 //!
-//! The one idea to keep in mind: what leaves the machine is a list of what is let through, numbers of counters and facts of the GPU, and
-//! never a list of what is taken out.
+//! The file that leaves the machine is filled from a list of allowed values (counter values and GPU facts),
+//! never by removing forbidden ones.
 
 use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
 use std::collections::BTreeMap;
 use view::Mark;
 
-/// Facts of the GPU that are let through: none says whose it is.
+/// GPU facts allowed in the file: none identifies the owner.
 const FACTS: [&str; 14] = [
     "gpu_arch",
     "gpu_model",
@@ -25,7 +26,7 @@ const FACTS: [&str; 14] = [
     "rocm_version",
 ];
 
-/// How a counter of a kernel came out.
+/// Result for a counter of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// It follows from execution and is equal.
@@ -37,7 +38,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As written in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Equal => "equal",
@@ -52,7 +53,7 @@ impl Verdict {
 pub struct Quantity {
     /// Counter, or `time` in nanoseconds.
     pub name: String,
-    /// How it came out.
+    /// Result.
     pub verdict: Verdict,
     /// On the GPU, by dispatch.
     pub measured: Vec<f64>,
@@ -61,7 +62,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Distance of the emulated sum from the measured one as a share of the measured one; none where that is 0 and the other is not.
+    /// Relative error of the emulated sum against the measured one; `None` if only the measured sum is 0.
     pub fn error(&self) -> Option<f64> {
         let (measured, emulated): (f64, f64) = (self.measured.iter().sum(), self.emulated.iter().sum());
         let error = if measured == emulated { 0.0 } else { (emulated - measured) / measured };
@@ -107,7 +108,8 @@ impl Agreement {
         self.kernels.iter().flat_map(|it| &it.quantities).filter(|it| it.verdict == verdict).count()
     }
 
-    /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how many kernels.
+    /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how
+    /// many kernels.
     pub fn errors(&self) -> Vec<(String, f64, usize)> {
         let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for quantity in self.kernels.iter().flat_map(|it| &it.quantities) {

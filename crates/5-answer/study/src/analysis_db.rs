@@ -1,7 +1,7 @@
 //! The analysis of recordings as an SQLite database.
 //!
-//! The one idea to keep in mind: tables and views have the names and columns of the vendor's analysis databases, so that
-//! what reads those reads these; a value that cannot be known has no row.
+//! Tables and views have the names and columns of the vendor's analysis databases, so that tools which read
+//! those databases read these too; an unknown value has no row.
 
 use analysis::workload::{Subject, selected_samples};
 use metrics::{Compiled, Definitions, EvaluatedTable, Evaluation, Settings, Style, table};
@@ -46,7 +46,7 @@ pub fn analysis_db(
     Ok(database.serialize(MAIN_DB)?.to_vec())
 }
 
-/// A recording: its name is that of the folder above, as in `workloads/NAME/GPU`.
+/// A recording, named after the parent folder, as in `workloads/NAME/GPU`.
 fn add_workload(to: &Transaction<'_>, subject: &Subject) -> Result<i64, rusqlite::Error> {
     let path = Path::new(&subject.path);
     let part = |path: Option<&Path>| Some(path?.file_name()?.to_string_lossy().into_owned());
@@ -67,7 +67,7 @@ fn add_workload(to: &Transaction<'_>, subject: &Subject) -> Result<i64, rusqlite
     Ok(to.last_insert_rowid())
 }
 
-/// Where values go: of a kernel, or of the whole recording.
+/// Owner of values: a kernel, or the whole recording.
 #[derive(Clone, Copy)]
 enum Of {
     Kernel(i64),
@@ -103,7 +103,8 @@ impl Writer<'_> {
         self.samples(subject)
     }
 
-    /// Samples of the program counter. Which code object an instruction is of is not told apart: there is one for all.
+    /// Samples of the program counter. The code object of an instruction is not distinguished: one entry
+    /// covers all.
     fn samples(&self, subject: &Subject) -> Result<(), rusqlite::Error> {
         let all = selected_samples(&subject.workload, &subject.rows);
         if all.is_empty() {
@@ -231,7 +232,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a column is called: as its heading, each word with a capital.
+/// Name of a column: its heading, each word capitalised.
 fn value_name(t: &EvaluatedTable, heading: &str) -> String {
     match heading {
         _ if t.style == Style::Channels => heading.to_owned(),
@@ -321,7 +322,7 @@ mod tests {
                 "SELECT value_name, round(value, 4) FROM compute_workload_metric_view WHERE metric_id LIKE '18.1.%' ORDER BY value_name",
                 &["Avg|42.8571", "Max|100", "Min|30", "Std Dev|36.0555"],
             ),
-            // What was not recorded has no row.
+            // Values that were not recorded have no row.
             (
                 "SELECT count(*) FROM compute_kernel_metric_view WHERE metric_name = 'IPC' AND value_name = 'Avg'",
                 &["0"],

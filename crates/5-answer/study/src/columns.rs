@@ -1,11 +1,11 @@
 //! A recording as columns, for data frames.
 //!
-//! The one idea to keep in mind: values pass through as recorded; only how far they can be trusted is added.
+//! Values pass through as recorded; only their accuracy is added.
 
 use view::{COLUMNS_SCHEMA, Columns, DataCells, DataColumn, DataKind, Mark, MissingCells, Note, NoteKind};
 use workload::{Counter, Severity, TIME, Values, Workload};
 
-/// Why a cell has no value.
+/// Reason why a cell has no value.
 const NOT_RECORDED: &str = "the recording has no value for the dispatch";
 
 /// All columns of a recording; of counters those that `wanted` takes by their name without instance.

@@ -1,4 +1,4 @@
-//! What `rockhound comm` shows of tests, logs, topologies and copies between GPUs.
+//! Answers of `rockhound comm` about tests, logs, topologies and copies between GPUs.
 
 use crate::tables::compare::compare;
 use crate::tables::rows::{count, cut, missing, number, push, table, text};

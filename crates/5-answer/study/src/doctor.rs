@@ -1,4 +1,4 @@
-//! `doctor`: facts and checks of machines, and how those of a fleet differ.
+//! `doctor`: facts and checks of machines, and differences within a fleet.
 
 use rules::{HostEvidence, Profile};
 use std::collections::BTreeMap;
@@ -55,11 +55,11 @@ pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Pro
     }
 }
 
-/// Leaves only what is about the environment and the command.
+/// Keeps only facts about the environment and the command.
 pub fn keep_environment(examined: &mut Examined) {
     const OF_JOBS: [&str; 7] = ["LCH006", "SYS005", "SYS006", "SYS007", "SYS008", "SYS009", "SYS017"];
     examined.checks.retain(|check| check.rule.starts_with("ENV") || OF_JOBS.contains(&check.rule));
-    // What a server's log says of itself is no fact of the machine.
+    // The log of a server describes the server, not the machine.
     examined.facts.retain(|fact| fact.name == "attention");
     let of_program =
         |source: &String| ["environment", "vLLM", "Inductor"].iter().any(|it| source.contains(it));
@@ -112,7 +112,7 @@ fn gpus(gpus: &[system::Gpu]) -> String {
         if gpu.partitions > 1 {
             words.push(format!("{} partitions", gpu.partitions));
         }
-        // What neither tool nor driver names is on the PCI bus only.
+        // A GPU that neither tool nor driver names is on the PCI bus only.
         if gpu.product.get().is_none() && gpu.target.get().is_none() {
             words.insert(0, "GPU of AMD".to_owned());
         }
@@ -124,7 +124,7 @@ fn gpus(gpus: &[system::Gpu]) -> String {
     kinds.into_iter().map(|(kind, count)| format!("{count} x {kind}")).collect::<Vec<_>>().join("; ")
 }
 
-/// What some machines of a fleet have and most have not: facts, and verdicts of checks.
+/// Facts and check verdicts that some machines of a fleet have and most have not.
 pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
     let mut values: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
     for (at, machine) in machines.iter().enumerate() {

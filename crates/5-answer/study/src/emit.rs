@@ -6,7 +6,7 @@ use system::variables::{self, Recommended};
 use system::{Environment, Machine};
 use view::shell_word;
 
-/// Where the lines go.
+/// Output format of the lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A shell.
@@ -17,7 +17,8 @@ pub enum Form {
     Slurm,
 }
 
-/// Variables recommended for a kind of work on a machine; those of single GPUs follow its number of GPUs.
+/// Variables recommended for a kind of work on a machine; the single-GPU variables depend on its number of
+/// GPUs.
 pub fn block(machine: &Machine, environment: Option<&Environment>, profile: Profile, form: Form) -> String {
     let gpus = machine.known_gpus().len();
     let mut rows = variables::recommended(profile.as_str());

@@ -1,11 +1,11 @@
 //! `--fail-on`: which findings make the exit code 2.
 //!
-//! The one idea to keep in mind: a severity means that severity or worse; a rule counts whether its finding has a place of its
-//! own or is said by another of the same cause.
+//! A severity matches that severity or worse. A rule matches whether its finding has an entry or is mentioned
+//! by another finding of the same cause.
 
 use view::{Finding, KernelRow, Severity};
 
-/// One `--fail-on` with what it met so far.
+/// One `--fail-on` with its matches so far.
 pub struct FailOn {
     written: String,
     condition: Condition,
@@ -19,7 +19,7 @@ enum Condition {
 }
 
 impl FailOn {
-    /// A condition as written: a rule, or a severity, which stands for worse ones too.
+    /// Parses a condition: a rule, or a severity, which includes worse ones.
     pub fn parse(flag: &str) -> Option<FailOn> {
         let severity =
             Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(flag));
@@ -38,7 +38,7 @@ impl FailOn {
         }
     }
 
-    /// How many of the rules whose findings were joined into others are the one asked for.
+    /// Number of matching rules among the rules whose findings were joined into others.
     fn joined(&self, rules: &[&'static str]) -> u64 {
         match self.condition {
             Condition::Rule(wanted) => rules.iter().filter(|rule| **rule == wanted).count() as u64,
@@ -72,7 +72,7 @@ impl FailOn {
         self.kernels += u64::from(findings > 0);
     }
 
-    /// What to say when it was met.
+    /// Message if the condition was met.
     pub fn verdict(&self) -> Option<String> {
         let kernels = match self.kernels {
             0 => String::new(),

@@ -1,7 +1,7 @@
-//! What would set a machine right: files to write, commands for a person, and a script of both.
+//! Corrections of a machine: files to write, commands for a person, and a script of both.
 //!
-//! The one idea to keep in mind: only files whose old content can be put back byte by byte are written by us; what needs a tool, the
-//! BIOS or a reboot is advice.
+//! Only files whose old content can be restored byte by byte are written by us; changes that need a tool, the
+//! BIOS or a reboot are advice.
 
 use rules::Profile;
 use std::fmt::Write;
@@ -15,11 +15,11 @@ pub struct Change {
     pub check: &'static str,
     /// Path without a leading `/`.
     pub path: String,
-    /// What it is to hold.
+    /// Wanted content.
     pub value: String,
 }
 
-/// What to do about checks that are not as wanted.
+/// Corrections for checks with an unwanted result.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
     /// Files to write.

@@ -1,6 +1,6 @@
-//! Findings, charts and the guide of a report: what the rules and the roofline say of each kernel.
+//! Findings, charts and the guide of a report: messages of the rules and the roofline on each kernel.
 //!
-//! The one idea to keep in mind: of several recordings the last one is judged, with the base beside it.
+//! Of several recordings the last one is judged, with the base for comparison.
 
 use crate::FailOn;
 use analysis::WorkloadEvidence;
@@ -10,7 +10,7 @@ use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use view::{Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings};
 
-/// Kernels judged, those of most time; a recording of more than these is rare and the rest takes next to no time.
+/// Most kernels judged, longest first.
 const KERNELS: usize = 200;
 /// The rule that compares with a base.
 const COMPARES: &str = "CTR005";
@@ -81,14 +81,14 @@ fn judge(
             notes: &report.notes,
             renames: &options.renames,
         });
-        // Of a comparison as text only the changes stand above the findings.
+        // In a textual comparison only the changes come before the findings.
         if subjects.len() == 1 {
             say_once(report);
         }
     }
 }
 
-/// Marks the findings that say what the verdict above them says.
+/// Marks the findings that repeat the verdict above them.
 pub(crate) fn say_once(report: &mut Answer<Recordings>) {
     let Some(guide) = &report.part.guide else { return };
     let verdict = &guide.verdict;
@@ -176,7 +176,7 @@ fn check(
     }
 }
 
-/// Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
+/// Most time lost first; if unknown, most severe first. The order of kernels stays within that.
 pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let time = |f: &Finding| f.time_lost_ns.unwrap_or(-1.0);

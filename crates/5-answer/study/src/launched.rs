@@ -1,7 +1,7 @@
 //! Rules on launches, for launches of a recording that the program described: grid, shapes, strides, tiles.
 //!
-//! The one idea to keep in mind: names of arguments are conventions of Triton's tutorials; a kernel is judged as a matrix product only where its
-//! grid has exactly the tiles that its shapes and blocks give.
+//! Names of arguments are conventions of Triton's tutorials; a kernel is judged as a matrix product only
+//! where its grid has exactly the tiles that its shapes and blocks give.
 
 use analysis::WorkloadEvidence;
 use arch::Model;
@@ -20,7 +20,8 @@ const BLOCKS: [[&str; 4]; 3] = [
 /// Names of the number of workgroups that share a tile.
 const SPLITS: [&str; 2] = ["SPLIT_K", "SPLITK"];
 
-/// What the rules say of a kernel's launch of most time; launches of an autotuner count only where there is no other.
+/// Findings of the rules on a kernel's longest launch; launches of an autotuner count only if no other
+/// exists.
 pub(crate) fn findings(kernel: &WorkloadEvidence<'_>) -> Vec<Finding> {
     let w = kernel.workload;
     let model = w.machine.text("gpu_model").and_then(|name| Model::by_name(name.trim()));
@@ -60,7 +61,7 @@ fn of_launch(model: &'static Model, note: &LaunchNote) -> Vec<Finding> {
     findings
 }
 
-/// The matrix product that a launch computes, and its tile; none where it is not surely one.
+/// The matrix product that a launch computes, and its tile; `None` unless both are certain.
 fn product(note: &LaunchNote) -> Option<(Problem, Tile)> {
     let extent = |names: &[&str; 2]| {
         let argument = note.arguments.iter().find(|it| names.contains(&it.name.as_str()));
@@ -118,7 +119,7 @@ fn product(note: &LaunchNote) -> Option<(Problem, Tile)> {
     Some((problem, tile))
 }
 
-/// Whether a matrix lies along its dimension `depth`, and its elements from one row to the next.
+/// True if a matrix is contiguous along its dimension `depth`, and its row stride in elements.
 fn lies(matrix: &LaunchArgument, depth: usize) -> Option<(bool, u64)> {
     let (along, other) = (matrix.strides.get(depth)?, matrix.strides.get(1 - depth)?);
     match (along, other) {

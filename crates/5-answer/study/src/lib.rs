@@ -1,7 +1,7 @@
-//! What a user can ask of kernels and recordings, answered as values that can be shown.
+//! Answers to questions about kernels and recordings, as values for the renderers.
 //!
-//! The one idea to keep in mind: values in, values out; the command and the Python module give the same answers because they
-//! ask here.
+//! Values in, values out; the command and the Python module give the same answers because both call this
+//! crate.
 
 pub mod accuracy;
 mod analysis_db;

@@ -1,4 +1,4 @@
-//! What has to be read for what is asked for.
+//! Inputs that a question needs to be read.
 
 use analysis::workload::Blocks;
 use counters::Need;

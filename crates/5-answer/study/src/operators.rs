@@ -1,7 +1,7 @@
-//! Which operator of a framework launched each dispatch of a recording, by a trace of the same program.
+//! The framework operator that launched each dispatch of a recording, from a trace of the same program.
 //!
-//! The one idea to keep in mind: two runs of one program launch a kernel equally often in the same order, so the nth
-//! dispatch of a kernel is the nth span of that name; where the numbers differ, nothing of that kernel is matched.
+//! Two runs of one program launch a kernel equally often in the same order, so the nth dispatch of a kernel
+//! is the nth span of that name; if the counts differ, no dispatch of that kernel is matched.
 
 use ::timeline::Links;
 use analysis::workload::Subject;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use trace::{GpuKind, Timeline};
 use workload::plain_kernel_name;
 
-/// The operator of each dispatch, by row; none where none is known.
+/// The operator of each dispatch, by row; `None` if unknown.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Operators {
     /// By row of the recording.

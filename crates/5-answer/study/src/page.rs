@@ -1,7 +1,6 @@
 //! Recordings as a page: the report on everything, and tables and charts of every kernel that takes time.
 //!
-//! The one idea to keep in mind: a kernel's tables are made by the same function as those of the whole run, over fewer
-//! dispatches.
+//! A kernel's tables come from the same function as the tables of the whole run, over fewer dispatches.
 
 use crate::judge;
 use analysis::WorkloadEvidence;
@@ -13,17 +12,17 @@ use view::{
     RooflineChart,
 };
 
-/// Kernels drawn in the roofline: as many as there are letters.
+/// Kernels drawn in the roofline, one per letter (a-z, A-Z).
 const DRAWN: usize = 52;
-/// Kernels with tables of their own, those of most time.
+/// Most kernels with their own tables, longest first.
 const DETAILED: usize = 200;
 /// Kernels for which the tables of single channels, which are long, are made too.
 const WITH_CHANNELS: usize = 4;
 /// Dispatches listed.
 pub const DISPATCHES: usize = 100_000;
 
-/// The page of recordings, the last of which is shown with the first as base. `code_of` gives the code of its kernels, of
-/// those that are found.
+/// The page of recordings: the last is shown, with the first as base. `code_of` returns the code of each
+/// kernel that is found.
 pub fn page(
     definitions: &Definitions,
     compiled: &[&Compiled],
@@ -39,7 +38,7 @@ pub fn page(
     let mut kernels = Vec::new();
     for (at, (subject, compiled)) in subjects.iter().zip(compiled).enumerate() {
         let evidence = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        // Of an unknown GPU there are no roofs, but numbers of its kernels.
+        // An unknown GPU has no roofs, but its kernels have numbers.
         if !subject.target().is_empty() {
             let chart = analysis::roofline_chart::chart(&evidence, DRAWN);
             rooflines.push(renamed(chart, &options.renames, at, subjects.len()));
@@ -129,7 +128,7 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Answer<Recordings>, renames: &Renam
     }
 }
 
-/// How the mean time of a kernel changed, from the table of kernels.
+/// Change of a kernel's mean time, from the table of kernels.
 fn change(whole: &Answer<Recordings>, name: &str) -> Option<KernelChange> {
     let table = whole.tables.iter().find(|t| t.id == "0.1")?;
     let row = table.rows.iter().find(|r| r.label == name)?;
@@ -207,7 +206,7 @@ fn by_kernel(subject: &Subject, renames: &Renames, at: usize) -> BTreeMap<String
     out
 }
 
-/// Adds what the rules say of the code of kernels, unless the recording gave the same finding.
+/// Adds the findings of the rules on the code of kernels, unless the recording gave the same finding.
 fn merge(whole: &mut Answer<Recordings>, kernels: &[PageKernel], code: &[view::PageCode]) {
     let mut more = Vec::new();
     for it in code {

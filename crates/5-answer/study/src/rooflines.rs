@@ -6,7 +6,7 @@ use analysis::workload::Subject;
 use metrics::Compiled;
 use view::{ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
 
-/// What stands below the roofs.
+/// Items placed below the roofs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Placed {
     /// Kernels, all their dispatches together.
@@ -16,16 +16,16 @@ pub enum Placed {
     Dispatches,
 }
 
-/// What to show.
+/// Content of the chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// Levels of memory; of none all.
     pub levels: &'a [&'a str],
     /// Types; of none those that a machine has ceilings of.
     pub types: &'a [&'a str],
-    /// Most kernels or dispatches of a recording, those of most time.
+    /// Most kernels or dispatches of a recording, longest first.
     pub top: usize,
-    /// What stands below the roofs.
+    /// Items placed below the roofs.
     pub placed: Placed,
 }
 
@@ -53,7 +53,7 @@ pub fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>
     Rooflines { schema: ROOFLINE_SCHEMA, workloads }
 }
 
-/// The longest dispatches, each as evidence of its own.
+/// The longest dispatches, each as separate evidence.
 fn dispatches<'a>(compiled: &'a Compiled, subject: &'a Subject, top: usize) -> Vec<WorkloadEvidence<'a>> {
     let w = &subject.workload;
     let time = |row: &u32| w.dispatches.duration(*row as usize).unwrap_or(0.0);
@@ -71,7 +71,7 @@ fn dispatches<'a>(compiled: &'a Compiled, subject: &'a Subject, top: usize) -> V
     rows.iter().flat_map(one).collect()
 }
 
-/// Dispatches of one kernel are told apart by their IDs.
+/// Names dispatches of one kernel by their IDs.
 fn name_dispatches(chart: &mut RooflineChart, placed: &[WorkloadEvidence<'_>], subject: &Subject) {
     for (kernel, evidence) in chart.kernels.iter_mut().zip(placed) {
         let row = evidence.evaluation.rows().first();

@@ -1,7 +1,7 @@
 //! Threshold files of `rockhound diff`.
 //!
-//! The one idea to keep in mind: a limit says how far a value may move in one direction. `+4`: at most 4 more;
-//! `-0`: nothing less; `+10%`: at most a tenth more. What has no limit may move freely.
+//! A limit says how far a value may move in one direction. `+4`: at most 4 more; `-0`: nothing less; `+10%`:
+//! at most a tenth more. A value without a limit may move freely.
 
 use std::fmt;
 use view::{Comparison, KernelComparison};
@@ -11,7 +11,7 @@ use view::{Comparison, KernelComparison};
 pub struct Limit {
     /// Metric: `vgprs`, `findings.severe`, `kernels.removed`.
     key: String,
-    /// As written: `+4`.
+    /// Original text: `+4`.
     written: String,
     up: bool,
     amount: f64,
@@ -23,7 +23,7 @@ const KERNEL_KEYS: [&str; 2] = ["kernels.added", "kernels.removed"];
 /// Families of keys with a free second part.
 const FAMILIES: [&str; 5] = ["mix.", "loads.", "stores.", "lds.", "findings."];
 
-/// What is wrong with a threshold file.
+/// Error in a threshold file.
 #[derive(Debug, PartialEq)]
 pub struct ThresholdError(String);
 
@@ -107,7 +107,7 @@ fn limit(key: String, written: &str) -> Result<Limit, ThresholdError> {
 }
 
 impl Limit {
-    /// Whether moving from `old` to `new` goes beyond it.
+    /// True if moving from `old` to `new` exceeds the limit.
     fn broken(&self, old: f64, new: f64) -> bool {
         let moved = if self.up { new - old } else { old - new };
         let allowed = if self.percent { old.abs() * self.amount / 100.0 } else { self.amount };
@@ -134,7 +134,7 @@ pub fn apply(limits: &[Limit], comparison: &mut Comparison) -> u64 {
 fn apply_to_kernel(limits: &[Limit], kernel: &mut KernelComparison) -> u64 {
     let mut regressions = 0;
     for change in &mut kernel.changes {
-        // An unknown value is no reason to fail: the change is shown, with a question mark.
+        // An unknown value does not fail: the change is shown, with a question mark.
         let (Some(old), Some(new)) = (change.old, change.new) else { continue };
         let broken = limits.iter().find(|limit| limit.key == change.metric && limit.broken(old, new));
         if let Some(limit) = broken {

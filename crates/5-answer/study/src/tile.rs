@@ -1,11 +1,11 @@
-//! Which tile for a matrix product.
+//! Choice of a tile for a matrix product.
 
 use arch::Model;
 use gemm::{Estimate, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::{Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles};
 
-/// What is asked.
+/// Problem and GPU to choose a tile for.
 #[derive(Clone, Debug)]
 pub struct TileQuestion {
     /// The GPU.
@@ -26,7 +26,7 @@ pub struct TileQuestion {
     pub remaps_xcds: Option<bool>,
 }
 
-/// How far times can be trusted: errors of the comparison in the tests of `gemm`.
+/// Accuracy of the times: errors of the comparison in the tests of `gemm`.
 const TRUST: &str = "expected times are modelled: mean error 5.8 % (13.5 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to; other types and GPUs have not been compared";
 
 /// Answers. Problems and tile have extents of at least 1.

@@ -1,7 +1,7 @@
-//! `triage`: faults of all inputs as incidents, the cause before what follows from it.
+//! `triage`: faults of all inputs as incidents, the cause before its consequences.
 //!
-//! The one idea to keep in mind: a hang after a memory fault is no second fault, and the program counter stands past the access that
-//! made it unless memory was precise; both are said, neither is guessed away.
+//! A hang after a memory fault is not a second fault, and the program counter is past the faulting access
+//! unless memory was precise; the report states both and guesses neither.
 
 mod core_dump;
 mod registers;
@@ -25,7 +25,7 @@ pub struct KernelCode {
     pub size: u64,
     /// Kernel, demangled.
     pub kernel: String,
-    /// Its instructions; addresses are those of the code object.
+    /// Its instructions; addresses are relative to the code object.
     pub listing: Listing,
 }
 
@@ -189,7 +189,7 @@ fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedVa
     facts
 }
 
-/// Where an address is among the allocations of its log, or of another log of the job.
+/// Location of an address among the allocations of its log, or of another log of the job.
 fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
     let own = nearest(&log.allocations, address);
     let of_others = || {
@@ -199,13 +199,13 @@ fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
     own.or_else(of_others).map(|text| fact("near", text))
 }
 
-/// Whether a page fault of the kernel's log is told with a message of the runtime.
+/// True if a page fault of the kernel's log is reported with a message of the runtime.
 fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
     it.address.is_some()
         && logs.iter().flat_map(|log| &log.messages).any(|message| matches!(message.message, Message::MemoryFault { address, .. } if Some(address) == it.address))
 }
 
-/// What the fields of a page fault say, as words.
+/// Fields of a page fault as words.
 fn rights(it: &PageFault) -> String {
     let mut words = vec![format!("GPU {}", it.bdf)];
     if let Some(process) = &it.process {
@@ -272,7 +272,7 @@ fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
     incident
 }
 
-/// What a report of the emulator means.
+/// Explanation of a report of the emulator.
 const EMULATED: &str = "reported by the emulator: the access is exact";
 
 /// Instructions shown before and behind the one of the emulator's report.
@@ -317,7 +317,7 @@ fn event(log: &FaultLog, it: &KernelEvent) -> TriageEvent {
     }
 }
 
-/// Whether an access to memory that is not the program's made an incident.
+/// True if an access to memory outside the program caused an incident.
 fn is_memory(it: &Incident) -> bool {
     const SIGNS: [&str; 6] = [
         "memory access fault",
@@ -330,12 +330,13 @@ fn is_memory(it: &Incident) -> bool {
     SIGNS.iter().any(|sign| it.title.contains(sign)) && !it.title.contains("ECC")
 }
 
-/// What to run to learn more.
+/// Commands that find out more.
 fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
         return Vec::new();
     }
-    // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would add nothing.
+    // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would
+    // add nothing.
     if incidents.iter().all(|it| it.meaning == EMULATED) {
         return vec![
             "find races and reads of unwritten memory too: rockhound run --check races,uninit -- COMMAND"

@@ -1,7 +1,7 @@
 //! Questions about tuning databases, answered as values.
 //!
-//! The one idea to keep in mind: which row a library takes is decided by the rule of that library's loader, which is written
-//! down once, in [`query`]; everything else compares rows by key and time.
+//! The rule of a library's loader decides which row it takes; the rules are written once, in [`query`];
+//! everything else compares rows by key and time.
 
 mod advise;
 mod convert;

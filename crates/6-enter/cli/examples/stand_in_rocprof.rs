@@ -1,8 +1,8 @@
-//! Stands in for rocprofv3's predecessors in tests: called `rocprof` or `rocprofv2`, takes the arguments of that one's documentation
-//! and no others, runs the program, and writes 3 dispatches as it would.
+//! Test double of rocprofv3's predecessors: called `rocprof` or `rocprofv2`, it accepts only the documented
+//! arguments of that tool, runs the program, and writes 3 dispatches in its format.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof itself, that the
-//! program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that it lists.
+//! `STAND_IN` selects a failure and its run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof,
+//! the exit code does not show that the program failed. `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What it was asked for.
+/// Parsed command line.
 #[derive(Default)]
 struct Arguments {
     input: PathBuf,
-    /// Where it writes: a file, or a folder.
+    /// Output: a file, or a folder.
     output: PathBuf,
     /// Name of the file in the folder.
     name: String,
@@ -118,7 +118,7 @@ fn run(arguments: &Arguments, first: bool) -> Result<u8, String> {
     Ok(0)
 }
 
-/// Runs so far, this one among them; counted in a file beside the recording.
+/// Runs so far, including this one; counted in a file beside the recording.
 fn count_runs(input: &Path) -> usize {
     let running = input.ancestors().find(|it| it.ends_with(".running")).unwrap_or(input);
     let file = running.parent().map(|it| it.with_extension("runs")).unwrap_or_default();
@@ -127,7 +127,8 @@ fn count_runs(input: &Path) -> usize {
     runs
 }
 
-/// Three dispatches of two kernels; a counter's value is a thousand times the dispatch's number. Times are right where nothing is counted.
+/// Three dispatches of two kernels; a counter's value is a thousand times the dispatch's number. Times are
+/// right where nothing is counted.
 fn table(counters: &[String], first: bool, swapped: bool) -> String {
     let mut kernels =
         [("scale(float*, int)", 65536), ("add(float*, float*)", 4096), ("scale(float*, int)", 65536)];

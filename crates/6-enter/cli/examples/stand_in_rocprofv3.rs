@@ -1,10 +1,10 @@
-//! Stands in for rocprofv3 in tests: takes the arguments of its documentation and no others, runs the program, and writes what
-//! it would write: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
+//! Test double of rocprofv3: accepts only its documented arguments, runs the program, and writes the same
+//! files: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
 //!
-//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`, `cut@2`,
-//! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on; `vary@1` counts
-//! more in each run. `STAND_IN_VERSION` is its version,
-//! `none` for one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
+//! `STAND_IN` selects a failure and its run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`,
+//! `nothing@1`, `kill@2`, `cut@2`, `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes
+//! would from that run on; `vary@1` counts more in each run. `STAND_IN_VERSION` is its version, `none` for
+//! one that does not report it; `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// What it was asked for.
+/// Parsed command line.
 #[derive(Default)]
 struct Arguments {
     extra: Option<PathBuf>,
@@ -29,7 +29,7 @@ struct Arguments {
     program: Vec<String>,
 }
 
-/// What goes wrong in this run.
+/// Injected failures of this run.
 struct Wrong {
     what: String,
     at: usize,
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What it can count, as `--list-avail` says it.
+/// Counters it can count, in the format of `--list-avail`.
 fn list() -> ExitCode {
     let counters = variable("STAND_IN_COUNTERS");
     println!("GPU:0\nName:gfx942");
@@ -116,11 +116,11 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs so far, this one among them; counted in a file beside the recording.
+/// Runs so far, including this one; counted in a file beside the recording.
 fn count_runs(folder: &Path) -> usize {
     let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
     let below = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
-    // Runs of a repeated pass have folders of their own, below which those of ranks lie.
+    // Each run of a repeated pass has a folder, which contains the folders of ranks.
     let rank = below.split('/').find(|part| !part.starts_with("run_")).unwrap_or_default();
     let file = running.parent().map(|it| it.with_extension(format!("runs{rank}"))).unwrap_or_default();
     let runs = std::fs::read_to_string(&file).ok().and_then(|it| it.parse().ok()).unwrap_or(0) + 1;
@@ -206,7 +206,7 @@ fn groups(file: &str) -> Result<Vec<Vec<String>>, String> {
     serde_json::from_value(job["pmc_groups"].clone()).map_err(|it| it.to_string())
 }
 
-/// Writes what was recorded.
+/// Writes the recorded data.
 fn write(arguments: &Arguments, folder: &Path, wrong: &Wrong) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     if arguments.trace {
@@ -245,8 +245,8 @@ fn header() -> String {
         .to_owned()
 }
 
-/// Three dispatches of two kernels, each with the next group of counters; a counter's value is a thousand times the dispatch's
-/// number, and some more; so is its time.
+/// Three dispatches of two kernels, each with the next group of counters; a counter's value is a thousand
+/// times the dispatch's number, and some more; so is its time.
 fn table(groups: &[Vec<String>], swapped: bool, more: u64) -> String {
     let mut kernels =
         [("scale(float*, int)", 65536), ("add(float*, float*)", 4096), ("scale(float*, int)", 65536)];

@@ -48,7 +48,7 @@ struct KernelOut<'a> {
 struct QuantityOut<'a> {
     name: &'a str,
     verdict: &'static str,
-    /// Of the sum over dispatches; absent where the GPU counted 0 and the emulator did not.
+    /// Error of the sum over dispatches; absent if only the GPU counted 0.
     error_percent: Option<f64>,
     /// The first dispatches.
     measured: &'a [f64],
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Accuracy, look: &Look) -> Result<Outcome> {
     Ok(Outcome::of(found.failed, false))
 }
 
-/// Refuses what is not a measured recording and an emulated one of the same target.
+/// Refuses anything but a measured recording and an emulated one of the same target.
 fn check(gpu: &Subject, emulated: &Subject) -> Result<()> {
     if gpu.workload.machine.emulator().is_some() {
         return Err(usage(format!("`{}` is emulated", gpu.path), "the recording of a GPU comes first"));
@@ -115,7 +115,7 @@ fn check(gpu: &Subject, emulated: &Subject) -> Result<()> {
     Ok(())
 }
 
-/// The emulated recording of the same command in a folder beside that of the GPU.
+/// The emulated recording of the same command, in a folder beside the GPU's.
 fn beside(gpu: &Path) -> Result<PathBuf> {
     let own = host::recording::read(gpu)?;
     let command = own.machine.text("command").unwrap_or_default().to_owned();

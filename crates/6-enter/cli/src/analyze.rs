@@ -1,7 +1,7 @@
 //! `rockhound analyze`: recordings as reports.
 //!
-//! The one idea to keep in mind: reading, selecting, evaluating and writing are functions of their own; here they
-//! only meet. A recording that cannot be read is reported and the others go on.
+//! Reading, selecting, evaluating and writing are separate functions; this module only calls them. A
+//! recording that cannot be read is reported and the others go on.
 
 mod write;
 
@@ -107,7 +107,7 @@ fn operators(args: &Analyze, subjects: &[Subject]) -> Result<Vec<Option<String>>
     Ok(found.of_row)
 }
 
-/// How values are averaged and normalised.
+/// Averaging and normalisation of values.
 fn settings(args: &Analyze) -> Settings {
     let average = match args.average {
         AverageKind::Weighted => Average::Weighted,
@@ -116,7 +116,7 @@ fn settings(args: &Analyze) -> Settings {
     Settings { average, norm: args.units.norm(), ..Settings::default() }
 }
 
-/// The blocks that are shown: what a recording lacks as a whole is not led with.
+/// The shown blocks; a report does not begin with blocks that the recording lacks completely.
 fn shown_blocks(args: &Analyze, definitions: &Definitions, subjects: &[Subject]) -> Result<Blocks> {
     let machine_readable = args.format.is_for_programs();
     let mut blocks = Blocks::parse(&args.blocks, definitions, subjects[0].target()).map_err(refuse)?;
@@ -153,7 +153,7 @@ fn wanted_list(args: &Analyze) -> Option<List> {
     .find_map(|(wanted, list)| wanted.then_some(list))
 }
 
-/// Says on standard error what a script must not miss.
+/// Prints notes for scripts on standard error.
 fn outcome(report: &Answer<Recordings>, failed: bool, mut met: bool) -> Outcome {
     let mut input_error = failed;
     for c in &report.part.conditions {

@@ -1,4 +1,4 @@
-//! The end of every command that gives an answer: writing it, telling what a script must not miss, the exit code.
+//! The end of every command that gives an answer: writing it, notes for scripts, the exit code.
 
 use crate::args::Look;
 use crate::exit::Outcome;
@@ -9,7 +9,7 @@ use render::{How, Part};
 use std::path::Path;
 use view::{Answer, FileError, Format, NoteKind};
 
-/// Where an answer goes, and in which format.
+/// Destination of an answer, and its format.
 pub(crate) struct Target<'a> {
     pub(crate) format: Format,
     /// A file; without one standard output.
@@ -52,7 +52,7 @@ pub(crate) fn rendered<P: Part>(answer: &Answer<P>, target: &Target<'_>) -> Stri
     render::answer(answer, target.format, &how)
 }
 
-/// Tells on standard error what a script must not miss, and gives the outcome; `met` says whether a condition of
+/// Prints notes for scripts on standard error, and returns the outcome; `met` is true if a condition of
 /// `--fail-on` is met.
 pub(crate) fn end<P>(answer: &Answer<P>, met: bool) -> Outcome {
     let mut failed = false;

@@ -1,6 +1,6 @@
 //! The command line, described once: help, completions and the man page come from here.
 //!
-//! The one idea to keep in mind: every command shows examples, since an example is what people copy.
+//! Every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, Units};
@@ -78,7 +78,7 @@ pub(crate) struct Cli {
     pub(crate) look: Look,
 }
 
-/// How output looks; the same for every command.
+/// Appearance of output; the same for every command.
 #[derive(Args, Clone)]
 pub(crate) struct Look {
     /// When to colour the output; `auto`: on terminals, unless NO_COLOR is set.
@@ -131,8 +131,8 @@ pub(crate) enum Command {
 /// Say what limits each kernel of code objects, libraries, programs or assembly files.
 ///
 /// Reads code objects, offload bundles (also compressed), programs and libraries with GPU code in them,
-/// archives, assembly text, Triton's IR (TTIR, TTGIR), Triton cache folders, and folders of all these. Files are recognised by what
-/// they contain. A few kernels are shown as cards, many as a table.
+/// archives, assembly text, Triton's IR (TTIR, TTGIR), Triton cache folders, and folders of all these. Files
+/// are recognised by what they contain. A few kernels are shown as cards, many as a table.
 #[derive(Args)]
 #[command(after_help = concat!("Examples:
   rockhound inspect gemm.hsaco                         one code object: a card per kernel
@@ -151,8 +151,8 @@ pub(crate) struct Inspect {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code objects are
-    /// those that the recording keeps.
+    /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code
+    /// objects of the recording are used.
     #[arg(long, short, requires = "asm", value_name = "DIR")]
     pub(crate) workload: Option<PathBuf>,
     /// Only these dispatches of the recording: IDs, ranges `1-5`, bounds `>10`.
@@ -164,16 +164,18 @@ pub(crate) struct Inspect {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Of a log with dumps of Triton's passes (MLIR_ENABLE_DUMP=1): those before or after this pass, or `all`; by default the last.
+    /// Pass of a log with dumps of Triton's passes (MLIR_ENABLE_DUMP=1): dumps before or after this pass, or
+    /// `all`; by default the last dump.
     #[arg(long, value_name = "PASS")]
     pub(crate) pass: Option<String>,
-    /// Show for each source line of a Triton kernel the operations of its IR and the instructions they became.
+    /// Show for each source line of a Triton kernel the operations of its IR and the instructions they
+    /// became.
     #[arg(long)]
     pub(crate) lines: bool,
     /// Show the annotated disassembly of every kernel shown.
     #[arg(long)]
     pub(crate) asm: bool,
-    /// Show a card for every kernel, however many there are.
+    /// Show a card for every kernel, whatever their number.
     #[arg(long, conflicts_with_all = ["sort", "top"])]
     pub(crate) details: bool,
     /// Order of the table: worst first.
@@ -182,12 +184,13 @@ pub(crate) struct Inspect {
     /// Rows of the table; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
 }
 
-/// Which kernels.
+/// Filter of kernels.
 #[derive(Args, Clone)]
 pub(crate) struct Select {
     /// Only kernels whose linker name or demangled name matches.
@@ -225,7 +228,7 @@ pub(crate) struct Diff {
     /// Treat a kernel of the old build as the same as one of the new build (linker names or demangled names).
     #[arg(long = "match", value_name = "OLD=NEW")]
     pub(crate) matches: Vec<String>,
-    /// How far values may move before the exit code is 2.
+    /// Largest changes of values before the exit code is 2.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) thresholds: Option<PathBuf>,
     /// Output format.
@@ -313,7 +316,7 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// Command.
     pub(crate) command: Option<String>,
-    /// Write the page of the program and those of all commands into a folder.
+    /// Write the manual pages of the program and of all commands into a folder.
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) output: Option<PathBuf>,
 }

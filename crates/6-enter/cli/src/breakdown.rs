@@ -1,7 +1,7 @@
 //! `rockhound breakdown`: predictions of a recording that keeps what its waves did.
 //!
-//! The one idea to keep in mind: dispatches come in the order in which they ran, since caches keep lines from one to the next; what
-//! is predicted goes into the recording, and `analyze` shows it.
+//! Dispatches come in the order in which they ran, since caches keep lines from one to the next; the
+//! predictions go into the recording, and `analyze` shows them.
 
 use crate::analyze;
 use crate::args::{Analyze, Breakdown, Look};
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     analyze::run(&report, look)
 }
 
-/// What a kept dispatch is.
+/// Header of a kept dispatch.
 fn head(file: &Path) -> Result<Head> {
     let read = || -> Result<Head> {
         let bytes = std::fs::read(file)?;
@@ -84,7 +84,7 @@ fn head(file: &Path) -> Result<Head> {
     read().with_context(|| format!("`{}`", file.display()))
 }
 
-/// Clocks for what is asked for, which some of the dispatches must be able to run as.
+/// Timing models for the request, which must suit at least one of the dispatches.
 fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     let model = Replay::model(heads.first().context("no dispatch is selected")?).map_err(wrong)?;
     let limits = args.limits || args.what_if.is_empty();
@@ -116,7 +116,7 @@ fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     Ok(replay)
 }
 
-/// What to do about events that cannot be used.
+/// Remedy for events that cannot be used.
 const RECORD_ANEW: &str = "hint: record anew with `rockhound profile --keep-events`";
 
 fn wrong(error: EventsError) -> anyhow::Error {
@@ -131,7 +131,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// What the next dispatch would take.
+    /// Predicts the times of the next dispatch.
     fn dispatch(&mut self, file: &Path) -> Result<Vec<Predicted>> {
         let bytes = std::fs::read(file)?;
         let events = Events::read(&bytes).map_err(wrong)?;
@@ -149,7 +149,8 @@ impl State<'_> {
     }
 }
 
-/// The file of predictions: those found now, and those that were there of other dispatches, limits and changes.
+/// The file of predictions: those found now, and those that were there of other dispatches, limits and
+/// changes.
 fn merged(workload: &Workload, found: &BTreeMap<usize, Vec<Predicted>>) -> String {
     let mut out = format!("{PREDICTIONS_HEADER}\n");
     for row in 0..workload.dispatches.len() {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
     answer::finish(&survey, &target, &mut conditions)
 }
 
-/// What a file is called among others: without the folders.
+/// Short name of a file: without its folders.
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

@@ -39,7 +39,7 @@ pub(crate) fn man(args: &Man) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Writes the page of the program and that of each command.
+/// Writes the manual page of the program and of each command.
 fn write_all(program: &clap::Command, folder: &Path) -> Result<Outcome> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;

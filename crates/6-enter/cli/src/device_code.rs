@@ -1,6 +1,6 @@
 //! The code of one kernel, found in a file.
 //!
-//! The one idea to keep in mind: where a file has several targets or kernels, the error lists them.
+//! If a file has several targets or kernels, the error lists them.
 
 use anyhow::{Context, Result, anyhow, bail};
 use codeobj::{CodeObject, Kernel, Wanted};
@@ -11,13 +11,13 @@ use std::path::Path;
 pub(crate) struct DeviceCode {
     /// Bytes it was read from.
     pub(crate) data: Vec<u8>,
-    /// What it holds.
+    /// Parsed code object.
     pub(crate) object: CodeObject,
 }
 
 impl DeviceCode {
-    /// Finds the code for a target in a file, generic code where there is none of its own; without a target the first code
-    /// there is.
+    /// Finds the code for a target in a file, or generic code if it has none for this exact target; without a
+    /// target the first code.
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
         let name = path.display();
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;

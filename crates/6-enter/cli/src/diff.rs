@@ -1,7 +1,6 @@
 //! `rockhound diff`: what changed between two builds.
 //!
-//! The one idea to keep in mind: both sides are read by the same driver as `inspect`; comparing is a function
-//! of two lists of cards.
+//! Both sides are read by the same driver as `inspect`; comparing is a function of two lists of cards.
 
 use crate::args::{Diff, Look};
 use crate::exit::{Outcome, usage};
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     Ok(Outcome::of(!comparison.errors.is_empty(), comparison.regressions > 0))
 }
 
-/// Cards of all selected kernels of one side, without what is not compared.
+/// Cards of all selected kernels of one side, without the fields that are not compared.
 fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
     let mut cards = Vec::new();
     let errors = each_kernel(

@@ -1,7 +1,7 @@
-//! What lies in the folder that a recording is to go into.
+//! Checks the output folder of a recording.
 //!
-//! The one idea to keep in mind: a recording can cost hours on a machine that is no longer there. An emulated one is
-//! replaced when asked for; one that a profiler made, never.
+//! A recording can cost hours on a machine that is no longer available. An emulated one is replaced on
+//! request; a profiler's, never.
 
 use crate::exit::usage;
 use anyhow::Result;
@@ -31,14 +31,14 @@ pub(crate) fn make_folder(folder: &Path, overwrite: bool) -> Result<()> {
     writable(folder)
 }
 
-/// Who made a recording.
+/// Maker of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
     Emulator,
     Profiler,
 }
 
-/// Who made the recording in a folder; none where there is no recording.
+/// Maker of the recording in a folder; `None` if it contains no recording.
 fn found(folder: &Path) -> Option<Maker> {
     let entries = std::fs::read_dir(folder).ok()?;
     let names: Vec<String> =
@@ -62,7 +62,7 @@ fn is_of_recording(name: &str) -> bool {
     table || name == ".rockhound-plan" || [".db", ".rocpd"].iter().any(|end| name.ends_with(end))
 }
 
-/// Makes the folder, so that what stands against it shows before the program runs.
+/// Makes the folder, so that obstacles show before the program runs.
 fn writable(folder: &Path) -> Result<()> {
     let probe = folder.join(".rockhound");
     let made = std::fs::create_dir_all(folder)
@@ -76,7 +76,7 @@ fn writable(folder: &Path) -> Result<()> {
     })
 }
 
-/// Removes what an earlier recording in the same folder has and this one may not have.
+/// Removes files of an earlier recording that the new one may lack.
 pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
     let beside = [
         "pmc_perf.csv",

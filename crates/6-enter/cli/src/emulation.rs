@@ -1,8 +1,7 @@
 //! Running a program with Rockhound's HIP runtime in place of the vendor's.
 //!
-//! The one idea to keep in mind: the program is a child process that finds the library by its usual names in a private
-//! folder; what it did is written down by the library as it
-//! happens, so it stays however the program ends.
+//! The program is a child process that finds the library by its usual names in a private folder; the library
+//! records each dispatch as it happens, so the recording survives any end of the program.
 
 mod dynamic;
 pub(crate) mod library;
@@ -23,7 +22,8 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same library.
+/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
+/// library.
 const NAMES: [&str; 8] = [
     "libamdhip64.so",
     "libamdhip64.so.5",
@@ -35,7 +35,7 @@ const NAMES: [&str; 8] = [
     "libhiprtc.so.7",
 ];
 
-/// What there is where an AMD GPU is.
+/// Device node that exists if an AMD GPU does.
 pub(crate) const GPU_DEVICE: &str = "/dev/kfd";
 
 /// GPUs in the order in which they are chosen for the code a program has.
@@ -46,11 +46,11 @@ pub(crate) struct Emulation {
     pub(crate) model: &'static Model,
     model_name: String,
     library: PathBuf,
-    /// Folders that the program looks in before those of the environment.
+    /// Folders that the program searches before the folders of the environment.
     rpath: Option<String>,
 }
 
-/// What a run left.
+/// Results of a run.
 pub(crate) struct Finished {
     status: ExitStatus,
     /// Private folder; gone when this is.
@@ -173,7 +173,7 @@ impl Finished {
     }
 }
 
-/// What is to be predicted of each dispatch.
+/// Predictions to make for each dispatch.
 pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
     settings.predictions(model).map_err(|error| usage(error.message, error.hint))
 }
@@ -197,7 +197,7 @@ fn signal_name(signal: i32) -> String {
     format!("{name} (signal {signal})")
 }
 
-/// A model's name without the make, and its clock where that is not the highest.
+/// A model's name without the vendor, and its clock unless it is the highest.
 pub(crate) fn title(model: &Model) -> String {
     match model.key().split_once('@') {
         None => model.short().to_owned(),
@@ -235,7 +235,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind is in the folder for temporary files.
+        // A failure leaves files only in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

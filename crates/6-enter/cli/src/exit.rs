@@ -1,6 +1,6 @@
-//! How the program ends.
+//! Exit codes of the program.
 //!
-//! The one idea to keep in mind: a script can tell "could not read" from "read, and too slow" from "asked wrongly".
+//! A script can tell "could not read" from "read, and too slow" from "asked wrongly".
 
 pub(crate) use host::{UsageError, usage};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(crate) enum Outcome {
     /// Everything was read, no threshold was met.
     Fine,
-    /// An input could not be read. Stands before a threshold: a verdict on half the input is none.
+    /// An input could not be read. Takes precedence over a threshold: half the input gives no verdict.
     InputError,
     /// A threshold was met.
     ThresholdMet,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use render::{json, text};
 use view::{Format, RuleInfo};
 
-/// Prints the list of rules, or the pages of those asked for.
+/// Prints the list of rules, or the pages of the requested ones.
 pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
     let rules = study::rules();
     let wanted = args.rule.as_deref().map(str::to_ascii_uppercase);
@@ -35,7 +35,7 @@ fn page(rule: &RuleInfo, style: &render::Style) -> String {
     text::markdown(&format!("{title}{}", rule.page), style)
 }
 
-/// The error for a name that is no rule.
+/// The error for an unknown rule name.
 pub(crate) fn unknown_rule(name: &str) -> anyhow::Error {
     usage(format!("there is no rule `{name}`"), "`rockhound explain` lists all rules")
 }

@@ -64,7 +64,7 @@ fn databases(workload: &Workload, output: &Path) -> Result<BTreeMap<String, Vec<
     Ok(files)
 }
 
-/// What a recording has that a format does not.
+/// Data of a recording that a format cannot hold.
 fn lost(workload: &Workload, to: ExportTo) -> Option<String> {
     let parts = [
         ("samples of the program counter", workload.samples.is_some()),

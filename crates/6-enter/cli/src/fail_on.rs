@@ -4,7 +4,7 @@ use crate::explain;
 use anyhow::Result;
 use study::FailOn;
 
-/// Prints the conditions that are met, and says whether there are any.
+/// Prints the conditions that are met, and returns whether any is.
 pub(crate) fn met(conditions: &[FailOn]) -> bool {
     conditions.iter().filter_map(FailOn::verdict).inspect(|verdict| eprintln!("{verdict}")).count() > 0
 }

@@ -1,6 +1,6 @@
 //! `rockhound guide`: one turn of the loop of measuring and changing.
 //!
-//! The one idea to keep in mind: it shows the guide of the same report that `analyze` makes, so both agree.
+//! It shows the guide of the same report that `analyze` makes, so both agree.
 
 use crate::args::{Guide, Look};
 use crate::exit::Outcome;

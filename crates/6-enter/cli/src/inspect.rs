@@ -1,7 +1,7 @@
 //! `rockhound inspect`: cards, tables, listings and documents of every kernel in the inputs.
 //!
-//! The one idea to keep in mind: documents are written kernel by kernel as they come; only text waits, since
-//! how it looks depends on how many kernels there are.
+//! Documents are written kernel by kernel as they come; only text waits, because its form depends on the
+//! number of kernels.
 
 pub(crate) mod recorded;
 
@@ -19,13 +19,13 @@ use view::{KernelCard, KernelRow, Summary};
 /// Up to this many kernels are shown as cards, more as a table.
 const CARDS: usize = 5;
 
-/// What is left of a kernel after a core has worked on it.
+/// Summary of a kernel after a core has worked on it.
 struct Part {
     row: KernelRow,
     /// Rendered, unless it is not yet known how.
     text: String,
     card: Option<Box<KernelCard>>,
-    /// The code is not what a recording ran.
+    /// Reason if the code differs from the recording's.
     refused: Option<String>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     Ok(Outcome::of(!errors.is_empty(), met))
 }
 
-/// What is inspected.
+/// Request of `inspect`.
 struct Asked {
     files: Vec<PathBuf>,
     selection: Selection,
@@ -135,7 +135,7 @@ fn asked(args: &Inspect) -> Result<Asked> {
     Ok(Asked { files, selection, recorded })
 }
 
-/// Makes of a kernel what the format needs.
+/// Converts a kernel for the format.
 fn part(
     mut judged: Judged<'_, '_>,
     args: &Inspect,
@@ -180,7 +180,7 @@ fn part(
     }
 }
 
-/// What is written after all kernels were seen: cards or the table, and the summary.
+/// Output after the last kernel: cards or the table, and the summary.
 fn closing(
     rows: &mut [KernelRow],
     cards: &[KernelCard],

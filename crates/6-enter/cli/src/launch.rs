@@ -1,6 +1,7 @@
-//! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a recording.
+//! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a
+//! recording.
 //!
-//! The one idea to keep in mind: the report is what `rockhound analyze` says about the recording just written.
+//! The report is what `rockhound analyze` says about the recording just written.
 
 use crate::analyze;
 use crate::args::{Analyze, Look, Profile};
@@ -51,7 +52,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let (name, folder) = name_and_folder(path, args, short)?;
     make_folder(&folder, args.replaces())?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
-    // What ran before a fault is kept.
+    // Dispatches before a fault are kept.
     if recorder.dispatches().is_empty() {
         let _ = std::fs::remove_dir(&folder);
         if prepared.stop.load(Ordering::Relaxed) {
@@ -75,7 +76,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
 /// Shortest name of a kernel in a line on standard error.
 const MIN_NAME: usize = 16;
 
-/// What a shell makes of Ctrl-C.
+/// Exit code of a shell after Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// Name of the recording and its folder.
@@ -112,7 +113,7 @@ fn model(name: &str) -> Result<&'static Model> {
     })
 }
 
-/// The model that stands for a target: the one with the most compute units.
+/// The model used for a target: the one with the most compute units.
 fn of_target(processor: &str) -> Result<&'static Model> {
     let target =
         Target::by_name(processor).ok_or_else(|| anyhow!("there are no facts about `{processor}`"))?;
@@ -142,7 +143,7 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
     Ok(())
 }
 
-/// What `analyze` says about a recording, in short unless something else is asked for.
+/// Report of `analyze` on a recording, short unless the arguments request more.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     sets::keep_asked(args.set.as_deref(), folder)?;
     analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)
@@ -217,7 +218,7 @@ impl Prepared {
         })
     }
 
-    /// Runs the kernel checked and reports what is wrong; nothing is counted.
+    /// Runs the kernel checked and reports mistakes; nothing is counted.
     fn look_for_mistakes(
         &mut self,
         file: &LaunchFile,
@@ -233,7 +234,7 @@ impl Prepared {
             // That is one of the findings.
             result.map(|summary| emu::Summary { outside_lds: None, ..summary })
         });
-        // What was found before a fault may be its reason.
+        // Findings before a fault may be its reason.
         let lines = LineTable::read(&code.data).ok();
         let Job { program, memory, .. } = &self.job;
         let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
@@ -318,7 +319,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Compares results with what the file expects; whether one differs.
+    /// Compares results with the file's expected values; returns whether one differs.
     fn check(&self, file: &LaunchFile) -> Result<bool> {
         let start = file.numbers(&self.contents);
         let mut differs = false;
@@ -349,7 +350,7 @@ struct Printed;
 impl Services for Printed {
     fn print(&self, stream: Stream, text: &[u8]) {
         use std::io::Write as _;
-        // Text that nobody reads is no reason to stop.
+        // A closed output does not stop the run.
         let _ = match stream {
             Stream::Out => std::io::stdout().write_all(text),
             Stream::Error => std::io::stderr().write_all(text),
@@ -363,7 +364,7 @@ impl Services for Printed {
     fn free(&self, _address: u64) {}
 }
 
-/// Where in the sources an instruction stems from, as a line of a message.
+/// Source location of an instruction, as a line of a message.
 fn source_line(code: &DeviceCode, address: u64) -> String {
     let frames = LineTable::read(&code.data).map(|table| table.frames(address)).unwrap_or_default();
     let frame = frames.into_iter().find(|frame| !frame.file.is_empty());

@@ -1,7 +1,6 @@
 //! `rockhound launch-template`: a launch file for a kernel, to be filled in.
 //!
-//! The one idea to keep in mind: what the code object says, and Triton's file beside it, is filled in; what they cannot
-//! say is an example to change.
+//! Facts of the code object and of Triton's JSON are filled in; the remaining values are examples to change.
 
 mod triton;
 
@@ -19,7 +18,7 @@ const EXAMPLE: u32 = 1_048_576;
 /// Work-items of a workgroup in a template.
 const WORKGROUP: u32 = 256;
 
-/// Names of types in sources, and what a launch file calls them.
+/// Names of types in sources, with their names in a launch file.
 const TYPES: [(&str, &str); 16] = [
     ("double", "f64"),
     ("float", "f32"),

@@ -1,7 +1,7 @@
 //! The `rockhound` command.
 //!
-//! The one idea to keep in mind: commands return what they found as an [`exit::Outcome`] or an error; only
-//! here are errors printed and the process ended. Data goes to standard output, everything else to standard error.
+//! Commands return an [`exit::Outcome`] or an error; only this module prints errors and ends the process.
+//! Data goes to standard output, everything else to standard error.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            // Help and version come here too; they are no errors. A closed pipe is none either.
+            // Help and version arrive here too; they are not errors. Neither is a closed pipe.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::from(exit::USAGE) } else { ExitCode::SUCCESS };
         }

@@ -1,7 +1,6 @@
-//! Where output goes: standard output or a file.
+//! Destination of output: standard output or a file.
 //!
-//! The one idea to keep in mind: a reader that has seen enough closes the pipe; that ends the program quietly
-//! and is no error.
+//! A reader that has seen enough closes the pipe; that ends the program quietly and without error.
 
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -43,7 +42,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes what is still buffered.
+    /// Writes the buffered data.
     pub(crate) fn finish(mut self) -> Result<()> {
         match &mut self {
             Output::Stdout(writer) => writer.flush()?,
@@ -74,7 +73,7 @@ pub(crate) fn page(path: &Path, html: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an error is only that the reader of a pipe has gone.
+/// True if an error only means that the reader of a pipe has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

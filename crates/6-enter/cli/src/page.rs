@@ -14,13 +14,13 @@ use study::DISPATCHES;
 use study::trace::Input;
 use view::{Page, TimelineChart};
 
-/// What a page is to show.
+/// Options of a page.
 pub(crate) struct Wish {
     pub(crate) asked: Asked,
     pub(crate) units: Units,
 }
 
-/// Makes a page; whether a recording could not be read, which was said.
+/// Makes a page; returns whether a recording could not be read, which was reported.
 pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
     let Subjects { all: mut subjects, renames, failed } = subjects::read(&wish.asked)?;
     let definitions = Definitions::built_in();
@@ -36,7 +36,8 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
     Ok((page, failed))
 }
 
-/// The timeline of the trace that stands beside a recording's counters; without one of its dispatches, where their times are known.
+/// The timeline of the trace beside a recording's counters; without a trace, of its dispatches, if their
+/// times are known.
 fn timeline(path: &Path, subject: &Subject) -> Option<TimelineChart> {
     let everything = subject.selection.is_empty();
     let (name, timeline) = everything.then(|| traces::beside(path)).flatten().or_else(|| {

@@ -36,11 +36,11 @@ impl Kind {
     }
 }
 
-/// A chart with what a page has around it.
+/// A chart with its texts on a page.
 pub(crate) struct Chart<'a> {
     pub(crate) svg: &'a str,
     pub(crate) title: &'a str,
-    /// What it shows, as text.
+    /// Content of the picture, as text.
     pub(crate) numbers: &'a str,
     pub(crate) theme: &'a Theme,
 }

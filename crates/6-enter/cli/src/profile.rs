@@ -1,7 +1,6 @@
 //! `rockhound profile`: a program's kernels as a workload, and its report.
 //!
-//! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
-//! nothing after that knows who wrote it, except to say so.
+//! A [`Profiler`] makes a folder that `analyze` reads; later steps know its maker only to name it.
 
 mod hardware;
 
@@ -22,11 +21,11 @@ use metrics::Definitions;
 use std::path::{Path, PathBuf};
 use view::Format;
 
-/// What a profiler left.
+/// Output of a profiler.
 struct Profiled {
     /// Workload folders.
     folders: Vec<PathBuf>,
-    /// How the program ended.
+    /// Exit state of the program.
     outcome: Outcome,
 }
 
@@ -51,7 +50,7 @@ impl Profiler for Emulator {
                 ),
             ));
         }
-        // What is wrong with the request is said before anything is built or run.
+        // Mistakes in the request are reported before anything is built or run.
         let selected = selection(args)?;
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
@@ -94,13 +93,13 @@ fn program_name(args: &Profile) -> String {
     })
 }
 
-/// Whether a file name is that of Python: `python`, `python3.12`.
+/// True if a file name is Python's: `python`, `python3.12`.
 fn is_python(name: &std::ffi::OsStr) -> bool {
     let name = name.to_string_lossy();
     name.strip_prefix("python").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit() || it == b'.'))
 }
 
-/// Which launches are recorded, and how.
+/// Filter and settings of recorded launches.
 fn selection(args: &Profile) -> Result<Record> {
     for text in &args.kernel {
         if text.trim().parse::<u64>().is_ok() {
@@ -135,8 +134,8 @@ fn selection(args: &Profile) -> Result<Record> {
     })
 }
 
-/// Who profiles: as asked for, else the hardware where there is some and a tool that profiles with it, unless a GPU to emulate
-/// is named.
+/// Chooses the profiler: the requested one, else the hardware if a GPU and a tool that profiles it exist,
+/// unless a GPU to emulate is named.
 fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
     match on {
         On::Gpu => &Hardware,
@@ -145,7 +144,7 @@ fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
     }
 }
 
-/// Profiles, and reports what was recorded.
+/// Profiles, and reports the recording.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if args.list_sets {
         let targets: Vec<String> = Target::names().map(str::to_owned).collect();
@@ -212,7 +211,8 @@ mod tests {
         };
         let hardware = "what GPU this machine has cannot be read";
         let emulator = "/nowhere/app";
-        // What is asked for, whether a GPU is named, there is one, the vendor's profiler is there; who refuses the command.
+        // Request, whether a GPU is named, whether one exists, whether the vendor's profiler does; error of
+        // the chosen profiler.
         for ((on, named, gpu, tool), expected) in [
             ((On::Auto, false, true, true), hardware),
             ((On::Auto, true, true, true), emulator),

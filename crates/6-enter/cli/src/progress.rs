@@ -1,7 +1,7 @@
 //! A line on standard error that says how far the work is.
 //!
-//! The one idea to keep in mind: it appears only on terminals and only when the work takes longer than a
-//! second; whoever writes to standard error meanwhile goes through `Progress::say`.
+//! It appears only on terminals and only when the work takes longer than a second; whoever writes to standard
+//! error meanwhile goes through `Progress::say`.
 
 use crate::terminal;
 use host::Watch;
@@ -10,16 +10,17 @@ use std::io::IsTerminal;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long work may take in silence.
+/// Longest silence of work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a kernel may run in silence where there is no terminal. Each line after the first comes when it has run twice as long.
+/// Longest silence of a kernel without a terminal. Each line after the first appears when the kernel has run
+/// twice as long.
 const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 
 /// Between two looks at a kernel's progress.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Runs a kernel, and shows how far it is when it takes long. `waves` is what there is to do.
+/// Runs a kernel, and shows its progress when it takes long. `waves` is the total.
 pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
@@ -59,7 +60,7 @@ pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: 
     })
 }
 
-/// How far the work is.
+/// Progress of the work.
 pub(crate) struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,

@@ -1,4 +1,4 @@
-//! The folder that a recording is written to, with words in its name that stand for where and how it is made.
+//! The folder that a recording is written to, with placeholders in its name for where and how it is made.
 
 use crate::args::Profile;
 use crate::exit::usage;
@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use host::hardware::launcher::rank;
 use std::path::{Path, PathBuf};
 
-/// Words with what they stand for.
+/// Placeholders with their meanings.
 const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
-/// The folder of a recording: the one that was asked for, or one named after program and GPU.
+/// The folder of a recording: the requested one, or one named after program and GPU.
 pub(crate) fn recording_folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
     let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
-    // What is no text has no words.
+    // A path that is not UTF-8 has no placeholders.
     let Some(text) = asked.to_str() else { return Ok(asked.clone()) };
     let stands_for = |word: &str| match word {
         "hostname" => Ok(host::machine::host_name()),
@@ -49,7 +49,7 @@ fn expanded(text: &str, stands_for: &dyn Fn(&str) -> Result<String>) -> Result<S
                 rest = after;
             }
             Some((word, after)) if is_word(word) => {
-                // A word is one part of the path, whatever it stands for.
+                // A placeholder is one part of the path, whatever its value.
                 out.push_str(&stands_for(word)?.replace(['/', '\\'], "_"));
                 rest = after;
             }
@@ -63,7 +63,7 @@ fn expanded(text: &str, stands_for: &dyn Fn(&str) -> Result<String>) -> Result<S
     Ok(out)
 }
 
-/// Whether what stands between two percent signs is a word, and no part of a name with percent signs in it.
+/// True if the text between two percent signs is a placeholder, not part of a name with percent signs.
 fn is_word(text: &str) -> bool {
     let inner = text.strip_prefix("env{").and_then(|it| it.strip_suffix('}')).unwrap_or(text);
     !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,7 +1,6 @@
 //! `rockhound roofline`: the roofline alone, of one recording or several.
 //!
-//! The one idea to keep in mind: it is the chart of `analyze` for each recording; here they get different letters and one
-//! plot.
+//! It is the chart of `analyze` for each recording; here they get different letters and one plot.
 
 mod measure;
 
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     if args.measure {
         return measure::run(args);
     }
-    // What cannot be drawn is said before anything is read.
+    // A format that cannot be drawn is reported before anything is read.
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
     let asked = Asked {
         paths: args.paths.clone(),

@@ -1,6 +1,6 @@
 //! `rockhound run`: a HIP program on an emulated GPU.
 //!
-//! The one idea to keep in mind: the exit code is the program's, so that a test script needs no change.
+//! The exit code is the program's, so that a test script needs no change.
 
 use crate::args::Run;
 use crate::emulation::Emulation;

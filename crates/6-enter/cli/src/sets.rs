@@ -1,6 +1,6 @@
 //! Sets of metrics that one run of the application reads: listed, explained, recorded alone.
 //!
-//! The one idea to keep in mind: the emulator counts everything at once, so a set only says which counters are kept.
+//! The emulator counts everything at once, so a set only says which counters are kept.
 
 use crate::exit::usage;
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use view::{Format, counted};
 
-/// The set with this name, or which there are.
+/// The set with this name; the error lists the existing ones.
 pub(crate) fn by_name(name: &str) -> Result<Set> {
     Set::by_name(name).ok_or_else(|| {
         let known: Vec<&str> = sets().iter().map(|set| set.name).collect();
@@ -19,7 +19,7 @@ pub(crate) fn by_name(name: &str) -> Result<Set> {
     })
 }
 
-/// All sets with their metrics, and what they need on each target.
+/// All sets with their metrics, and their requirements on each target.
 pub(crate) fn list(definitions: &Definitions, targets: &[String], format: Format) -> Result<String> {
     let compiled =
         targets.iter().map(|target| definitions::compile(definitions, target)).collect::<Result<Vec<_>>>()?;
@@ -85,7 +85,7 @@ fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The columns of a CSV file that are no counters, and those of the counters wanted.
+/// The non-counter columns of a CSV file, and the columns of the counters wanted.
 fn columns(text: &str, counters: &BTreeSet<String>) -> String {
     let mut kept: Vec<bool> = Vec::new();
     let mut out = String::with_capacity(text.len() / 2);
@@ -113,7 +113,7 @@ fn is_kept(header: &str, counters: &BTreeSet<String>) -> bool {
     !is_counter || counters.contains(plain)
 }
 
-/// Fields of a line as they stand, quotes kept; our own files have no line ends in fields.
+/// Raw fields of a line, quotes kept; our files have no line ends in fields.
 fn split(line: &str) -> Vec<&str> {
     let (mut fields, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, c) in line.char_indices() {

@@ -1,4 +1,4 @@
-//! Recordings read, selected and compiled for, as every command on them needs it; what cannot be read is said.
+//! Recordings read, selected and compiled for the commands; unreadable ones are reported.
 
 use anyhow::Result;
 #[cfg(feature = "tui")]

@@ -1,6 +1,6 @@
-//! What the terminal can do.
+//! Capabilities of the terminal.
 //!
-//! The one idea to keep in mind: this is the only place that asks; everything else gets a [`Style`].
+//! This is the only place that asks; everything else gets a [`Style`].
 
 use crate::args::{Color, Look};
 use render::Style;
@@ -33,7 +33,7 @@ fn allows_color() -> bool {
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether a line that is written over again makes sense on standard error.
+/// True if an overwritten line makes sense on standard error.
 pub(crate) fn shows_progress() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -45,7 +45,7 @@ pub(crate) fn message_columns() -> usize {
     wanted_columns().or_else(terminal).filter(|width| *width > 0).unwrap_or(MESSAGE_WIDTH)
 }
 
-/// COLUMNS, where it is exported: also for pagers and scripts.
+/// COLUMNS, if exported: also for pagers and scripts.
 fn wanted_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|width| (40..=1000).contains(width))
 }

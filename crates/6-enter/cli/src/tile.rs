@@ -1,4 +1,4 @@
-//! `rockhound tile`: what a tile size costs a matrix product.
+//! `rockhound tile`: the cost of a tile size for a matrix product.
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Tile};

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     answer::finish(&survey, &target, &mut conditions)
 }
 
-/// Files of tunings, as far as they are such; what a folder holds besides is no fault.
+/// Files of tunings; other files of a folder are ignored.
 fn read_tunings<'a>(
     opened: &'a [tunings::TuneFile],
     errors: &mut Vec<FileError>,
@@ -124,7 +124,7 @@ fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
     output.finish()
 }
 
-/// Whether a file is to be a page.
+/// True if a file is to be a page.
 fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
 }

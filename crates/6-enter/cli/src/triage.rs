@@ -86,14 +86,14 @@ fn read(path: &Path) -> Result<Input> {
         .map_err(|error| anyhow!("`{name}`: {error}"))
 }
 
-/// Code that nobody named, found by what dumps say of it.
+/// Unnamed code, found from the contents of dumps.
 #[derive(Default)]
 struct Beside {
     files: Vec<PathBuf>,
     notes: Vec<String>,
 }
 
-/// Saved code objects beside a dump, and the programs that it names where they are on this machine.
+/// Saved code objects beside a dump, and the programs that it names if they are on this machine.
 fn beside(logs: &[FaultLog], given: &[PathBuf]) -> Beside {
     let mut beside = Beside::default();
     for log in logs {

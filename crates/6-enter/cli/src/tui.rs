@@ -1,7 +1,7 @@
-//! `rockhound tui`: a recording on a screen of its own.
+//! `rockhound tui`: a recording on the full screen.
 //!
-//! The one idea to keep in mind: recordings are read once; choosing a kernel only selects among what was read. However this
-//! ends, by a key, a signal or a panic, the terminal is left as it was found.
+//! Recordings are read once; choosing a kernel only selects from that data. The terminal is restored at every
+//! end: by a key, a signal or a panic.
 
 use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
@@ -23,14 +23,14 @@ use std::time::Duration;
 use study::judge;
 use view::{Finding, Listing};
 
-/// How often signals are looked for while no key comes.
+/// Polling interval of signals while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How long the screen has to end after a signal.
+/// Time limit for ending the screen after a signal.
 const GRACE: Duration = Duration::from_secs(1);
 /// Set in the test of how a panic leaves the terminal; debug builds only.
 const PANIC: &str = "ROCKHOUND_TEST_PANIC";
 
-/// Shows the screen until it is left.
+/// Shows the screen until the user leaves it.
 pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(usage(
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
             std::process::exit(128 + signal);
         }
     });
-    // What cannot be read is said before the screen is taken.
+    // Unreadable inputs are reported before the screen is taken.
     let mut read = Read::new(args)?;
     let mut app = App::new(read.data(None)?, terminal::style(look, false).color);
     // From here on a panic gives the terminal back before it is reported.
@@ -79,7 +79,7 @@ fn walk(
         }
         let key = match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
-            // Drawn anew at the next turn, for the size there is then.
+            // The next turn draws again, at the new size.
             _ => continue,
         };
         if cfg!(debug_assertions) && key.code == KeyCode::Char('P') && std::env::var_os(PANIC).is_some() {
@@ -137,11 +137,11 @@ fn translate(key: KeyEvent) -> Option<Key> {
 struct Read {
     subjects: Subjects,
     compiled: BTreeMap<String, Compiled>,
-    /// What was selected on the command line.
+    /// Selection on the command line.
     wanted: Wanted,
     kernels: Vec<KernelEntry>,
     findings: Vec<Finding>,
-    /// Listings, or why there are none.
+    /// Listings, or the reason why they are missing.
     code: Result<Vec<(Listing, Vec<Finding>)>, String>,
 }
 
@@ -176,12 +176,12 @@ impl Read {
             .collect()
     }
 
-    /// What is to be seen of one kernel, or of all.
+    /// Content of one kernel's screens, or of all kernels'.
     fn data(&mut self, chosen: Option<usize>) -> Result<Data> {
         let name = chosen.and_then(|at| self.kernels.get(at)).map(|it| it.kernel.name.clone());
         let mut wanted = self.wanted.clone();
         if let Some(name) = &name {
-            // Characters that an expression gives a meaning stand for themselves.
+            // Special characters of expressions are escaped.
             wanted.kernels = vec![format!("^{}$", regex::escape(name))];
         }
         let Subjects { all, renames, .. } = &mut self.subjects;
@@ -192,7 +192,7 @@ impl Read {
         let definitions = Definitions::built_in();
         let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
         if name.is_none() {
-            // What bounds a kernel is said by its verdict.
+            // The verdict states the limiter of a kernel.
             let all = report.findings.iter().filter(|f| analysis::guide::advises(f.rule));
             self.findings = all.cloned().collect();
         }

@@ -1,7 +1,7 @@
-//! `rockhound tunedb`: what was tuned, and what a library makes of it.
+//! `rockhound tunedb`: tuned problems, and a library's choices from them.
 //!
-//! The one idea to keep in mind: a question gets files and gives one [`Answer`]; a file that cannot be read is an error
-//! beside the answer on the others.
+//! A question gets files and gives one [`Answer`]; a file that cannot be read is an error beside the answer
+//! on the others.
 
 mod lint;
 mod questions;
@@ -45,7 +45,7 @@ impl Opened {
         Opened { files, errors }
     }
 
-    /// Reads every file. Files of folders that are none of the formats are passed over.
+    /// Reads every file. Files of folders in none of the formats are skipped.
     fn read(&self) -> (Vec<Tunings<'_>>, Vec<FileError>) {
         let mut read = Vec::new();
         let mut errors = self.errors.clone();
@@ -65,7 +65,7 @@ impl Opened {
     }
 }
 
-/// Writes an answer, and says what a script must not miss.
+/// Writes an answer, and prints notes for scripts.
 fn finish(
     mut answer: Answer<Tuned>,
     errors: Vec<FileError>,
@@ -104,7 +104,7 @@ fn machine(args: &TuneMachineArgs, expect: &[String]) -> Result<Option<TuneMachi
     Ok((args.gpu.is_some() || args.here || !expect.is_empty()).then_some(machine))
 }
 
-/// Target and compute units of this machine's first GPU, of a partition where it is divided.
+/// Target and compute units of this machine's first GPU, or of its partition if it is divided.
 fn of_this(machine: &mut TuneMachine) -> Result<()> {
     let this = system::Machine::read(&host::machine::read_tree(Path::new("/")), &[]);
     let gpu = this.known_gpus().iter().find_map(|gpu| {

@@ -1,6 +1,6 @@
-//! `rockhound --version --verbose`: how this command was built, and what it finds on this machine.
+//! `rockhound --version --verbose`: build facts of this command, and the tools and devices of this machine.
 //!
-//! The one idea to keep in mind: every line is what a report of a fault needs; a thing that is not there is said to be absent.
+//! Every line is needed in a bug report; a missing thing is reported as absent.
 
 use crate::emulation::library::{self, Libraries};
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ const TOOLS: [&str; 4] = ["clang", "llvm-objdump", "llvm-mc", "clang-offload-bun
 /// Newest version of LLVM whose name is looked for, and the oldest.
 const VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 
-/// Whether `--verbose` stands on the command line, also together with the other flag: `-Vv`.
+/// True if `--verbose` is on the command line, also together with the other flag: `-Vv`.
 pub(crate) fn is_verbose(arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.skip(1).any(|argument| matches!(argument.to_str(), Some("--verbose" | "-v" | "-vV" | "-Vv")))
 }

@@ -1,7 +1,7 @@
 //! `rockhound view`: recordings and traces as pages from a local server.
 //!
-//! The one idea to keep in mind: a page is made from the folder when it is asked for, so nothing that is shown can be
-//! out of date; requests for the same page of the same folder wait for one making of it.
+//! A page is made from the folder at each request, so it is never out of date; concurrent requests for the
+//! same page of the same folder share one.
 
 mod guard;
 
@@ -36,7 +36,7 @@ const DEPTH: usize = 3;
 /// Longest filter.
 const LONGEST: usize = 10_000;
 
-/// What the server shows.
+/// State of the server.
 struct Server {
     recordings: Vec<PathBuf>,
     base: Option<usize>,
@@ -46,13 +46,13 @@ struct Server {
     merges_ranks: bool,
     /// All runs in a folder are one.
     merges_runs: bool,
-    /// Made pages by what was asked of which version.
+    /// Finished pages by request and version.
     pages: Mutex<VecDeque<(Question, String, Bytes)>>,
     /// One page is made at a time.
     making: tokio::sync::Mutex<()>,
 }
 
-/// What a request asks for.
+/// Content of a request.
 #[derive(Clone, PartialEq, Eq)]
 struct Question {
     shown: usize,
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Starts the browser of the system; where there is none the address that was printed has to do.
+/// Starts the browser of the system; without one the printed address must suffice.
 fn open(url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(program)
@@ -142,7 +142,7 @@ fn open(url: &str) {
     }
 }
 
-/// The page of what the query asks for.
+/// The page for a query.
 async fn show(State(server): State<Arc<Server>>, Query(query): Query<BTreeMap<String, String>>) -> Response {
     let question = match server.question(&query) {
         Ok(question) => question,
@@ -180,7 +180,7 @@ fn html(page: Bytes) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))], page).into_response()
 }
 
-/// What version of the recordings the query's page would be made from.
+/// Version of the recordings from which the query's page would be made.
 async fn version(
     State(server): State<Arc<Server>>,
     Query(query): Query<BTreeMap<String, String>>,
@@ -235,7 +235,7 @@ impl Server {
         format!("{:016x}", hash.finish())
     }
 
-    /// What a reader may ask for next.
+    /// Choices for a reader's next request.
     fn live(&self, question: &Question, version: &str, traces: bool) -> PageLive {
         PageLive {
             version_url: "version".to_owned(),
@@ -251,7 +251,7 @@ impl Server {
         }
     }
 
-    /// The page of traces; none where what is asked for is a recording.
+    /// The page of traces; `None` if the request is for a recording.
     fn of_traces(&self, question: &Question, version: &str) -> Result<Option<String>> {
         let paths: Vec<PathBuf> =
             question.base.iter().chain([&question.shown]).map(|at| self.recordings[*at].clone()).collect();

@@ -1,7 +1,7 @@
-//! What kernels get besides their arguments: calls to the host, the buffer of `printf`, a heap.
+//! Services that kernels get besides their arguments: calls to the host, the buffer of `printf`, a heap.
 //!
-//! The one idea to keep in mind: memory for these is made when a kernel first asks for it, and used again; what device
-//! code prints goes through the C library's streams, so that it stands in order with what the program prints.
+//! Memory for these is made when a kernel first asks for it, and used again; what device code prints goes
+//! through the C library's streams, so that it is in order with the program's output.
 
 use crate::codes::Code;
 use crate::memory::{Allocations, Kind};
@@ -18,14 +18,15 @@ const PRINT_BYTES: u32 = 64 << 20;
 const HEAP_BYTES: usize = 128 << 10;
 /// Memory that the heap hands out; taken from the system as it is used.
 const ARENA_BYTES: usize = 1 << 30;
-/// Alignment of what the heap asks for.
+/// Alignment of the heap's requests.
 const ARENA_STEP: u64 = 2 << 20;
 
-/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of workgroups is.
+/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of
+/// workgroups is.
 const GRID_BYTES: usize = 64;
 const GRID_WORKGROUPS: usize = 40;
 
-/// What the message of a failed assert holds, which every lane prints.
+/// Part of the message of a failed assert, which every lane prints.
 const FAILED_ASSERT: &[u8] = b": Device-side assertion `";
 
 /// Addresses of memory that kernels share.
@@ -48,7 +49,7 @@ fn internal(allocations: &mut Allocations, bytes: usize) -> Result<u64, Code> {
     Ok(allocations.allocate(Kind::Internal, bytes, 0, usize::MAX)? as u64)
 }
 
-/// What a launch needs of these.
+/// Services that a launch needs.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     pub(crate) hidden: Hidden,
@@ -57,7 +58,7 @@ pub(crate) struct Needs {
 }
 
 impl Calls {
-    /// Makes what a kernel may use.
+    /// Prepares the services for a kernel.
     pub(crate) fn prepare(
         &mut self,
         program: &Program,
@@ -111,7 +112,7 @@ impl Calls {
         Ok(needs)
     }
 
-    /// Whom the kernel calls.
+    /// Host functions that the kernel calls.
     pub(crate) fn host<'a>(&'a self, needs: &Needs, memory: &Memory) -> Option<Hostcall<'a>> {
         if needs.packets == 0 {
             return None;
@@ -130,7 +131,7 @@ impl Needs {
     }
 }
 
-/// Prints what the buffer holds.
+/// Prints the content of the buffer.
 pub(crate) fn flush(buffer: &PrintBuffer, memory: &Memory, formats: &[String]) {
     if buffer.print(memory, formats, print) {
         say_once(&format!("a kernel printed more than {} MiB at once; the rest is lost", PRINT_BYTES >> 20));
@@ -144,7 +145,8 @@ unsafe extern "C" {
 
 fn print(stream: Stream, text: &[u8]) {
     crate::progress::clear();
-    // SAFETY: the streams of the C library, which are there as long as the process; text and length belong together.
+    // SAFETY: the streams of the C library, which are there as long as the process; text and length belong
+    // together.
     unsafe {
         let file = if stream == Stream::Out { stdout } else { stderr };
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), file);
@@ -159,7 +161,7 @@ impl Calls {
     }
 }
 
-/// Hands what the program printed to the system.
+/// Flushes the program's output to the system.
 pub(crate) fn flush_output() {
     // SAFETY: a stream of the C library, which is there as long as the process.
     unsafe { libc::fflush(stdout) };
@@ -196,7 +198,7 @@ impl Services for Calls {
 mod tests {
     use std::ffi::CString;
 
-    /// What the C library prints for the same.
+    /// Output of the C library for the same format.
     fn expected(format: &str, argument: u64) -> Vec<u8> {
         let format = CString::new(format).unwrap();
         let mut out = vec![0u8; 12_000];

@@ -1,6 +1,6 @@
-//! Kernels that run checked: what is found goes to standard error as it is found.
+//! Kernels that run checked: findings go to standard error at once.
 //!
-//! The one idea to keep in mind: a loop that launches a kernel a thousand times says the same thing once.
+//! A loop that launches a kernel a thousand times says the same thing once.
 
 use crate::message::say;
 use codeobj::LineTable;
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Columns of what is written.
+/// Columns of the output.
 const WIDTH: usize = 100;
 
-/// What is looked for, and what was found already.
+/// Enabled checks, and problems already found.
 #[derive(Debug)]
 pub(crate) struct Checking {
     checks: Checks,
@@ -34,7 +34,7 @@ impl Checking {
         Checking { checks, file: findings_file(session), seen: BTreeSet::new(), incomplete: false }
     }
 
-    /// Runs a kernel and says what is wrong with it.
+    /// Runs a kernel and reports its mistakes.
     pub(crate) fn run(
         &mut self,
         kernel: &str,

@@ -1,7 +1,6 @@
 //! Error codes: number, name, text.
 //!
-//! The one idea to keep in mind: a call returns its code and also leaves it for `hipGetLastError`, which belongs to the
-//! thread.
+//! A call returns its code and also leaves it for `hipGetLastError`, which belongs to the thread.
 
 use std::cell::Cell;
 use std::ffi::CStr;

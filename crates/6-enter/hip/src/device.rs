@@ -1,7 +1,7 @@
 //! The GPU that programs see.
 //!
-//! The one idea to keep in mind: everything a program may ask about the device follows from the model's facts; limits of
-//! the programming interface stand here.
+//! Everything a program may ask about the device follows from the model's facts; limits of the programming
+//! interface are defined here.
 
 use arch::Model;
 
@@ -27,7 +27,7 @@ impl Device {
         format!("{}:sramecc+:xnack-", self.processor())
     }
 
-    /// What of a program's code fits.
+    /// Code target that fits the device.
     pub(crate) fn wanted(self) -> codeobj::Target {
         codeobj::Target {
             processor: self.processor().to_string(),

@@ -1,11 +1,11 @@
-//! Where the GPU code of a registered binary ends.
+//! End of the GPU code of a registered binary.
 //!
-//! The one idea to keep in mind: a program hands over a bare pointer; the length stands in the bundle's or the file's own
-//! header, and for the oldest compressed bundles nowhere, so the end of the mapping is taken.
+//! A program hands over a bare pointer; the length is in the bundle's or the file's header; the oldest
+//! compressed bundles do not record it, so they end at the end of the mapping.
 
 use std::ffi::c_void;
 
-/// What a program registers: `HIPF`, a version, the bundle.
+/// Structure that a program registers: `HIPF`, a version, the bundle.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Wrapper {
@@ -21,8 +21,8 @@ pub(crate) const MAGIC: u32 = 0x4849_5046;
 /// The bytes of a bundle, code object or compressed bundle.
 ///
 /// # Safety
-/// `start` points to one of these, or at least to readable memory of 64 bytes, that stays as it is for the life of the
-/// process.
+/// `start` points to one of these, or at least to readable memory of 64 bytes, that stays as it is for the
+/// life of the process.
 pub(crate) unsafe fn bytes(start: *const u8) -> Option<&'static [u8]> {
     if start.is_null() {
         return None;
@@ -54,7 +54,7 @@ fn length(data: &[u8]) -> Option<usize> {
             _ => return None,
         }
     } else if data.starts_with(b"\x7fELF") {
-        // The section table stands last.
+        // The section table is last.
         let sections = u64_at(40)?;
         sections.checked_add(u64::from(u16_at(58)?) * u64::from(u16_at(60)?))?
     } else {

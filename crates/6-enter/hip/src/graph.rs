@@ -1,14 +1,15 @@
 //! Graphs of work: built by hand or captured, made ready, launched again and again.
 //!
-//! The one idea to keep in mind: a graph that is ready to run is a list in an order that satisfies every dependency; a captured graph is a
-//! chain, because the order of capture does. Child graphs are copied when they are added and lie flat in the list.
+//! A graph that is ready to run is a list in an order that satisfies every dependency; a captured graph is a
+//! chain, because the order of capture satisfies them. Child graphs are copied when they are added, flat into
+//! the list.
 
 use crate::codes::Code;
 use crate::work::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a node does.
+/// Work of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Work(Work),
@@ -71,7 +72,7 @@ pub(crate) struct Executable {
     pub(crate) flags: u64,
 }
 
-/// What became of an update, as programs read it.
+/// Result of `hipGraphExecUpdate`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Update {
     Done = 0,
@@ -141,7 +142,7 @@ impl Graphs {
             }
         }
         let action = match action {
-            // What becomes of the other graph afterwards is of no matter.
+            // Later changes of the other graph do not matter.
             Action::Child(child) if child != graph => Action::Child(self.copy(child)?),
             Action::Child(_) => return Err(Code::hipErrorInvalidValue),
             other => other,
@@ -154,7 +155,7 @@ impl Graphs {
         Ok(handle)
     }
 
-    /// A copy of a graph with nodes of its own.
+    /// A copy of a graph with new nodes.
     pub(crate) fn copy(&mut self, graph: usize) -> Result<usize, Code> {
         let nodes = self.graph(graph)?.nodes.clone();
         let copy = self.create();
@@ -280,7 +281,7 @@ impl Graphs {
         if order.len() == nodes.len() { Ok(order) } else { Err(Code::hipErrorInvalidValue) }
     }
 
-    /// What a graph does, in order.
+    /// Steps of a graph, in order.
     fn steps(&self, graph: usize, steps: &mut Vec<Step>) -> Result<(), Code> {
         for node in self.order(graph)? {
             match &self.node(node)?.action {

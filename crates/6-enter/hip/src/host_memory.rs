@@ -1,8 +1,8 @@
 //! Memory of the process that kernels cannot reach.
 //!
-//! The one idea to keep in mind: only read when a kernel has failed already; the system knows what lies where.
+//! Only read after a kernel has failed; the operating system knows the mappings.
 
-/// Where in the process an address is; `None` where nothing is mapped.
+/// Mapping of the process that contains an address; `None` if nothing is mapped.
 pub(crate) fn place(address: u64) -> Option<String> {
     find(&std::fs::read_to_string("/proc/self/maps").ok()?, address)
 }

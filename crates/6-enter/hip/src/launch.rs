@@ -1,6 +1,6 @@
 //! Work of a stream: kernels, copies, fills, calls of host functions.
 //!
-//! The one idea to keep in mind: work is a value, so that doing it now and keeping it in a graph differ in one place.
+//! Work is a value, so that doing it now and keeping it in a graph differ in one place.
 
 use crate::calls;
 use crate::codes::Code;
@@ -20,7 +20,7 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 /// Bytes beyond which an address has nothing to do with an allocation of the runtime.
 const FAR: u64 = 1 << 20;
 
-/// Does work, or adds it to what the stream captures.
+/// Does work, or adds it to the capture of the stream.
 pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
     let mut runtime = lock();
     if !runtime.streams.is_stream(stream) {
@@ -41,14 +41,15 @@ pub(crate) fn now(work: &Work) -> Result<(), Code> {
         Work::Copy(copy) => copy.perform(&mut lock()),
         Work::Fill(fill) => fill.perform(&mut lock()),
         Work::Call(function, data) => {
-            // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call us.
+            // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call
+            // us.
             unsafe { function(pointer(*data)) };
             Ok(())
         }
     }
 }
 
-/// Bytes from the first to behind the last of a box; `None` when that is no number.
+/// Bytes from the start to the end of a box; `None` on overflow.
 fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usize> {
     if width == 0 || height == 0 || depth == 0 {
         return Some(0);
@@ -180,7 +181,7 @@ impl Runtime {
         if launch.progress.is_some() {
             progress::end();
         }
-        // What is not recorded has no time.
+        // Unrecorded work has no time.
         let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time).or(measured);
         self.timeline.add(time);
         if let Some(buffer) = buffer {
@@ -224,8 +225,8 @@ impl Runtime {
         say(&format!("`{name}`: {}{source}", outside.text(program)));
     }
 
-    /// An access outside every allocation may be one of memory that only the host has; memory of the runtime that lies far away
-    /// says nothing to a user.
+    /// An access outside every allocation may hit memory that only the host has; distant memory of the
+    /// runtime tells a user nothing.
     fn look_closer(&self, cause: &mut Cause) {
         let Cause::Unmapped { access, address, bytes, nearest } = cause else { return };
         if nearest.as_ref().is_some_and(|it| it.freed) {
@@ -252,7 +253,7 @@ impl Runtime {
             hint => hint,
         };
         let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-        // What was printed before is not lost.
+        // Earlier output is not lost.
         calls::flush_output();
         fault.kernel = name.to_string();
         match self.calls.silent_asserts() {

@@ -1,11 +1,11 @@
 //! `libamdhip64.so`: HIP programs find this library in place of the vendor's and run on the emulator.
 //!
-//! The one idea to keep in mind: device memory is the process's own memory, streams run in order and at once, so a call
-//! has done everything when it returns.
+//! Device memory is the process's own memory, streams run in order and at once, so a call has done everything
+//! when it returns.
 //!
-//! Every function of [`api`] is called from C. Their common contract is that of the HIP headers: a pointer is null or
-//! points to what its type says, and memory given to a call stays valid until the call returns. What is checked here
-//! is what real programs get wrong: null, sizes, freed and foreign addresses.
+//! Every function of [`api`] is called from C. Their common contract is the one of the HIP headers: a pointer
+//! is null or points to what its type says, and memory given to a call stays valid until the call returns.
+//! The functions check for the mistakes of real programs: null, sizes, freed and foreign addresses.
 #![allow(non_snake_case, reason = "names of the C interface")]
 #![allow(
     clippy::disallowed_methods,
@@ -41,7 +41,7 @@ mod timeline;
 mod times;
 mod work;
 
-/// What `rockhound` looks for in the file before it uses it: version and build.
+/// Marker that `rockhound` searches for in the file before it uses it: version and build.
 const MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 

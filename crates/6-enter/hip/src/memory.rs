@@ -1,28 +1,30 @@
 //! Allocations: memory of the process that kernels may reach.
 //!
-//! The one idea to keep in mind: a device pointer is a host pointer inside an allocation registered here. Allocations lie
-//! where nothing else of the process does and at the same addresses in every run, as caches depend on them; memory that is
-//! freed goes back to the system at once, so that host code faults on it too, and its addresses are not used again. Tensors of
-//! Python programs, whose memory is wherever torch has it, get device addresses of the same kind and are found through them.
+//! A device pointer is a host pointer inside an allocation registered here. Allocations have an address range
+//! that nothing else in the process uses, and the same addresses in every run, because cache behaviour
+//! depends on them; memory that is freed goes back to the system at once, so that host code faults on it too,
+//! and its addresses are not used again. Tensors of Python programs, whose memory is wherever torch has it,
+//! get device addresses of the same kind and are found through them.
 
 use crate::codes::Code;
 use emu::{Memory, Shared};
 use std::collections::BTreeMap;
 
-/// Addresses of allocations, one behind the other; between where systems put programs and where they put libraries.
+/// Address range of allocations, which follow one another, between the systems' usual ranges for programs and
+/// libraries.
 const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
 /// `hipDeviceMallocFinegrained`, and a part of `hipDeviceMallocUncached`.
 const FINE_GRAINED: u32 = 1;
-/// Allocations of at least so many bytes begin at a multiple of it.
+/// Alignment of allocations of at least this many bytes.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
-/// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a product of a 32-bit index and
-/// four bytes reaches.
+/// Bytes kept free behind memory of Python programs; with checks on, as far as a product of a 32-bit index
+/// and four bytes reaches.
 const ROOM: usize = PAGE;
 const ROOM_CHECKED: usize = 8 << 30;
 
-/// What an allocation is to the program.
+/// Kind of an allocation for the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// `hipMalloc` and the like.
@@ -33,7 +35,7 @@ pub(crate) enum Kind {
     Managed,
     /// Memory of the program, `hipHostRegister`.
     Registered,
-    /// Code objects and what the runtime itself needs.
+    /// Code objects and other memory of the runtime.
     Internal,
 }
 
@@ -48,7 +50,7 @@ pub(crate) struct Allocation {
     pub(crate) number: u64,
     /// Bytes that are mapped, 0 when the memory is the program's.
     mapped: usize,
-    /// Where the process has it.
+    /// Address in the process.
     host: usize,
 }
 
@@ -56,7 +58,7 @@ pub(crate) struct Allocation {
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     live: BTreeMap<usize, Allocation>,
-    /// What kernels see.
+    /// Memory that kernels see.
     pub(crate) emulated: Memory,
     count: u64,
     device_bytes: usize,
@@ -65,7 +67,7 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Zeroed memory of a kind. `capacity` is what the device has.
+    /// Zeroed memory of a kind. `capacity` is the device's memory size.
     pub(crate) fn allocate(
         &mut self,
         kind: Kind,
@@ -100,7 +102,7 @@ impl Allocations {
         Ok(start.expose_provenance())
     }
 
-    /// Maps memory at the next addresses, or where there is place if those are taken.
+    /// Maps memory at the next addresses, or anywhere free if those are taken.
     fn map(&mut self, bytes: usize) -> Option<*mut u8> {
         let alignment = FRAGMENTS.into_iter().find(|it| bytes >= *it).unwrap_or(PAGE);
         let next = (FIRST + self.used).checked_next_multiple_of(alignment)?;
@@ -145,8 +147,8 @@ impl Allocations {
         )
     }
 
-    /// Gives memory of the program a device address, with room behind it; `name` is what messages call it. Where mistakes are looked
-    /// for there is so much room that no stray access lands in another tensor.
+    /// Gives memory of the program a device address, with free space behind it; `name` is its name in
+    /// messages. With checks on, the free space is so large that no stray access reaches another tensor.
     pub(crate) fn lend(
         &mut self,
         start: *mut u8,
@@ -177,7 +179,7 @@ impl Allocations {
         Ok(())
     }
 
-    /// Where the process has what is at an address.
+    /// Address in the process of a device address.
     pub(crate) fn host(&self, address: usize) -> usize {
         self.find(address).map_or(address, |it| it.host + (address - it.base))
     }
@@ -193,8 +195,9 @@ impl Allocations {
             Kind::Registered => format!("registered memory {number}"),
             Kind::Internal => format!("memory {number} of the runtime"),
         });
-        // SAFETY: the range was allocated just now or is the program's, which keeps it until it is unregistered; it
-        // leaves `emulated` before it goes. References into it are made nowhere while a kernel runs.
+        // SAFETY: the range was allocated just now or is the program's, which keeps it until it is
+        // unregistered; it leaves `emulated` before it goes. References into it are made nowhere while a
+        // kernel runs.
         let shared = unsafe { Shared::borrowed(start, bytes) };
         self.emulated.register(&name, base as u64, shared).map_err(|_| Code::hipErrorInvalidValue)?;
         if matches!(kind, Kind::Host | Kind::Managed | Kind::Registered) {
@@ -256,7 +259,8 @@ impl Allocations {
         self.device_bytes
     }
 
-    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's own affair.
+    /// Whether the program may touch `bytes` from an address on: memory unknown here is the program's
+    /// responsibility.
     pub(crate) fn check(&self, what: &str, address: usize, bytes: usize) -> Result<(), Code> {
         if let Some(allocation) = self.find(address) {
             let left = allocation.base + allocation.bytes - address;

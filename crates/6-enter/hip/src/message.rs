@@ -1,6 +1,6 @@
-//! What the library says on standard error.
+//! Messages of the library on standard error.
 //!
-//! The one idea to keep in mind: the program owns its output; a line here begins with `rockhound:` and is said once.
+//! The program owns its output; a line of the library begins with `rockhound:` and is printed once.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -1,7 +1,6 @@
 //! Loaded code: images in memory, kernels, variables.
 //!
-//! The one idea to keep in mind: nothing is read before it is needed; a program with a thousand kernels pays for the one
-//! it launches.
+//! Nothing is read before it is needed; a program with a thousand kernels pays for the one it launches.
 
 use crate::codes::Code;
 use crate::device::Device;
@@ -21,7 +20,7 @@ const RUNTIME_HEADERS: [&str; 2] = ["hip_assert.h", "rockhound_builtins.h"];
 pub(crate) struct Module {
     code: Arc<probe::Code>,
     object: CodeObject,
-    /// Where virtual address 0 lies.
+    /// Host address of virtual address 0.
     pub(crate) base: usize,
     symbols: BTreeMap<String, (u64, u64)>,
     kernels: BTreeMap<String, usize>,
@@ -87,7 +86,7 @@ impl Module {
         self.code.clone()
     }
 
-    /// Whether there is such a kernel.
+    /// True if such a kernel exists.
     pub(crate) fn has_kernel(&self, name: &str) -> bool {
         self.kernels.contains_key(name)
     }
@@ -127,7 +126,7 @@ impl Module {
     }
 }
 
-/// The code object for the device; generic code where there is none of its own.
+/// The code object for the device; generic code if it has none for this exact target.
 fn select(data: &[u8], device: Device) -> Result<Cow<'_, [u8]>, Code> {
     let wanted = Wanted::targets(vec![device.wanted()]);
     let mut scan = codeobj::scan(data, &wanted).map_err(|error| damaged(&error))?;

@@ -1,7 +1,7 @@
 //! A line on the terminal that says how far the kernel is; in a log, a line now and then.
 //!
-//! The one idea to keep in mind: a thread of its own draws, and only while a kernel runs for longer than a second; whoever
-//! writes to the terminal takes the line away first.
+//! A separate thread draws, and only while a kernel runs for longer than a second; whoever writes to the
+//! terminal removes the line first.
 
 use emu::Progress;
 use host::session::Progress as Shown;
@@ -9,9 +9,10 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a kernel may run in silence.
+/// Longest silence of a kernel.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long it may where there is no terminal. Each line after the first comes when the kernel has run twice as long.
+/// Longest silence without a terminal. Each line after the first appears when the kernel has run twice as
+/// long.
 const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 /// Between two lines.
 const STEP: Duration = Duration::from_millis(200);
@@ -25,7 +26,7 @@ struct Current {
     waves: u64,
     start: Instant,
     progress: Arc<Progress>,
-    /// When the next line of a log is due.
+    /// Time of the next line of a log.
     due: Duration,
 }
 
@@ -41,7 +42,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a kernel's progress is counted, when somebody looks at it.
+/// Counter of a kernel's progress, if it is shown.
 pub(crate) fn begin(how: Shown, kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
     let work = match how {
@@ -78,7 +79,7 @@ pub(crate) fn end() {
     }
 }
 
-/// Takes the line away, for somebody else to write.
+/// Clears the line, so that others can write.
 pub(crate) fn clear() {
     state().clear();
 }
@@ -136,7 +137,7 @@ impl Current {
     }
 }
 
-/// The line, one column shorter than the terminal; what is too long is the kernel's name.
+/// The line, one column shorter than the terminal; the kernel's name is shortened to fit.
 fn fitting(kernel: &str, dispatch: u64, text: &str, columns: usize) -> String {
     let rest = format!(": dispatch {dispatch}, {text}");
     let room = columns.saturating_sub(rest.chars().count() + 1);

@@ -1,7 +1,7 @@
-//! What ran, written as a workload folder.
+//! Recording of the executed dispatches, written as a workload folder.
 //!
-//! The one idea to keep in mind: every finished dispatch is added to the files at once, so whatever becomes of the
-//! program, it stays; the files are written anew only when a dispatch brings a new column, which columns run out of.
+//! Every finished dispatch is appended to the files at once, so it survives any end of the program. The files
+//! are rewritten only when a dispatch brings a new column; the number of columns is bounded.
 
 use crate::message::{say, say_once};
 use crate::selection::Selection;
@@ -33,7 +33,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// As the session asks for it, whose folder this is.
+    /// Recording as the session requests; the folder is the session's.
     pub(crate) fn new(record: &Record, session: &Path, model: &'static Model) -> Result<Recording> {
         Ok(Recording {
             recorder: record.settings.recorder(model, Some(host::spill::store()))?,
@@ -102,13 +102,13 @@ impl Recording {
         self.recorder.empty_caches();
     }
 
-    /// Keeps what the program said of the launch that was recorded last.
+    /// Keeps the program's note on the launch that was recorded last.
     pub(crate) fn note(&self, note: Option<String>) {
         let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };
         self.add_note(&workload::launch_note(Some(dispatch.id), &note));
     }
 
-    /// Keeps what the program said of a configuration that cannot be launched.
+    /// Keeps the program's note on a configuration that cannot be launched.
     pub(crate) fn note_failed(&self, note: &str) {
         self.add_note(&workload::launch_note(None, note));
     }
@@ -134,7 +134,7 @@ impl Recording {
         Some(self.recorder.dispatches().last()?.time.as_ref()?.nanoseconds)
     }
 
-    /// Adds the dispatches that are not written to the files; whether that was possible.
+    /// Appends the unwritten dispatches to the files; returns whether that was possible.
     fn add(&mut self) -> bool {
         if self.written == 0 {
             return false;
@@ -170,13 +170,13 @@ impl Recording {
         self.settle(written);
     }
 
-    /// Code objects are named by what is in them: one that is there stays.
+    /// Code objects are named by their contents: an existing one is kept.
     fn write_code(&self) -> std::io::Result<()> {
         let mut code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
         code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
     }
 
-    /// What the waves of each dispatch did is a file of its own.
+    /// Events of each dispatch's waves go to a separate file.
     fn write_events(&mut self) {
         for (dispatch, bytes) in self.recorder.take_events() {
             let Some(bytes) = bytes else {
@@ -196,7 +196,7 @@ impl Recording {
         }
     }
 
-    /// Says which kernels there were when none of them was selected, and what was not followed on all XCDs.
+    /// Lists the kernels if none was selected, and reports incomplete simulation of XCDs.
     pub(crate) fn explain(&self) {
         if self.process != std::process::id() {
             return;

@@ -1,7 +1,7 @@
 //! The state of the runtime in this process.
 //!
-//! The one idea to keep in mind: one lock around everything; a kernel runs while it is held, since every stream runs in
-//! order and at once. Functions of the program are called without it.
+//! One lock around everything; a kernel runs while it is held, since every stream runs in order and at once.
+//! Functions of the program are called without it.
 
 use crate::calls::Calls;
 use crate::checks::Checking;
@@ -34,7 +34,7 @@ pub(crate) enum Slot {
     Gone,
 }
 
-/// A variable of device code that host code knows by an address of its own.
+/// A variable of device code with a separate address on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) module: ModuleId,
@@ -43,14 +43,14 @@ pub(crate) struct Variable {
     pub(crate) managed: Option<usize>,
 }
 
-/// What the session asks for.
+/// Settings of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// Threads.
     pub(crate) threads: usize,
     /// Most instructions of one wave.
     pub(crate) max_instructions: u64,
-    /// How the progress of long kernels shows.
+    /// Display of the progress of long kernels.
     pub(crate) progress: Progress,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Runtime {
     pub(crate) packets: Ring,
     pub(crate) recording: Option<Recording>,
     pub(crate) checking: Option<Checking>,
-    /// What a Python program says of its next launch.
+    /// Note of a Python program about its next launch.
     pub(crate) note: Option<String>,
     /// Launches get a modelled time whether they are recorded or not.
     pub(crate) measures: bool,
@@ -95,7 +95,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Runtime> {
     RUNTIME.get_or_init(|| Mutex::new(Runtime::new())).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The runtime, unless a thread holds it or it was never asked for.
+/// The runtime, unless a thread holds it or it was never initialised.
 pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     match RUNTIME.get()?.try_lock() {
         Ok(runtime) => Some(runtime),
@@ -104,7 +104,7 @@ pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     }
 }
 
-/// Writes what is not written yet, when the program ends.
+/// Writes pending data when the program ends.
 extern "C" fn at_exit() {
     // A thread that ends the program in the middle of a call holds the lock: then the last write has to do.
     if let Some(mut runtime) = try_lock()
@@ -116,8 +116,8 @@ extern "C" fn at_exit() {
 }
 
 impl Runtime {
-    /// As the session asks for it; without one a program gets the GPU that is the default. A session that cannot be used ends
-    /// the program: it would do something else than what was asked for.
+    /// Runtime as the session requests; without a session a program gets the default GPU. An unusable session
+    /// ends the program, because it would not do what was requested.
     fn new() -> Runtime {
         let folder = std::env::var_os(session::VARIABLE).map(PathBuf::from);
         Runtime::of_session(folder.as_deref()).unwrap_or_else(|error| {

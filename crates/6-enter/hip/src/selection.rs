@@ -1,6 +1,6 @@
-//! Which launches are recorded.
+//! Filter of recorded launches.
 //!
-//! The one idea to keep in mind: `rockhound` has looked at what the user wrote.
+//! The command has validated the user's selection.
 
 use crate::message::say;
 use host::session::{KernelNames, Record};
@@ -9,13 +9,13 @@ use std::collections::{BTreeSet, HashMap};
 /// Kernels named in a message before the rest is only counted.
 const NAMED: usize = 8;
 
-/// What the session asks for.
+/// Selection of the session.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     kernels: KernelNames,
-    /// First and last number; none stands for all.
+    /// First and last number; empty: all.
     dispatches: Vec<(u64, u64)>,
-    /// First and last launch of each kernel, counted from 1; none stands for all.
+    /// First and last launch of each kernel, counted from 1; empty: all.
     iterations: Vec<(u64, u64)>,
     /// Launches of each kernel so far.
     launches: HashMap<String, u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// As the session asks for it.
+    /// Filter of the session.
     pub(crate) fn new(record: &Record) -> Selection {
         Selection {
             kernels: KernelNames::new(&record.kernels),
@@ -67,7 +67,7 @@ impl Selection {
         1
     }
 
-    /// Says why nothing was recorded of so many launches.
+    /// Prints why nothing was recorded of `launches` launches.
     pub(crate) fn explain(&self, launches: u64) {
         if launches == 0 {
             return;

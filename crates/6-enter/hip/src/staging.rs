@@ -1,6 +1,6 @@
 //! Memory in which kernels find their arguments and their dispatch packet.
 //!
-//! The one idea to keep in mind: a launch has done everything when it returns, so two rings of memory serve all launches, as the queue and
+//! A launch has done everything when it returns, so two rings of memory serve all launches, as the queue and
 //! the pool of arguments of a real runtime do; nothing is allocated for a launch.
 
 use crate::codes::Code;
@@ -8,7 +8,7 @@ use crate::memory::{Allocations, Kind};
 
 /// Bytes of a ring.
 const BYTES: usize = 1 << 20;
-/// Places begin at multiples of it: no line has parts of two.
+/// Alignment of places: no line has parts of two.
 const STEP: usize = 256;
 
 /// Memory that is given out from the beginning again when its end is reached.

@@ -1,7 +1,7 @@
 //! Streams and events.
 //!
-//! The one idea to keep in mind: work is done when it is asked for, so a stream holds nothing except what is being
-//! captured, and an event only the moment it was recorded.
+//! Work is done at the call, so a stream holds nothing except its capture, and an event only the moment it
+//! was recorded.
 
 use crate::graph::Action;
 use crate::timeline::Moment;
@@ -35,11 +35,11 @@ pub(crate) struct Streams {
     last: usize,
 }
 
-/// Streams every program has: the default one, the legacy one, that of the thread.
+/// Streams every program has: the default one, the legacy one, the per-thread one.
 const ALWAYS: [usize; 3] = [0, 1, 2];
 
 impl Streams {
-    /// A handle that nobody has.
+    /// An unused handle.
     pub(crate) fn handle(&mut self) -> usize {
         self.last += 16;
         self.last
@@ -59,13 +59,13 @@ impl Streams {
         stream.joins.filter(|it| self.streams.get(it).is_some_and(|it| it.capture.is_some()))
     }
 
-    /// Where work of a stream goes while it is captured.
+    /// Actions of a stream during its capture.
     pub(crate) fn capture(&mut self, handle: usize) -> Option<&mut Vec<Action>> {
         let origin = self.origin(handle)?;
         self.streams.get_mut(&origin)?.capture.as_mut()
     }
 
-    /// Ends the capture that began in a stream; what was captured.
+    /// Ends the capture that began in a stream; returns the captured actions.
     pub(crate) fn end_capture(&mut self, handle: usize) -> Option<Vec<Action>> {
         let captured = self.streams.get_mut(&handle)?.capture.take()?;
         for stream in self.streams.values_mut().filter(|it| it.joins == Some(handle)) {

@@ -1,7 +1,7 @@
-//! How long the GPU would have worked so far.
+//! Modelled GPU time so far.
 //!
-//! The one idea to keep in mind: work is done in the order it is asked for, one piece after the other, so the modelled time is a sum; where
-//! a piece has no modelled time, the time between two moments around it is that of the emulation.
+//! Work runs in the order of the calls, one piece after the other, so the modelled time is a sum; a piece
+//! without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
 use crate::work::Copy3;
@@ -28,9 +28,9 @@ pub(crate) struct Moment {
 /// Time between two moments, milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Span {
-    /// Of the GPU.
+    /// GPU time.
     Modelled(f64),
-    /// Of the emulation, with the number of pieces of work whose time is not known; 0 where no clock runs.
+    /// Emulation time, with the number of pieces of work whose time is not known; 0 if no clock runs.
     Emulated(f64, u64),
 }
 
@@ -72,8 +72,8 @@ impl Moment {
     }
 }
 
-/// Nanoseconds of a copy: what passes the host's link at its bandwidth, what stays on the GPU at the memory's. Nothing of the host's
-/// own affairs; `None` where a bandwidth is not known.
+/// Nanoseconds of a copy: what passes the host's link at its bandwidth, what stays on the GPU at the
+/// memory's. Nothing of the host's own affairs; `None` where a bandwidth is not known.
 pub(crate) fn of_copy(model: &Model, allocations: &Allocations, copy: &Copy3) -> Option<f64> {
     let bytes = copy.width as f64 * copy.height as f64 * copy.depth as f64;
     match [copy.to, copy.from].map(|it| is_on_device(allocations, it.address)) {

@@ -1,7 +1,7 @@
-//! Modelled times of launches that nobody records.
+//! Modelled times of unrecorded launches.
 //!
-//! The one idea to keep in mind: benchmarks and autotuners of Python programs compare times, and how long the emulation takes says nothing
-//! about a GPU; the clock runs beside such launches, and what it says is all that is kept.
+//! Benchmarks and autotuners of Python programs compare times, and the duration of the emulation says nothing
+//! about a GPU; the timing model follows such launches, and only its result is kept.
 
 use anyhow::Result;
 use arch::Model;
@@ -20,7 +20,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of launches on a GPU.
+    /// Times of launches on a GPU.
     pub(crate) fn new(model: &'static Model) -> Times {
         let mut recorder = Recorder::new(model);
         let settings = Settings { shares_xcds: true, ..Settings::default() };
@@ -35,7 +35,7 @@ impl Times {
         self.recorder.empty_caches();
     }
 
-    /// Runs a kernel; nanoseconds where they are known.
+    /// Runs a kernel; returns its nanoseconds if known.
     pub(crate) fn run(
         &mut self,
         program: &Arc<Program>,

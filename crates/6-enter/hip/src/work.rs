@@ -1,8 +1,8 @@
-//! What a stream does, as values: kernels, copies, fills, calls of host functions.
+//! Work of a stream, as values: kernels, copies, fills, calls of host functions.
 
 use std::ffi::c_void;
 
-/// Where a module is.
+/// Index of a module.
 pub(crate) type ModuleId = usize;
 
 /// A kernel, by module and name.
@@ -31,14 +31,14 @@ pub(crate) enum Work {
 /// A kernel with all it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    /// What the program names the function by.
+    /// Handle by which the program names the function.
     pub(crate) handle: usize,
     pub(crate) function: Function,
     /// Work-items.
     pub(crate) grid: [u32; 3],
     pub(crate) workgroup: [u32; 3],
     pub(crate) dynamic_lds: u32,
-    /// Explicit arguments as they lie in memory.
+    /// Explicit arguments, as laid out in memory.
     pub(crate) arguments: Vec<u8>,
     /// Workgroups may wait for each other.
     pub(crate) cooperative: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Copy3 {
     pub(crate) depth: usize,
 }
 
-/// Where a box begins and how far its rows and slices are apart.
+/// Start of a box, and the pitch of its rows and slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) address: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Fill {
 }
 
 impl Copy3 {
-    /// A copy of bytes that lie together.
+    /// A copy of contiguous bytes.
     pub(crate) fn flat(to: usize, from: usize, bytes: usize) -> Copy3 {
         let place = |address| Place { address, pitch: bytes, slice: bytes };
         Copy3 { to: place(to), from: place(from), width: bytes, height: 1, depth: 1 }

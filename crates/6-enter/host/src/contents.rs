@@ -1,8 +1,8 @@
 //! The bytes of a file, mapped into memory.
 //!
-//! The one idea to keep in mind: mapping is `unsafe` and happens here alone. Libraries with GPU code are
-//! gigabytes of which a few megabytes are looked at; mapping reads only those, and [`Contents::release`] gives
-//! the pages back, so memory in use does not grow with the file.
+//! Mapping is `unsafe` and happens here alone. Libraries with GPU code are gigabytes, of which a few
+//! megabytes are read; mapping loads only those, and [`Contents::release`] gives the pages back, so memory in
+//! use does not grow with the file.
 #![allow(
     unsafe_code,
     reason = "mapping a file has a contract the compiler cannot check; it is stated at each use"
@@ -38,11 +38,11 @@ impl Contents {
         if metadata.len() == 0 {
             return Ok(Contents::Owned(Vec::new()));
         }
-        // SAFETY: the mapping is private and read-only, so this program never writes through it. Another process
-        // that changes the file while it is read can change bytes under a reader; readers take any bytes and keep
-        // no assumption between two looks at the same place that memory safety rests on, as slices are only
-        // indexed with checks. One that truncates the file makes the next access end the program with a signal,
-        // as with every tool that maps its input.
+        // SAFETY: the mapping is private and read-only, so this program never writes through it. Another
+        // process that changes the file while it is read can change bytes under a reader; readers take any
+        // bytes and keep no assumption between two looks at the same place that memory safety rests on, as
+        // slices are only indexed with checks. One that truncates the file makes the next access end the
+        // program with a signal, as with every tool that maps its input.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Contents::Mapped(map))
     }
@@ -62,13 +62,13 @@ impl Contents {
         }
     }
 
-    /// Tells the system that the bytes looked at so far are not needed soon. They stay readable.
+    /// Tells the system that the bytes read so far are not needed soon. They stay readable.
     pub fn release(&self) {
         #[cfg(target_os = "linux")]
         if let Contents::Mapped(map) = self {
-            // SAFETY: the mapping is read-only and backed by a file. Dropping its pages loses nothing: the next
-            // access reads the same bytes from the file again, and references into the mapping stay valid. Should
-            // the call fail, nothing has changed but memory in use.
+            // SAFETY: the mapping is read-only and backed by a file. Dropping its pages loses nothing: the
+            // next access reads the same bytes from the file again, and references into the mapping stay
+            // valid. Should the call fail, nothing has changed but memory in use.
             let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
         }
     }

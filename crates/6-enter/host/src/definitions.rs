@@ -7,7 +7,7 @@ use arch::{Model, Target, target_of_product};
 use metrics::{Compiled, DefinitionError, Definitions};
 use std::path::PathBuf;
 
-/// The built-in definitions with those of the files; `None` without files.
+/// The built-in definitions with the definitions of `files`; `None` without files.
 pub fn read(files: &[PathBuf]) -> Result<Option<Definitions>> {
     if files.is_empty() {
         return Ok(None);
@@ -46,7 +46,7 @@ pub fn gpu(name: &str) -> Result<(String, Option<String>)> {
         })
 }
 
-/// Whether a condition is about a row or metric that there is.
+/// Fails if a condition refers to an unknown row or metric.
 pub fn check_row(definitions: &Definitions, row: &str, target: &str) -> Result<()> {
     // Rows of the top kernels are as many as there are kernels.
     if row.starts_with("0.1.") {

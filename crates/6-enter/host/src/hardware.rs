@@ -1,8 +1,9 @@
 //! Counters, samples and traces of a program on a GPU: the vendor's profiler runs the program once for each.
 //!
-//! The boundary is [`Launcher`]: start a process with these arguments, say how it ended. Everything else is files. A pass
-//! counts only when its process ended well, its dispatches are those of the first pass and its counters are all there;
-//! then its folder gets its name, `pmc_3`, so that an interrupted recording holds finished passes only.
+//! The boundary is [`Launcher`]: start a process with these arguments and report how it ended. Everything
+//! else is files. A pass counts only when its process ended well, its dispatches equal the first pass's and
+//! its counters are all there; then its folder gets its name, `pmc_3`, so that an interrupted recording holds
+//! finished passes only.
 
 mod dispatches;
 mod folders;
@@ -27,7 +28,7 @@ use tool::Tool;
 /// Runs of a pass whose dispatches differ from the first one's.
 const TRIES: usize = 2;
 
-/// How the reason begins why a pass failed whose dispatches differ in each run.
+/// Beginning of the reason for a failed pass whose dispatches differ in each run.
 pub const DIFFERENT: &str = "the program did something else than in the first pass";
 
 /// Starts processes.
@@ -36,67 +37,68 @@ pub trait Launcher {
     fn run(&mut self, command: &CommandLine) -> std::io::Result<Ended>;
 }
 
-/// How a process ended.
+/// End of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// With an exit code.
     Code(i32),
     /// By a signal.
     Signal(i32),
-    /// By us: it had written so many bytes, more than its limit.
+    /// Killed by us: it had written this many bytes, more than its limit.
     TooMuch(u64),
 }
 
-/// What is recorded.
+/// The recording to make.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The profiler.
     pub profiler: PathBuf,
-    /// Which of the vendor's it is.
+    /// The profiler of the vendor.
     pub tool: Tool,
-    /// Program and its arguments; none where a process is attached to.
+    /// Program and its arguments; empty if attaching to a process.
     pub program: Vec<OsString>,
-    /// What starts the ranks of the program: `mpirun -n 4`.
+    /// Command that starts the ranks of the program: `mpirun -n 4`.
     pub launcher: Option<Vec<OsString>>,
     /// A process that runs already.
     pub attach: Option<Attach>,
-    /// When counters are collected, in milliseconds: `DELAY:TIME:REPEAT`.
+    /// Collection periods of counters, in milliseconds: `DELAY:TIME:REPEAT`.
     pub collection_period: Option<String>,
     /// Target of the GPU.
     pub target: String,
     /// Counters of each pass.
     pub plan: Plan,
-    /// Runs of each pass for counters; more than one give medians and how far the runs lie apart.
+    /// Runs of each counter pass; more than one give medians and the run-to-run spread.
     pub repeat: usize,
-    /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other then.
+    /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other
+    /// then.
     pub multiplexing: Option<Multiplexing>,
-    /// Samples of the program counter, in a run of their own.
+    /// Samples of the program counter, in a separate run.
     pub samples: Option<Samples>,
-    /// Thread trace, in a run of its own.
+    /// Thread trace, in a separate run.
     pub trace: Option<ThreadTrace>,
-    /// Regular expressions of kernels; none stands for all.
+    /// Regular expressions of kernels; empty: all.
     pub kernels: Vec<String>,
-    /// First and last launch of each kernel, counted from 1; none stands for all.
+    /// First and last launch of each kernel, counted from 1; empty: all.
     pub iterations: Vec<(u64, u64)>,
     /// Folder of the recording.
     pub output: PathBuf,
-    /// Passes that are there already are kept.
+    /// Keeps the passes of an earlier run.
     pub resume: bool,
     /// Facts for `sysinfo.csv`.
     pub facts: BTreeMap<String, String>,
 }
 
-/// Which dispatches are taken as repetitions of each other where each has the counters of one pass.
+/// Dispatches that count as repetitions of each other if each has the counters of one pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multiplexing {
-    /// Those of a kernel.
+    /// Same kernel.
     Kernel,
-    /// Those of a kernel with the same sizes.
+    /// Same kernel and launch sizes.
     KernelAndSizes,
 }
 
 impl Multiplexing {
-    /// As `profiling_config.yaml` has it.
+    /// Value in `profiling_config.yaml`.
     pub const fn setting(self) -> &'static str {
         match self {
             Multiplexing::Kernel => "kernel",
@@ -114,7 +116,7 @@ pub struct Attach {
     pub milliseconds: u64,
 }
 
-/// How the program counter is sampled.
+/// Method of sampling the program counter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Samples {
     /// `host-trap` or `stochastic`, as the table of features names it.
@@ -123,7 +125,7 @@ pub struct Samples {
     pub interval: u64,
 }
 
-/// What a thread trace is of, and how large it may get.
+/// Scope and size limit of a thread trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThreadTrace {
     /// Compute unit of each shader engine.
@@ -141,11 +143,11 @@ pub struct ThreadTrace {
 /// One run of the program.
 #[derive(Clone, Copy, Debug)]
 pub enum Run<'a> {
-    /// For the times of dispatches alone, which the first profilers get wrong where they count.
+    /// For the times of dispatches only, which the first profilers get wrong while counting.
     Times,
     /// For counters.
     Counters(&'a Pass),
-    /// For counters, those of the next pass in each dispatch.
+    /// Counters, the next pass at each dispatch.
     Rotating(&'a [Pass]),
     /// For samples of the program counter.
     Samples(&'a Samples),
@@ -164,7 +166,7 @@ impl Run<'_> {
         }
     }
 
-    /// What it is for, where it is not for counters.
+    /// Purpose of the run, unless it reads counters.
     pub const fn purpose(&self) -> Option<&'static str> {
         match self {
             Run::Counters(_) => None,
@@ -196,16 +198,16 @@ impl Request {
     }
 }
 
-/// What happens meanwhile.
+/// Progress of a recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as those before, and what it is for.
+    /// A pass begins: its number from 1, the number of passes, the estimated remaining time, and the purpose.
     Begins(usize, usize, Option<Duration>, Option<&'static str>),
-    /// A pass is run once more to see how far runs lie apart: its number, the run, and how many there are.
+    /// A pass is repeated to measure the run-to-run spread: its number, the run, and the number of runs.
     Repeats(usize, usize, usize),
-    /// Something to know of what was recorded.
+    /// A note on the recording.
     Note(&'a str),
-    /// A pass is there from an earlier run.
+    /// A pass is kept from an earlier run.
     Kept(usize),
     /// A pass is run again, for a reason.
     Again(usize, &'a str),
@@ -213,7 +215,7 @@ pub enum Step<'a> {
     Done(usize),
 }
 
-/// How a recording ended.
+/// Result of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recorded {
     /// Passes that are whole.
@@ -222,12 +224,12 @@ pub struct Recorded {
     pub stopped: Option<Stopped>,
 }
 
-/// Why passes are missing.
+/// Reason for missing passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stopped {
     /// By Ctrl-C.
     Interrupted,
-    /// Pass, and what was wrong with it.
+    /// Pass, and its failure.
     Failed(usize, String),
 }
 
@@ -280,14 +282,14 @@ struct One<'a> {
     request: &'a Request,
     run: &'a Run<'a>,
     number: usize,
-    /// What the program prints was printed before.
+    /// Suppresses output that an earlier pass has shown.
     silent: bool,
     launcher: &'a mut dyn Launcher,
     watch: &'a mut dyn FnMut(Step<'_>),
 }
 
 impl One<'_> {
-    /// Runs until what was recorded is what is wanted; dispatches are those of the first pass.
+    /// Runs the program until the recorded dispatches match the first pass.
     fn record(&mut self, first: Option<&Signatures>) -> Result<Option<Signatures>> {
         let folder = folders::running(self.request);
         let passes: &[Pass] = match self.run {
@@ -441,7 +443,7 @@ pub fn drop_unknown(plan: &mut Plan, listed: &[String]) -> Vec<String> {
     unknown
 }
 
-/// What is in a folder that a profiler wrote, or why it is nothing.
+/// Signature of a folder that a profiler wrote; the error says why it has none.
 fn signature(folder: &Path) -> Result<Signature> {
     let workload = crate::recording::read(folder).context("what the profiler wrote cannot be read")?;
     if workload.dispatches.kernel.is_empty() {

@@ -1,7 +1,7 @@
 //! The HIP runtime of this machine, loaded when it is needed: launches of kernels and the time they take.
 //!
-//! The one idea to keep in mind: nothing is linked, so the command starts on machines without a GPU; a runtime that lacks a function
-//! is refused by its name before anything is launched.
+//! Nothing is linked, so the command starts on machines without a GPU; a runtime that lacks a function is
+//! refused by its name before anything is launched.
 #![allow(
     unsafe_code,
     reason = "calling a library that was found at run time has contracts the compiler cannot check; they are stated at each use"
@@ -46,7 +46,7 @@ macro_rules! functions {
                     if found.is_null() {
                         return Err($name);
                     }
-                    // SAFETY: the type is that of HIP's documentation, which has not changed since ROCm 4.
+                    // SAFETY: the type is taken from HIP's documentation, which has not changed since ROCm 4.
                     unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(found) }
                 },)* })
             }
@@ -71,9 +71,9 @@ functions! {
     elapsed = "hipEventElapsedTime": fn(*mut f32, *mut c_void, *mut c_void) -> c_int;
 }
 
-/// What a dynamic loader says of its last failure.
+/// Message of the dynamic loader's last failure.
 fn loader_error() -> String {
-    // SAFETY: the text is that of this thread and is copied before another call.
+    // SAFETY: the text belongs to this thread and is copied before another call.
     let text = unsafe { dlerror() };
     if text.is_null() {
         return "unknown error".to_owned();
@@ -93,7 +93,8 @@ pub struct HipRuntime {
 }
 
 impl HipRuntime {
-    /// Loads the runtime, from a file or from where programs find it, and the code object for its first device.
+    /// Loads the runtime, from a file or from where programs find it, and the code object for its first
+    /// device.
     ///
     /// # Errors
     /// No runtime, no device, or a code object that is not for it.
@@ -105,7 +106,8 @@ impl HipRuntime {
         let mut said = String::new();
         for name in &names {
             let file = CString::new(name.as_os_str().as_encoded_bytes())?;
-            // SAFETY: the name ends with a zero. The library's own initialisation runs, as in every program that links it.
+            // SAFETY: the name ends with a zero. The library's own initialisation runs, as in every program
+            // that links it.
             let library = unsafe { dlopen(file.as_ptr(), NOW) };
             if library.is_null() {
                 said = loader_error();
@@ -122,8 +124,8 @@ impl HipRuntime {
         let null = std::ptr::null_mut();
         let mut it = HipRuntime { functions, path, module: null, events: [null; 2], buffers: Vec::new() };
         let mut devices = 0;
-        // SAFETY: what is written to are variables of this function or fields that outlive the calls; the code object is copied by
-        // the call that loads it.
+        // SAFETY: what is written to are variables of this function or fields that outlive the calls; the
+        // code object is copied by the call that loads it.
         unsafe {
             it.check("hipInit", (it.functions.init)(0))?;
             it.check("hipGetDeviceCount", (it.functions.device_count)(&raw mut devices))?;
@@ -158,7 +160,7 @@ impl HipRuntime {
         bail!("`{call}` of {}: error {code}, {text}", self.path.display())
     }
 
-    /// Buffers of these sizes, those there are where they are large enough; filled with zeros when they are new.
+    /// Buffers of these sizes; existing ones are used if large enough, new ones are filled with zeros.
     fn buffers(&mut self, sizes: &[u64]) -> Result<Vec<u64>> {
         for (at, size) in sizes.iter().enumerate() {
             if self.buffers.get(at).is_some_and(|(has, _)| has >= size) {
@@ -171,7 +173,8 @@ impl HipRuntime {
                 self.check("hipFree", unsafe { (self.functions.free)(buffer) })?;
             }
             let (mut buffer, bytes) = (std::ptr::null_mut(), usize::try_from(*size)?);
-            // SAFETY: the address is written to a variable of this function; the buffer has as many bytes as are filled.
+            // SAFETY: the address is written to a variable of this function; the buffer has as many bytes as
+            // are filled.
             unsafe {
                 self.check("hipMalloc", (self.functions.allocate)(&raw mut buffer, bytes))?;
                 self.buffers.push((*size, buffer));
@@ -181,11 +184,11 @@ impl HipRuntime {
         Ok(self.buffers.iter().map(|(_, buffer)| *buffer as u64).collect())
     }
 
-    /// Nanoseconds between an event before and one after a launch. `arguments` are the bytes of each, given the addresses of buffers of
-    /// these sizes.
+    /// Nanoseconds between an event before and one after a launch. `arguments` are the bytes of each, given
+    /// the addresses of buffers of these sizes.
     ///
     /// # Errors
-    /// What the runtime reports.
+    /// Errors that the runtime reports.
     pub fn time(
         &mut self,
         kernel: &str,
@@ -210,8 +213,8 @@ impl HipRuntime {
         let (mut function, mut milliseconds) = (std::ptr::null_mut(), 0f32);
         let (null, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         let f = &self.functions;
-        // SAFETY: module and events are those of this runtime; the values live until the launch has copied them, and the kernel has
-        // ended when the buffers are used again.
+        // SAFETY: module and events belong to this runtime; the values live until the launch has copied them,
+        // and the kernel has ended when the buffers are used again.
         unsafe {
             self.check("hipModuleGetFunction", (f.function)(&raw mut function, self.module, name.as_ptr()))?;
             self.check("hipEventRecord", (f.record)(self.events[0], null))?;

@@ -1,7 +1,6 @@
-//! Which files to read: those named, and everything in the folders named.
+//! Files to read: the named files, and all files in the named folders.
 //!
-//! The one idea to keep in mind: a file that was named must hold GPU code or it is an error; a file that was
-//! only come across in a folder may be anything.
+//! A named file must hold GPU code or it is an error; a file found in a folder may be anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ pub struct Input {
     pub path: PathBuf,
     /// It was named on the command line.
     pub named: bool,
-    /// The JSON file Triton wrote beside it, if there is one of that name.
+    /// The JSON file of that name that Triton wrote beside it, if it exists.
     pub companion: Option<PathBuf>,
     /// The IR Triton wrote beside its code: TTGIR before TTIR.
     pub ir: Vec<PathBuf>,
@@ -57,7 +56,7 @@ pub fn expand(paths: &[PathBuf]) -> (Vec<Input>, Vec<FileError>) {
     (inputs, errors)
 }
 
-/// A file named on the command line. Triton's JSON stands for its code object.
+/// A file named on the command line. Triton's JSON is replaced by its code object.
 fn named(path: &Path) -> Input {
     let has = |extension: &str| path.extension().is_some_and(|found| found == extension);
     if has("json") {
@@ -81,9 +80,10 @@ fn named(path: &Path) -> Input {
     Input { path: path.to_owned(), named: true, companion, ir: ir_beside(path, Path::is_file) }
 }
 
-/// What Triton writes of one kernel: the code object first, since it says more than its assembly, and both more than the IR.
+/// Files that Triton writes for one kernel: the code object first, since it holds more than its assembly, and
+/// both more than the IR.
 const SET_EXTENSIONS: [&str; 4] = ["hsaco", "amdgcn", "ttgir", "ttir"];
-/// What it writes besides, and nobody reads.
+/// Further files that Triton writes, which are ignored.
 const OTHER_EXTENSIONS: [&str; 2] = ["source", "llir"];
 
 /// The IR beside Triton's code.
@@ -93,7 +93,7 @@ fn ir_beside(path: &Path, exists: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     if code { beside.filter(|it| exists(it)).collect() } else { Vec::new() }
 }
 
-/// All regular files below a folder, sorted. Links to folders are not followed, so there are no circles.
+/// All regular files below a folder, sorted. Links to folders are not followed, so no cycle is possible.
 fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -114,7 +114,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
     }
 }
 
-/// Puts Triton's sets together: the first of [`SET_EXTENSIONS`] that is there stands for all files of the name.
+/// Reduces Triton's sets: the first of [`SET_EXTENSIONS`] that exists represents all files of the name.
 fn pair(files: Vec<PathBuf>) -> Vec<Input> {
     let all: BTreeSet<&Path> = files.iter().map(PathBuf::as_path).collect();
     let has = |path: &Path| all.contains(path);

@@ -1,8 +1,8 @@
 //! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
 //!
-//! The one idea to keep in mind: results come in file order and a bounded amount of them is held, so output can
-//! stream and memory does not grow with the input. Large files are cut into batches, on each of which all cores
-//! work; of small ones each core takes its own.
+//! Results come in file order and a bounded amount of them is held, so output can stream and memory does not
+//! grow with the input. All cores work on each batch of a large file; small files are distributed, one per
+//! core.
 
 mod batch;
 mod companion;
@@ -29,16 +29,16 @@ use view::{FileError, Finding, NotChecked};
 
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
-/// Bytes of code objects read together, at most; one larger than this is a batch of its own.
+/// Most bytes of code objects read together; a larger one is a batch by itself.
 const BATCH_BYTES: usize = 48 << 20;
 /// Files open at the same time, at most.
 const MOST_WAITING: usize = 4096;
 
-/// What to do about a file without GPU code.
+/// Hint for a file without GPU code.
 const NEEDED: &str =
     "give a code object, a program or library with HIP kernels, assembly text, or Triton's IR";
 
-/// Which kernels are wanted.
+/// Filter of kernels.
 pub struct Selection {
     name: Option<Regex>,
     wanted: Wanted,
@@ -46,12 +46,13 @@ pub struct Selection {
     explicit: bool,
     /// The names that a recording has; none means all.
     recorded: Option<BTreeSet<String>>,
-    /// Of several modules of IR in one text.
+    /// Choice among several modules of IR in one text.
     pass: PassChoice,
 }
 
 impl Selection {
-    /// Kernels whose name matches `kernel`, in code for the targets `arch`; without those, every supported one.
+    /// Kernels whose name matches `kernel`, in code for the targets `arch`; without those, every supported
+    /// one.
     pub fn new(kernel: Option<&str>, arch: &[String]) -> Result<Self> {
         let name = match kernel {
             None => None,
@@ -86,7 +87,7 @@ impl Selection {
         })
     }
 
-    /// Of a log with dumps of the compiler's passes: those of one pass, or `all`.
+    /// Chooses the dumps to read from a log of compiler passes: one pass, or `all`.
     pub fn pass(self, pass: Option<&str>) -> Self {
         Selection { pass: PassChoice::of(pass), ..self }
     }
@@ -109,31 +110,31 @@ impl Selection {
     }
 }
 
-/// One kernel with its evidence and what the rules say of it.
+/// One kernel with its evidence and findings.
 pub struct Judged<'a, 'b> {
     /// Name of the file, for people.
     pub file: &'a str,
-    /// What is known of it.
+    /// Evidence about it.
     pub evidence: &'a KernelEvidence<'b>,
-    /// What the rules found.
+    /// Findings of the rules.
     pub findings: Vec<Finding>,
-    /// What they could not look at.
+    /// Checks that lacked data.
     pub not_checked: Vec<NotChecked>,
 }
 
-/// Who is told how far the reading is. Every method may do nothing.
+/// Receives progress. All methods may be no-ops.
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
     fn say(&mut self, line: &str);
-    /// So many bytes of a file are done.
+    /// `done` bytes of a file are read.
     fn at(&mut self, file: &str, done: u64, total: u64);
-    /// So many more kernels are done.
+    /// `count` more kernels are done.
     fn kernels(&mut self, count: u64);
     /// The reading is over.
     fn finish(&mut self);
 }
 
-/// Nobody is told; errors are returned all the same.
+/// Reports to nobody; errors are returned all the same.
 impl Watch for () {
     fn say(&mut self, _: &str) {}
     fn at(&mut self, _: &str, _: u64, _: u64) {}
@@ -143,7 +144,7 @@ impl Watch for () {
 
 /// Reads all inputs. `work` turns a kernel into a result, on any core; `take` gets the results in order.
 ///
-/// Errors of files are said as they occur and returned; only an error of `take` stops the reading.
+/// Errors of files are reported as they occur and returned; only an error of `take` stops the reading.
 pub fn each_kernel<T: Send>(
     paths: &[PathBuf],
     selection: &Selection,
@@ -183,7 +184,7 @@ struct Run<'a, T, W, K, P> {
     take: K,
     watch: P,
     errors: Vec<FileError>,
-    /// Targets come across and not wanted.
+    /// Targets found but not wanted.
     passed_over: BTreeSet<String>,
     /// Kernels in the code objects read, before `--kernel`.
     seen: u64,
@@ -191,7 +192,7 @@ struct Run<'a, T, W, K, P> {
     taken: u64,
     /// Code objects read.
     objects: u64,
-    /// Results not handed on yet: that is done while the other cores judge what comes next.
+    /// Results not yet handed on, which happens while the other cores judge the next kernels.
     judged: Vec<T>,
     /// Bare code objects that are to be judged together.
     waiting: Vec<Waiting>,
@@ -257,7 +258,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Says what was wrong with a file, which may be that nothing was found in it.
+    /// Reports the error of a file, possibly that it contains nothing.
     fn read_file(
         &mut self,
         name: &str,
@@ -274,7 +275,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         }
     }
 
-    /// Why no code object was read, with a hint; `passed` are the targets of those that were passed over.
+    /// Reason why no code object was read, with a hint; `passed` are the targets of the skipped ones.
     fn nothing_found(&self, none: &'static str, passed: &BTreeSet<String>) -> (&'static str, String) {
         let Some(first) = passed.first() else { return (none, NEEDED.to_owned()) };
         if self.selection.explicit {
@@ -301,7 +302,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Hands on what a file gave.
+    /// Hands on the results of a file.
     fn take_file(&mut self, file: &Waiting, done: Done<T>) -> Result<()> {
         let size = file.contents.bytes().len() as u64;
         self.watch.at(&file.name, size, size);
@@ -442,7 +443,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Hands on what was judged.
+    /// Hands on the judged kernels.
     fn hand_on(&mut self) -> Result<()> {
         for result in std::mem::take(&mut self.judged) {
             self.taken += 1;
@@ -452,7 +453,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(())
     }
 
-    /// Says what a user should know at the end.
+    /// Reports final notes to the user.
     fn conclude(&mut self, paths: &[PathBuf]) {
         self.watch.finish();
         if self.objects > 0 && !self.selection.explicit && !self.passed_over.is_empty() {
@@ -480,7 +481,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 }
 
-/// The result of reading a file that gave so many errors.
+/// The result of reading a file that gave `errors` errors.
 fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
     match first {
         None => Ok(()),
@@ -492,7 +493,7 @@ fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
     }
 }
 
-/// The first few targets, and how many more there are.
+/// The first few targets, and the number of others.
 fn some(targets: &BTreeSet<String>) -> String {
     const SHOWN: usize = 6;
     let mut text = targets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");

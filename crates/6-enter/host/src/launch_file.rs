@@ -1,7 +1,7 @@
 //! Launch files: a kernel, its grid and its arguments, written down so that it runs without a host program.
 //!
-//! The one idea to keep in mind: the file names arguments in the kernel's order; sizes and places come from the code
-//! object, and what does not fit is said with both sides named.
+//! The file names arguments in the kernel's order; sizes and places come from the code object, and a mismatch
+//! is reported with both sides.
 
 mod expression;
 mod values;
@@ -34,7 +34,7 @@ pub struct LaunchFile {
     /// LDS beyond what the kernel declares, bytes.
     #[serde(default)]
     pub dynamic_lds: u32,
-    /// How many times it is launched.
+    /// Number of launches.
     #[serde(default = "once")]
     pub repeat: u32,
     /// Arguments in the kernel's order.
@@ -65,20 +65,20 @@ pub struct Argument {
     /// Start of the random numbers.
     #[serde(default)]
     seed: u64,
-    /// Where random numbers lie: from the first up to the second.
+    /// Range of random numbers, from the first up to the second.
     range: Option<[f64; 2]>,
     /// File with the contents, instead of `initial`.
     file: Option<PathBuf>,
-    /// What the buffer holds in the end, in terms of the arguments at the start.
+    /// Expected content of the buffer after the launch, in terms of the arguments at the start.
     pub expected: Option<Expression>,
-    /// File with what the buffer holds in the end.
+    /// File with the expected content of the buffer after the launch.
     pub expected_file: Option<PathBuf>,
     /// Difference allowed between the two, relative where the expected value is larger than 1.
     #[serde(default)]
     pub tolerance: f64,
 }
 
-/// How a buffer begins.
+/// Initial content of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Initial {
@@ -91,7 +91,7 @@ enum Initial {
     Random,
 }
 
-/// What an argument is.
+/// Initial value of an argument.
 pub enum Contents {
     /// Bytes of a value.
     Scalar(Vec<u8>),
@@ -143,7 +143,7 @@ fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
 }
 
 impl Argument {
-    /// What the argument is at the start.
+    /// Initial value of the argument.
     pub fn contents(&self) -> Result<Contents> {
         let name = &self.name;
         match (self.value, &self.shape) {
@@ -178,7 +178,7 @@ impl Argument {
         })
     }
 
-    /// What the buffer is to hold in the end, if the file says so.
+    /// Expected content of the buffer after the launch, if the file states it.
     pub fn expected(&self, count: usize, start: &BTreeMap<String, Vec<f64>>) -> Result<Option<Vec<f64>>> {
         if let Some(path) = &self.expected_file {
             let bytes = of_length(path, (count * self.element.size()) as u64)?;

@@ -1,7 +1,7 @@
 //! Files of this machine as values: code objects, recordings and the session of a profiled program.
 //!
-//! The one idea to keep in mind: nothing is printed here. What a user should hear meanwhile goes to a [`Watch`], errors of single
-//! inputs are returned, so that the command and the Python module say the same in their own ways.
+//! Nothing is printed here. Messages for the user go to a [`Watch`] and errors of single inputs are returned,
+//! so that the command and the Python module each report them in their way.
 #![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
 
 mod contents;

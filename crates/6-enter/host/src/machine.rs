@@ -1,7 +1,7 @@
 //! Files and tools of a machine as a [`Tree`]: this one's, a copy's below a folder, or a bundle's.
 //!
-//! The one idea to keep in mind: a file that vanishes while it is read, or that may not be read, is an entry with its reason; reading
-//! never fails as a whole.
+//! A file that vanishes while it is read, or that may not be read, is an entry with its reason; reading never
+//! fails as a whole.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 4 << 20;
 const MOST_ENTRIES: usize = 16_384;
 /// Most bytes of code read of a folder of Inductor.
 const MOST_FOLDER: u64 = 256 << 20;
-/// How long a tool may take.
+/// Time limit of a tool.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of a tool's output.
 const MOST_OUTPUT: u64 = 32 << 20;
@@ -55,7 +55,8 @@ fn add_pattern(tree: &mut Tree, root: &Path, pattern: &str) {
     }
 }
 
-/// Paths of a folder whose names fit a part of a pattern. A part without `*` is taken as it is: the file may be there and unreadable.
+/// Paths of a folder whose names fit a part of a pattern. A part without `*` is taken as it is: the file may
+/// be there and unreadable.
 fn matching(root: &Path, folder: &str, part: &str) -> Vec<String> {
     let join = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let Some((before, after)) = part.split_once('*') else { return vec![join(part)] };
@@ -143,7 +144,7 @@ pub fn host_name() -> String {
 /// The environment of a process, as bytes with NUL between the variables.
 ///
 /// # Errors
-/// The process is not there, or belongs to somebody else.
+/// Fails if the process does not exist, or belongs to another user.
 pub fn process_environment(root: &Path, pid: u32) -> Result<Vec<u8>> {
     let path = root.join(format!("proc/{pid}/environ"));
     fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))
@@ -160,9 +161,9 @@ pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// What a file given by the user is.
+/// Kind of an input file.
 pub enum Input {
-    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and what of it was refused.
+    /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and the refused files.
     Machine(Tree, Vec<String>),
     /// The output of a tool.
     Document(Document),
@@ -212,7 +213,7 @@ pub fn read_input(path: &Path) -> Result<Input> {
     recognize(&short, &bytes).map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-/// Reads a folder of Inductor's cache or of `torch_compile_debug`; none where it is neither.
+/// Reads a folder of Inductor's cache or of `torch_compile_debug`; `None` if it is neither.
 fn inductor_folder(folder: &Path, name: &str) -> Result<Option<InductorCode>> {
     let mut paths = Vec::new();
     list(folder, "", 0, &mut paths);

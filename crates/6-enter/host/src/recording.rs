@@ -1,6 +1,6 @@
 //! A recording on disk: a folder, or a single file.
 //!
-//! The one idea to keep in mind: files are listed by name and opened only when the reader asks for them.
+//! Files are listed by name and opened only when the reader asks for them.
 
 use crate::{Contents, strangers};
 use anyhow::{Result, anyhow};
@@ -13,7 +13,7 @@ use workload::{Folder, Problem, Workload, plain_kernel_name};
 
 /// Deepest folder looked into; rocprofv3 makes one per host, others none.
 const DEPTH: usize = 3;
-/// Deepest folder looked for recordings in: those of ranks have folders of their passes and hosts.
+/// Deepest folder searched for recordings: folders of ranks contain folders of passes and hosts.
 const FIND_DEPTH: usize = 6;
 /// Tables of one folder that are opened while recordings are looked for.
 const LOOKED_INTO: usize = 1000;
@@ -27,7 +27,7 @@ pub struct Disk {
     /// The folder that holds them.
     pub folder: PathBuf,
     files: BTreeMap<String, (PathBuf, OnceCell<Contents>)>,
-    /// Files that were asked for, where not all were.
+    /// Requested files, if not all were.
     named: Vec<String>,
 }
 
@@ -64,9 +64,9 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 
 /// One of the runs in a folder.
 pub struct Run {
-    /// Its name; none where the folder is one run.
+    /// Its name; empty if the folder is one run.
     pub name: String,
-    /// The path that reads it alone: its file, or its name in the folder where it has several.
+    /// The path that reads it alone: its file, or its name in a folder with several.
     pub path: PathBuf,
     /// The recording.
     pub workload: Workload,
@@ -92,7 +92,7 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
     Ok(read)
 }
 
-/// The runs of a folder as one recording, each in the place of a rank.
+/// The runs of a folder as one recording, each as a rank.
 pub fn read_merged_runs(path: &Path) -> Result<Workload> {
     let mut runs = read_runs(path)?;
     if runs.len() == 1 {
@@ -107,14 +107,14 @@ pub fn read_merged_runs(path: &Path) -> Result<Workload> {
     })
 }
 
-/// Whether a path holds several runs with counters, of which one is to be chosen.
+/// True if a path holds several runs with counters, so that one must be chosen.
 pub fn holds_runs(path: &Path) -> bool {
     let several =
         |disk: Disk| matches!(read_disk(&disk), Err(workload::Error::SeveralRuns { counted: true, .. }));
     files(path).is_ok_and(several)
 }
 
-/// Name of a run by its first file, without what the profiler adds to each.
+/// Name of a run by its first file, without the profiler's suffixes.
 fn run_name(file: &str) -> &str {
     let added = ["_counter_collection.csv", "_kernel_trace.csv", "_results.db", ".csv", ".db"];
     added.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
@@ -141,7 +141,7 @@ fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
     Ok(workload)
 }
 
-/// What stands in the folder and was not read.
+/// Files of the folder that were not read.
 fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
     let timeless = workload.dispatches.start.iter().all(Option::is_none);
     // Beside a file that was asked for only times are of interest, where it has none.
@@ -165,7 +165,7 @@ fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
     strangers::notes(times, "times lie there and are not taken: the dispatches are not certainly the same")
 }
 
-/// The error of a path, with the command that reads what is there.
+/// The error of a path, with the command that reads its contents.
 fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     let name = path.display();
     let typed = shell_word(&path.to_string_lossy()).into_owned();
@@ -196,7 +196,7 @@ fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     }
 }
 
-/// Whether a file is a timeline with something in it.
+/// True if a file is a non-empty timeline.
 fn is_timeline(file: &Path) -> bool {
     let read = || trace::read(&file.to_string_lossy(), &mut std::fs::File::open(file).ok()?).ok();
     read().is_some_and(|it| !it.gpu.is_empty() || !it.host.is_empty())
@@ -213,7 +213,8 @@ pub fn files(path: &Path) -> Result<Disk> {
             several => return Err(several_recordings(path, several)),
         };
         disk.folder.clone_from(&folder);
-        // A thread trace's folder says by its name of which dispatch it is, that of a repeated pass that its runs are one recording.
+        // The folder name of a thread trace gives its dispatch; the folder name of a repeated pass marks its
+        // runs as one recording.
         let own = own_name(&folder);
         let own = own.filter(|it| workload::is_thread_trace_folder(it) || is_repeated_pass(&folder));
         let prefix = own.map_or_else(String::new, |it| format!("{it}/"));
@@ -249,10 +250,10 @@ fn run_named(path: &Path) -> Option<Disk> {
     Some(disk)
 }
 
-/// Files that say of any recording in their folder where and how it was made.
+/// Files with facts on every recording in their folder.
 const OF_THE_FOLDER: [&str; 3] = ["sysinfo.csv", "roofline.csv", "profiling_config.yaml"];
 
-/// What stands beside a file and belongs to it: facts of the machine, and what the profiler wrote with it.
+/// Companions of a file: facts of the machine, and further output of the profiler.
 fn beside(folder: &Path, file_name: &str) -> Vec<String> {
     let file = file_name.strip_suffix(".gz").unwrap_or(file_name);
     let stem = run_name(file);
@@ -273,15 +274,15 @@ fn beside(folder: &Path, file_name: &str) -> Vec<String> {
     names.filter(|name| is_own(name) || has_times(name)).collect()
 }
 
-/// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder
-/// for each rank or GPU where there are several.
+/// The folders that are recordings: the folder itself, or folders below it. Profilers write
+/// `NAME/MI200/pmc_perf.csv`, and a folder for each rank or GPU if there are several.
 pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     find(folder, FIND_DEPTH, &mut 0, &mut found);
     let mut folders: Vec<PathBuf> = found.iter().map(|below| root(folder, below)).collect();
     folders.sort_by_cached_key(|it| workload::natural(&it.to_string_lossy()));
     folders.dedup();
-    // What holds a recording that holds another is the recording.
+    // A recording that contains another one is the recording.
     let all = folders.clone();
     folders.retain(|it| !all.iter().any(|other| it != other && it.starts_with(other)));
     folders
@@ -294,7 +295,7 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     for entry in entries.flatten() {
         *seen += 1;
         let path = entry.path();
-        // Links to folders are followed from the top only, so there are no circles.
+        // Links to folders are followed from the top only, so no cycle is possible.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) || (depth == FIND_DEPTH && path.is_dir()) {
             below.push(path);
         } else if workload::holds_dispatches(&entry.file_name().to_string_lossy()) {
@@ -314,7 +315,7 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     }
 }
 
-/// Whether a file holds dispatches of a recording, by its name or by what it begins with.
+/// True if a file holds dispatches of a recording, judged by its name or its first bytes.
 pub fn holds_dispatches(file: &Path) -> bool {
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     if workload::holds_dispatches(&name) {
@@ -334,18 +335,18 @@ fn own_name(folder: &Path) -> Option<String> {
     folder.file_name().map(|it| it.to_string_lossy().into_owned())
 }
 
-/// Whether a folder is that of one pass, with a folder for each of its runs.
+/// True if a folder holds one pass, with a folder for each of its runs.
 fn is_repeated_pass(folder: &Path) -> bool {
     let is_pass = own_name(folder).is_some_and(|name| workload::is_pass(&name));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     is_pass && { entries }.any(|entry| workload::is_repeated_run(&entry.file_name().to_string_lossy()))
 }
 
-/// Files that stand at the top of a recording.
+/// Files at the top of a recording.
 const AT_THE_TOP: [&str; 2] = ["sysinfo.csv", "profiling_config.yaml"];
 
-/// The folder of the recording that a folder with files is part of: the one with the facts of the machine, or the one
-/// whose passes have folders of their own (`out/pmc_1`).
+/// The folder of the recording that a folder with files is part of: the one with the facts of the machine, or
+/// the one with a folder for each pass (`out/pmc_1`).
 fn root(top: &Path, below: &Path) -> PathBuf {
     let within = below.ancestors().take_while(|it| it.starts_with(top));
     for folder in within {
@@ -368,7 +369,7 @@ fn root(top: &Path, below: &Path) -> PathBuf {
 /// Recordings named in an error before the rest is only counted.
 const NAMED: usize = 4;
 
-/// Which of several recordings is meant cannot be known.
+/// Error for a path with several recordings.
 fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
     let name = |it: &PathBuf| format!("`{}`", it.strip_prefix(folder).unwrap_or(it).display());
     let named: Vec<String> = found.iter().take(NAMED).map(name).collect();
@@ -384,7 +385,8 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
     )
 }
 
-/// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are given as errors.
+/// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are
+/// given as errors.
 pub fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
     let found = recordings_in(path);
     if found.len() < 2 {

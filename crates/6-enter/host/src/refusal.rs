@@ -3,9 +3,9 @@
 /// A wrong request, with what to ask instead.
 #[derive(Debug)]
 pub struct UsageError {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do; may be empty.
+    /// Remedy; may be empty.
     pub hint: String,
 }
 

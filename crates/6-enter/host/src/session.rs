@@ -1,7 +1,8 @@
-//! What a program under `rockhound` is told: one file that the command writes and the HIP library reads.
+//! Settings of a program run under `rockhound`: one file that the command writes and the HIP library reads.
 //!
-//! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the program leave files
-//! beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what checks found (`*.checks`).
+//! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the
+//! program write files beside it: one that they called the library ([`CALLED`]), the folder of their
+//! recording (`*.claim`) and the findings of checks (`*.checks`).
 
 use analysis::workload::kernel_pattern;
 use anyhow::{Context, Result, bail};
@@ -29,7 +30,7 @@ pub const MOST_DEVICES: u32 = 64;
 /// The GPU of a program that was started without a session.
 const DEFAULT_GPU: &str = "mi300x";
 
-/// Everything a program is told.
+/// Settings passed to a program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Session {
@@ -37,19 +38,19 @@ pub struct Session {
     pub gpu: String,
     /// Devices the program sees, 1 to [`MOST_DEVICES`].
     pub devices: u32,
-    /// Threads that run workgroups; 0 stands for one per core.
+    /// Threads that run workgroups; 0: one per core.
     pub threads: usize,
     /// Instructions of one wave after which its kernel is taken for endless.
     pub max_instructions: u64,
-    /// How the progress of long kernels shows on standard error.
+    /// Display of the progress of long kernels on standard error.
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
     pub check: Vec<String>,
-    /// What to record.
+    /// Recording to make.
     pub record: Option<Record>,
 }
 
-/// How the progress of long kernels shows.
+/// Display of the progress of long kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
@@ -62,7 +63,7 @@ pub enum Progress {
     Log,
 }
 
-/// What to record, and where.
+/// Scope and folder of a recording.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Record {
@@ -73,31 +74,32 @@ pub struct Record {
     pub name: String,
     /// Command that made it, for whoever reads the recording.
     pub command: String,
-    /// Names or regular expressions of kernels; none stands for all.
+    /// Names or regular expressions of kernels; empty: all.
     pub kernels: Vec<String>,
-    /// First and last number of launches; none stands for all.
+    /// First and last number of launches; empty: all.
     pub dispatches: Vec<(u64, u64)>,
-    /// First and last launch of each kernel, counted from 1; none stands for all.
+    /// First and last launch of each kernel, counted from 1; empty: all.
     pub iterations: Vec<(u64, u64)>,
     /// Most dispatches.
     pub limit: Option<u64>,
     /// Dispatches that are not recorded do not run.
     pub no_results: bool,
-    /// How dispatches are recorded.
+    /// Settings of recorded dispatches.
     pub settings: Settings,
 }
 
-/// Kernels by what the user wrote: a name, or a regular expression. A name such as `f(int [4])` need not be one.
+/// Filter of kernels: each entry is a name, or a regular expression. A name such as `f(int [4])` need not be
+/// one.
 #[derive(Debug, Default)]
 pub struct KernelNames(Vec<(String, Option<Regex>)>);
 
 impl KernelNames {
-    /// Of names and expressions; none stands for all kernels.
+    /// Compiles names and expressions; without any, all kernels match.
     pub fn new(texts: &[String]) -> KernelNames {
         KernelNames(texts.iter().map(|it| (it.clone(), kernel_pattern(it).ok())).collect())
     }
 
-    /// Whether a kernel is among them.
+    /// True if a kernel matches.
     pub fn admit(&self, name: &str) -> bool {
         let is = |(text, pattern): &(String, Option<Regex>)| {
             text == name || pattern.as_ref().is_some_and(|it| it.is_match(name))
@@ -105,7 +107,7 @@ impl KernelNames {
         self.0.is_empty() || self.0.iter().any(is)
     }
 
-    /// As they were written.
+    /// Original texts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(text, _)| text.as_str())
     }
@@ -153,7 +155,7 @@ impl Session {
         Model::by_name(&self.gpu).with_context(|| format!("there is no GPU `{}`", self.gpu))
     }
 
-    /// What to look for.
+    /// Requested checks.
     pub fn checks(&self) -> Result<Checks> {
         match Checks::parse(&self.check.join(",")) {
             Ok(checks) => Ok(checks),
@@ -170,8 +172,8 @@ impl Session {
     }
 }
 
-/// Claims a folder for the recording of this process: the first one gets the folder asked for, later ones a number behind
-/// its name. The claim is a file in the session's folder that tells the command the place.
+/// Claims a folder for the recording of this process: the first one gets the requested folder, later ones
+/// append a number to its name. The claim is a file in the session's folder that tells the command the path.
 pub fn claim(session: &Path, output: &Path) -> Result<PathBuf> {
     for number in 1..1000 {
         let mut folder = output.to_owned();
@@ -223,7 +225,7 @@ fn with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A path as text, or as bytes where it is no text.
+/// A path as text, or as bytes if it is not UTF-8.
 mod path {
     use super::{OsStrExt, OsString, OsStringExt, Path, PathBuf};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,7 @@
 //! Files of a machine written, read back, and put back as they were.
 //!
-//! The one idea to keep in mind: what was there before is on disk before anything is changed, so a crash in the middle loses nothing;
-//! of a file changed twice the first content counts.
+//! The old content is on disk before anything is changed, so a crash in the middle loses nothing; of a file
+//! changed twice the first content counts.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the contents before are kept, below the root.
+/// File of the old contents, relative to the root.
 const STATE: &str = "var/lib/rockhound/doctor-before.tsv";
 
 /// One file after it was written.
@@ -17,22 +17,22 @@ const STATE: &str = "var/lib/rockhound/doctor-before.tsv";
 pub struct Written {
     /// Path without a leading `/`.
     pub path: String,
-    /// What it held.
+    /// Old content.
     pub before: Vec<u8>,
-    /// What was asked for.
+    /// Requested content.
     pub wanted: Vec<u8>,
-    /// What it holds now; `Err` where it could not be read or written.
+    /// Content after the change; `Err` if it could not be read or written.
     pub now: Result<Vec<u8>, String>,
 }
 
 impl Written {
-    /// Whether it holds what was asked for. The kernel may add a line end.
+    /// True if it has the requested content. The kernel may add a line end.
     pub fn holds(&self) -> bool {
         self.now.as_ref().is_ok_and(|now| now.trim_ascii() == self.wanted.trim_ascii())
     }
 }
 
-/// The file that keeps what was there before.
+/// The file that keeps the old contents.
 pub fn state_file(root: &Path) -> PathBuf {
     root.join(STATE)
 }
@@ -40,7 +40,7 @@ pub fn state_file(root: &Path) -> PathBuf {
 /// Writes values into files below a root and reads each back.
 ///
 /// # Errors
-/// What was there before cannot be read or kept; then nothing was changed.
+/// Fails if the old content cannot be read or saved; nothing is changed then.
 pub fn apply(root: &Path, changes: &[(String, String)]) -> Result<Vec<Written>> {
     let mut kept = read_state(root)?;
     let mut before = BTreeMap::new();

@@ -1,7 +1,6 @@
-//! Room in the temporary folder for what waves did, where memory has none.
+//! Temporary file for wave events that exceed the memory limit.
 //!
-//! The one idea to keep in mind: the file is made when it is first written to, and has no name, so that nothing is left of it
-//! however the program ends.
+//! The file is created at the first write and has no name, so nothing remains of it however the program ends.
 
 use mem::{Backing, SpillStore};
 use std::fs::File;
@@ -10,10 +9,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Most bytes that the file may have: what a full disk has room for besides is not known before.
+/// Most bytes of the file: the free space of a disk is not known in advance.
 const MOST: u64 = 16 << 30;
 
-/// Where large files go that need not be kept: on many machines the other folder is memory.
+/// Directory for large temporary files (`/tmp` is often a RAM disk).
 const LARGE: &str = "/var/tmp";
 
 /// Room for streams in a file without a name.

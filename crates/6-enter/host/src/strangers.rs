@@ -1,6 +1,7 @@
-//! Files that are no part of a recording, beside one or in its place: what they are, and which command reads them.
+//! Files that are not part of a recording, beside one or in its place: their kind, and the command that reads
+//! them.
 //!
-//! The one idea to keep in mind: what is passed over is said, by what the file holds. Columns are data, `strangers.tsv`.
+//! Skipped files are reported, with the kind found from their content. Columns are data, `strangers.tsv`.
 
 use crate::Contents;
 use std::borrow::Cow;
@@ -10,7 +11,7 @@ use std::path::Path;
 use view::{counted, shell_word};
 use workload::{Problem, Severity};
 
-/// Files looked into; of the rest only the number is said.
+/// Most files examined; the others are only counted.
 const LOOKED_INTO: usize = 200;
 /// Bytes in which a header line ends.
 const HEAD: usize = 1 << 20;
@@ -19,12 +20,12 @@ const COLUMNS: usize = 4;
 /// Files of one kind that are named.
 const NAMED: usize = 3;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stranger {
-    /// Known by what it holds: words, and what reads it, before its path; empty where nothing does.
+    /// Known by its content: words, and the command that reads it, before its path; empty if no command does.
     Known(&'static str, &'static str),
-    /// A table of nobody, with some of its columns.
+    /// An unknown table, with some of its columns.
     Table(Vec<String>),
 }
 
@@ -41,7 +42,7 @@ impl Stranger {
         }
     }
 
-    /// What reads it.
+    /// Command that reads it.
     fn command(&self) -> &'static str {
         match self {
             Stranger::Known(_, command) => command,
@@ -74,7 +75,7 @@ fn kind(columns: &[String]) -> Option<Known> {
     known().find(|it| it.columns.iter().all(has))
 }
 
-/// Whether a file is a table of times of kernels, and of nothing else.
+/// True if a file is a table of kernel times and nothing else.
 pub(crate) fn holds_times(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let is_table = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv");
@@ -95,7 +96,7 @@ fn columns(head: &str) -> Vec<String> {
     line.split(separator.unwrap_or(',')).map(plain).collect()
 }
 
-/// What a table is, by its first bytes.
+/// Kind of a table, from its first bytes.
 fn table(head: &str) -> Stranger {
     let columns = columns(head);
     if let Some(Known { what, command, .. }) = kind(&columns) {
@@ -104,7 +105,7 @@ fn table(head: &str) -> Stranger {
     Stranger::Table(columns.into_iter().filter(|it| !it.is_empty()).collect())
 }
 
-/// What a file is; none where nobody would take it for a part of a recording.
+/// Kind of a file; `None` if nobody would mistake it for a part of a recording.
 fn of(name: &str, contents: &[u8]) -> Option<Stranger> {
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let head = &*head(contents);
@@ -128,7 +129,7 @@ fn of(name: &str, contents: &[u8]) -> Option<Stranger> {
     None
 }
 
-/// Whether JSON begins as a list of events.
+/// True if JSON begins as a list of events.
 fn has_events(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     ["\"traceEvents\"", "\"ph\"", "\"rocprofiler-sdk-tool\""].iter().any(|it| text.contains(it))
@@ -140,12 +141,12 @@ fn head(contents: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(&contents[..contents.len().min(HEAD)]);
     }
     let mut bytes = Vec::new();
-    // What breaks off is read as far as it goes.
+    // A truncated file is read up to its end.
     let _ = flate2::read::MultiGzDecoder::new(contents).take(HEAD as u64).read_to_end(&mut bytes);
     Cow::Owned(bytes)
 }
 
-/// What one file is and the command to type, where no recording is in it.
+/// Kind of a file and the command to type, if it contains no recording.
 pub(crate) fn instead(path: &Path) -> Option<String> {
     let contents = Contents::open(path).ok()?;
     let name = path.file_name()?.to_string_lossy();
@@ -159,7 +160,7 @@ pub(crate) fn instead(path: &Path) -> Option<String> {
     Some(format!("{}, and no recording of counters\nhint: {hint}", it.words()))
 }
 
-/// Notes on files that nobody read, with what follows; `files` gives their names in the folder and their paths.
+/// Notes on unread files, with the consequences; `files` gives their names in the folder and their paths.
 pub(crate) fn notes<'a>(files: impl Iterator<Item = (&'a str, &'a Path)>, consequence: &str) -> Vec<Problem> {
     let mut kinds: BTreeMap<Stranger, Vec<(&str, &Path)>> = BTreeMap::new();
     for (name, path) in files.take(LOOKED_INTO) {
@@ -176,7 +177,7 @@ pub(crate) fn notes<'a>(files: impl Iterator<Item = (&'a str, &'a Path)>, conseq
         [] => {}
         [(it, files)] => notes.push(note(it.words(), files, "", consequence)),
         several => {
-            // What nobody knows is not told apart.
+            // Unknown files are not distinguished.
             let files: Vec<_> = several.iter().flat_map(|it| it.1.iter().copied()).collect();
             notes.push(note("tables of no profiler that is known".to_owned(), &files, "", consequence));
         }

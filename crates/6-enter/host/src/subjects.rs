@@ -1,7 +1,7 @@
 //! Recordings read, selected and compiled for, as every command on them needs it.
 //!
-//! The one idea to keep in mind: a recording that cannot be read is reported and the others go on; kernels are resolved on
-//! the first recording and the others follow by name.
+//! A recording that cannot be read is reported and the others go on; kernels are resolved on the first
+//! recording and the others follow by name.
 
 use crate::usage;
 use crate::{definitions, names, recording, renames};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use workload::Workload;
 
-/// Which recordings, and what of them.
+/// Recordings, and the selection from them.
 #[derive(Clone, Default)]
 pub struct Asked {
     /// Folders or files; the first of several is the base of a comparison.
@@ -28,23 +28,23 @@ pub struct Asked {
     pub wanted: Wanted,
     /// Kernels under other names, `OLD=NEW`.
     pub matches: Vec<String>,
-    /// How the recordings below a folder are taken.
+    /// Treatment of the recordings below a folder.
     pub ranks: Option<Ranks>,
-    /// How the runs in one folder are taken.
+    /// Treatment of the runs in one folder.
     pub runs: Option<Ranks>,
 }
 
-/// How the recordings of ranks, or runs, are taken.
+/// Treatment of the recordings of ranks, or of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranks {
-    /// As one recording.
+    /// One merged recording.
     Merged,
     /// Side by side.
     Each,
 }
 
 impl Asked {
-    /// Refuses to take ranks side by side where one recording is looked at, perhaps with its base.
+    /// Refuses ranks side by side where one recording is wanted, perhaps with its base.
     pub fn one(self, command: &str) -> Result<Asked> {
         if self.ranks == Some(Ranks::Each) {
             return Err(usage(
@@ -62,7 +62,7 @@ impl Asked {
     }
 }
 
-/// Recordings with what is selected of them.
+/// Recordings with their selections.
 pub struct Subjects {
     /// In the order given.
     pub all: Vec<Subject>,
@@ -72,7 +72,8 @@ pub struct Subjects {
     pub failed: bool,
 }
 
-/// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned when none can be.
+/// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned
+/// when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
     let sources = sources(asked);
@@ -108,13 +109,13 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
 /// A recording that is shown as one.
 struct Source {
     path: PathBuf,
-    /// What its name is made of: the path, and of a run in a folder its name.
+    /// Source of its name: the path, and for a run in a folder its name.
     called: PathBuf,
     /// It, and the errors of parts that cannot be read.
     read: Result<(Workload, Vec<anyhow::Error>)>,
 }
 
-/// Reads what the paths name.
+/// Reads the recordings at the paths.
 fn sources(asked: &Asked) -> Vec<Source> {
     let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
         [] => vec![path.clone()],
@@ -166,7 +167,7 @@ pub fn refuse(error: SelectError) -> anyhow::Error {
     usage(error.message, error.hint)
 }
 
-/// Fills in what is not recorded of the machine; the GPU given counts where the recording names none.
+/// Fills in unrecorded facts of the machine; the given GPU counts if the recording names none.
 fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
     let mut given = Vec::new();
     if let Some(text) = &asked.corrections {

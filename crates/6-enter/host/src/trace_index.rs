@@ -1,6 +1,7 @@
-//! Indices of large traces in the user's cache folder, so that a second look at a trace does not read it again.
+//! Indices of large traces in the user's cache folder, so that a second look at a trace does not read it
+//! again.
 //!
-//! The one idea to keep in mind: an index is used only for the very file it was made of: same path, size, time of change, and the same
+//! An index is used only for the very file it was made of: same path, size, time of change, and the same
 //! bytes at its begin, middle and end. Whatever goes wrong with an index, the trace is read.
 
 use crate::Contents;
@@ -20,13 +21,13 @@ const KEPT: usize = 16;
 /// Ending of an index.
 const ENDING: &str = "traceindex";
 
-/// Where the index of a file is, and what it must begin with.
+/// Path of a file's index, and the header it must begin with.
 pub struct Place {
     path: PathBuf,
     stamp: Vec<u8>,
 }
 
-/// The place of a file's index; none for small files, and where there is no cache folder.
+/// Location of a file's index; `None` for small files and without a cache folder.
 pub fn place(file: &Path) -> Option<Place> {
     place_in(&folder()?, file)
 }
@@ -72,13 +73,14 @@ fn parts(path: &Path, length: u64) -> Option<u64> {
 }
 
 impl Place {
-    /// The timeline of the index; none where there is none for this very file.
+    /// The timeline of the index; `None` if no index matches this file.
     pub fn read(&self) -> Option<Timeline> {
         let contents = Contents::open(&self.path).ok()?;
         Timeline::from_index(contents.bytes().strip_prefix(self.stamp.as_slice())?)
     }
 
-    /// Writes the index. A timeline whose trace was read only in part is not worth one; a folder that cannot be written is none.
+    /// Writes the index. A timeline whose trace was read only in part is not worth one; a folder that cannot
+    /// be written is none.
     pub fn write(&self, timeline: &Timeline) {
         let whole = timeline.problems.iter().all(|it| it.severity != trace::Severity::Error);
         let (true, Some(folder), Some(index)) = (whole, self.path.parent(), timeline.to_index()) else {

@@ -19,8 +19,8 @@ pub struct Trace {
 /// Endings of files in folders that are looked at; packed ones too.
 const ENDINGS: [&str; 7] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace"];
 
-/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder are one timeline, each other file is one. What cannot be read of a
-/// folder is returned with its reason.
+/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder
+/// are one timeline, each other file is one. What cannot be read of a folder is returned with its reason.
 pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     if !path.is_dir() {
         let timeline = file(path, indexed)?;
@@ -56,8 +56,8 @@ fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Tr
     Ok((traces, failed))
 }
 
-/// The trace that stands beside the counters of a recording, with the name of its file: of several the one with most spans. Those of
-/// single passes do not count.
+/// The trace beside the counters of a recording, with the name of its file; of several, the one with the most
+/// spans. Traces of single passes do not count.
 pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
     if recording.is_file() {
         let timeline = open(recording, true).ok()?.ok().filter(|it| !it.gpu.is_empty())?;
@@ -81,7 +81,7 @@ pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
     Some((name, most.timeline))
 }
 
-/// Whether a file of a recording's folder may be a trace of a whole run.
+/// True if a file of a recording's folder may be a trace of a whole run.
 fn is_of_run(below: &Path) -> bool {
     let name = below.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let table = name.ends_with(".csv") && !name.ends_with("_trace.csv");
@@ -90,7 +90,7 @@ fn is_of_run(below: &Path) -> bool {
     !table && !name.ends_with(".txt") && !folders.any(|part| other(&part.as_os_str().to_string_lossy()))
 }
 
-/// Whether a file begins as a timeline with events may, packed or not.
+/// True if a file begins like a timeline with events, packed or not.
 pub fn may_be_trace(path: &Path) -> bool {
     !path.is_dir() && File::open(path).is_ok_and(|mut input| trace::may_be_trace(&mut input))
 }

@@ -1,7 +1,8 @@
-//! Tuning databases of this machine: found by path, mapped, unpacked where they are packed, written beside and renamed.
+//! Tuning databases of this machine: found by path, mapped, unpacked, and written to a temporary file that is
+//! renamed.
 //!
-//! The one idea to keep in mind: a file that was named must be a tuning database; one that is only come across in a folder
-//! may be anything. A file is replaced whole or not at all.
+//! A named file must be a tuning database; one found in a folder may be anything. A file is replaced as a
+//! whole or not at all.
 
 use crate::Contents;
 use crate::inputs::file_error;
@@ -25,7 +26,7 @@ const ALONE: usize = 1 << 18;
 pub struct TuneFile {
     /// Its path as given.
     pub name: String,
-    /// Whether it was named, and not only found in a folder.
+    /// True if it was named, not found in a folder.
     pub named: bool,
     contents: Contents,
 }
@@ -66,7 +67,7 @@ pub fn open(paths: &[PathBuf]) -> (Vec<TuneFile>, Vec<FileError>) {
     (files, errors)
 }
 
-/// Reads files, on all cores where they are large; results are in the order of the files.
+/// Reads files, large ones on all cores; results are in the order of the files.
 pub fn each<'f, T: Send>(files: &'f [TuneFile], read: impl Fn(&'f TuneFile) -> T + Sync + Send) -> Vec<T> {
     let bytes: usize = files.iter().map(|it| it.bytes().len()).sum();
     if bytes < ALONE { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() }
@@ -152,7 +153,7 @@ mod tests {
         let path = scratch.write("a.csv", b"old");
         replace(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        // A folder in the place of the target cannot be renamed over.
+        // A rename cannot replace a folder.
         let folder = scratch.path("folder");
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("inside"), b"x").unwrap();

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 /// Module and name of the class.
 const CLASS: (&str, &str) = ("rockhound._error", "RockhoundError");
 
-/// What introduces the hint in a message.
+/// Separator before the hint in a message.
 const HINT: &str = "\nhint: ";
 
 /// The exception for an error.

@@ -1,7 +1,8 @@
-//! The Python module: the answers of the command as JSON documents, which the Python files beside it make values of.
+//! The Python module: the answers of the command as JSON documents, which the Python files beside it make
+//! values of.
 //!
-//! The one idea to keep in mind: a document has one definition, its JSON schema, so nothing is converted field by field here.
-//! Python's own lock is free while files are read and kernels judged.
+//! A document has one definition, its JSON schema, so nothing is converted field by field here. Python's own
+//! lock is free while files are read and kernels judged.
 
 mod error;
 

@@ -1,7 +1,7 @@
 //! Dumps of the ROCr debug agent.
 //!
-//! The one idea to keep in mind: blocks begin with their titles and have no lengths, so a dump that breaks off is as good as whole up
-//! to there; the line where it ends is kept.
+//! Blocks begin with their titles and have no lengths, so a truncated dump is as good as a complete one up to
+//! its end; the line of the end is kept.
 //!
 //! Source: ROCm/rocr_debug_agent, README.md and `docs/conceptual/user-guide.rst`.
 
@@ -15,7 +15,7 @@ const MOST_INSTRUCTIONS: usize = 4096;
 /// Lanes of a wave.
 const LANES: usize = 64;
 
-/// What made the agent write.
+/// Reason why the agent wrote the report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AgentHeader {
     /// `Queue error (STATUS: text)`.
@@ -39,13 +39,13 @@ pub enum AgentHeader {
 pub struct AgentDump {
     /// Line of the header, 1-based.
     pub line: u32,
-    /// What made it.
+    /// Reason of the report.
     pub header: AgentHeader,
     /// `Faulting page`.
     pub page: Option<u64>,
     /// Waves, in order.
     pub waves: Vec<AgentWave>,
-    /// The line at which the dump breaks off.
+    /// The line at which the dump is truncated.
     pub cut: Option<u32>,
 }
 
@@ -60,7 +60,7 @@ pub struct AgentWave {
     pub pc: u64,
     /// Entry of the kernel, with its name.
     pub entry: Option<(u64, String)>,
-    /// Why it stopped: `MEMORY_VIOLATION`, `ASSERT_TRAP`, ...
+    /// Reasons for the stop: `MEMORY_VIOLATION`, `ASSERT_TRAP`, ...
     pub reasons: Vec<String>,
     /// System registers: `exec`, `vcc`, `status`, ...
     pub system: BTreeMap<String, u64>,
@@ -74,7 +74,7 @@ pub struct AgentWave {
     pub function: Option<String>,
     /// URI of the code object.
     pub code_object: Option<String>,
-    /// Where the code object is loaded: first byte and the one after the last.
+    /// Load address range of the code object: first byte and the one after the last.
     pub loaded: Option<(u64, u64)>,
     /// Instructions around the place.
     pub instructions: Vec<AgentInstruction>,
@@ -91,7 +91,7 @@ pub struct AgentInstruction {
     pub offset: Option<u64>,
     /// Text.
     pub text: String,
-    /// The arrow stands before it.
+    /// True for the instruction after the arrow.
     pub current: bool,
     /// File of its source line.
     pub file: Option<String>,
@@ -108,19 +108,19 @@ impl AgentWave {
         (0..LANES).filter(|lane| exec >> lane & 1 == 1).collect()
     }
 
-    /// The 64-bit value of two vector registers in a lane: what a global access takes as its address.
+    /// The 64-bit value of two vector registers in a lane: the address of a global access.
     pub fn pair(&self, low: u32, lane: usize) -> Option<u64> {
         let at = |number: u32| self.vectors.get(&number)?.get(lane).copied();
         Some(u64::from(at(low.checked_add(1)?)?) << 32 | u64::from(at(low)?))
     }
 
-    /// The instruction the arrow stands before.
+    /// The instruction after the arrow.
     pub fn current(&self) -> Option<&AgentInstruction> {
         self.instructions.iter().find(|it| it.current)
     }
 }
 
-/// Where the reader is within a wave.
+/// State of the reader within a wave.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Head,

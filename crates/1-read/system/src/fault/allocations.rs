@@ -1,7 +1,7 @@
 //! Allocations that a log of the HIP runtime (`AMD_LOG_LEVEL=3`) names.
 //!
-//! The one idea to keep in mind: a call and its result are two lines; with several threads they may not belong together, so an
-//! allocation is only told where the size fits in between.
+//! A call and its result are two lines; with several threads they may not belong together, so an allocation
+//! is only told where the size fits in between.
 
 use super::{address, count};
 
@@ -18,12 +18,13 @@ pub struct Allocation {
     pub freed: Option<u32>,
 }
 
-/// Calls that allocate memory a kernel can reach, take the size as their second argument and log the address they return.
+/// Calls that allocate memory a kernel can reach, take the size as their second argument and log the address
+/// they return.
 const CALLS: [&str; 4] = ["hipMalloc", "hipExtMallocWithFlags", "hipMallocManaged", "hipHostMalloc"];
 /// Calls that free it.
 const FREES: [&str; 3] = ["hipFree (", "hipHostFree (", "hipFreeAsync ("];
 
-/// What follows a call's name: its arguments, or its result.
+/// Text after a call's name: its arguments, or its result.
 enum Call<'a> {
     Arguments(&'a str),
     Result(&'a str),
@@ -73,7 +74,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<Allocation> {
     found
 }
 
-/// Where an address lies: in an allocation, or how far beyond the nearest one.
+/// Location of an address: inside an allocation, or its distance beyond the nearest one.
 pub fn nearest(allocations: &[Allocation], place: u64) -> Option<String> {
     let distance = |it: &Allocation| {
         let end = it.address.saturating_add(it.bytes);

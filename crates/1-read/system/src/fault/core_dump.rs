@@ -1,8 +1,9 @@
 //! Notes of core dumps: of the kernel and gdb (the host's threads), and of ROCr and rocgdb (GPUs and queues).
 //!
-//! The one idea to keep in mind: what waves did lies in the save areas of queues, which only a debugger decodes; the notes say which
-//! GPU and queue raised which exception, which thread got the signal, and which files were mapped.
-//! Sources: ELF specification; Linux `include/uapi/linux/elf.h` and `kfd_ioctl.h`; ROCr `amd_core_dump`, note `NT_AMDGPU_CORE_STATE`.
+//! Wave state is in the save areas of queues, which only a debugger decodes; the notes tell which GPU and
+//! queue raised which exception, which thread got the signal, and which files were mapped. Sources: ELF
+//! specification; Linux `include/uapi/linux/elf.h` and `kfd_ioctl.h`; ROCr `amd_core_dump`, note
+//! `NT_AMDGPU_CORE_STATE`.
 
 use crate::Error;
 
@@ -24,9 +25,9 @@ const FILES: u32 = 0x4649_4c45;
 pub struct Exception {
     /// Name without its prefix: `QUEUE_WAVE_MEMORY_VIOLATION`.
     pub name: &'static str,
-    /// What it means.
+    /// Meaning.
     pub meaning: &'static str,
-    /// What to do.
+    /// Next step.
     pub next: &'static str,
 }
 
@@ -35,11 +36,11 @@ pub struct Exception {
 pub struct CoreGpu {
     /// Number that the compute driver gave it.
     pub id: u32,
-    /// PCI address: `0000:05:00.0`; none where the dump has none.
+    /// PCI address: `0000:05:00.0`; `None` if the dump has none.
     pub bdf: Option<String>,
-    /// Target: `gfx942`; none where the dump has none.
+    /// Target: `gfx942`; `None` if the dump has none.
     pub target: Option<String>,
-    /// What it raised.
+    /// Exceptions it raised.
     pub exceptions: Vec<Exception>,
 }
 
@@ -50,7 +51,7 @@ pub struct CoreQueue {
     pub id: u32,
     /// Number of its GPU.
     pub gpu: u32,
-    /// What it raised.
+    /// Exceptions it raised.
     pub exceptions: Vec<Exception>,
 }
 
@@ -63,7 +64,7 @@ pub struct CoreSignal {
     pub address: Option<u64>,
 }
 
-/// What the notes of a core dump say.
+/// Facts of the notes of a core dump.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CoreDump {
     /// Program, as the kernel shortens it, and its arguments.
@@ -76,7 +77,7 @@ pub struct CoreDump {
     pub signal: Option<CoreSignal>,
     /// Mapped files that hold code of GPUs as a rule: programs and libraries, each once.
     pub files: Vec<String>,
-    /// Whether there is a note on GPUs.
+    /// True if the dump has a note on GPUs.
     pub has_gpus: bool,
     /// GPUs.
     pub gpus: Vec<CoreGpu>,
@@ -84,7 +85,7 @@ pub struct CoreDump {
     pub queues: Vec<CoreQueue>,
     /// Bytes of memory in the dump.
     pub memory: u64,
-    /// What could not be read, and why.
+    /// Unreadable parts, with reasons.
     pub problems: Vec<String>,
 }
 
@@ -94,10 +95,10 @@ pub fn is_core(bytes: &[u8]) -> bool {
 }
 
 impl CoreDump {
-    /// Reads the notes of a core dump. What breaks off is a problem beside the rest.
+    /// Reads the notes of a core dump. Truncation is a problem beside the remaining facts.
     ///
     /// # Errors
-    /// A file that is no 64-bit little-endian core dump, or ends within its head.
+    /// Fails if a file is not a 64-bit little-endian core dump, or ends within its header.
     pub fn read(bytes: &[u8]) -> Result<CoreDump, Error> {
         if !is_core(bytes) || bytes.get(4..6) != Some(&[2, 1]) {
             return Err(Error::whole("no 64-bit core dump"));
@@ -241,7 +242,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
 }
 
-/// Owner, kind and body of a note, and what follows it.
+/// Owner, kind and body of a note, and the remaining bytes.
 type Note<'a> = (&'a [u8], u32, &'a [u8], &'a [u8]);
 
 /// The first note.

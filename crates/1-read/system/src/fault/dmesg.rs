@@ -1,7 +1,7 @@
 //! The kernel's log: page faults of GPUs, and other events that end or slow GPU work.
 //!
-//! The one idea to keep in mind: events are rows of `data/kernel-events.tsv`; what repeats is counted once per device, and lines of
-//! level `err` that no row knows are counted by their first word.
+//! Events are rows of `data/kernel-events.tsv`; what repeats is counted once per device, and lines of level
+//! `err` that no row knows are counted by their first word.
 //!
 //! Source: the amdgpu driver (`gmc_v9_0.c`, `amdgpu_ras.c`), amd/node-scraper's list of what to look for.
 
@@ -24,7 +24,8 @@ pub struct PageFault {
     pub bdf: String,
     /// `gfxhub0`, `mmhub0`.
     pub hub: String,
-    /// Whether the hardware retries: `retry` and `no-retry`; `None` where older drivers do not say.
+    /// Whether the hardware retries: `retry` and `no-retry`; `None` for older drivers, which do not report
+    /// it.
     pub retry: Option<bool>,
     /// Process.
     pub process: Option<String>,
@@ -46,7 +47,7 @@ pub struct PageFault {
     pub rw: Option<u64>,
     /// More faults followed that are not in the log.
     pub more_faults: Option<u64>,
-    /// The block breaks off before its fields.
+    /// The block is truncated before its fields.
     pub cut: bool,
 }
 
@@ -59,15 +60,15 @@ pub struct KernelEvent {
     pub severity: &'static str,
     /// GPU or other device.
     pub device: Option<String>,
-    /// What it means; empty where no row knows.
+    /// Meaning; empty if no row matches.
     pub meaning: &'static str,
-    /// What to do; empty where no row knows.
+    /// Next step; empty if no row matches.
     pub next: &'static str,
     /// First line, 1-based.
     pub line: u32,
     /// Its text.
     pub text: String,
-    /// How often.
+    /// Number of occurrences.
     pub times: u32,
 }
 

@@ -7,7 +7,7 @@ use super::{address, count};
 pub struct EmulatorFault {
     /// Line, 1-based.
     pub line: u32,
-    /// What went wrong.
+    /// Cause of the failure.
     pub cause: String,
     /// Kernel.
     pub kernel: String,

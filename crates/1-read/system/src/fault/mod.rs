@@ -1,7 +1,7 @@
 //! Reports of faults: messages of the runtime, dumps of the debug agent, kernel logs, the emulator's own.
 //!
-//! The one idea to keep in mind: these texts stand in the middle of others, behind progress bars and among the output of many
-//! ranks, so each is looked for in every line; a report that breaks off is kept as far as it goes, and says so.
+//! These texts occur amid others, behind progress bars and in the output of many ranks, so each is searched
+//! for in every line; a truncated report is kept up to its end and marked as truncated.
 
 mod agent;
 mod allocations;
@@ -85,7 +85,7 @@ impl FaultLog {
         Ok(log)
     }
 
-    /// Whether it says nothing of a fault.
+    /// True if it contains no fault.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
             && self.dumps.is_empty()

@@ -1,4 +1,4 @@
-//! What reasons of faults mean: rows of `data/fault-reasons.tsv`.
+//! Meanings of fault reasons: rows of `data/fault-reasons.tsv`.
 
 /// Meaning and remedy of a reason, as the runtime, the HSA status or the debug agent writes it.
 pub fn meaning(key: &str) -> Option<(&'static str, &'static str)> {

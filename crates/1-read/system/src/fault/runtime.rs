@@ -1,10 +1,11 @@
 //! Messages of the ROCr and HIP runtimes.
 //!
-//! Source: ROCm/rocm-systems, rocr-runtime `core/runtime/runtime.cpp`, clr `rocclr/device/rocm/rocdevice.cpp`.
+//! Source: ROCm/rocm-systems, rocr-runtime `core/runtime/runtime.cpp`, clr
+//! `rocclr/device/rocm/rocdevice.cpp`.
 
 use super::{address, count};
 
-/// Why memory could not be accessed, in the order the runtime tests them.
+/// Reason why memory could not be accessed, in the order the runtime tests them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// No page, or one of the kernel.
@@ -49,7 +50,7 @@ impl Reason {
     }
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Message {
     /// `Memory access fault by GPU node-N`.
@@ -60,7 +61,7 @@ pub enum Message {
         address: u64,
         /// False where the runtime says that the address may be off.
         exact: bool,
-        /// Why.
+        /// Reason.
         reason: Reason,
     },
     /// `HW Exception by GPU node-N`.
@@ -76,7 +77,7 @@ pub enum Message {
         node: u32,
         /// Address.
         address: u64,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// `Queue at P inactivated due to async error:` with the status on the next line.
@@ -101,14 +102,14 @@ pub enum Message {
     },
 }
 
-/// A message and where it stands.
+/// A message and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuntimeMessage {
     /// Line, 1-based.
     pub line: u32,
-    /// What stands before it on the line: the rank, a progress bar.
+    /// Text before it on the line: the rank, a progress bar.
     pub before: String,
-    /// What it says.
+    /// Content.
     pub message: Message,
 }
 
@@ -137,7 +138,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<RuntimeMessage> {
     found
 }
 
-/// Start of a phrase and what follows it.
+/// Start of a phrase and the text after it.
 fn after<'a>(line: &'a str, phrase: &str) -> Option<(usize, &'a str)> {
     let start = line.find(phrase)?;
     Some((start, &line[start + phrase.len()..]))

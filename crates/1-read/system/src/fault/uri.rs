@@ -1,12 +1,12 @@
 //! Names of code objects: URIs, and the names of files that the debug agent saves them under.
 //!
-//! The one idea to keep in mind: the saved name is lossy (`/a/b` and `/a_b` give one name), so a file is matched by the size and
-//! offset at its end, never by undoing the rule.
+//! The saved name is lossy (`/a/b` and `/a_b` give one name), so a file is matched by the size and offset at
+//! its end, never by undoing the rule.
 
 /// A code object's URI.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeObjectUri {
-    /// As written.
+    /// Original text.
     pub uri: String,
     /// Path of a `file://`, percent signs decoded.
     pub path: Option<String>,

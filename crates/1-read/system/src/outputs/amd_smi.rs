@@ -1,9 +1,9 @@
 //! `amd-smi`: JSON of old and new versions, and the indented text.
 //!
-//! The one idea to keep in mind: the text is read into the same tree of keys as the JSON, in lower case, so one table of paths
-//! serves both.
+//! The text is read into the same tree of keys as the JSON, in lower case, so one table of paths serves both.
 //!
-//! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of amd/node-scraper.
+//! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of
+//! amd/node-scraper.
 
 use crate::Fact;
 use crate::gpu::{Gpu, PairLink};
@@ -84,7 +84,8 @@ fn fact<T>(value: Option<&Value>, from: &str, path: &str, read: impl Fn(&Value) 
     }
 }
 
-/// Limits in force: the old single status, or one status per limit of the new block. Newer tools keep the old field as `N/A`.
+/// Limits in force: the old single status, or one status per limit of the new block. Newer tools keep the old
+/// field as `N/A`.
 fn throttle(record: &Value, from: &str) -> Fact<Vec<String>> {
     if let Some(Value::Object(block)) = record.get("throttle") {
         let mut known = false;
@@ -187,7 +188,7 @@ pub(crate) fn text_records(text: &str) -> Vec<Value> {
     records
 }
 
-/// The object at a path, made where it is not there.
+/// The object at a path, created if missing.
 fn block<'a>(record: &'a mut Value, path: &[(usize, String)]) -> Option<&'a mut Map<String, Value>> {
     let mut at = record.as_object_mut()?;
     for (_, key) in path {

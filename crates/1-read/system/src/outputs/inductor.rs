@@ -1,8 +1,10 @@
-//! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of its cache.
+//! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of
+//! its cache.
 //!
-//! The one idea to keep in mind: the environment says what was asked for, the code what was in force when it was written; settings made in
-//! Python or by options of `torch.compile` are seen here only.
-//! Source: PyTorch, `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py` (`torch._inductor.config`).
+//! The environment shows the requested settings, the code the ones in force when it was written; settings
+//! made in Python or by options of `torch.compile` appear only here. Source: PyTorch,
+//! `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py`
+//! (`torch._inductor.config`).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,7 @@ const META: &str = "inductor_meta={";
 /// Begin of a setting of a program that runs a graph again.
 const CONFIG: &str = "torch._inductor.config.";
 
-/// What code of Inductor says.
+/// Facts from Inductor's code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InductorCode {
     /// File.
@@ -37,7 +39,7 @@ pub struct InductorCode {
 }
 
 impl InductorCode {
-    /// The value that a setting has everywhere; none where it is not there or differs.
+    /// The value that a setting has everywhere; `None` if it is missing or differs.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let values = self.settings.get(name)?;
         let (first, _) = values.first_key_value()?;
@@ -49,7 +51,8 @@ impl InductorCode {
         self.setting(name) == Some("True")
     }
 
-    /// The variables that would set what the code has, as far as settings have one: `max_autotune` is `TORCHINDUCTOR_MAX_AUTOTUNE`.
+    /// The variables that would set the code's settings, if a setting has one: `max_autotune` is
+    /// `TORCHINDUCTOR_MAX_AUTOTUNE`.
     pub fn as_environment(&self) -> crate::Environment {
         let mut environment = crate::Environment::default();
         for name in self.settings.keys() {
@@ -76,21 +79,21 @@ impl InductorCode {
 
 /// Files of code and of winners of a folder that are read; a cache of a year may have more.
 pub const MOST_FILES: usize = 20_000;
-/// Files that are named where they cannot be read.
+/// Most unreadable files listed by name.
 const MOST_NAMED: usize = 5;
 
-/// What a path in a folder of Inductor holds: code, a winner of autotuning, a compiled graph.
+/// Content of a path in a folder of Inductor: code, a winner of autotuning, a compiled graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InductorFile {
     /// Code in Python.
     Code,
     /// Winner of autotuning, JSON.
     Winner,
-    /// Compiled graph, of which only the number is of use.
+    /// Compiled graph, which is only counted.
     Graph,
 }
 
-/// What a file is by its path below the folder, with `/` between folders; none where it is of no use here.
+/// Kind of a file by its path below the folder, with `/` between folders; `None` if it is of no use here.
 pub fn inductor_file(path: &str) -> Option<InductorFile> {
     let parts: Vec<&str> = path.split('/').collect();
     let name = parts.last().copied().unwrap_or_default();
@@ -103,7 +106,7 @@ pub fn inductor_file(path: &str) -> Option<InductorFile> {
     }
 }
 
-/// Whether paths below a folder are those of a cache of Inductor, or of `torch_compile_debug`.
+/// True if the paths below a folder belong to a cache of Inductor, or to `torch_compile_debug`.
 pub fn is_inductor_folder<'p>(mut paths: impl Iterator<Item = &'p str>) -> bool {
     paths.any(|path| {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -115,7 +118,7 @@ pub fn is_inductor_folder<'p>(mut paths: impl Iterator<Item = &'p str>) -> bool 
 }
 
 impl InductorCode {
-    /// What the files of a folder say together; paths are below the folder, graphs need no bytes.
+    /// Combined facts of the files of a folder; paths are relative to the folder, graphs need no bytes.
     pub fn of_folder<'b>(name: &str, files: impl Iterator<Item = (&'b str, &'b [u8])>) -> InductorCode {
         let mut all = InductorCode { file: name.to_owned(), ..InductorCode::default() };
         for (path, bytes) in files {
@@ -124,7 +127,7 @@ impl InductorCode {
                 Some(InductorFile::Winner) => all.winner(path, bytes),
                 Some(InductorFile::Code) => {
                     let text = String::from_utf8_lossy(bytes);
-                    // Helpers and benchmarks of the user lie beside it.
+                    // Helpers and benchmarks of the user are in the same folder.
                     if is(&text) {
                         let own = read(&text, path);
                         all.files += 1;
@@ -169,7 +172,7 @@ impl InductorCode {
         }
     }
 
-    /// What a folder holds, as words: `12 files of code, 5 graphs, 9 winners of autotuning`.
+    /// Content of a folder, as words: `12 files of code, 5 graphs, 9 winners of autotuning`.
     pub fn folder_words(&self) -> Option<String> {
         if self.files + self.graphs + self.winners == 0 {
             return None;

@@ -1,7 +1,6 @@
 //! `lspci -vvv`: access control of ports, links of GPUs; also only its lines with `ACSCtl`.
 //!
-//! The one idea to keep in mind: without root the capabilities read `<access denied>`, and then the absence of `SrcValid+` says
-//! nothing.
+//! Without root the capabilities read `<access denied>`, and then the absence of `SrcValid+` says nothing.
 
 use crate::Fact;
 use crate::gpu::{AcsPort, Gpu};

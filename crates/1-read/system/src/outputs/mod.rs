@@ -1,4 +1,4 @@
-//! What the tools of AMD, PCI and containers print.
+//! Outputs of AMD's tools and the tools of PCI and containers.
 
 pub(crate) mod amd_smi;
 pub(crate) mod docker;

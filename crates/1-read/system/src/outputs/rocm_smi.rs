@@ -1,13 +1,13 @@
 //! `rocm-smi`: the concise table, `--json`, `--showtopo` and lines `GPU[0] : key: value`.
 //!
-//! The one idea to keep in mind: columns of the table are found by their heads; the keys of the JSON carry units and stray colons.
+//! Columns of the table are found by their heads; the keys of the JSON carry units and stray colons.
 
 use crate::Fact;
 use crate::gpu::{Gpu, PairLink};
 use crate::values::{bdf, leading_number, said};
 use serde_json::{Map, Value};
 
-/// What stands in every text of this tool.
+/// Text in every output of this tool.
 pub(crate) const BANNER: &str = "ROCm System Management Interface";
 
 /// GPUs of `--json`: an object per card.
@@ -81,7 +81,8 @@ fn columns(head: &str) -> Vec<(String, usize)> {
     out
 }
 
-/// The table of `rocm-smi` without options. Cells stand below their heads; fields of one cell are divided by `, `.
+/// The table of `rocm-smi` without options. Cells are below their headings; `, ` separates fields of one
+/// cell.
 fn table(text: &str, from: &str) -> Vec<Gpu> {
     let mut gpus = Vec::new();
     let mut head: Vec<(String, usize)> = Vec::new();

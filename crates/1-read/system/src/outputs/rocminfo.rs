@@ -1,6 +1,6 @@
 //! `rocminfo`: agents of the HSA runtime.
 //!
-//! The one idea to keep in mind: an agent begins at `Agent N`, and its own fields stand before those of its pools and ISAs.
+//! An agent begins at `Agent N`; its fields come before the fields of its pools and ISAs.
 
 use crate::Fact;
 use crate::gpu::Gpu;

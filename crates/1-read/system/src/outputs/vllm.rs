@@ -1,6 +1,7 @@
-//! The log of a vLLM server: which attention backend was chosen, and what it warns of.
+//! The log of a vLLM server: the chosen attention backend, and warnings.
 
-/// Lines that prove a backend, and its name. Source: vLLM `vllm/platforms/rocm.py` and its guide for AMD GPUs.
+/// Lines that prove a backend, and its name. Source: vLLM `vllm/platforms/rocm.py` and its guide for AMD
+/// GPUs.
 const BACKENDS: [(&str, &str); 6] = [
     ("Using Aiter Flash Attention backend on V1 engine", "AITER MHA"),
     ("Using AITER MLA backend", "AITER MLA"),
@@ -10,7 +11,7 @@ const BACKENDS: [(&str, &str); 6] = [
     ("Using Rocm Attention", "ROCm split attention"),
 ];
 
-/// What a server said.
+/// Facts from a server's log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ServerLog {
     /// File.

@@ -1,4 +1,4 @@
-//! The captured samples of ../shared/system: facts equal to those of its NOTES.md.
+//! The captured samples of ../shared/system: their facts equal the ones in its NOTES.md.
 
 use system::{Document, Machine, Tree, recognize};
 

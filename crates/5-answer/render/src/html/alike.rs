@@ -1,7 +1,8 @@
 //! Rows that say nothing, written once.
 //!
-//! The one idea to keep in mind: a GPU has up to 128 channels, and a counter nobody recorded is missing for all of them. A run
-//! of parts is one row only where every kernel says so too, since the script puts each kernel's numbers into the same places.
+//! A GPU has up to 128 channels, and an unrecorded counter is missing for all of them. A run of parts becomes
+//! one row only if it does so for every kernel, because the script puts each kernel's numbers into the same
+//! cells.
 
 use std::ops::Range;
 use view::{Cell, Page, Row, Table};

@@ -1,7 +1,7 @@
 //! Cells of tables as text, and in one line per kernel for the script.
 //!
-//! The one idea to keep in mind: the script puts text into cells in the order of the page and formats nothing, so the
-//! number of places and the numbers of every kernel must come from the same function.
+//! The script puts text into cells in the order of the page and formats nothing, so the number of places and
+//! the numbers of every kernel must come from the same function.
 
 use crate::text::figure;
 use std::borrow::Cow;
@@ -20,18 +20,18 @@ pub(crate) struct CellView<'a> {
     pub(crate) class: &'static str,
     /// Length of the bar.
     pub(crate) bar: Option<String>,
-    /// Why there is no number.
+    /// Reason for the missing number.
     pub(crate) reason: Option<&'a Missing>,
     /// Beyond the noise of the dispatches.
     pub(crate) strong: bool,
 }
 
-/// Whether a change stands behind the column's value.
+/// True if the column shows a change after its value.
 pub(crate) fn has_change(column: &Column) -> bool {
     column.recording > 0 && !column.kind.is_words()
 }
 
-/// The cells of a row, those of changes included.
+/// Cells of a row, including changes.
 pub(crate) fn of_row<'a>(table: &'a Table, row: &'a Row) -> Vec<CellView<'a>> {
     let mut out = Vec::with_capacity(table.columns.len());
     for (at, column) in table.columns.iter().enumerate() {
@@ -92,15 +92,16 @@ pub(crate) fn number(n: &Number) -> String {
     n.get().map_or_else(|| "n/a".to_owned(), |v| figure::figure(v, DECIMALS).text())
 }
 
-/// The cells of `own`, a kernel's table, in the places of `whole`, of whose rows those at `shown` have places. A row that the
-/// kernel lacks is left blank.
+/// Cells of `own`, a kernel's table, in the layout of `whole`; `shown` lists the rows of `whole` in the page.
+/// A row that the kernel lacks is left blank.
 pub(crate) fn places(
     whole: &Table,
     shown: impl Iterator<Item = usize>,
     own: Option<&Table>,
     out: &mut String,
 ) {
-    // Where every column of the whole stands in the kernel's table, which may have one column for both recordings.
+    // Index in the kernel's table of every column of the whole; the kernel's table may have one column for
+    // both recordings.
     let columns: Vec<Option<usize>> = whole
         .columns
         .iter()

@@ -1,4 +1,5 @@
-//! Code of kernels: what stands in the page without scripts, and the columns the script draws from.
+//! Code of kernels: the part written into the page for readers without scripts, and the columns the script
+//! draws from.
 
 use super::tables::{short_name, whole_name};
 use crate::text::{self, visible};
@@ -100,7 +101,7 @@ impl<'a> CodeView<'a> {
     }
 }
 
-/// What waves waited for before an instruction, or did not issue it for.
+/// Wait or stall reason of an instruction.
 fn why(line: &ListingLine) -> Option<&str> {
     match (&line.run, &line.samples) {
         (Some(run), _) => Some(&run.stall.as_ref()?.why),

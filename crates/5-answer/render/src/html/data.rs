@@ -1,7 +1,7 @@
-//! What the script works on, as JSON in the page.
+//! Data of the page's script, as JSON in the page.
 //!
-//! The one idea to keep in mind: it is long tables in columns, and numbers as texts that are ready to be shown; `<` is
-//! written as an escape, so no name can end the script element.
+//! It is long tables in columns, and numbers as texts that are ready to be shown; `<` is written as an
+//! escape, so no name can end the script element.
 
 use super::cells;
 use super::code::CodeData;
@@ -132,7 +132,7 @@ fn kernels(page: &Page) -> Kernels<'_> {
         out.drawn.push(page.kernels.iter().map(|k| at.get(k.name.as_str()).copied()).collect());
     }
     for (row, k) in kernel_rows(page).into_iter().zip(&page.kernels) {
-        // A name that is short enough to be shown whole stands once.
+        // A name short enough to be shown in full is stored once.
         out.name.push(if row.name == row.short { Cow::Borrowed("") } else { row.name });
         out.short.push(row.short);
         out.dispatches.push(k.dispatches);
@@ -184,7 +184,7 @@ fn details(page: &Page) -> BTreeMap<usize, Detail> {
                 cells::places(table, runs.iter().map(|run| run.start), own, &mut cells);
             }
             let mut memory = memory(page, detail.memory_chart.as_ref(), detail.base_memory.as_ref());
-            // The numbers of a kernel are as sure as those of the whole run.
+            // The numbers of a kernel have the same accuracy as the numbers of the whole run.
             memory.iter_mut().for_each(|slots| slots.trust.clear());
             (at, Detail { cells, memory })
         })

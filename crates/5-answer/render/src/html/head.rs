@@ -1,4 +1,4 @@
-//! What was measured, and the verdict: the first screen.
+//! First screen of the page: the measured work and the verdict.
 
 use crate::marks::{self, signed};
 use crate::text::{shorten, visible};
@@ -35,7 +35,7 @@ pub(crate) struct RecordingView<'a> {
     pub(crate) lines: Vec<(&'a str, Cow<'a, str>)>,
 }
 
-/// What stops the kernel of most time.
+/// Limiter of the kernel with the most time.
 pub(crate) struct VerdictView<'a> {
     pub(crate) kernel: String,
     pub(crate) headline: Cow<'a, str>,
@@ -45,7 +45,7 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) bar: String,
     pub(crate) gap: Option<String>,
     pub(crate) notes: Vec<Cow<'a, str>>,
-    /// Which of the kernels it is about.
+    /// Words for the kernels it describes.
     pub(crate) which: &'static str,
     /// Percent of the time of that kernel.
     pub(crate) time: Option<String>,
@@ -184,7 +184,7 @@ fn recording(input: &Input, at: usize, many: usize) -> Option<RecordingView<'_>>
     })
 }
 
-/// The filters of a page from a server; each choice with whether it is the present one.
+/// Filters of a page from a server, each choice marked if selected.
 pub(crate) struct LiveView<'a> {
     pub(crate) version: &'a str,
     pub(crate) url: &'a str,

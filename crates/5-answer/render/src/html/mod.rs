@@ -1,7 +1,7 @@
 //! The report as one HTML file.
 //!
-//! The one idea to keep in mind: templates write everything a reader without scripts needs, escaped; the script only swaps
-//! the numbers of a chosen kernel into places that are there, sorts, filters, and draws what is too long for a page.
+//! Templates write everything a reader without scripts needs, escaped; the script only swaps the numbers of a
+//! chosen kernel into existing cells, sorts, filters, and draws lists too long for a page.
 
 mod alike;
 mod cells;
@@ -41,16 +41,16 @@ const SCRIPT: &str = concat!(
     include_str!("script/live.js"),
     include_str!("script/start.js")
 );
-/// The style sheet of the page, without that of the charts.
+/// Style sheet of the page, without the sheet of the charts.
 const SHEET: &str = concat!(include_str!("page.css"), include_str!("timeline.css"));
 
-/// Rows of a long table that stand in the page itself; the script draws the others as they are scrolled to.
+/// Rows of a long table written into the page itself; the script draws the others as they are scrolled to.
 pub(crate) const ROWS: usize = 100;
 
 /// Facts of a machine with their values as shown.
 type Facts<'a> = Vec<(&'a view::NamedValue, Cow<'a, str>)>;
 
-/// What every page begins and ends with.
+/// Opening and end of every page.
 struct Frame<'a> {
     title: String,
     version: &'a str,
@@ -197,7 +197,7 @@ fn variables() -> String {
     )
 }
 
-/// How a content security policy names a script: `sha256-…` in base 64.
+/// Hash of a script in a content security policy: `sha256-…` in base 64.
 fn hash(script: &[u8]) -> String {
     format!("sha256-{}", STANDARD.encode(Hash::hash(script)))
 }

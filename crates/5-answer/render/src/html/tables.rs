@@ -33,7 +33,7 @@ pub(crate) struct KernelRow<'a> {
     pub(crate) roof_sign: &'static str,
     pub(crate) verdict: Cow<'a, str>,
     pub(crate) findings: [usize; 3],
-    /// Findings by severity, those that there are.
+    /// Number of findings by severity, without zeros.
     pub(crate) badges: Vec<(usize, &'static str)>,
     pub(crate) base: String,
     pub(crate) change: String,
@@ -141,7 +141,7 @@ pub(crate) struct AlsoView<'a> {
     pub(crate) evidence: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// Where a finding stands.
+/// Location of a finding.
 pub(crate) struct PlaceView<'a> {
     pub(crate) source: Option<String>,
     pub(crate) address: Option<u64>,
@@ -245,7 +245,7 @@ fn place(place: &view::Place) -> PlaceView<'_> {
 pub(crate) struct PanelView<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: Cow<'a, str>,
-    /// Title of the panel, where it begins with this table.
+    /// Title of the panel, if this table is its first.
     pub(crate) begins: Option<&'a str>,
     pub(crate) label: &'a str,
     pub(crate) columns: Vec<ColumnView<'a>>,
@@ -254,7 +254,7 @@ pub(crate) struct PanelView<'a> {
     pub(crate) notes: Vec<Cow<'a, str>>,
     /// Whether a chosen kernel has numbers for it.
     pub(crate) swaps: bool,
-    /// Why it has no number at all.
+    /// Reason if it has no number at all.
     pub(crate) empty: Option<String>,
 }
 
@@ -350,7 +350,7 @@ pub(crate) fn swapped(page: &Page) -> impl Iterator<Item = &Table> {
     speed.chain(in_panels(page)).filter(|t| swaps(page, t))
 }
 
-/// Tables of what a run would take otherwise; their rows are kernels with what each would save.
+/// Tables of predicted times; their rows are kernels with the savings of each.
 const PREDICTIONS: [&str; 2] = ["0.3", "0.4"];
 
 fn swaps(page: &Page, table: &Table) -> bool {
@@ -368,7 +368,7 @@ fn in_panels(page: &Page) -> impl Iterator<Item = &Table> {
     page.report.tables.iter().filter(move |t| !apart(t) && !PREDICTIONS.contains(&t.id.as_str()))
 }
 
-/// What limits are worth and what changes would bring, of the kernels of most time.
+/// Gains of lifted limits and of changes, for the kernels with the most time.
 pub(crate) fn predictions(page: &Page) -> Vec<PanelView<'_>> {
     let tables = page.report.tables.iter();
     tables
@@ -377,7 +377,7 @@ pub(crate) fn predictions(page: &Page) -> Vec<PanelView<'_>> {
         .collect()
 }
 
-/// Tables below the charts, those of a panel together.
+/// Tables below the charts, grouped by panel.
 pub(crate) fn panels(page: &Page) -> Vec<PanelView<'_>> {
     let mut before = "";
     in_panels(page)

@@ -1,8 +1,8 @@
 //! The timeline of a page: its section, and its spans for the script.
 //!
-//! The one idea to keep in mind: spans are numbers in bytes, differences of variable length in base64, so a million of them are some
-//! megabytes; the script draws on a canvas what a pixel shows and no more. Names reach the page as JSON and are only ever drawn or
-//! set as text.
+//! Spans are numbers in bytes, differences of variable length in base64, so a million of them are some
+//! megabytes; the script draws on a canvas, at most one item per pixel. Names reach the page as JSON and are
+//! only ever drawn or set as text.
 
 use super::tables::whole_name;
 use base64::Engine as _;
@@ -13,7 +13,7 @@ use view::{TimelineChart, TimelineLane, thousands};
 
 /// The section.
 pub(crate) struct TimelineView<'a> {
-    /// How many spans on what.
+    /// Number of spans, and their kind.
     pub(crate) contents: String,
     pub(crate) from: Cow<'a, str>,
     /// Tables of the selection: key and title.

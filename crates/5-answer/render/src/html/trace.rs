@@ -1,6 +1,6 @@
-//! The page of traces: what was found, the timeline, tables.
+//! Page of traces: findings, the timeline, tables.
 //!
-//! The one idea to keep in mind: it is made of the same parts as the page of a recording, so both look and work alike.
+//! It is made of the same parts as the page of a recording, so both look and work alike.
 
 use super::head::LiveView;
 use super::tables::{FindingView, PanelView, whole_name};
@@ -115,7 +115,7 @@ fn word(kind: NoteKind) -> &'static str {
     }
 }
 
-/// Tables, those of a panel together.
+/// Tables, grouped by panel.
 fn panels<'a>(page: &'a TimelinePage, names: &[&'a str]) -> Vec<PanelView<'a>> {
     let mut before = "";
     page.survey

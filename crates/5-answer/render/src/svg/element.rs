@@ -1,6 +1,6 @@
 //! SVG elements, written in order.
 //!
-//! The one idea to keep in mind: every value passes through [`escape`], names of kernels as well as numbers.
+//! Every value passes through [`escape`], names of kernels as well as numbers.
 
 use std::fmt::{Display, Write};
 
@@ -15,7 +15,7 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// Begins an element that others stand in.
+    /// Begins an element that contains others.
     pub(crate) fn open(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         self.start(name, attributes);
         self.out.push('>');
@@ -29,7 +29,7 @@ impl Svg {
         }
     }
 
-    /// An element in which nothing stands.
+    /// An empty element.
     pub(crate) fn leaf(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         self.start(name, attributes);
         self.out.push_str("/>");
@@ -42,7 +42,7 @@ impl Svg {
         self.close();
     }
 
-    /// Text at a place, which is where it starts.
+    /// Text that starts at a position.
     pub(crate) fn label(&mut self, class: &str, at: (f64, f64), text: &str) {
         self.text("text", &[("class", &class), ("x", &At(at.0)), ("y", &At(at.1))], text);
     }
@@ -54,7 +54,7 @@ impl Svg {
         self.text("text", place, text);
     }
 
-    /// What a pointer over the innermost element shows.
+    /// Tooltip of the innermost element.
     pub(crate) fn title(&mut self, text: &str) {
         self.text("title", &[], text);
     }
@@ -77,7 +77,7 @@ impl Svg {
         self.leaf("rect", &[own, also].concat());
     }
 
-    /// What a picture of its own stands on.
+    /// Background of a standalone picture.
     pub(crate) fn ground(&mut self, width: f64, height: f64) {
         self.leaf("rect", &[("class", &"ground"), ("width", &At(width)), ("height", &At(height))]);
     }
@@ -87,7 +87,7 @@ impl Svg {
         escape(text, &mut self.out);
     }
 
-    /// Everything written; what is still open is closed.
+    /// Closes open elements and returns the text.
     pub(crate) fn finish(mut self) -> String {
         while !self.open.is_empty() {
             self.close();
@@ -145,7 +145,8 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Width of text of a size, in pixels, about: digits and lower-case letters are half as wide as they are high.
+/// Width of text of a size, in pixels, about: digits and lower-case letters are half as wide as they are
+/// high.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     let units: f64 = text
         .chars()

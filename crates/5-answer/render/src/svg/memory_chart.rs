@@ -1,7 +1,7 @@
 //! The memory chart as a diagram: blocks in columns, what flows between them on arrows.
 //!
-//! The one idea to keep in mind: where things stand follows from blocks and links; every number goes through a slot, so a
-//! page can put another kernel's numbers into the same diagram.
+//! The layout follows from blocks and links; every number goes through a slot, so a page can put another
+//! kernel's numbers into the same diagram.
 
 use super::element::{At, Points, Svg};
 use super::number::quantity;
@@ -33,10 +33,10 @@ const WIDTH: f64 = BLOCK[0] + BLOCK[1] + BLOCK[2] + BLOCK[3] + 3.0 * LINK + 4.0;
 pub struct Slots {
     /// Text of each number.
     pub texts: Vec<String>,
-    /// How far each can be trusted; empty where all were measured.
+    /// Accuracy of each; empty if all were measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<String>,
-    /// Percent of a peak of each bar and each arrow; `None` where it has none or it is not known.
+    /// Percent of a peak of each bar and each arrow; `None` if it has no peak or is unknown.
     pub shares: Vec<Option<f64>>,
 }
 
@@ -77,7 +77,7 @@ pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
     svg.finish()
 }
 
-/// The numbers of `chart` as they stand in the diagram of `whole`.
+/// The numbers of `chart` in the layout of `whole`.
 pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
     let mut slots = draw(&mut Svg::default(), &Layout::of(whole), chart);
     if slots.trust.iter().all(String::is_empty) {
@@ -86,7 +86,7 @@ pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
     slots
 }
 
-/// What the chart says, for those who do not see it.
+/// Description of the chart for readers who do not see it.
 fn describe(chart: &MemoryChart) -> String {
     let mut parts = Vec::new();
     for link in &chart.links {
@@ -150,7 +150,7 @@ impl Layout {
         }
         let mut bottom = y - GAP;
         bottom = column(0).map(|block| 1.0 + facts(block)).fold(bottom, f64::max);
-        // L2 and what is behind it stand beside the caches that reach it.
+        // The L2 and the blocks behind it are level with the caches that reach it.
         let top = placed.iter().find(|it| it.id != BlockId::Lds).map_or(1.0, |it| it.y);
         let mut below = top;
         let mut above: Option<BlockId> = None;
@@ -240,7 +240,7 @@ fn draw_block(svg: &mut Svg, it: &Placed, block: &MemoryBlock, slots: &mut Slots
     }
 }
 
-/// Why nothing is known of what happens in a block, in lines.
+/// Reason why the activity of a block is unknown, in lines.
 fn reason(block: &MemoryBlock) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in block.unseen.unwrap_or_default().split_whitespace() {
@@ -264,7 +264,7 @@ fn number(number: &Number, unit: &str, mark: Option<Mark>) -> String {
     number.get().map_or_else(|| "n/a".to_owned(), |value| signed(mark, quantity(value, unit)))
 }
 
-/// How far numbers can be trusted, each with what it is; one of a kind needs no name.
+/// Accuracy of numbers, each with its name; a single kind needs no name.
 fn words<const N: usize>(marks: [(&str, Option<Mark>); N]) -> String {
     let known = marks.iter().filter_map(|(name, mark)| Some((*name, (*mark)?)));
     let one = |(name, mark): (&str, Mark)| {
@@ -296,12 +296,12 @@ fn slot(
     slots.trust.push(trust);
 }
 
-/// How much of a peak colours an arrow: from 20, 50 and 80 percent.
+/// Colour step of an arrow by its percentage of the peak: from 20, 50 and 80 percent.
 pub(crate) fn step(percent: Option<f64>) -> usize {
     percent.map_or(0, |percent| [20.0, 50.0, 80.0].iter().filter(|least| percent >= **least).count())
 }
 
-/// What flows between a block and the one below it; which links there are says the whole chart.
+/// Flows between a block and the one below it; the links of the whole chart decide which are drawn.
 fn draw_down(
     svg: &mut Svg,
     (upper, lower): (&Placed, &Placed),

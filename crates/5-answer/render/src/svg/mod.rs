@@ -1,7 +1,7 @@
-//! Charts as SVG: one element in a page, or a picture of its own.
+//! Charts as SVG: one element in a page, or a standalone picture.
 //!
-//! The one idea to keep in mind: shapes only name classes. In a page their colours come from the page; a picture of
-//! its own carries the same style sheet with the colours of one theme written in.
+//! Shapes only name classes. In a page their colours come from the page; a standalone picture carries the
+//! same style sheet with the colours of one theme written in.
 
 mod element;
 mod memory_chart;
@@ -16,14 +16,14 @@ pub use roofline::{Plotted, roofline};
 pub use theme::{DARK, LIGHT, Theme};
 pub use waves::waves;
 
-/// How a chart is drawn.
+/// Settings of a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
     /// Width, in pixels.
     pub width: f64,
-    /// Height, in pixels; charts with a height of their own ignore it.
+    /// Height, in pixels; ignored by charts that compute their height.
     pub height: f64,
-    /// Colours of a picture of its own; `None` for a part of a page, which styles it.
+    /// Colours of a standalone picture; `None` for a part of a page, which styles it.
     pub theme: Option<&'a Theme>,
     /// Whether the names of kernels are listed below.
     pub names: bool,

@@ -1,6 +1,6 @@
 //! Numbers as charts show them: three digits and a prefix.
 //!
-//! The one idea to keep in mind: a chart is for comparing at a glance; exact numbers stand in the tables.
+//! A chart is for comparing at a glance; the tables have the exact numbers.
 
 /// A number with a prefix of its unit.
 #[derive(Clone, PartialEq, Eq, Debug)]

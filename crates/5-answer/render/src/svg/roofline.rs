@@ -1,7 +1,7 @@
 //! The roofline: ceilings and the kernels below them, on logarithmic axes.
 //!
-//! The one idea to keep in mind: both axes are logarithmic, so every bandwidth is a line of the same slope and the height
-//! between a kernel and its roof is the factor by which it could be faster.
+//! Both axes are logarithmic, so every bandwidth is a line of the same slope and the height between a kernel
+//! and its roof is the factor by which it could be faster.
 
 use super::element::{At, Svg, text_width};
 use super::number::{rate, short};
@@ -14,7 +14,7 @@ use view::{Ceiling, CeilingBasis, Mark, Number, RooflineChart, RooflineKernel, R
 /// A chart with the name of its recording; several are drawn into one plot.
 #[derive(Clone, Copy, Debug)]
 pub struct Plotted<'a> {
-    /// Name; empty when there is one recording.
+    /// Name; empty for a single recording.
     pub name: &'a str,
     /// The chart.
     pub chart: &'a RooflineChart,
@@ -32,8 +32,8 @@ const NAME: usize = 110;
 /// Decades of rates shown at least, and of intensities.
 const DECADES: (f64, f64) = (3.0, 4.0);
 
-/// Draws the kernels of recordings below the ceilings of the last. A kernel that is in the first and the last of
-/// several is joined by an arrow from where it stood to where it stands.
+/// Draws the kernels of recordings below the ceilings of the last. An arrow joins the positions of a kernel
+/// that is in both the first and the last of several recordings.
 pub fn roofline(charts: &[Plotted<'_>], picture: &Picture<'_>) -> String {
     let Some(last) = charts.last() else { return String::new() };
     let plot = Plot::new(charts, picture);
@@ -85,7 +85,7 @@ pub fn roofline(charts: &[Plotted<'_>], picture: &Picture<'_>) -> String {
     svg.finish()
 }
 
-/// What the chart says, for those who do not see it.
+/// Description of the chart for readers who do not see it.
 fn describe(charts: &[Plotted<'_>]) -> String {
     let parts: Vec<String> = charts
         .iter()
@@ -132,7 +132,7 @@ fn names(charts: &[Plotted<'_>], picture: &Picture<'_>) -> Vec<(&'static str, St
     out
 }
 
-/// How far a share of the time can be trusted: one kernel alone has all, however long that is.
+/// Accuracy of a share of the time: a single kernel always has all of it, whatever its duration.
 fn time_trust(kernel: &RooflineKernel, percent: f64) -> Option<Mark> {
     kernel.time_trust.filter(|_| percent < 100.0)
 }
@@ -154,7 +154,7 @@ fn basis_class(basis: CeilingBasis) -> &'static str {
     }
 }
 
-/// What fits a plot; no GPU's rate or intensity is beyond, in units of a thousand million.
+/// Range of rates and intensities that are drawn, in 1e9; no GPU exceeds it.
 const DRAWN: std::ops::Range<f64> = 1e-9..1e15;
 
 /// A kernel's place at a level.
@@ -163,7 +163,7 @@ fn point(kernel: &RooflineKernel, level: &RooflineLevel) -> Option<(f64, f64)> {
     Some((positive(&level.intensity)?, positive(&kernel.rate)?))
 }
 
-/// Rates worth a line: those in use, else the highest of the vector unit; equal ones stand together.
+/// Rates worth a line: the rates in use, else the highest of the vector unit; equal rates share a line.
 fn rates(chart: &RooflineChart) -> Vec<(String, &Ceiling)> {
     let used: Vec<&Ceiling> = chart.rates.iter().filter(|c| c.used && c.value > 0.0).collect();
     let shown: Vec<&Ceiling> = if used.is_empty() {
@@ -190,7 +190,7 @@ fn rates(chart: &RooflineChart) -> Vec<(String, &Ceiling)> {
     out
 }
 
-/// Where things stand.
+/// Layout of the plot.
 struct Plot {
     left: f64,
     right: f64,
@@ -296,7 +296,7 @@ impl Plot {
                 format!("{names} {} · {}", rate(ceiling.value, ceiling.unit), ceiling.basis.describe());
             svg.title(&text);
             svg.line(&class, vec![from, to]);
-            // Above its line; left of another label that stands there.
+            // Above its line, and left of a label in the same place.
             let end = labels
                 .iter()
                 .filter(|(at, _)| (at - to.1).abs() < 13.0)
@@ -370,7 +370,7 @@ impl Plot {
         }
     }
 
-    /// From where kernels stood in the base to where they stand.
+    /// Arrows from the kernels' positions in the base to their new positions.
     fn arrows(&self, svg: &mut Svg, base: &RooflineChart, new: &RooflineChart) {
         let mut stood: HashMap<(&str, &str), (f64, f64)> = HashMap::new();
         for kernel in &base.kernels {

@@ -1,6 +1,6 @@
 //! Colours of charts and pages, light and dark.
 //!
-//! The one idea to keep in mind: text has a contrast of 4.5 and shapes of 3 to what they stand on; a test computes both.
+//! Text has a contrast of 4.5 and shapes of 3 to their background; a test computes both.
 
 /// A set of colours.
 #[derive(Clone, PartialEq, Eq, Debug)]

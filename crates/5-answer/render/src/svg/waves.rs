@@ -1,7 +1,7 @@
 //! Occupancy over time of one kernel: waves in flight as an area, busy compute units as a line above it.
 //!
-//! The one idea to keep in mind: both stand on axes of their own that begin at zero, the area's ends at the most waves the kernel has
-//! in flight, the line's at all compute units; the time is that of the kernel.
+//! Each has its own axis from zero: the area's ends at the most waves the kernel has in flight, the line's at
+//! all compute units. The time axis spans the kernel.
 
 use super::Picture;
 use super::element::{At, Svg};

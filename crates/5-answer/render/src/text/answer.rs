@@ -1,6 +1,6 @@
 //! The text of an answer: inputs, notes, findings, tables, steps.
 //!
-//! Commands with a part of their own put it between these; see [`crate::Part`].
+//! Commands with an extra part put it between these; see [`crate::Part`].
 
 use super::findings::{self, Heading};
 use super::grid;
@@ -12,7 +12,7 @@ use view::{Answer, Cell, Input, Missing, Note, NoteKind, Number, Recipe, Table, 
 /// Reasons for missing values written below one table.
 const REASONS: usize = 6;
 
-/// Renders an answer that has no part of its own; `decimals` after the point.
+/// Renders an answer without an extra part; `decimals` after the point.
 pub(crate) fn answer<P>(answer: &Answer<P>, decimals: usize, style: &Style) -> String {
     let mut page = Page::new(style);
     // A table of one input has its name and facts as heading.
@@ -56,8 +56,8 @@ pub(super) fn notes(page: &mut Page, notes: &[Note]) {
     }
 }
 
-/// Writes tables of the inputs with these names. `reasons` says whether each table explains its missing values;
-/// otherwise the answer does so once.
+/// Writes tables of the inputs with these names. `reasons` says whether each table explains its missing
+/// values; otherwise the answer does so once.
 pub(super) fn write_tables(
     page: &mut Page,
     tables: &[&Table],
@@ -125,7 +125,7 @@ fn title(page: &mut Page, table: &Table) {
     page.wrapped(0, 4, &spans);
 }
 
-/// Why values of a table are missing, each reason once with the headings of its columns.
+/// Reasons for the missing values of a table, each once with the headings of its columns.
 fn missing(page: &mut Page, table: &Table) {
     let mut found: BTreeMap<String, (Vec<&str>, usize)> = BTreeMap::new();
     for row in &table.rows {

@@ -1,6 +1,6 @@
 //! A grid of characters to draw on, with dots between them.
 //!
-//! The one idea to keep in mind: lines are dots of a fine grid, eight to a character; text put on a cell hides its dots.
+//! Lines are dots of a fine grid, eight to a character; text put on a cell hides its dots.
 
 use super::page::{Page, Span, span};
 use crate::Role;
@@ -18,7 +18,7 @@ struct Cell {
     role: Role,
 }
 
-/// What is drawn on.
+/// Drawing surface.
 pub(super) struct Canvas {
     width: usize,
     cells: Vec<Cell>,
@@ -48,15 +48,15 @@ impl Canvas {
         }
     }
 
-    /// Whether nothing is written on `cells` cells from here on.
+    /// True if `cells` cells from here on are empty.
     pub(super) fn is_free(&self, x: usize, y: usize, cells: usize) -> bool {
         x + cells <= self.width
             && y < self.height()
             && self.cells[y * self.width + x..][..cells].iter().all(|cell| cell.text.is_none())
     }
 
-    /// Draws a straight line between two points given as parts of width and height from the lower left corner; what
-    /// is outside is left out.
+    /// Draws a straight line between two points given as fractions of width and height from the lower left
+    /// corner; it is clipped at the edges.
     pub(super) fn line(&mut self, role: Role, from: (f64, f64), to: (f64, f64)) {
         let size = ((self.width * ACROSS) as f64, (self.height() * DOWN) as f64);
         let steps =

@@ -1,7 +1,7 @@
-//! One kernel as a card: what it uses, what limits it, its loops, what was found.
+//! One kernel as a card: resources, limiter, loops, findings.
 //!
-//! The one idea to keep in mind: a reader scans the left column; every line begins with the word for what
-//! stands on it, and the answer comes before its evidence.
+//! A reader scans the left column; every line begins with its label, and the answer comes before its
+//! evidence.
 
 use super::names::shorten;
 use super::number::{bytes, short};
@@ -262,7 +262,7 @@ fn mix_lines(page: &mut Page, kernel: &KernelCard) {
     for (glyph, role, _, count) in groups {
         sum += u64::from(count);
         let until = (sum * bar_width as u64 / u64::from(total)) as usize;
-        // What is there shows, however little it is.
+        // A value above zero shows at least one cell.
         let until = if count > 0 { until.max(drawn + 1) } else { until }.min(bar_width);
         bar.push(span(role, glyph.to_string().repeat(until.saturating_sub(drawn))));
         drawn = until.max(drawn);
@@ -355,7 +355,7 @@ fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
     }
 }
 
-/// `["a", "a", "b"]` becomes `a ×2, b`; long patterns end in how many more there are.
+/// `["a", "a", "b"]` becomes `a ×2, b`; long patterns end with the number of omitted items.
 fn runs(items: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut runs: Vec<(&str, usize)> = Vec::new();
@@ -412,7 +412,7 @@ pub(crate) fn severity_role(severity: Severity) -> Role {
 /// Findings of one rule that are shown with their evidence; the rest is counted.
 const FINDINGS_WITH_EVIDENCE: usize = 8;
 
-/// Findings that stand under a title of their own, each with its evidence.
+/// Findings under a title, each with its evidence.
 pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
     let mut page = Page::new(style);
     page.wrapped(0, 4, &[span(Role::Heading, short_name(title, 2 * style.width - 4, style))]);

@@ -1,6 +1,6 @@
-//! What changed between two builds.
+//! Changes between two builds.
 //!
-//! The one idea to keep in mind: only what differs is shown, and what broke a threshold is named first.
+//! Only differences are shown, and exceeded thresholds come first.
 
 use super::card::{severity_role, short_name, source_text};
 use super::number::short;

@@ -1,6 +1,6 @@
-//! `doctor` as text: what is wrong first, each with its remedy; then what is not known, and why.
+//! `doctor` as text: failed checks first, each with its remedy; then unknown ones, with reasons.
 //!
-//! The one idea to keep in mind: thirty checks that lack one source are one line with its reason, not thirty.
+//! Thirty checks that lack one source are one line with its reason, not thirty.
 
 use super::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};

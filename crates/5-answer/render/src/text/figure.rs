@@ -1,15 +1,15 @@
-//! Numbers of tables: so many decimals, aligned at the point.
+//! Numbers of tables: a fixed number of decimals, aligned at the point.
 //!
-//! The one idea to keep in mind: a number never reads as zero unless it is zero, and whole numbers show no decimals.
+//! A number never reads as zero unless it is zero, and whole numbers show no decimals.
 
 use view::thousands;
 
-/// A number in two parts that are aligned where they meet.
+/// A number in two parts, aligned at the boundary between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Figure {
     /// Up to the point.
     pub(crate) whole: String,
-    /// The point and what follows.
+    /// The decimal point and the digits after it.
     pub(crate) part: String,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn figure(value: f64, decimals: usize) -> Figure {
     let rounded = format!("{size:.decimals$}");
     let (whole, part) = rounded.split_once('.').unwrap_or((&rounded, ""));
     let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), thousands);
-    // What rounds to a whole number but is none keeps its zeros.
+    // A fraction that rounds to a whole number keeps its zeros.
     let part = if part.is_empty() || size.fract() == 0.0 { String::new() } else { format!(".{part}") };
     Figure { whole: format!("{sign}{whole}"), part }
 }

@@ -1,6 +1,6 @@
 //! Findings of an answer: what costs time, why, and what to do.
 //!
-//! The one idea to keep in mind: one line says what is lost, the next what to do; numbers follow for who doubts.
+//! One line states the loss, the next the remedy; the supporting numbers follow.
 
 use crate::marks;
 use crate::text::card::{severity_role, short_name};
@@ -23,7 +23,7 @@ const LINES_NAMED: usize = 6;
 
 /// Heading of the findings of an answer.
 pub(super) struct Heading<'a> {
-    /// Input they are about, where several were read: ` in b`.
+    /// Input of the findings, if several were read: ` in b`.
     pub(super) of: &'a str,
     /// Their order, if there are several: `most time first`.
     pub(super) order: &'a str,
@@ -165,7 +165,7 @@ pub(crate) fn by_rule(findings: &[Finding]) -> Vec<Vec<&Finding>> {
     out
 }
 
-/// A finding with the kernels it is about, those of most time lost first; `more` are not listed.
+/// A finding with its kernels, the kernel that loses most time first; `more` are not listed.
 fn finding(page: &mut Page, group: &[&Finding], more: usize, several: bool, style: &Style) {
     let Some((it, others)) = group.split_first() else { return };
     let f: &Finding = it;
@@ -202,7 +202,7 @@ fn finding(page: &mut Page, group: &[&Finding], more: usize, several: bool, styl
     }
 }
 
-/// What is the case, and what it costs.
+/// Description of the finding and its cost.
 fn message(page: &mut Page, f: &Finding) {
     let role = severity_role(f.severity);
     let first = [span(role, format!("  {:<7} ", f.severity.as_str())), plain(" ")];
@@ -216,7 +216,7 @@ fn message(page: &mut Page, f: &Finding) {
     page.prefixed(&first, &rest, &line);
 }
 
-/// What to do, and the numbers.
+/// Advice and its numbers.
 fn advice(page: &mut Page, f: &Finding) {
     let rest = [plain(" ".repeat(INDENT))];
     if let Some(advice) = f.advised() {

@@ -1,7 +1,7 @@
-//! One table of a report: columns as wide as they must be, bars and boxes in what is left.
+//! One table of a report: columns at their minimum width, bars and boxes in the remaining width.
 //!
-//! The one idea to keep in mind: every column becomes finished cells first; only then are widths shared out, the
-//! label giving way before numbers do.
+//! Every column becomes finished cells first; only then are widths shared out, the label giving way before
+//! numbers do.
 
 mod unlabelled;
 
@@ -19,11 +19,11 @@ const DRAWING: (usize, usize) = (8, 40);
 const LABEL_LEAST: usize = 20;
 /// Rows without any value that are still shown one by one.
 const FEW: usize = 3;
-/// What the row's number and label take beside columns of words.
+/// Width reserved for the row number and label if columns of words follow.
 const BESIDE_TEXT: usize = 36;
 /// Between two columns.
 const GAP: usize = 2;
-/// What a word of trust begins with where an error follows, and what stands for an error that is not known.
+/// Prefix of a trust word that an error follows, and the whole word if the error is unknown.
 const MODELLED: &str = "modelled";
 const UNKNOWN: &str = "±?";
 
@@ -38,14 +38,14 @@ struct Finished {
     group: Option<Group>,
 }
 
-/// Place of a heading within the table, and whether it goes before the others.
+/// Position of a heading in the table, and whether it is dropped first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Group {
     place: usize,
     first_to_go: bool,
 }
 
-/// Headings that go first in comparisons: facts of the machine, and what is no measurement.
+/// Headings dropped first in comparisons: machine facts, and values that are not measurements.
 const FIRST_TO_GO: [&str; 2] = ["peak", "count"];
 
 /// The heading that goes next; the last one stays.
@@ -71,7 +71,7 @@ fn spans_width(spans: &[Span]) -> usize {
     spans.iter().map(|s| width(&s.text)).sum()
 }
 
-/// A heading over several lines, broken at spaces where it is wider than `room`.
+/// A heading over several lines, broken at spaces if wider than `room`.
 fn folded(heading: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in heading.split(' ') {
@@ -86,7 +86,7 @@ fn folded(heading: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Whether there is no number in a table that should have some.
+/// True if a table that should have numbers has none.
 fn all_missing(table: &Table) -> bool {
     table.rows.iter().flat_map(|r| &r.cells).all(|cell| match cell {
         Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => n.get().is_none(),
@@ -112,20 +112,20 @@ fn folded_rows(table: &Table) -> Cow<'_, Table> {
     Cow::Owned(Table { rows: rows.collect(), ..table.clone() })
 }
 
-/// What stands before the labels of rows, by row: spaces where one belongs to one above, as `0.1` to `0`.
+/// Indentation of row labels, by row: spaces if a row belongs to one above, as `0.1` to `0`.
 fn indents(table: &Table) -> Vec<&'static str> {
     let ids: HashSet<&str> = table.rows.iter().map(|row| row.id.as_str()).collect();
     let indent = |row: &Row| row.id.rsplit_once('.').filter(|(id, _)| ids.contains(id)).map_or("", |_| "  ");
     table.rows.iter().map(indent).collect()
 }
 
-/// The unit that all rows share, which then stands in the title.
+/// The unit that all rows share, which the title then shows.
 pub(super) fn common_unit(table: &Table) -> Option<&str> {
     let first = table.rows.first().map(|r| r.unit.as_str()).filter(|u| !u.is_empty())?;
     table.rows.iter().all(|r| r.unit == first).then_some(first)
 }
 
-/// Writes a table; `names` are those of the recordings.
+/// Writes a table; `names` are the names of the recordings.
 pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: usize) {
     if table.rows.is_empty() {
         page.wrapped(2, 4, &[dim("no rows")]);
@@ -155,7 +155,7 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let before: usize = columns.iter().map(|c| c.width + GAP).sum();
     let least = longest.min(LABEL_LEAST) + GAP + before;
     let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
-    // Differences stand beside percentages where there is room.
+    // Differences are beside percentages if they fit.
     let mut data = data_columns(table, names, decimals, Room { differences: compared, ..room_of(&style) });
     if compared && !fits(&data) {
         data = data_columns(table, names, decimals, room_of(&style));
@@ -203,7 +203,7 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     meanings(page, table);
 }
 
-/// What the labels mean, each once.
+/// Explanations of the labels, each once.
 fn meanings(page: &mut Page, table: &Table) {
     let Some(at) = table.columns.iter().position(|c| c.kind == ColumnKind::Meaning) else { return };
     let mut seen: HashSet<&str> = HashSet::new();
@@ -222,7 +222,7 @@ fn meanings(page: &mut Page, table: &Table) {
     }
 }
 
-/// What there is room for.
+/// Available width.
 #[derive(Clone, Copy)]
 struct Room {
     /// Columns that say by how much numbers changed.
@@ -246,7 +246,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
     let compared = table.columns.iter().any(|c| c.recording > 0);
     let has_percent = table.columns.iter().any(|c| c.kind == ColumnKind::Percent);
     let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
-    // The unit stands behind the numbers it is of, before percentages.
+    // The unit follows its numbers, before percentages.
     let last_number =
         table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
     let mut data: Vec<Finished> = Vec::new();
@@ -265,7 +265,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
             heading = format!("{name} {heading}");
         }
         match column.kind {
-            // It stands below the table.
+            // Written below the table.
             ColumnKind::Meaning => {}
             ColumnKind::Text | ColumnKind::Word | ColumnKind::Trust => {
                 let short = short && column.kind == ColumnKind::Trust;
@@ -464,14 +464,14 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
     finished(cells.collect())
 }
 
-/// A bar in eighths of a character; what is beyond 100 percent ends in an arrow.
+/// A bar in eighths of a character; a value above 100 percent ends in an arrow.
 fn bar(percent: f64, room: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     if percent > 100.5 {
         return "█".repeat(room - 1) + "▶";
     }
     let eighths = (percent.clamp(0.0, 100.0) / 100.0 * (room * 8) as f64).round() as usize;
-    // What is not zero is seen.
+    // A value above zero shows at least one eighth.
     let eighths = if percent > 0.0 { eighths.max(1) } else { eighths };
     let mut out = "█".repeat(eighths / 8);
     if eighths % 8 > 0 {
@@ -480,7 +480,7 @@ fn bar(percent: f64, room: usize) -> String {
     out
 }
 
-/// What is left of the scale behind a bar.
+/// Unfilled part of a bar's scale.
 fn rest(percent: f64, room: usize) -> String {
     "·".repeat(room - width(&bar(percent, room)))
 }

@@ -1,7 +1,7 @@
 //! The guide: a conversation of four questions, shorter than a screen.
 //!
-//! The one idea to keep in mind: a command stands alone on its line and can be pasted; where it is longer than the line it
-//! goes on after a backslash, as a shell reads it.
+//! A command has its line to itself and can be pasted; a longer one continues after a backslash, as a shell
+//! reads it.
 
 use super::card::{severity_role, short_name};
 use super::page::{Page, Span, dim, plain, span, visible, width};
@@ -53,7 +53,7 @@ fn question(page: &mut Page, text: &str) {
     page.raw(&[span(Role::Heading, text)]);
 }
 
-/// One kernel in short: its time, what stops it, what was found.
+/// Summary of one kernel: its time, limiter, findings.
 pub fn kernel(
     kernel: &GuideKernel,
     verdict: Option<&GuideVerdict>,
@@ -78,14 +78,14 @@ pub fn kernel(
     page.finish()
 }
 
-/// What signs mean.
+/// Legend of the signs.
 fn signs(page: &mut Page, of: impl Iterator<Item = Mark>) {
     if let Some(legend) = marks::legend(of) {
         page.wrapped(2, 4, &[dim(legend)]);
     }
 }
 
-/// What stops a kernel, and what follows.
+/// The limiter of a kernel, and its consequences.
 fn because(page: &mut Page, it: &GuideVerdict) {
     page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
     if !it.meaning.is_empty() {
@@ -96,7 +96,7 @@ fn because(page: &mut Page, it: &GuideVerdict) {
     }
 }
 
-/// What stops the kernel that a guide is about, with its name and share of the time.
+/// The limiter of the kernel that a guide describes, with its name and share of the time.
 pub(super) fn headline(page: &mut Page, guide: &Guide) {
     let style = page.style;
     let it = &guide.verdict;
@@ -293,7 +293,8 @@ fn step(page: &mut Page, number: usize, step: &GuideStep) {
     }
 }
 
-/// A command over lines of about `room` characters, broken between words and rather before an option than after it.
+/// A command over lines of about `room` characters, broken between words and rather before an option than
+/// after it.
 fn command_lines(command: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let words = words(command);

@@ -1,8 +1,8 @@
 //! The annotated disassembly of one kernel.
 //!
-//! The one idea to keep in mind: the margin on the left says where and how full, the margin on the right says
-//! what is wrong; between them stands the instruction as the disassembler writes it. A recording adds columns on the left:
-//! how often, for how many lanes, at what cost.
+//! The left margin shows position and occupancy of registers, the right margin shows problems; between them
+//! is the instruction in the disassembler's syntax. A recording adds columns on the left: executions, lanes,
+//! cost.
 
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{self, Sampled};
@@ -18,10 +18,10 @@ const MARGIN: usize = 72;
 /// From this width on a measured listing has the live registers too.
 const WIDE: usize = 120;
 
-/// From this width on there is room for all that a recording says of a line.
+/// Minimum width for all columns of a recording.
 const MEDIUM: usize = 100;
 
-/// Columns of what a recording says; those that no line fills are left out.
+/// Columns of a recording; empty ones are omitted.
 struct Measured {
     /// Executions of the hottest line.
     most: u64,
@@ -30,7 +30,7 @@ struct Measured {
     lines: bool,
     conflicts: bool,
     stalls: bool,
-    /// There is no room for shares and for why waves wait beside the instruction.
+    /// True if the line is too narrow to show shares and wait reasons beside the instruction.
     narrow: bool,
 }
 
@@ -126,7 +126,7 @@ const LOOPS: [&str; 5] = ["        ", "  │     ", "  ││    ", "  │││
 /// Bytes of a usual line.
 const BYTES_PER_LINE: usize = 64;
 
-/// Writes a number at the end of so many columns.
+/// Writes a number right-aligned in `columns` columns.
 fn aligned(out: &mut String, value: u64, radix: u64, columns: usize) {
     let (mut digits, mut at, mut rest) = ([b' '; 24], 24, value);
     loop {
@@ -146,7 +146,7 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
     listing_with_places(listing, findings, style).0
 }
 
-/// Renders a listing, and says on which line of the text each instruction stands.
+/// Renders a listing, and returns the text line of each instruction.
 pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Style) -> (String, Vec<usize>) {
     let mut page = Page::new(style);
     let mut places = Vec::with_capacity(listing.lines.len());
@@ -173,7 +173,7 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     (page.finish(), places)
 }
 
-/// Name of the kernel, and what recordings say of it as a whole.
+/// Name of the kernel, and totals of recordings.
 fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
@@ -185,7 +185,7 @@ fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
             text.push_str(&format!(", {} of them in functions called, not listed", thousands(run.elsewhere)));
         }
         page.wrapped(2, 4, &[dim(text)]);
-        // Less than a percent is no reason to look further.
+        // Below one percent a kernel needs no further look.
         let said =
             |wait: &WaitShare| (wait.share >= 1.0).then(|| format!("{} {:.0} %", wait.why, wait.share));
         let waits: Vec<String> = run.waits.iter().filter_map(said).collect();
@@ -210,9 +210,9 @@ struct Columns {
     address: usize,
     /// Addresses are lines of assembly text, in decimal.
     text_lines: bool,
-    /// Nothing is known of an instruction but its recording.
+    /// The recording is the only source of data on instructions.
     measured_only: bool,
-    /// There is room for live registers.
+    /// True if live registers fit.
     live: bool,
     /// Some instruction has live accumulation registers.
     agprs: bool,
@@ -262,7 +262,8 @@ impl Columns {
         format!("  {address:>0$}{1}{live}{agprs}{loops}", self.address, self.recorded_head())
     }
 
-    /// Writes an instruction up to its text. Returns the columns it takes where something follows in the margin.
+    /// Writes an instruction up to its text. Returns the columns it takes where something follows in the
+    /// margin.
     fn instruction(&self, page: &mut Page, line: &ListingLine, cell: &mut String) -> usize {
         let live_role = if line.peak { Role::Severe } else { Role::Dim };
         let mut used = 0;
@@ -304,7 +305,7 @@ impl Columns {
 fn source(page: &mut Page, line: &ListingLine, function: &mut Option<String>, style: &Style) {
     let Some(source) = line.source.as_ref().filter(|source| source.line > 0) else { return };
     let mut text = format!("  ; {}", source_text(source));
-    // Code of another function is inlined here; the kernel's own name stands above all of it.
+    // Code of another function is inlined here; the kernel's name heads the whole listing.
     if source.function != *function {
         function.clone_from(&source.function);
         if let Some(name) = function {

@@ -1,6 +1,6 @@
 //! Columns and head of a listing with samples of the program counter.
 //!
-//! The one idea to keep in mind: a line without samples is empty here, not zero: it may have run between two looks.
+//! A line without samples is empty here, not zero: it may have run between two looks.
 
 use super::page::{Page, Span, dim, plain, span};
 use crate::Role;
@@ -9,7 +9,7 @@ use view::{LineSamples, Listing, ListingSamples, thousands, thousands_of};
 /// An instruction with more than this percentage of the kernel's samples is marked.
 const MANY: f64 = 20.0;
 
-/// Which columns there are.
+/// Columns with data.
 pub(super) struct Sampled {
     issued: bool,
 }
@@ -39,7 +39,7 @@ impl Sampled {
     }
 }
 
-/// What the samples are, above the lines.
+/// Description of the samples, above the lines.
 pub(super) fn introduce(page: &mut Page, samples: &ListingSamples) {
     let ListingSamples { method, sources, dispatches, count, elsewhere, ambiguous, .. } = samples;
     let mut text = format!(

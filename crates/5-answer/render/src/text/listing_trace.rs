@@ -1,6 +1,6 @@
 //! Columns and head of a listing with a thread trace.
 //!
-//! The one idea to keep in mind: a line that no traced wave ran is empty.
+//! A line that no traced wave ran is empty.
 
 use super::number::scaled;
 use super::page::{Page, Span, dim, plain, span};
@@ -13,7 +13,7 @@ const MUCH: f64 = 20.0;
 /// From this width on idle cycles have room.
 const WIDE: usize = 100;
 
-/// Which columns there are.
+/// Columns with data.
 pub(super) struct Traced {
     idle: bool,
 }
@@ -47,7 +47,7 @@ impl Traced {
     }
 }
 
-/// What the trace is of, above the lines.
+/// Description of the trace, above the lines.
 pub(super) fn introduce(page: &mut Page, trace: &ListingTrace) {
     let ListingTrace { sources, dispatches, waves, hits, latency, stall, idle, elsewhere, traced_only } =
         trace;

@@ -1,7 +1,7 @@
 //! Rule pages in a terminal: the small part of markdown they use.
 //!
-//! The one idea to keep in mind: pages are written to be read as plain text, so this only wraps paragraphs,
-//! marks headings and code, and leaves everything else as it stands.
+//! Pages are written to be read as plain text, so this only wraps paragraphs, marks headings and code, and
+//! leaves everything else unchanged.
 
 use super::card::severity_role;
 use super::page::{Page, Span, plain, span, width};

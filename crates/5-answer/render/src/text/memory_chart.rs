@@ -1,7 +1,7 @@
 //! The memory chart as a diagram.
 //!
-//! The one idea to keep in mind: columns of blocks with links between them; a block is as high as its facts and its
-//! links need, and a block alone in its column is as high as what it is linked to. Nothing has a fixed place.
+//! Columns of blocks with links between them; the height of a block follows from its facts and links; a block
+//! alone in its column is as high as the blocks it is linked to. No position is fixed.
 
 use super::canvas::Canvas;
 use super::page::{Page, dim, span, width};
@@ -18,7 +18,7 @@ const SIGN: usize = 2;
 /// Lines of a link: what and how many, how much, how fast.
 const LINES: usize = 3;
 
-/// Renders the chart: a diagram where it fits, else a list of blocks and links.
+/// Renders the chart: a diagram if it fits, else a list of blocks and links.
 pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
     let mut page = Page::new(style);
     let mut head = vec![
@@ -54,7 +54,7 @@ struct Size {
 }
 
 impl Size {
-    /// As wide as signs need, or as far as there is room for them.
+    /// As wide as signs need, or as the available width allows.
     fn new(signs: bool, room: usize) -> Size {
         let least = Size { block: BLOCK, link: LINK };
         let more = if signs { room.saturating_sub(least.width()) / least.columns() } else { 0 };
@@ -72,7 +72,7 @@ impl Size {
         self.block.iter().sum::<usize>() + (self.block.len() - 1) * self.link
     }
 
-    /// Where a column of blocks begins.
+    /// First character of a column of blocks.
     fn x(&self, column: usize) -> usize {
         self.block[..column].iter().map(|width| width + self.link).sum()
     }
@@ -115,7 +115,7 @@ fn place<'a>(chart: &'a MemoryChart, size: &Size) -> (Vec<Placed<'a>>, usize) {
         y += height;
     }
     let total = y.max(column(0).map(|block| block.facts.len() + 2).max().unwrap_or(0));
-    // L2 and what is behind it stand beside the caches that reach it.
+    // The L2 and the blocks behind it are level with the caches that reach it.
     let top = placed.iter().find(|it| it.block.id != BlockId::Lds).map_or(0, |it| it.y);
     for block in column(0) {
         placed.push(Placed { block, x: 0, y: 0, height: total });
@@ -135,7 +135,7 @@ fn place<'a>(chart: &'a MemoryChart, size: &Size) -> (Vec<Placed<'a>>, usize) {
     (placed, total.max(below))
 }
 
-/// What flows between a block and the one below it, in lines as wide as they are.
+/// Flows between a block and the one below it, in lines as wide as the blocks.
 fn down(chart: &MemoryChart, from: BlockId, to: BlockId) -> Vec<(Role, String)> {
     let mut lines = Vec::new();
     for link in chart.between(from, to) {

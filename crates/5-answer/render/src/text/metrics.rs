@@ -1,12 +1,12 @@
 //! Metrics and counters explained.
 //!
-//! The one idea to keep in mind: a list is for finding the name, a card for understanding it.
+//! A list is for finding the name, a card for understanding it.
 
 use super::page::{Page, dim, plain, span, width};
 use crate::{Role, Style};
 use view::{CounterCard, MetricCard, MetricVariant, MetricsReport, TargetMetrics, counted, thousands_of};
 
-/// Renders a list of all metrics, or cards of those asked for.
+/// Renders a list of all metrics, or cards of the requested ones.
 pub fn metrics(report: &MetricsReport, cards: bool, style: &Style) -> String {
     let mut page = Page::new(style);
     if !cards {

@@ -1,7 +1,7 @@
 //! Kernel names that fit a column.
 //!
-//! The one idea to keep in mind: what tells instantiations apart are the outermost template arguments, so
-//! parameters go first, then the deepest nested arguments, and only then the middle of the name.
+//! Instantiations differ in their outermost template arguments, so parameters go first, then the deepest
+//! nested arguments, and only then the middle of the name.
 
 use std::borrow::Cow;
 
@@ -71,7 +71,7 @@ fn elide_deep(text: &str) -> String {
     elide_below(text, 4)
 }
 
-/// Drops `a::b::` before names that stand at nesting `level` or deeper.
+/// Drops `a::b::` before names at nesting `level` or deeper.
 fn unqualified(text: &str, level: usize) -> String {
     let mut out = String::with_capacity(text.len());
     let mut now = 0usize;
@@ -154,7 +154,7 @@ fn depth(text: &str) -> usize {
     most
 }
 
-/// Replaces what stands at nesting `level` or deeper by `…`.
+/// Replaces text at nesting `level` or deeper by `…`.
 fn elide_below(text: &str, level: usize) -> String {
     let mut out = String::with_capacity(text.len());
     let mut now = 0usize;

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 //!
-//! The one idea to keep in mind: rounding must never hide a boundary, so bytes are only scaled when exact.
+//! Rounding must never hide a boundary, so bytes are only scaled when exact.
 
 /// `16 KiB`, `1300 B`.
 pub(crate) fn bytes(value: u64) -> String {

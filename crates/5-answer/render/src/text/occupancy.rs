@@ -1,7 +1,6 @@
 //! The occupancy calculator's answer.
 //!
-//! The one idea to keep in mind: the answer stands first, the table of boundaries shows how far the next
-//! step is on every resource.
+//! The answer comes first; the table of boundaries shows how far the next step is on every resource.
 
 use super::card::{occupancy_spans, step_spans};
 use super::number::{bytes, short};
@@ -45,7 +44,7 @@ pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
     page.finish()
 }
 
-/// Tables side by side as far as the width goes.
+/// Tables side by side, as many as the width allows.
 fn boundaries(page: &mut Page, tables: &[BoundaryTable]) {
     let blocks: Vec<Vec<Vec<Span>>> = tables.iter().map(block).collect();
     let line_width = |line: &[Span]| line.iter().map(|span| width(&span.text)).sum::<usize>();

@@ -1,7 +1,7 @@
 //! Lines of text with roles, wrapped to a width.
 //!
-//! The one idea to keep in mind: widths are counted before colours are written, and characters that could
-//! steer a terminal are made visible, since names come from files nobody has vouched for.
+//! Widths are counted before colours are written, and characters that could steer a terminal are made
+//! visible, because names come from untrusted files.
 
 use crate::{Role, Style};
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ impl Page {
         self.lines += 1;
     }
 
-    /// Writes one line as it is, cut by nobody.
+    /// Writes one line unchanged and uncut.
     pub(crate) fn raw(&mut self, spans: &[Span]) {
         for span in spans {
             self.style.paint(&mut self.out, span.role, &span.text);
@@ -105,7 +105,8 @@ impl Page {
             self.style.paint(&mut self.out, span.role, &span.text);
         }
         let mut empty = true;
-        // A word may run over several spans ("shed " "4" " VGPRs,"): pieces without a space between stay together.
+        // A word may run over several spans ("shed " "4" " VGPRs,"): pieces without a space between stay
+        // together.
         let mut word: Vec<(Role, &str)> = Vec::new();
         let mut gap = 0;
         let mut pending_gap = 0;
@@ -171,7 +172,7 @@ impl Page {
         self.style.paint(&mut self.out, role, &visible(text));
     }
 
-    /// Makes room for so many bytes more.
+    /// Reserves space for `bytes` more bytes.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes);
     }
@@ -209,7 +210,7 @@ pub(crate) fn join(groups: Vec<Vec<Span>>, separator: &str) -> Vec<Span> {
 /// Column at which the values of a card start.
 pub(super) const VALUES: usize = 12;
 
-/// A line of a card: the word for what stands on it, then that.
+/// A line of a card: the label, then its value.
 pub(super) fn field(page: &mut Page, name: &str, spans: &[Span]) {
     let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
     page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);

@@ -1,7 +1,6 @@
-//! A report on a recording: its head, findings, charts, tables, and what is missing.
+//! A report on a recording: head, findings, charts, tables, and missing values.
 //!
-//! The one idea to keep in mind: what costs time comes first, numbers to look up come last, and what is not there
-//! is explained once at the end.
+//! Costs in time come first, reference numbers last, and missing values are explained once at the end.
 
 use super::answer::{notes, write_tables};
 use super::findings::{self, Heading};
@@ -26,7 +25,7 @@ pub fn report(report: &Answer<Recordings>, decimals: usize, style: &Style) -> St
         head(&mut page, input, role);
     }
     notes(&mut page, &report.notes);
-    // Verdict, kernels, findings, numbers: what is asked first stands first.
+    // Verdict, kernels, findings, numbers: the first question first.
     if let Some(guide) = report.part.guide.as_ref().filter(|_| !compared) {
         page.blank();
         super::guide::headline(&mut page, guide);
@@ -37,7 +36,7 @@ pub fn report(report: &Answer<Recordings>, decimals: usize, style: &Style) -> St
     let of = judged.map_or_else(String::new, |input| format!(" in {}", input.name));
     let kernels = report.recordings().any(|r| r.kernels > 1);
     findings::write(&mut page, report, &Heading { of: &of, order: "most time first", kernels });
-    // Charts stand where the tables of their numbers would.
+    // Charts replace the tables of their numbers.
     let (before, after): (Vec<&Table>, Vec<&Table>) = rest.into_iter().partition(|t| panel(t) < CHARTS);
     tables(&mut page, &before, report, decimals);
     let mut out = page.finish();
@@ -68,7 +67,7 @@ pub fn panels(report: &Answer<Recordings>, decimals: usize, style: &Style) -> (S
     let mut page = Page::new(style);
     let mut places = Vec::with_capacity(report.tables.len());
     for table in &report.tables {
-        // A blank line stands before each.
+        // A blank line precedes each.
         places.push(page.lines() + 1);
         tables(&mut page, &[table], report, decimals);
     }
@@ -79,7 +78,7 @@ pub fn panels(report: &Answer<Recordings>, decimals: usize, style: &Style) -> (S
 /// The table of kernels.
 const KERNELS: &str = "0.1";
 
-/// The panel before which charts stand.
+/// The panel before which charts are written.
 const CHARTS: u32 = 3;
 
 fn panel(table: &Table) -> u32 {

@@ -1,7 +1,8 @@
 //! The roofline as a plot and a table.
 //!
-//! The one idea to keep in mind: both axes are logarithmic, so every bandwidth is a line of the same slope; a kernel's
-//! letter stands at its operations per byte of the farthest memory shown, the same letter small at those of the next.
+//! Both axes are logarithmic, so every bandwidth is a line of the same slope; a kernel's capital letter marks
+//! its operations per byte of the farthest memory shown, the small letter its operations per byte of the
+//! next.
 
 use super::canvas::Canvas;
 use super::card::short_name;
@@ -116,7 +117,7 @@ fn plot(page: &mut Page, chart: &RooflineChart, marks: &[Mark]) {
         canvas.line(Role::Good, from, (1.0, from.1));
         let (_, row) = canvas.at((1.0, from.1));
         let name = &ceiling.name;
-        // Above its line, or below where another stands there.
+        // Above its line, or below if another label is there.
         let column = columns.saturating_sub(width(name) + 1);
         let free =
             [row.wrapping_sub(1), row + 1].into_iter().find(|row| canvas.is_free(column, *row, width(name)));
@@ -188,7 +189,7 @@ fn x_axis(page: &mut Page, axes: &Axes, columns: usize) {
     page.raw(&[dim(format!("{cut} {unit}"))]);
 }
 
-/// Which mark stands at which level's operations per byte.
+/// Mark of each memory level in the chart.
 fn legend(page: &mut Page, chart: &RooflineChart) {
     let levels: Vec<&str> = chart
         .kernels
@@ -268,14 +269,14 @@ fn table(page: &mut Page, chart: &RooflineChart) {
     }
 }
 
-/// Columns of each level; those of operations include the rate.
+/// Columns of each level; columns of operations include the rate.
 struct Shown {
     intensity: bool,
     bandwidth: bool,
 }
 
 impl Shown {
-    /// Where no kernel has operations, the intensities say nothing.
+    /// If no kernel has operations, the intensities are meaningless.
     fn of(chart: &RooflineChart, width: usize) -> Self {
         let intensity = chart.kernels.iter().any(|kernel| kernel.flops.get() != Some(0.0));
         Shown { intensity, bandwidth: !intensity || width >= WIDE }

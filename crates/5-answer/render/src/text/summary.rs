@@ -1,6 +1,6 @@
 //! Findings counted by rule, over all kernels.
 //!
-//! The one idea to keep in mind: the summary answers "what should I look at first in this library".
+//! The summary answers "what should I look at first in this library".
 
 use super::card::severity_role;
 use super::names::shorten;
@@ -69,7 +69,7 @@ pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
 /// Facts shown before the rest is only counted.
 const FACTS_SHOWN: usize = 6;
 
-/// What several kernels are told alike, once for all of them.
+/// Facts that several kernels share, written once for all of them.
 fn facts(page: &mut Page, summary: &Summary) {
     let shared = summary.facts.shared();
     if shared.is_empty() {

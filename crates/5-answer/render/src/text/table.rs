@@ -1,7 +1,6 @@
 //! Many kernels as a table, one line each.
 //!
-//! The one idea to keep in mind: the name column takes what the numbers leave; on narrow terminals the least
-//! telling columns go first.
+//! The name column takes the remaining width; narrow terminals drop the least informative columns first.
 
 use super::card::{severity_role, short_name};
 use super::number::{bytes, short};
@@ -10,7 +9,7 @@ use crate::{Role, Style};
 use std::cmp::Ordering;
 use view::{KernelRow, Severity, thousands};
 
-/// One column: key for `--sort`, title, what a cell says, how rows compare (worst first).
+/// One column: key for `--sort`, title, text of a cell, comparison of rows (worst first).
 struct Column {
     key: &'static str,
     title: &'static str,
@@ -125,7 +124,7 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// What `--sort` takes: the columns, `severity` and `name`.
+/// Values of `--sort`: the columns, `severity` and `name`.
 pub const SORT_COLUMNS: &[&str] = &[
     "severity",
     "name",

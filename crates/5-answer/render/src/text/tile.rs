@@ -148,7 +148,7 @@ fn cell(role: Role, text: &str) -> Span {
     span(role, format!("{}{text}", " ".repeat(COLUMN.saturating_sub(width(text)))))
 }
 
-/// One line per shape: the first tile, and the fastest other one where the first was asked for. Fits 80 columns.
+/// One line per shape: the first tile, and the fastest other one if the first was requested. Fits 80 columns.
 fn table(page: &mut Page, report: &Tiles) {
     let asked = report.problems.iter().any(|it| it.asked);
     let name = |row: &TileRow| row.name.replace(" split ", "/");

@@ -1,4 +1,4 @@
-//! Faults as text: what happened, where, what it means, what to do.
+//! Faults as text: event, location, meaning, remedy.
 
 use super::answer::notes;
 use super::page::{Page, dim, plain, span};

@@ -1,7 +1,7 @@
 //! Occupancy over time as small plots.
 //!
-//! The one idea to keep in mind: a column is one part of a kernel's time, or two where the terminal is narrow; its height is that of the
-//! waves in flight, from none to the most the kernel has.
+//! A column is one part of a kernel's time, or two where the terminal is narrow; its height is the number of
+//! waves in flight, from 0 to the most the kernel has.
 
 use super::card::short_name;
 use super::page::{Page, dim, plain, span};
@@ -59,7 +59,7 @@ fn plot(page: &mut Page, kernel: &KernelWaves) {
     }
 }
 
-/// Eighths of a line that a column fills; what is not zero is seen.
+/// Eighths of a line that a column fills; a value above zero fills at least one.
 fn eighths(waves: f64, peak: f64, line: usize) -> usize {
     if !(waves > 0.0 && peak > 0.0) {
         return 0;

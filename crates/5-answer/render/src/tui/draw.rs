@@ -1,6 +1,6 @@
-//! Where things stand on the screen: a line on what is looked at, the pages, the body, the keys.
+//! Layout of the screen: a line on the recording, the pages, the body, the keys.
 //!
-//! The one idea to keep in mind: the keys that work are always shown, those of the page before those of all pages.
+//! The keys that work are always shown, first the keys of the page, then the keys of all pages.
 
 use super::lines::look;
 use super::{App, Screen};
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// Rows of a body from which on the selected kernel's verdict stands below the list.
+/// Minimum rows of a body that shows the selected kernel's verdict below the list.
 const WITH_DETAIL: u16 = 12;
 
 pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>) {
@@ -168,7 +168,7 @@ fn keys(app: &App, width: usize) -> Line<'static> {
 }
 
 impl App {
-    /// What the rules say of the instruction the cursor is on.
+    /// Finding of the rules on the instruction under the cursor.
     fn finding_here(&self) -> Option<String> {
         let super::Code::Listings(all) = &self.data.code else { return None };
         let mut at = self.instruction;

@@ -1,6 +1,6 @@
 //! The list of kernels.
 //!
-//! The one idea to keep in mind: only the rows seen are made, so thousands of kernels scroll like ten.
+//! Only the rows seen are made, so thousands of kernels scroll like ten.
 
 use super::lines::look;
 use super::{App, Ask, KernelEntry, Key};
@@ -100,7 +100,7 @@ impl App {
 /// A bar of a percentage.
 fn bar(percent: f64) -> String {
     let full = (percent.clamp(0.0, 100.0) / 100.0 * BAR as f64).round() as usize;
-    // What takes time is seen.
+    // A kernel with any time shows at least one cell.
     let full = if percent > 0.0 { full.max(1) } else { 0 };
     format!("{}{}", "█".repeat(full), "·".repeat(BAR - full))
 }

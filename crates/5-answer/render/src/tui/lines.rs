@@ -1,7 +1,7 @@
-//! A text as the lines of a screen, and the part of it that is seen.
+//! A text as the lines of a screen, and its visible part.
 //!
-//! The one idea to keep in mind: the text comes with the colours of the renderers of text, whose codes are the only escapes
-//! in it, since they make those of names visible.
+//! The text contains the colour codes of the text renderers. They are the only escapes in it, because the
+//! renderers make escapes in names visible.
 
 use super::Key;
 use crate::Role;
@@ -12,11 +12,11 @@ use ratatui::text::{Line, Span};
 /// Columns that ← and → move by.
 const SIDEWAYS: usize = 8;
 
-/// A text and where it is looked at.
+/// A text and the visible position.
 #[derive(Default)]
 pub(super) struct View {
     pub(super) lines: Vec<Line<'static>>,
-    /// The same without colours, in small letters: what is searched.
+    /// Search text: the same without colours, in small letters.
     plain: Vec<String>,
     /// Lines to jump to, ascending.
     places: Vec<usize>,
@@ -44,7 +44,7 @@ impl View {
     }
 
     pub(super) fn set(&mut self, text: &str, places: Vec<usize>, width: usize, color: bool) {
-        // What was at the top stays there as well as it can when the width changes.
+        // The top line stays at the top as well as possible when the width changes.
         let part = if self.lines.is_empty() { 0.0 } else { self.top as f64 / self.lines.len() as f64 };
         self.lines = text.lines().map(|line| colored(line, color)).collect();
         self.plain = self.lines.iter().map(|line| line.to_string().to_lowercase()).collect();

@@ -176,14 +176,14 @@ fn numbers_say_how_far_to_trust_them() {
         let words: Vec<&str> = out.split_whitespace().collect();
         let legend = format!("{signs} · ? modelled, not compared with hardware · without a sign: exact");
         assert!(words.join(" ").contains(&legend), "{out}");
-        // Where there is less room they stand in the diagram too.
+        // With less room they are in the diagram too.
         let out = text::memory_chart(&emulated_memory(Some(12.0)), &style(100));
         assert!(out.contains("┌ Compute units") && out.contains("≈120GB/s 12%"), "{out}");
         // A recording of hardware has no signs.
         let out = text::memory_chart(&memory(Some(12.0)), &style(width));
         assert!(!out.contains(['~', '≈', '?']) && !out.contains("exact"), "{out}");
     }
-    // What is not known has no sign.
+    // Unknown values have no sign.
     let out = text::memory_chart(&emulated_memory(None), &style(160));
     assert!(out.contains("n/a") && !out.contains("~n/a") && !out.contains("≈n/a"), "{out}");
 }

@@ -1,6 +1,7 @@
 //! Every renderer against a golden file in `tests/golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before
+//! committing.
 
 use crate::golden_file::check;
 use crate::guide_values::guide;
@@ -190,7 +191,7 @@ fn sarif_document() {
     let run = &value["runs"][0];
     assert_eq!(run["results"].as_array().unwrap().len(), gemm().findings.len());
     for result in run["results"].as_array().unwrap() {
-        // What code scanning asks of a result.
+        // Fields that code scanning requires of a result.
         assert!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].is_string());
         assert!(result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().unwrap() >= 1);
         assert!(result["message"]["text"].is_string());

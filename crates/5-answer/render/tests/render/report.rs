@@ -1,6 +1,7 @@
 //! Reports of recordings against golden files in `tests/golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before
+//! committing.
 
 use crate::golden_file::check;
 use render::{How, Style, json, table_csv, text};

@@ -1,6 +1,7 @@
 //! The charts as SVG: golden pictures, and numbers and names that break careless drawing.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the pictures; open them in a browser before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the pictures; open them in a browser before
+//! committing.
 
 use crate::chart_values::{emulated_memory, memory, over_time};
 use crate::golden_file::check;

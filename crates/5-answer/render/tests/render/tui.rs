@@ -1,6 +1,7 @@
 //! The screen of `rockhound tui`, drawn into a buffer, against golden files and by what keys do.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before
+//! committing.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 use crate::golden_file::check;
@@ -162,7 +163,7 @@ fn keys_lead_where_they_say() {
     shows(&mut app, "", "only scale");
     assert_eq!(keys(&mut app, "\u{1b}"), Ask::Kernel(None));
     assert_eq!(keys(&mut app, "r"), Ask::Reload);
-    // What is typed into a search is no command.
+    // Keys typed into a search are not commands.
     assert_eq!(keys(&mut app, "/q"), Ask::Nothing);
     assert_eq!(keys(&mut app, "\u{1b}q"), Ask::Quit);
 }

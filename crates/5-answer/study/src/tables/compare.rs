@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 
-/// Numbers compared, of each table: totals and counts say what changed, extremes and percentages follow from them.
+/// Numbers compared, of each table: totals and counts say what changed, extremes and percentages follow from
+/// them.
 const COMPARED: [&str; 21] = [
     "time",
     "calls",
@@ -27,7 +28,7 @@ const COMPARED: [&str; 21] = [
     "bus in place",
     "best",
 ];
-/// What a number of a row is 0 in the run that has no such row.
+/// Columns that count 0 in the run that lacks the row.
 const COUNTS: [&str; 8] = ["time", "calls", "total", "kernels", "GPU", "count", "gaps", "spans"];
 
 /// Tables of both, rows joined by their labels.
@@ -76,7 +77,7 @@ fn one(base: Option<&Table>, new: Option<&Table>) -> Table {
         }
     }
     let value = |row: Option<&&Row>, table: Option<&Table>, title: &str| -> Number {
-        // What did not run took no time; what was not measured has no value.
+        // A kernel that did not run took no time; an unmeasured value is absent.
         let measured = matches!(shape.panel.as_str(), "tests" | "copies" | "topology" | "log");
         let absent = || match COUNTS.contains(&title) && !measured {
             true => Number::Known(0.0),

@@ -53,7 +53,7 @@ pub(crate) fn us(ns: f64) -> Cell {
     number(ns / US)
 }
 
-/// Percent of a whole, or why there is none.
+/// Percent of a whole, or the reason why it is missing.
 pub(crate) fn percent(part: i64, whole: i64) -> Cell {
     match whole {
         0 => Cell::Number(Number::missing("the whole is no time at all")),

@@ -1,4 +1,4 @@
-//! What stands above the tables: what the trace is, and what must be known about it.
+//! Head above the tables: the kind of trace, and its caveats.
 
 use ::trace::Severity;
 use timeline::TimelineEvidence;
@@ -69,7 +69,7 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
     }
 }
 
-/// What must be known to read the numbers rightly.
+/// Caveats of the numbers.
 pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name: Option<&str>) {
     let mut add = |kind: NoteKind, text: String| {
         let text = name.map_or_else(|| text.clone(), |name| format!("{name}: {text}"));

@@ -1,7 +1,7 @@
-//! What `rockhound trace` shows of one timeline, of several ranks, or of two compared.
+//! Answers of `rockhound trace` about one timeline, several ranks, or two compared timelines.
 //!
-//! The one idea to keep in mind: every number is a cell of a table with its unit; text shows the tables most asked for, JSON and
-//! CSV all of them.
+//! Every number is a cell of a table with its unit; text output shows the most used tables, JSON and CSV all
+//! of them.
 
 mod head;
 mod kernels;
@@ -21,17 +21,17 @@ use timeline::TimelineEvidence;
 use tunedb::Tunings;
 use view::{Answer, Plain, TRACE_SCHEMA, Table};
 
-/// A timeline with what it is called.
+/// A timeline with its name.
 pub struct Input<'a> {
     /// Short name, for headings.
     pub name: String,
     /// Path as given.
     pub path: String,
-    /// The timeline, what was selected of it.
+    /// The selected part of the timeline.
     pub timeline: &'a Timeline,
 }
 
-/// How to show them.
+/// Settings of the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// Rows of a table.
@@ -104,8 +104,8 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     survey
 }
 
-/// The untuned matrix products of timelines as TunableOp lists them, each once, most time first; and how many products have no such
-/// line: batches, or types and layouts the trace does not give.
+/// The untuned matrix products of timelines as TunableOp lists them, each once, most time first; and how many
+/// products have no such line: batches, or types and layouts the trace does not give.
 pub fn untuned(timelines: &[&Timeline]) -> (String, u64) {
     let mut lines: Vec<String> = Vec::new();
     let mut without = 0;

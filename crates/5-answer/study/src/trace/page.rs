@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
 use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
 
-/// Classes that are no category of kernels.
+/// Classes that are not kernel categories.
 const HOST: [(HostKind, &str); 7] = [
     (HostKind::Operator, "operator"),
     (HostKind::Python, "python"),
@@ -17,7 +17,7 @@ const HOST: [(HostKind, &str); 7] = [
     (HostKind::Other, "other"),
 ];
 
-/// The page of some timelines, of which `survey` says what was found.
+/// Page of some timelines; `survey` holds the findings.
 pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     let found: BTreeSet<&str> = survey.findings.iter().map(|finding| finding.rule).collect();
     TimelinePage {
@@ -29,7 +29,8 @@ pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {
     }
 }
 
-/// The lanes of some timelines: GPUs first, then threads, each timeline by itself. All begin with the earliest span.
+/// Lanes of some timelines: GPUs first, then threads, each timeline separately. All begin with the earliest
+/// span.
 pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
     let mut chart = TimelineChart {
         from: inputs.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "),
@@ -150,7 +151,7 @@ impl<'a> Builder<'_, 'a> {
     }
 }
 
-/// A lane with its spans in order and in rows: one that overlaps others lies below all of those.
+/// A lane with its spans in order and in rows: a span that overlaps others is placed below all of them.
 fn lane(name: String, gpu: bool, mut spans: Vec<TimelineSpan>) -> TimelineLane {
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
     // End of the last span of each row.

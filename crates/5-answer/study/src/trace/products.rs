@@ -7,7 +7,8 @@ use timeline::Links;
 use timeline::gemm::{Product, products};
 use tunedb::{Format, GemmShape, Kind, Row, Shape, Tunings};
 
-/// The products of one or several timelines, each once with its calls and mean time, most time first; `None` where they show none.
+/// Products of one or several timelines, each once with its calls and mean time, longest first; `None` if
+/// they contain none.
 pub fn of_timelines(name: &str, timelines: &[&Timeline]) -> Option<Tunings<'static>> {
     let mut sums: HashMap<Product, (u64, i64)> = HashMap::new();
     for timeline in timelines {

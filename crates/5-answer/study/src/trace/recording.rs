@@ -3,7 +3,7 @@
 use ::trace::{Device, Format, GpuKind, GpuSpan, Queue, Timeline};
 use workload::{Workload, plain_kernel_name};
 
-/// The timeline of the dispatches that have times; `None` where none has.
+/// Timeline of the dispatches that have times; `None` if none has.
 pub fn of_recording(workload: &Workload) -> Option<Timeline> {
     of_dispatches(workload, 0..workload.dispatches.len())
 }
@@ -13,7 +13,7 @@ pub fn of_dispatches(workload: &Workload, rows: impl IntoIterator<Item = usize>)
     let mut timeline = Timeline::new(Format::Recording);
     let dispatches = &workload.dispatches;
     for row in rows {
-        // Some recordings have times that are no times: all the same.
+        // Some recordings have invalid times: all the same.
         let (Some(start), Some(end), Some(_)) =
             (dispatches.start[row], dispatches.end[row], dispatches.duration(row))
         else {

@@ -1,4 +1,4 @@
-//! How the time divides, why GPUs were idle, streams, steps.
+//! Division of the time, reasons of idle GPUs, streams, steps.
 
 use crate::tables::rows::{count, missing, ms, number, percent, push, table, text, us};
 use timeline::{TimelineEvidence, Why, ranges};

@@ -1,4 +1,4 @@
-//! Core dumps as incidents: what a queue or a GPU raised, or the signal where the note on GPUs has no fault.
+//! Core dumps as incidents: exceptions of a queue or a GPU, or the signal if the note on GPUs has no fault.
 
 use super::{fact, incident, signal};
 use system::fault::{CoreDump, CoreGpu, Exception, FaultLog};
@@ -7,7 +7,7 @@ use view::{Incident, NamedValue};
 /// Mapped files named at most.
 const MOST_FILES: usize = 12;
 
-/// Incidents of a core dump, those of queues before those of GPUs.
+/// Incidents of a core dump, queues before GPUs.
 pub(super) fn incidents(log: &FaultLog, core: &CoreDump) -> Vec<Incident> {
     let mut out = Vec::new();
     for queue in &core.queues {
@@ -60,7 +60,7 @@ fn host(log: &FaultLog, core: &CoreDump) -> Incident {
     incident
 }
 
-/// Registers of waves lie in the queues' save areas, whose layout the debugger knows.
+/// Wave registers are in the queues' save areas, whose layout the debugger knows.
 fn debugger(log: &FaultLog) -> String {
     format!(
         "waves, registers and source lines: rocgdb PROGRAM {} and in it `info threads`, `lane`, `x/8i $pc-24`",

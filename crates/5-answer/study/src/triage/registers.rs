@@ -1,7 +1,7 @@
 //! Values of registers beside the instructions that name them.
 //!
-//! The one idea to keep in mind: a dump has the registers of the moment the wave stopped; an instruction before the program counter may have had
-//! others, so only the marked instructions get values.
+//! A dump has the registers of the moment the wave stopped; an instruction before the program counter may
+//! have had others, so only the marked instructions get values.
 
 use system::fault::AgentWave;
 use view::TriageLine;
@@ -33,7 +33,7 @@ fn values(wave: &AgentWave, text: &str, lanes: &[usize]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The value of a register by its name; none where it is no register.
+/// The value of a register by its name; `None` if the name is not a register.
 fn value(wave: &AgentWave, name: &str, lanes: &[usize]) -> Option<String> {
     if let Some(value) = wave.system.get(name) {
         return Some(format!("{value:#x}"));

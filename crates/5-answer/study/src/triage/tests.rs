@@ -1,4 +1,4 @@
-//! Samples of ../shared/faults: what is said of each, as its notes want it.
+//! Samples of ../shared/faults: the report on each equals its notes.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the shared files")]
 

@@ -156,7 +156,8 @@ fn is_memory(wave: &AgentWave) -> bool {
     wave.reasons.iter().any(|it| it == "MEMORY_VIOLATION" || it == "ADDRESS_ERROR")
 }
 
-/// Marks the last access at or before the program counter of a listing from a code object, where the dump shows none.
+/// Marks the last access at or before the program counter of a listing from a code object, where the dump
+/// shows none.
 fn mark_nearest(it: &mut Incident) {
     let Some(current) = it.code.iter().position(|line| line.current) else { return };
     let Some(line) = it.code[..=current].iter_mut().rev().find(|line| is_access(&line.text)) else { return };
@@ -174,8 +175,8 @@ fn is_access(text: &str) -> bool {
         .any(|it| text.starts_with(it))
 }
 
-/// The access that made a fault: the nearest at or before the program counter whose address of a lane is in the page; where registers
-/// or page are not known, the nearest access at all.
+/// The access that made a fault: the nearest at or before the program counter whose address of a lane is in
+/// the page; where registers or page are not known, the nearest access at all.
 fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(u64, Vec<NamedValue>)> {
     let current = wave.instructions.iter().position(|it| it.current)?;
     let before = wave.instructions[..=current].iter().rev().take(BACK).filter(|it| is_access(&it.text));
@@ -225,7 +226,8 @@ fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(
     Some((nearest.address, vec![fact("access", format!("{}; {why}: at or before", told(nearest)))]))
 }
 
-/// Addresses that a lane's access may have, by the registers: pairs of vector registers, and a scalar pair with a vector offset.
+/// Addresses that a lane's access may have, by the registers: pairs of vector registers, and a scalar pair
+/// with a vector offset.
 fn addresses(wave: &AgentWave, text: &str, lane: usize) -> Vec<u64> {
     let operands: Vec<&str> = text.split([' ', ',']).filter(|it| !it.is_empty()).skip(1).collect();
     let offset = operands.iter().find_map(|it| it.strip_prefix("offset:")?.parse::<i64>().ok()).unwrap_or(0);
@@ -247,7 +249,7 @@ fn addresses(wave: &AgentWave, text: &str, lane: usize) -> Vec<u64> {
     out.iter().map(|it| it.wrapping_add_signed(offset)).collect()
 }
 
-/// Registers that say most: masks, state, and how many there are.
+/// The most informative registers: masks, state, and the number of registers.
 fn registers(wave: &AgentWave) -> Vec<NamedValue> {
     let mut words: Vec<String> = ["exec", "vcc", "m0", "status", "trapsts"]
         .iter()
@@ -265,7 +267,7 @@ fn registers(wave: &AgentWave) -> Vec<NamedValue> {
     vec![fact("registers", words.join(", "))]
 }
 
-/// Instructions around the place: from the code object where it is found, else from the dump.
+/// Instructions around the location: from the code object if found, else from the dump.
 fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[KernelCode]) {
     let uri = wave.code_object.as_deref().and_then(CodeObjectUri::parse);
     if let Some(uri) = &uri {

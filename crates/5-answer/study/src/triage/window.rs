@@ -2,8 +2,8 @@
 
 use view::{Listing, TriageLine};
 
-/// Up to `around` instructions on both sides of the one at `current`; `suspect` marks the one that may have made the fault.
-/// `None` where the listing has no instruction at that address.
+/// Up to `around` instructions on both sides of the one at `current`; `suspect` marks the one that may have
+/// made the fault. `None` where the listing has no instruction at that address.
 pub(super) fn window(
     listing: &Listing,
     current: u64,

@@ -1,6 +1,6 @@
-//! What to do next with a tuning file, as commands to paste.
+//! Next steps for a tuning file, as commands to paste.
 //!
-//! The one idea to keep in mind: the flows are those of the vendor's guides, with the names and sizes of this file in them.
+//! The steps follow the vendor's guides, with the names and sizes of this file.
 
 mod aiter;
 
@@ -20,7 +20,7 @@ fn step(text: impl Into<String>, command: impl Into<String>) -> RecipeStep {
     RecipeStep { text: text.into(), command: command.into() }
 }
 
-/// What files of one format may be for, where their flows differ.
+/// Purposes of a file format whose steps differ.
 fn kind(file: &Tunings<'_>) -> String {
     match &file.detail {
         Detail::Columns(columns) => columns.family.clone(),
@@ -77,14 +77,15 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
     }
 }
 
-/// `--gpu NAME` for the one GPU that a file is for; nothing where it is for several or for none that is known.
+/// `--gpu NAME` for the single GPU of a file; empty if it has several or an unknown one.
 fn gpu_option(file: &Tunings<'_>) -> String {
     let gpus: BTreeSet<_> =
         file.rows.iter().map(|row| (row.target.as_deref().ok(), row.cu_count.ok())).collect();
     let [(Some(target), units)] = gpus.into_iter().collect::<Vec<_>>()[..] else { return String::new() };
     let Some(target) = Target::by_name(target) else { return String::new() };
     let own = |model: &&Model| units == Some(model.compute_units.value);
-    // The first of the largest: any whole GPU of the target where the file does not say which, or the one that a partition is of.
+    // The first of the largest: any whole GPU of the target where the file does not say which, or the one
+    // that a partition is of.
     let largest = Model::of_target(target).min_by_key(|model| std::cmp::Reverse(model.compute_units.value));
     match (Model::of_target(target).find(own), largest, units) {
         (Some(model), _, _) | (None, Some(model), None) => format!(" --gpu {}", model.key()),
@@ -144,7 +145,7 @@ fn offline(file: &Tunings<'_>) -> Recipe {
     }
 }
 
-/// Rows by what they cost, most first: calls times time, or calls times operations where there is no time.
+/// Rows by cost, highest first: calls times time, or calls times operations if no time is known.
 fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
     let mut rows: Vec<&Row<'_>> = file
         .rows
@@ -161,7 +162,7 @@ fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
     rows
 }
 
-/// A problem as a command of hipblaslt-bench; none where its types are not known.
+/// A problem as a command of hipblaslt-bench; `None` if its types are unknown.
 fn bench_command(row: &Row<'_>) -> Option<String> {
     let GemmShape { m, n, k, batch, leading } = *row.shape.as_ref().ok()?.gemm()?;
     let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2)?;

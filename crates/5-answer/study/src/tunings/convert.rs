@@ -1,7 +1,7 @@
-//! Tuning files as another format, where the meaning is kept; and what is lost.
+//! Conversion of tuning files where the meaning is kept, with a list of losses.
 //!
-//! The one idea to keep in mind: a value that the new format cannot hold is listed as lost, and a row that would mean
-//! something else there is left out with the reason.
+//! A value that the new format cannot hold is listed as lost, and a row whose meaning would change is left
+//! out with the reason.
 
 use super::answer;
 use super::merge::Refusal;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Row, Shape, Tunings, tunableop};
 use view::{Answer, NoteKind, Tuned};
 
-/// What to write.
+/// Target format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum To {
     /// TunableOp's results with plain line ends, without mark and blank lines.
@@ -36,11 +36,12 @@ pub struct Converted {
     pub bytes: Vec<u8>,
     /// Its name, where the name is a part of the key.
     pub name: Option<String>,
-    /// What is lost, and how many rows there are.
+    /// Losses of the conversion, and the number of rows.
     pub report: Answer<Tuned>,
 }
 
-/// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among problem types.
+/// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among
+/// problem types.
 ///
 /// # Errors
 /// Formats between which the meaning is not kept.
@@ -100,7 +101,7 @@ pub fn convert(
     Ok(Converted { bytes, name, report })
 }
 
-/// What the new file does not hold.
+/// Data that the new file does not hold.
 #[derive(Default)]
 struct Lost {
     columns: BTreeSet<String>,
@@ -141,7 +142,7 @@ impl Lost {
 fn plain(file: &Tunings<'_>, rows: &[&Row<'_>]) -> Vec<u8> {
     let mut out = String::new();
     for version in &file.versions {
-        // A byte-order mark before the first name is no part of it.
+        // A byte-order mark before the first name is not part of it.
         let _ = writeln!(out, "Validator,{},{}", version.key, version.value.trim_end());
     }
     let mut bytes = out.into_bytes();
@@ -196,7 +197,8 @@ fn untuned(file: &Tunings<'_>, rows: &[&Row<'_>], lost: &mut Lost) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A hipBLASLt problem as a line of TunableOp, which calls the same function with the same column-major sizes.
+/// A hipBLASLt problem as a line of TunableOp, which calls the same function with the same column-major
+/// sizes.
 fn untuned_line(row: &Row<'_>) -> Result<String, &'static str> {
     let shape = row.shape.as_ref().map_err(|why| *why)?.gemm().ok_or("no matrix product")?;
     let types = torch_type(row.types.as_deref().map_err(|why| *why)?)

@@ -1,7 +1,8 @@
-//! Which problems of a model have no entry in the files there are.
+//! Problems of a model without an entry in the files.
 //!
-//! The one idea to keep in mind: a problem is looked up by each loader's own rule; where list and file are of one library
-//! their keys are compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's library.
+//! A problem is looked up by each loader's own rule; where list and file are of one library their keys are
+//! compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's
+//! library.
 
 use super::query::{Problem, choose};
 use super::{answer, column, said, shape, table};
@@ -35,7 +36,7 @@ fn shared_columns<'a>(shapes: &Tunings<'a>, tuned: &Tunings<'_>) -> Option<Vec<&
     )
 }
 
-/// Where the entries of one file are found.
+/// Look-up of the entries of one file.
 struct Index<'f, 'a> {
     file: &'f Tunings<'a>,
     /// Keys as text, where list and file write them alike.
@@ -61,7 +62,7 @@ impl<'f, 'a> Index<'f, 'a> {
         Index { file, keys, columns }
     }
 
-    /// How a problem is found in the file.
+    /// Looks a problem up in the file.
     fn find(&self, shapes: &Tunings<'_>, row: &Row<'_>, machine: Option<&TuneMachine>) -> Option<String> {
         if let Some(names) = &self.columns {
             let key = aiter_key(shapes, row, names)?;
@@ -135,8 +136,8 @@ fn problem(row: &Row<'_>) -> Option<Problem> {
     Some(problem)
 }
 
-/// The problem in the order of the other convention: what is column-major for one library is row-major and transposed for the other.
-/// `None` where a file of that format cannot hold it.
+/// The problem in the order of the other convention: what is column-major for one library is row-major and
+/// transposed for the other. `None` if a file of that format cannot hold it.
 fn turned(mut problem: Problem, format: Format) -> Option<Problem> {
     if let Some([m, n, k]) = problem.mnk {
         problem.mnk = Some([n, m, k]);
@@ -144,7 +145,7 @@ fn turned(mut problem: Problem, format: Format) -> Option<Problem> {
     problem.leading = None;
     let layout = problem.layout.take();
     if format.is_column_major() {
-        // What PyTorch calls A is the second factor of BLAS.
+        // PyTorch's A is the second factor of BLAS.
         problem.layout = layout.map(|it| it.chars().rev().collect());
     } else if layout.is_some_and(|it| !it.eq_ignore_ascii_case("TN")) {
         // AITER's weights are given as their transpose.
@@ -202,7 +203,7 @@ fn problems(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: boo
         let text = format!("{:.3} of {:.3} ms ({share:.1} %)", covered_time / 1e3, time / 1e3);
         facts.push(("GPU time with an entry".to_owned(), text));
     }
-    // Those without an entry first, in a timeline most time first, elsewhere most called first.
+    // Problems without an entry first; in a timeline longest first, elsewhere most called first.
     let timed = list.format == Format::Timeline;
     found.sort_by(|(a, hit), (b, other)| {
         let by_time = if timed { total(b).total_cmp(&total(a)) } else { std::cmp::Ordering::Equal };

@@ -1,11 +1,11 @@
-//! What changed between two tuning files.
+//! Changes between two tuning files.
 
 use super::{answer, column, said, shape, table};
 use std::collections::{BTreeMap, HashMap};
 use tunedb::{Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
-/// How often a problem is called, by its key, or by its sizes where the keys are of another format.
+/// Calls of a problem, by its key, or by its sizes if the keys have another format.
 pub type Calls = HashMap<String, u64>;
 
 /// The text by which problems of two formats are compared: transposition, element type and sizes.
@@ -103,7 +103,7 @@ pub fn diff(
     report
 }
 
-/// What happened to a row, and the time won for one call.
+/// Change of a row, and the time won for one call.
 fn compare(a: &Row<'_>, b: &Row<'_>, noise: f64) -> (&'static str, Option<f64>) {
     let same = a.candidate == b.candidate;
     match (a.time_us, b.time_us) {

@@ -1,4 +1,4 @@
-//! What is wrong with tuning databases.
+//! Mistakes in tuning databases.
 
 use super::answer;
 use rules::TuningEvidence;

@@ -1,7 +1,7 @@
-//! Merging tuning files: of each key the fastest row, and what was decided.
+//! Merging tuning files: the fastest row of each key, and the decisions.
 //!
-//! The one idea to keep in mind: a slower kernel never replaces a faster one unless that is asked for, files that hold for
-//! other versions are refused whole, and no row vanishes without a line that says why.
+//! A slower kernel never replaces a faster one unless requested, files for other versions are refused whole,
+//! and no row vanishes without a line that says why.
 
 mod aiter;
 mod configs;
@@ -23,12 +23,12 @@ pub const NOISE: f64 = 0.02;
 /// Repeated measurements from which on they say what noise is.
 const REPEATS: usize = 5;
 
-/// How to merge.
+/// Settings of a merge.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Difference of times below which they are the same, as a share; none: from repeats.
     pub noise: Option<f64>,
-    /// Rows of later files replace those of earlier ones, also where they are slower.
+    /// Rows of later files replace rows of earlier ones, even if slower.
     pub force: bool,
     /// Cut sizes of logic files to four numbers.
     pub trim: bool,
@@ -36,23 +36,24 @@ pub struct Options {
     pub explain: bool,
 }
 
-/// A merged file and what was decided.
+/// A merged file and the decisions.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The file.
     pub bytes: Vec<u8>,
     /// Decisions.
     pub report: Answer<Tuned>,
-    /// Each row is a line of a file that was read, and the first line tells the format: reading the result says nothing new.
+    /// Each row is a line of a file that was read, and the first line tells the format: reading the result
+    /// says nothing new.
     pub verbatim: bool,
 }
 
 /// Files that are not to be merged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Why.
+    /// Reason.
     pub message: String,
-    /// What to do.
+    /// Remedy.
     pub hint: String,
 }
 
@@ -154,10 +155,10 @@ struct Candidate<'f, 'a> {
     row: &'f Row<'a>,
 }
 
-/// What became of the rows of one key.
+/// Outcome for the rows of one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Decision {
-    /// There is only one.
+    /// Only one row exists.
     Only,
     /// All are the same.
     Equal,
@@ -167,11 +168,11 @@ enum Decision {
     Tie,
     /// It has a time, the others have none.
     Timed,
-    /// Nobody has a time; the first stays.
+    /// No row has a time; the first stays.
     Unknown,
-    /// It was asked for, and is not slower.
+    /// Requested, and not slower.
     Forced,
-    /// It was asked for, and is slower.
+    /// Requested, and slower.
     ForcedSlower,
 }
 
@@ -229,13 +230,14 @@ fn choose(rows: &[Candidate<'_, '_>], noise: f64, force: bool) -> (usize, Decisi
     (chosen, decision)
 }
 
-/// Noise of repeated measurements: what nine of ten pairs of times of one kernel differ by. None where there are too few.
+/// Noise of repeated measurements: the 90th percentile of the differences between two times of one kernel.
+/// `None` if there are too few.
 fn noise_of_repeats<'g>(groups: impl Iterator<Item = &'g [Candidate<'g, 'g>]>) -> Option<f64> {
     let mut differences = Vec::new();
     for group in groups {
         for (at, a) in group.iter().enumerate() {
             for b in &group[at + 1..] {
-                // The same row copied is no repeated measurement.
+                // A copied row is not a repeated measurement.
                 if a.row.candidate == b.row.candidate
                     && let (Ok(x), Ok(y)) = (a.row.time_us, b.row.time_us)
                     && x != y
@@ -282,7 +284,7 @@ impl Journal {
         decision: Decision,
     ) {
         *self.counts.entry(decision.words()).or_default() += 1;
-        // What nothing decides is for the reader to decide, so it is always listed.
+        // An undecided case is for the reader to decide, so it is always listed.
         if !self.explain && !matches!(decision, Decision::ForcedSlower | Decision::Unknown) {
             return;
         }
@@ -330,7 +332,7 @@ impl Journal {
         self.facts.push((name.to_owned(), value.to_string()));
     }
 
-    /// The merged file, with what was decided.
+    /// The merged file, with the decisions.
     fn merged(self, files: &[Tunings<'_>], bytes: Vec<u8>) -> Merged {
         let mut report = answer("merge", files);
         let mut facts = self.facts;
@@ -362,7 +364,7 @@ fn title(files: &[Tunings<'_>]) -> String {
     }
 }
 
-/// The noise asked for, or that of repeats, with a fact that says which.
+/// The requested noise, or the noise of repeats, with a fact that says which.
 fn noise(options: &Options, groups: &Groups<'_, '_>, journal: &mut Journal) -> f64 {
     let repeats = groups.iter().map(|it| it.1).filter(|rows| rows.len() > 1);
     let (noise, from) = match (options.noise, noise_of_repeats(repeats)) {

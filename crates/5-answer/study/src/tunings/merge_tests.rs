@@ -29,7 +29,7 @@ fn the_faster_row_of_each_key() {
         (row(1, "A", "1.0"), row(1, "B", "0.99"), two, row(1, "A", "1.0")),
         // Of one kernel the smaller time counts.
         (row(1, "A", "1.0"), row(1, "A", "0.99"), two, row(1, "A", "0.99")),
-        // What is no measurement loses.
+        // A row without a measurement loses.
         (row(1, "Default", "0"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),
         (row(1, "A", "inf"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),
         (row(1, "A", "-1"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),

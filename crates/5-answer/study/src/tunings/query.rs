@@ -1,7 +1,7 @@
-//! Which row of a file a library takes for a problem, by the rule of that library's loader.
+//! The row of a file that a library takes for a problem, by the rule of that library's loader.
 //!
-//! The one idea to keep in mind: each format has one rule, stated in words beside the code that follows it; what a rule
-//! leaves open is said to be open.
+//! Each format has one rule, stated in words beside the code that follows it; cases that a rule leaves open
+//! are reported as open.
 
 mod config;
 
@@ -17,7 +17,7 @@ const MOST_TAKEN: usize = 1000;
 /// A problem.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
-    /// What is computed.
+    /// Computed operation.
     pub kind: Option<Kind>,
     /// M, N and K, as the file has them.
     pub mnk: Option<[u64; 3]>,
@@ -31,18 +31,18 @@ pub struct Problem {
     pub types: Option<String>,
     /// Tokens of a mixture of experts.
     pub tokens: Option<u64>,
-    /// The key as the file writes it, or a part of it.
+    /// The key as written in the file, or a part of it.
     pub key: Option<String>,
 }
 
-/// What a loader takes.
+/// Rows that a loader takes.
 #[derive(Clone, Debug)]
 pub struct Choice<'f, 'a> {
     /// The loader's rule.
     pub rule: &'static str,
-    /// What it takes; of several problems that fit the question one for each.
+    /// The rows it takes; one for each of several problems that match the question.
     pub taken: Vec<Taken<'f, 'a>>,
-    /// Why nothing is taken, or what is open.
+    /// Reason why no row is taken, or the open question.
     pub note: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Choice<'f, 'a> {
 pub struct Taken<'f, 'a> {
     /// The row.
     pub row: &'f Row<'a>,
-    /// How it was found: `exact`, `M rounded up to 128`, `nearest`.
+    /// Kind of match: `exact`, `M rounded up to 128`, `nearest`.
     pub how: String,
 }
 
@@ -65,7 +65,7 @@ impl<'f, 'a> Choice<'f, 'a> {
     }
 }
 
-/// What the loader of a file takes for a problem on a machine.
+/// Returns the rows that the loader of a file takes for a problem on a machine.
 pub fn choose<'f, 'a>(
     file: &'f Tunings<'a>,
     problem: &Problem,
@@ -94,7 +94,7 @@ pub fn choose<'f, 'a>(
     }
 }
 
-/// Whether a row is of the problem, but for what the caller compares itself.
+/// True if a row matches the problem, apart from the fields that the caller compares.
 fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
     let types = |wanted: &String| {
         let Ok(own) = &row.types else { return true };
@@ -119,7 +119,7 @@ fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
         && problem.key.as_ref().is_none_or(|key| row.key.contains(key.as_str()))
 }
 
-/// Why MIOpen does not open a file on a machine: its name begins with another target.
+/// Reason why MIOpen does not open a file on a machine: its name begins with another target.
 fn for_another(file: &Tunings<'_>, machine: Option<&TuneMachine>) -> Option<String> {
     let own = file.rows.first()?.target.as_deref().ok()?;
     let wanted = machine?.target.as_deref()?;
@@ -209,7 +209,7 @@ fn tuning_file<'f, 'a>(
             format!("`Git Version` is `{own}`, not `{wanted}`: rows without a name are not used"),
         );
     }
-    // The leading dimensions are no part of the look-up without a schema version.
+    // Without a schema version the look-up ignores the leading dimensions.
     let asked = if hipblaslt::has_schema(file) {
         problem.clone()
     } else {

@@ -108,7 +108,7 @@ fn decisions_by_each_loaders_rule() {
         ("gfx942-GEMM-A.json", ENDS, gemm(4096, 1, 1), None, &[4], "entry `M_GEQ_4096`"),
         ("gfx942-GEMM-A.json", ENDS, gemm(1000, 1, 1), None, &[3], "entry `M_GEQ_512`"),
         ("gfx942-GEMM-A.json", ENDS, gemm(100, 1, 1), None, &[], "no `any`"),
-        // Only a kernel with bounds of its own asks for other bounds.
+        // Only a kernel with its own bounds asks for other bounds.
         ("gfx942-GEMM-A.json", ENDS, gemm(20, 1, 1), None, &[], "no `any`"),
         // The path is half of the key.
         ("gfx942-GEMM-A-N=8-K=16.json", STEPS, gemm(1, 8, 16), None, &[1], "entry `M_LEQ_16`"),
@@ -138,7 +138,7 @@ fn decisions_by_each_loaders_rule() {
             &[],
             "rows without a name are not used",
         ),
-        // With a schema version all of the problem counts, and another build is no reason.
+        // With a schema version the whole problem counts, and another build is not a reason.
         ("tuning.txt", SCHEMA, with_leading(gemm(5, 6, 7), [8, 8, 5]), None, &[4], "exact"),
         ("tuning.txt", SCHEMA, with_leading(gemm(5, 6, 7), [9, 9, 5]), None, &[], "heuristic"),
         ("tuning.txt", SCHEMA, gemm(5, 6, 7), expects("Git Version", "abcd"), &[3, 4], "exact"),

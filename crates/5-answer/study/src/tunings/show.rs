@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use tunedb::{Kind, Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
-/// Which rows.
+/// Filter of rows.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// What they compute.
+    /// Operation that they compute.
     pub kind: Option<Kind>,
     /// Sizes of a matrix product; none of a size: any.
     pub mnk: Option<[Option<u64>; 3]>,
@@ -24,7 +24,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a row is selected. What a row does not say does not exclude it, but for sizes and types.
+    /// True if a row is selected. Fields missing in a row do not exclude it, except sizes and types.
     pub fn takes(&self, row: &Row<'_>) -> bool {
         let contains =
             |text: &str, part: &str| text.to_ascii_lowercase().contains(&part.to_ascii_lowercase());
@@ -56,14 +56,14 @@ fn fits(row: &Row<'_>, mnk: [Option<u64>; 3]) -> bool {
 /// Order of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
-    /// As in the file.
+    /// Order of the file.
     #[default]
     Line,
     /// Longest time first.
     Time,
     /// Most calls first.
     Calls,
-    /// Most time lost first: what a row takes beyond the fastest one of its key, times its calls.
+    /// Most time lost first: the time of a row beyond the fastest one of its key, times its calls.
     Lost,
 }
 

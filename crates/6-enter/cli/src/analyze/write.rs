@@ -1,4 +1,4 @@
-//! Where a report goes: standard output, or files in a folder.
+//! Output of a report: standard output, or files in a folder.
 
 use crate::answer::{self, Target};
 use crate::args::{Analyze, Look};
@@ -38,7 +38,7 @@ pub(crate) fn write(report: &Answer<Recordings>, args: &Analyze, look: &Look) ->
     answer::write(report, &target)
 }
 
-/// Refuses what a database cannot hold, before anything is read.
+/// Refuses options that a database cannot honour, before anything is read.
 pub(super) fn check(args: &Analyze) -> Result<()> {
     if args.format != Format::Db {
         return Ok(());

@@ -8,9 +8,10 @@ use view::Format;
 
 /// Compare a recording of a GPU with an emulated one of the same program, and write a file to send.
 ///
-/// The file says which counters are equal, which must be and are not, and how far modelled ones and times lie apart. It holds numbers
-/// of counters, sizes of launches and facts of the GPU; no names of kernels, hosts, users, files or commands. Sent to the project, it
-/// becomes part of docs/accuracy.md. See docs/hardware.md.
+/// The file says which counters are equal, which must be and are not, and how much modelled counters and
+/// times differ. It holds numbers of counters, sizes of launches and facts of the GPU; no names of kernels,
+/// hosts, users, files or commands. Sent to the project, it becomes part of docs/accuracy.md. See
+/// docs/hardware.md.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound profile --on gpu -o gpu -- ./app && rockhound profile --gpu mi300x -o emulated -- ./app
@@ -31,7 +32,7 @@ pub(crate) struct Accuracy {
     /// File to write; by default `accuracy-GPU.json`.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What is printed.
+    /// Output format.
     #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
     pub(crate) format: Format,
 }

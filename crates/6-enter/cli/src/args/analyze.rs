@@ -35,7 +35,7 @@ pub(crate) struct Analyze {
     /// List the metrics of the recording's GPU.
     #[arg(long, group = "list")]
     pub(crate) list_metrics: bool,
-    /// List the facts of the machine, each with where it is from.
+    /// List the facts of the machine, each with its source.
     #[arg(long, group = "list")]
     pub(crate) specs: bool,
     /// List the panels of the recording's GPU, with the names that `-b` takes for them.
@@ -46,7 +46,8 @@ pub(crate) struct Analyze {
     pub(crate) list_dispatches: bool,
     #[command(flatten)]
     pub(crate) pick: Pick,
-    /// Only these panels `2`, tables `7.1`, rows `2.1.20`, blocks by name `sol`, `l2`, or metrics `l2.hit_rate`; `all` for everything.
+    /// Only these panels `2`, tables `7.1`, rows `2.1.20`, blocks by name `sol`, `l2`, or metrics
+    /// `l2.hit_rate`; `all` for everything.
     ///
     /// By default text and markdown show an overview, JSON and CSV everything.
     #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
@@ -56,7 +57,7 @@ pub(crate) struct Analyze {
     pub(crate) short: bool,
     #[command(flatten)]
     pub(crate) units: Units,
-    /// How dispatches are averaged: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
+    /// Averaging of dispatches: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
     #[arg(long, value_enum, default_value_t = AverageKind::Weighted, value_name = "KIND")]
     pub(crate) average: AverageKind,
     /// Decimals in text and markdown; other formats are exact.
@@ -74,13 +75,15 @@ pub(crate) struct Analyze {
     /// In comparisons, hide rows that change by less.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) threshold: Option<f64>,
-    /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the base.
+    /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the
+    /// base.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<String>,
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
-    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that launched the kernels.
+    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that
+    /// launched the kernels.
     #[arg(long, value_name = "TRACE")]
     pub(crate) trace: Option<PathBuf>,
     /// Output format.
@@ -92,7 +95,7 @@ pub(crate) struct Analyze {
 }
 
 impl Analyze {
-    /// The report on a recording just made: the short one, unless some blocks are asked for.
+    /// The report on a new recording: the short one, unless some blocks are requested.
     pub(crate) fn of_recording(folder: &Path, blocks: &[String]) -> anyhow::Result<Analyze> {
         let mut words = vec![OsStr::new("rockhound"), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
         match blocks {
@@ -132,10 +135,10 @@ pub(crate) enum TimeUnits {
     S,
 }
 
-/// How values are shown.
+/// Units of values.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Units {
-    /// What totals are divided by.
+    /// Unit by which totals are divided.
     #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
     pub(crate) normal_unit: NormalUnit,
     /// Unit of times.
@@ -165,7 +168,8 @@ impl Units {
     }
 }
 
-/// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list all.
+/// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list
+/// all.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound metrics                        what there is on each target

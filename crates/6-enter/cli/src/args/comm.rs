@@ -8,8 +8,8 @@ use view::{Format, Plain};
 
 /// Judge communication between GPUs: rccl-tests, NCCL_DEBUG logs, topologies, TransferBench, NPKit.
 ///
-/// Bandwidth is judged at large sizes against the links of the machine, latency at small ones; the printed average over all
-/// sizes is not judged. Files are recognised by what they hold. See docs/comm.md.
+/// Bandwidth is judged at large sizes against the links of the machine, latency at small ones; the printed
+/// average over all sizes is not judged. Files are recognised by what they hold. See docs/comm.md.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound comm all_reduce.txt                        one run of all_reduce_perf
@@ -30,7 +30,8 @@ pub(crate) struct Comm {
     /// Decimals in text and markdown; other formats are exact.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=15))]
     pub(crate) decimal: u8,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     /// Output format.

@@ -8,9 +8,9 @@ use view::{Format, Machines};
 
 /// Check whether a machine, an environment and a command are set up to be fast.
 ///
-/// Without FILE this machine is looked at. FILE is a bundle of `--capture`, a folder with a copy of `/proc` and `/sys`, or what
-/// amd-smi, rocm-smi, rocminfo, `lspci -vvv`, `docker inspect` or `env` printed; outputs given together are of one machine.
-/// What cannot be read is UNKNOWN, with how to find out.
+/// Without FILE this machine is examined. FILE is a bundle of `--capture`, a folder with a copy of `/proc`
+/// and `/sys`, or output of amd-smi, rocm-smi, rocminfo, `lspci -vvv`, `docker inspect` or `env`; outputs
+/// given together must be of one machine. An unreadable fact is UNKNOWN, with a way to find out.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound doctor                                     this machine and this shell's environment
@@ -29,7 +29,7 @@ pub(crate) struct Doctor {
     /// For which work: leaves out what does not matter for it.
     #[arg(long, value_enum, value_name = "WORK")]
     pub(crate) profile: Option<Work>,
-    /// Check the environment only: that of this shell, of FILE, or of --pid.
+    /// Check only the environment of this shell, of FILE, or of --pid.
     #[arg(long)]
     pub(crate) env: bool,
     /// Check the environment and the command of a running process.
@@ -38,16 +38,16 @@ pub(crate) struct Doctor {
     /// Name how the machines given differ.
     #[arg(long)]
     pub(crate) compare: bool,
-    /// Write what is known of this machine into a bundle.
+    /// Write the facts of this machine into a bundle.
     #[arg(long, value_name = "FILE.tar.zst", conflicts_with_all = ["files", "pid", "env", "compare"])]
     pub(crate) capture: Option<PathBuf>,
-    /// Keep the name of the host in the bundle; otherwise a hash stands for it.
+    /// Keep the name of the host in the bundle; otherwise a hash replaces it.
     #[arg(long, requires = "capture")]
     pub(crate) names: bool,
-    /// Print a script that sets what is not as wanted.
+    /// Print a script that corrects failed checks.
     #[arg(long, conflicts_with_all = ["pid", "capture", "compare"])]
     pub(crate) fix: bool,
-    /// Set it (needs root), keep what was there before, and read every change back.
+    /// Run it (needs root), save the old values, and read every change back.
     #[arg(long, requires = "fix", conflicts_with = "files")]
     pub(crate) apply: bool,
     /// Put back what --apply changed.
@@ -65,7 +65,8 @@ pub(crate) struct Doctor {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Exit with 2 when a check comes to this verdict or worse (unknown, warn, fail), or when this check or rule is not as wanted.
+    /// Exit with 2 when a check has this verdict or a worse one (unknown, warn, fail), or when this check or
+    /// rule fails.
     #[arg(long, value_name = "VERDICT|CHECK|RULE")]
     pub(crate) fail_on: Vec<String>,
     /// The command that is to run: its variables and arguments are checked too.

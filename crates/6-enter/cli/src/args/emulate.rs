@@ -12,32 +12,34 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use view::Format;
 
-/// How to emulate.
+/// Settings of emulation.
 #[derive(Args, Clone)]
 pub(crate) struct Emulate {
-    /// GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has
-    /// code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels.
+    /// GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x,
+    /// mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that
+    /// it holds in long kernels.
     #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(host::session::MOST_DEVICES)))]
     pub(crate) devices: u32,
-    /// Threads that run workgroups; 0 stands for one per core.
+    /// Threads that run workgroups; 0: one per core.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) threads: usize,
-    /// Stop a kernel when one of its waves has issued so many instructions: it is taken for endless.
+    /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
-    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. What is found
-    /// makes the exit code 2, unless the program itself fails.
+    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
+    /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
     pub(crate) check: Vec<String>,
 }
 
 /// Run a HIP program, or Triton in Python, on an emulated GPU.
 ///
-/// The program is used as it is: it finds Rockhound's HIP runtime in place of the vendor's, and its kernels run on the
-/// CPU. Triton takes the emulated GPU with tensors of torch on the CPU, or arrays of NumPy. Its output and exit code are its own; one ended by a signal gives 128 and the signal's number.
+/// The program is used as it is: it finds Rockhound's HIP runtime in place of the vendor's, and its kernels
+/// run on the CPU. Triton takes the emulated GPU with tensors of torch on the CPU, or arrays of NumPy. Its
+/// output and exit code are its own; one ended by a signal gives 128 and the signal's number.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound run -- ./vector_copy 1048576
@@ -54,12 +56,12 @@ pub(crate) struct Run {
 
 /// Profile a HIP program, or a kernel with a launch file; without a GPU on an emulated one.
 ///
-/// A launch file names a code object, a grid and the arguments, and what results are expected: exit code 2 says that they
-/// differ. `rockhound launch-template` writes one.
+/// A launch file names a code object, a grid and the arguments, and what results are expected: exit code 2
+/// says that they differ. `rockhound launch-template` writes one.
 ///
-/// Writes a workload folder that `rockhound analyze` and rocprof-compute 3.x read. Counters that follow from execution
-/// are exact; caches and times are modelled. The program's output and exit code are its own; a program that fails
-/// leaves the dispatches that were finished.
+/// Writes a workload folder that `rockhound analyze` and rocprof-compute 3.x read. Counters that follow from
+/// execution are exact; caches and times are modelled. The program's output and exit code are its own; a
+/// program that fails leaves the dispatches that were finished.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound profile -- ./vector_copy 1048576
@@ -83,25 +85,28 @@ pub(crate) struct Profile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
-    /// Where the program runs: `auto` takes an AMD GPU where `/dev/kfd` can be opened and a profiler of the vendor is in PATH, unless `--gpu`
-    /// names one to emulate.
+    /// Where the program runs: `auto` takes an AMD GPU if `/dev/kfd` can be opened and a profiler of the
+    /// vendor is in PATH, unless `--gpu` names one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = On::Auto, conflicts_with = "file")]
     pub(crate) on: On,
     #[command(flatten)]
     pub(crate) on_gpu: OnGpu,
-    /// Name of the workload; by default the program's, or that of the launch file's folder.
+    /// Name of the workload; by default the name of the program or of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Folder to write; by default workloads/NAME/GPU. `%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%` and `%env{VARIABLE}%` in it are replaced.
+    /// Folder to write; by default workloads/NAME/GPU. `%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%` and
+    /// `%env{VARIABLE}%` in it are replaced.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an emulated recording in the folder of `-o`; without `-o` it is replaced anyway. One that a profiler made is never replaced.
+    /// Replace an emulated recording in the folder of `-o`; without `-o` it is replaced anyway. One that a
+    /// profiler made is never replaced.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Record only these kernels: name or regular expression.
     #[arg(long, short, value_name = "KERNEL", num_args = 1.., conflicts_with = "file")]
     pub(crate) kernel: Vec<String>,
-    /// Record only these dispatches, counted from 0 in the order of their launch: IDs, ranges `1-5`, bounds `>10`.
+    /// Record only these dispatches, counted from 0 in the order of their launch: IDs, ranges `1-5`, bounds
+    /// `>10`.
     #[arg(long, short, value_name = "ID", num_args = 1.., conflicts_with = "file")]
     pub(crate) dispatch: Vec<String>,
     /// Record only these launches of each kernel, counted from 1: `3`, `2-5`, `>10`.
@@ -110,7 +115,8 @@ pub(crate) struct Profile {
     /// Record only the first dispatches of those selected.
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     pub(crate) dispatch_limit: Option<u64>,
-    /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded unless `--set` is given.
+    /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded unless `--set`
+    /// is given.
     #[arg(long = "block", short = 'b', value_name = "BLOCK", num_args = 1..)]
     pub(crate) blocks: Vec<String>,
     /// Record only the counters of a set that one run of the application reads, and report its metrics.
@@ -119,36 +125,38 @@ pub(crate) struct Profile {
     /// List the sets and end.
     #[arg(long)]
     pub(crate) list_sets: bool,
-    /// Run at most so many workgroups of each dispatch, which stand for all of them: counters are scaled, the recording
-    /// says so, and results are not computed, which `--no-results` agrees to.
+    /// Run at most this many workgroups of each dispatch as a sample of all: counters are scaled, the
+    /// recording says so, and results are not computed, which `--no-results` agrees to.
     ///
-    /// The grid is cut into parts of equal length; one scattered workgroup of each part stands for the part, the first and the
-    /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
+    /// The grid is cut into parts of equal length; one scattered workgroup represents each part, the first
+    /// and the last workgroup of the grid only themselves. Counters are exact if all workgroups do the same.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
-    /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect caches, infinite
-    /// memory bandwidth, no LDS conflicts, free registers, free barriers and so on).
+    /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect
+    /// caches, infinite memory bandwidth, no LDS conflicts, free registers, free barriers and so on).
     ///
-    /// The kernels run once; a clock for each limit runs beside the one of the recording, so it takes several times as long.
+    /// The kernels run once; a clock for each limit runs beside the one of the recording, so it takes several
+    /// times as long.
     #[arg(long, conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) breakdown: bool,
     /// Predict the time of each dispatch with something changed: `vgpr=96`, `lds=16384`, `waves_per_eu=4`,
-    /// `workgroup-order=xcd-swizzle`, `gpu.hbm_bandwidth=8e12`, `gpu.lds_per_cu=160K`, `gpu=mi300a`. Several with commas
-    /// between are one prediction.
+    /// `workgroup-order=xcd-swizzle`, `gpu.hbm_bandwidth=8e12`, `gpu.lds_per_cu=160K`, `gpu=mi300a`. Several
+    /// with commas between are one prediction.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) what_if: Vec<String>,
-    /// Keep what waves did, a file for each dispatch: `rockhound breakdown` then predicts without another run.
+    /// Keep the events of waves, a file for each dispatch: `rockhound breakdown` then predicts without
+    /// another run.
     #[arg(long, conflicts_with_all = ["check", "sample_workgroups", "counters_only"])]
     pub(crate) keep_events: bool,
-    /// Count only what follows from execution: caches and times are not modelled, and what needs them is n/a. Takes a fraction of
-    /// the time.
+    /// Count only what follows from execution: caches and times are not modelled, and values that need them
+    /// are n/a. Takes a fraction of the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
     pub(crate) counters_only: bool,
-    /// How much of a dispatch caches and clock follow: `auto` two XCDs that stand for all where more would take long, with how
-    /// far they differ; `full` always all.
+    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs if all
+    /// would take long, and reports how far they differ; `full` always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
-    /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
+    /// Only the recording matters, not the results of kernels: dispatches that are not recorded do not run.
     #[arg(long)]
     pub(crate) no_results: bool,
     /// Program and its arguments.
@@ -156,10 +164,12 @@ pub(crate) struct Profile {
     pub(crate) program: Vec<OsString>,
 }
 
-/// Say what each limit is worth, or what a change would bring, of a recording made with `profile --keep-events`.
+/// Say what each limit is worth, or what a change would bring, of a recording made with `profile
+/// --keep-events`.
 ///
-/// What the waves did is shown to a clock for each limit, on which this limit is lifted (docs/breakdown.md); the program does not
-/// run again. The recording gets the predictions, and the table of them is shown.
+/// The recorded events of the waves are replayed in one timing model per limit, with that limit lifted
+/// (docs/breakdown.md); the program does not run again. The recording gets the predictions, and their table
+/// is shown.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound breakdown workloads/app/MI300X
@@ -177,7 +187,7 @@ pub(crate) struct Breakdown {
     pub(crate) limits: bool,
     #[command(flatten)]
     pub(crate) part: Part,
-    /// Threads that clocks run on; 0 stands for one per core.
+    /// Threads that run timing models; 0: one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Output format.
@@ -186,12 +196,13 @@ pub(crate) struct Breakdown {
 }
 
 impl Profile {
-    /// Whether an emulated recording in the folder is replaced: asked for, or left by the same command in the folder it chooses itself.
+    /// True if an emulated recording in the folder is replaced: on request, or if the same command left it in
+    /// its default folder.
     pub(crate) fn replaces(&self) -> bool {
         self.overwrite || self.output.is_none()
     }
 
-    /// What the report shows: the blocks asked for, or the set that was recorded.
+    /// Blocks in the report: the blocks asked for, or the set that was recorded.
     pub(crate) fn shown(&self) -> Vec<String> {
         match &self.set {
             Some(set) => vec![set.clone()],
@@ -199,7 +210,7 @@ impl Profile {
         }
     }
 
-    /// How dispatches are recorded.
+    /// Settings of recorded dispatches.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             most_workgroups: self.sample_workgroups,

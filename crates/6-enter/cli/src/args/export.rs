@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 /// Write a recording in a format of AMD's profilers.
 ///
-/// Counters, sizes, times and facts of the machine are kept; what a format cannot hold is named. A recording that was emulated says so
-/// in `sysinfo.csv`, or in the facts of its GPU. See docs/recordings.md.
+/// Counters, sizes, times and facts of the machine are kept; what a format cannot hold is named. An emulated
+/// recording is marked as such in `sysinfo.csv`, or in the facts of its GPU. See docs/recordings.md.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound export workloads/app/MI300X --to rocpd -o app.db

@@ -1,6 +1,6 @@
 //! Names of GPUs on the command line.
 //!
-//! The one idea to keep in mind: shells complete the names there are; a clock may follow one.
+//! Shells complete the existing names; a clock may follow one.
 
 use arch::{LOWEST_MHZ, Model};
 use clap::builder::{PossibleValue, TypedValueParser};

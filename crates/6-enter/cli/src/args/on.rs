@@ -1,11 +1,11 @@
-//! Where things run.
+//! GPU or emulator.
 
 use clap::ValueEnum;
 
-/// Where a program runs.
+/// GPU or emulator for a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum On {
-    /// On a GPU where one can be used.
+    /// On a GPU if one can be used.
     Auto,
     /// On the GPU of this machine.
     Gpu,

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 /// Write the report of a recording, or of traces, as one HTML file: where the time goes, and why.
 ///
-/// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them choosing a
-/// kernel filters everything, code is shown with what every instruction did, and the timeline can be walked through.
+/// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them
+/// choosing a kernel filters everything, code is shown with what every instruction did, and the timeline can
+/// be walked through.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound report workloads/app/MI300X                     writes report.html
@@ -36,7 +37,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Whether an option was given that only recordings know.
+    /// True if an option for recordings only was given.
     pub(crate) fn asks_for_recording(&self) -> bool {
         let Pick { part, arch, ranks, runs, specs_correction } = &self.pick;
         let part =
@@ -65,13 +66,14 @@ pub(crate) struct View {
     /// Recording or trace that the others are compared with at first.
     #[arg(long, value_name = "DIR")]
     pub(crate) base: Option<PathBuf>,
-    /// GPU of the recordings, where they do not say: target or model.
+    /// GPU of the recordings, if they do not name it: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
-    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` to choose from.
+    /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` to choose from.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
-    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` to choose from, `merged` as one.
+    /// Take the runs in one folder, each with the same counters or other kernels: `each` to choose from,
+    /// `merged` as one.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
     pub(crate) runs: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`.

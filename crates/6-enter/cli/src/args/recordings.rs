@@ -7,8 +7,8 @@ use view::Format;
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
 ///
-/// Measure, find what stops the kernel of most time, change one thing, measure again: each call is one turn of that loop.
-/// With `--base` it starts with what the change brought.
+/// Measure, find what stops the kernel of most time, change one thing, measure again: each call is one turn
+/// of that loop. With `--base` it starts with what the change brought.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound guide workloads/vcopy/MI200                      what to do first
@@ -25,10 +25,11 @@ pub(crate) struct Guide {
     pub(crate) format: Format,
 }
 
-/// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each instruction did.
+/// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each
+/// instruction did.
 ///
-/// Keys are shown in the last line, `?` lists them all. Works over ssh and from 80 columns and 24 lines on; code needs an
-/// emulated recording.
+/// Keys are shown in the last line, `?` lists them all. Works over ssh and from 80 columns and 24 lines on;
+/// code needs an emulated recording.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tui workloads/vector_copy/MI300X
@@ -41,8 +42,9 @@ pub(crate) struct Tui {
 
 /// Draw the roofline of one recording or of several in one plot, on the terminal or as a picture.
 ///
-/// A roof is what one part of the machine can do at most: a bandwidth, or the rate of a type. The table says of each kernel which
-/// roof is nearest and how far below it stands; the end of the file's name decides the kind of picture.
+/// A roof is the maximum of one part of the machine: a bandwidth, or the rate of a type. The table shows the
+/// nearest roof of each kernel and the kernel's distance below it; the extension of the file's name decides
+/// the kind of picture.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound roofline workloads/vcopy/MI200
@@ -54,21 +56,24 @@ pub(crate) struct Roofline {
     /// Recordings: folders or files.
     #[arg(value_name = "DIR", required_unless_present = "measure")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of `-o`.
+    /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of
+    /// `-o`.
     ///
     /// Beside a recording that file gives its roofline the roofs. Without a GPU an emulated one is measured.
     #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "placed", "dark"])]
     pub(crate) measure: bool,
-    /// Where roofs are measured: `auto` takes an AMD GPU where `/dev/kfd` can be opened, unless `--gpu` names one to emulate.
+    /// Where roofs are measured: `auto` takes an AMD GPU if `/dev/kfd` can be opened, unless `--gpu` names
+    /// one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
     pub(crate) on: super::on::On,
-    /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not say.
+    /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not
+    /// say.
     #[arg(long, value_name = "GPU", requires = "measure")]
     pub(crate) gpu: Option<String>,
-    /// On a GPU: measure each roof so often; the median counts, the smallest and the largest are kept.
+    /// On a GPU: measurements per roof; the median counts, the smallest and the largest are kept.
     #[arg(long, value_name = "N", requires = "measure", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: u16,
-    /// On a GPU: make kernels so long that two lengths differ by so many microseconds.
+    /// On a GPU: make kernels so long that two lengths differ by this many microseconds.
     #[arg(long, value_name = "US", requires = "measure", default_value_t = 300)]
     pub(crate) least_time: u32,
     /// On a GPU: HIP runtime in place of the one that programs find.
@@ -79,17 +84,17 @@ pub(crate) struct Roofline {
     /// Only these levels of memory.
     #[arg(long, value_enum, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) only: Vec<Level>,
-    /// Roofs of these types, also of those no kernel computes with; by default of those in use. Of integers alone, kernels are
-    /// placed by their integer operations.
+    /// Roofs of these types, also of those no kernel computes with; by default of those in use. Of integers
+    /// alone, kernels are placed by their integer operations.
     #[arg(long = "type", value_enum, value_name = "TYPE", value_delimiter = ',')]
     pub(crate) types: Vec<Type>,
     /// Show names of kernels in full; in a picture list them below the plot.
     #[arg(long)]
     pub(crate) kernel_names: bool,
-    /// What is placed below the roofs: kernels, or single dispatches, those of most time.
+    /// Items placed below the roofs: kernels, or single dispatches, longest first.
     #[arg(long = "roofline-sort", visible_alias = "sort", value_enum, value_name = "WHAT", default_value_t = Placed::Kernels)]
     pub(crate) placed: Placed,
-    /// Kernels of each recording, those of most time.
+    /// Kernels of each recording, longest first.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=52))]
     pub(crate) top: u8,
     /// Output format, without a file.
@@ -103,7 +108,7 @@ pub(crate) struct Roofline {
     pub(crate) dark: bool,
 }
 
-/// What stands below roofs.
+/// Items placed below the roofs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Placed {
     Kernels,
@@ -121,7 +126,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// As charts call it.
+    /// Name in charts.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Level::Hbm => "HBM",
@@ -157,7 +162,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// As charts call it.
+    /// Name in charts.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Type::Fp4 => "f4",
@@ -194,31 +199,33 @@ impl Subject {
     }
 }
 
-/// Which part of recordings, and what they do not say themselves.
+/// Part of recordings, and facts that they do not contain.
 #[derive(Args, Clone)]
 pub(crate) struct Pick {
     #[command(flatten)]
     pub(crate) part: Part,
-    /// GPU of the recording, where it does not say: target or model.
+    /// GPU of the recording, if it does not name it: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
-    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` side by side.
+    /// Take all recordings below a folder, of ranks or GPUs: `merged` as one, `each` side by side.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
-    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by side, `merged` as one.
+    /// Take the runs in one folder, each with the same counters or other kernels: `each` side by side,
+    /// `merged` as one.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
     pub(crate) runs: Option<Ranks>,
-    /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze --specs` lists them.
+    /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze
+    /// --specs` lists them.
     #[arg(long, value_name = "FACT: VALUE, …")]
     pub(crate) specs_correction: Option<String>,
 }
 
-/// How the recordings of ranks, or runs, are taken.
+/// Treatment of the recordings of ranks, or of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Ranks {
-    /// As one recording.
+    /// One merged recording.
     Merged,
-    /// Each as a recording of its own.
+    /// Each as a separate recording.
     Each,
 }
 
@@ -231,7 +238,7 @@ impl From<Ranks> for host::subjects::Ranks {
     }
 }
 
-/// Which part of recordings.
+/// Part of recordings.
 #[derive(Args, Clone)]
 pub(crate) struct Part {
     /// Only these kernels: number in the list of kernels, name, or regular expression.

@@ -6,9 +6,11 @@ use clap::Args;
 use render::Part;
 use view::{Format, Tiles};
 
-/// Say what a tile size costs a matrix product: rounds over compute units and XCDs, bytes, resources, expected time.
+/// Say what a tile size costs a matrix product: rounds over compute units and XCDs, bytes, resources,
+/// expected time.
 ///
-/// Needs no kernel and no GPU: shapes and facts are enough. The best other tiles stand beside the one asked for.
+/// Needs no kernel and no GPU: shapes and facts are enough. The requested tile is compared with the best
+/// others.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tile --mnk 4096,4096,4096                                   the best tiles on an MI300X
@@ -29,7 +31,7 @@ pub(crate) struct Tile {
     /// Tile of a workgroup; without it the fastest of the usual ones.
     #[arg(long, value_name = "MxNxK", value_parser = tile)]
     pub(crate) tile: Option<[u64; 3]>,
-    /// How the factors lie: `tn` both along K; `tt` row-major times row-major.
+    /// Layout of the factors: `tn` both contiguous along K; `tt` row-major times row-major.
     #[arg(long, value_name = "LETTERS", default_value = "tt", value_parser = ["nn", "nt", "tn", "tt"])]
     pub(crate) layout: String,
     /// Workgroups that share the depth of a tile; without a number, other tiles are tried with 1, 2, 4 and 8.
@@ -65,7 +67,8 @@ pub(crate) struct Tile {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<std::path::PathBuf>,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
+    /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
 }

@@ -8,8 +8,9 @@ use view::{Format, Plain};
 
 /// Show where the time between kernels goes: idle time and why, overlap, launches, operators, collectives.
 ///
-/// Reads traces of the PyTorch profiler, rocprofv3 (JSON, CSV, rocpd), rocprof v1 and v2, rocprof-sys and Perfetto, packed
-/// or not; files are recognised by what they hold. Several traces are ranks of one run. See docs/trace.md.
+/// Reads traces of the PyTorch profiler, rocprofv3 (JSON, CSV, rocpd), rocprof v1 and v2, rocprof-sys and
+/// Perfetto, packed or not; files are recognised by what they hold. Several traces are ranks of one run. See
+/// docs/trace.md.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound trace train.pt.trace.json.gz               one trace: time, kernels, operators
@@ -40,7 +41,8 @@ pub(crate) struct Trace {
     /// Only what these steps of the profiler launched.
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub(crate) step: Vec<u64>,
-    /// Only these tables `2.1`, groups of tables `2`, or `all`. Text and markdown show the most asked for, JSON and CSV all.
+    /// Only these tables `2.1`, groups of tables `2`, or `all`. Text and markdown show the most asked for,
+    /// JSON and CSV all.
     #[arg(long = "block", short = 'b', value_name = "BLOCK", num_args = 1..)]
     pub(crate) blocks: Vec<String>,
     /// Rows of each table; 0 shows all.
@@ -49,19 +51,21 @@ pub(crate) struct Trace {
     /// Decimals in text and markdown; other formats are exact.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=15))]
     pub(crate) decimal: u8,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
-    /// Compare matrix products with the times of these tuning files or folders of them; see `rockhound tunedb`.
+    /// Compare matrix products with the times of these tuning files or folders of them; see `rockhound
+    /// tunedb`.
     #[arg(long, value_name = "FILE")]
     pub(crate) tunings: Vec<PathBuf>,
     /// Write the matrix products to a file, as TunableOp lists those it is to tune.
     #[arg(long, value_name = "FILE")]
     pub(crate) untuned: Option<PathBuf>,
-    /// Write the timeline, what was selected of it, in place of a report.
+    /// Write the selected part of the timeline instead of a report.
     #[arg(long, value_enum, value_name = "KIND", requires = "output", conflicts_with_all = ["base", "format"])]
     pub(crate) export: Option<Export>,
-    /// Read large traces anew, without the index that the first look left in the user's cache folder.
+    /// Read large traces again, without the index that the first run left in the user's cache folder.
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Output format.

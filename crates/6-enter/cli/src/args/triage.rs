@@ -8,9 +8,10 @@ use view::{Format, Incidents};
 
 /// Say what broke: which kernel, instruction, lane and address, what the reason means, and what to run next.
 ///
-/// FILE is the output of a program with a message of the runtime in it, a dump of the ROCr debug agent, `dmesg`, a log of the HIP
-/// runtime, or a report of `rockhound run`; logs of one job are read together. Code objects and programs among the files, and
-/// folders of code objects that the debug agent saved, give the disassembly around the place.
+/// FILE is the output of a program with a message of the runtime in it, a dump of the ROCr debug agent,
+/// `dmesg`, a log of the HIP runtime, or a report of `rockhound run`; logs of one job are read together. Code
+/// objects and programs among the files, and folders of code objects that the debug agent saved, give the
+/// disassembly around the place.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound triage train.log

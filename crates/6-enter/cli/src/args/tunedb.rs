@@ -7,7 +7,8 @@ use render::Part;
 use std::path::PathBuf;
 use view::{Format, Tuned};
 
-/// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton, vLLM, SGLang.
+/// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton,
+/// vLLM, SGLang.
 ///
 /// Files are recognised by what they contain. Folders are searched for tuning files.
 #[derive(Args)]
@@ -56,7 +57,7 @@ pub(crate) struct Show {
     pub(crate) write: Write,
 }
 
-/// Which rows.
+/// Filter of rows.
 #[derive(Args, Clone)]
 pub(crate) struct Rows {
     /// Only rows of this kind.
@@ -84,12 +85,12 @@ pub(crate) struct Machine {
     /// The files are to be used on this machine: take target and number of compute units of its first GPU.
     #[arg(long, conflicts_with = "gpu")]
     pub(crate) here: bool,
-    /// Compute units of a partition, where they are not those of the whole GPU.
+    /// Compute units of a partition, if not the whole GPU.
     #[arg(long, value_name = "N", requires = "gpu")]
     pub(crate) cu: Option<u32>,
 }
 
-/// Where the answer goes.
+/// Destination of the answer.
 #[derive(Args, Clone)]
 pub(crate) struct Write {
     /// Output format.
@@ -110,11 +111,11 @@ pub(crate) enum Op {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
-    /// As in the file.
+    /// Order of the file.
     Line,
     /// Longest first.
     Time,
-    /// Most often asked for first.
+    /// Most calls first.
     Calls,
     /// Most time lost against the fastest row of the same key first.
     Lost,
@@ -139,7 +140,8 @@ pub(crate) struct Lint {
     /// Kernels that the library has: a text with a name or index per line.
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
-    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning,
+    /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     #[command(flatten)]
@@ -178,7 +180,7 @@ pub(crate) struct Query {
     /// Tokens of a mixture of experts.
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u64>,
-    /// The key as the file writes it, or a part of it.
+    /// The key as written in the file, or a part of it.
     #[arg(long, value_name = "TEXT")]
     pub(crate) key: Option<String>,
     #[command(flatten)]
@@ -222,8 +224,8 @@ pub(crate) struct Coverage {
 
 /// Merge files of one kind: of each key the fastest row, never a slower one.
 ///
-/// Files that were made for different versions are refused. The result is written beside its place and renamed, so that a
-/// failure leaves what was there.
+/// Files that were made for different versions are refused. The result is written beside its place and
+/// renamed, so that a failure leaves what was there.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tunedb merge tunableop_results?.csv -o merged.csv --explain
@@ -236,10 +238,11 @@ pub(crate) struct Merge {
     /// The merged file; the report goes to standard output.
     #[arg(long, short, required = true, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Difference of times in percent below which they are the same; by default from repeated measurements, else 2.
+    /// Difference of times in percent below which they are the same; by default from repeated measurements,
+    /// else 2.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) noise: Option<f64>,
-    /// Rows of later files replace those of earlier ones, also where they are slower.
+    /// Rows of later files replace rows of earlier ones, even if slower.
     #[arg(long)]
     pub(crate) force: bool,
     /// Cut the sizes of logic files to four numbers, without leading dimensions.
@@ -276,7 +279,7 @@ pub(crate) struct TuneDiff {
     pub(crate) write: Write,
 }
 
-/// Write a file in another format where the meaning is kept, and list what is lost.
+/// Convert a file to another format where the meaning is kept, and list the losses.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound tunedb convert hipblaslt.log --to tunableop-untuned -o tunableop_untuned0.csv
@@ -299,7 +302,8 @@ pub(crate) struct Convert {
     /// Only rows of these types.
     #[arg(long, value_name = "TYPE")]
     pub(crate) types: Option<String>,
-    /// File to write, by default standard output; for vllm and sglang the folder, since the name is a part of the key.
+    /// File to write, by default standard output; for vllm and sglang the folder, since the name is a part of
+    /// the key.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ use study::emit::{self, Form};
 use study::fix;
 use view::Examined;
 
-/// Prints the script, or sets what it would set.
+/// Prints the script, or makes its changes.
 pub(super) fn fix(
     args: &Arguments,
     subject: &Subject,
@@ -44,7 +44,7 @@ pub(super) fn fix(
     )
 }
 
-/// Puts back what was there.
+/// Restores the old values.
 pub(super) fn reset(args: &Arguments) -> Result<Outcome> {
     report(&settings::reset(&args.root)?, "every file holds what it held before")
 }
@@ -111,7 +111,7 @@ pub(super) fn capture(args: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// FNV-1a, 32 bits of it: tells hosts of a fleet apart without naming them.
+/// FNV-1a, 32 bits of it: distinguishes the hosts of a fleet without naming them.
 fn hash(text: &str) -> u32 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,6 +1,6 @@
 //! `--fail-on` of `doctor`: which verdicts make the exit code 2.
 //!
-//! The one idea to keep in mind: a verdict means that verdict or worse; a check or rule means that it warns or fails.
+//! A verdict means that verdict or worse; a check or rule means that it warns or fails.
 
 use crate::exit::usage;
 use anyhow::Result;
@@ -53,7 +53,7 @@ impl Condition {
     }
 }
 
-/// What to say of the conditions that were met.
+/// Messages for the conditions that were met.
 pub(super) fn verdicts(conditions: &[Condition], doctor: &Machines) -> Vec<String> {
     let checks: Vec<&HostCheck> = doctor.machines.iter().flat_map(|machine| &machine.checks).collect();
     conditions

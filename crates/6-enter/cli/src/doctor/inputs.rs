@@ -1,4 +1,4 @@
-//! What `doctor` looks at: this machine, bundles, outputs of tools, environments.
+//! Inputs of `doctor`: this machine, bundles, outputs of tools, environments.
 
 use crate::args::Doctor as Arguments;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use view::FileError;
 pub(super) struct Subject {
     /// The machine.
     pub(super) machine: Machine,
-    /// What else to know of the input.
+    /// Caveats of the input.
     pub(super) notes: Vec<String>,
     /// The command of a running process.
     pub(super) command: Vec<String>,
@@ -40,7 +40,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
         }
     }
     let program_only = machines.is_empty() && documents.iter().all(Document::is_of_program);
-    // Outputs without a machine are a machine of their own; with one they belong to it.
+    // Outputs without a machine form a separate machine; with one they belong to it.
     if machines.is_empty() && !documents.is_empty() {
         let mut tree = Tree::new("");
         tree.set_name(documents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "));

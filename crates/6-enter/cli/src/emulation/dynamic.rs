@@ -1,7 +1,7 @@
-//! What a program tells the dynamic linker.
+//! Entries of a program for the dynamic linker.
 //!
-//! The one idea to keep in mind: only what decides which HIP runtime a program gets is read; a file that is damaged says
-//! nothing, and the dynamic linker will say why.
+//! Only what decides which HIP runtime a program gets is read; a file that is damaged says nothing, and the
+//! dynamic linker will say why.
 
 /// Kinds of program headers.
 const LOAD: u32 = 1;
@@ -22,14 +22,14 @@ mod tag {
 /// The dynamic section of a 64-bit ELF file.
 #[derive(Debug, Default)]
 pub(crate) struct Dynamic<'a> {
-    /// Folders that the program looks in before all others; it has none when it also names folders to look in later.
+    /// Folders that the program searches before all others; empty if it also names folders to search later.
     pub(crate) rpath: Option<&'a str>,
     /// Names of symbols, libraries and folders.
     strings: &'a [u8],
 }
 
 impl<'a> Dynamic<'a> {
-    /// Reads it; `None` when there is none: the file is linked statically.
+    /// Reads it; `None` if the file is linked statically.
     pub(crate) fn read(data: &'a [u8]) -> Option<Dynamic<'a>> {
         let headers = headers(data)?;
         let section = headers.iter().find(|it| it.kind == DYNAMIC)?;
@@ -58,7 +58,7 @@ impl<'a> Dynamic<'a> {
         Some(dynamic)
     }
 
-    /// Whether a name occurs.
+    /// True if a name occurs.
     pub(crate) fn names(&self, name: &str) -> bool {
         self.strings.split(|byte| *byte == 0).any(|it| it == name.as_bytes())
     }

@@ -1,7 +1,7 @@
-//! Where the HIP runtime library is.
+//! Search for the HIP runtime library.
 //!
-//! The one idea to keep in mind: only a file with the mark of this very build is used; any other is named and passed
-//! over. A command that was installed alone builds its library from the sources it was built from, once, and keeps it.
+//! Only a file with the marker of this build is used; others are named and skipped. A command installed
+//! without its library builds the library from its sources, once, and keeps it.
 
 use anyhow::{Context, Result, anyhow};
 use host::Contents;
@@ -11,14 +11,14 @@ use std::process::Command;
 /// File name.
 const NAME: &str = "libamdhip64.so";
 
-/// What the library of this build has inside.
+/// Marker inside the library of this build.
 const MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
-/// Where cargo put this program: `target/release`.
+/// Folder where cargo put this program: `target/release`.
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
 
-/// What there is of libraries.
+/// Available libraries.
 pub(crate) struct Libraries {
     /// The one of this build.
     pub(crate) own: Option<PathBuf>,
@@ -57,12 +57,12 @@ pub(crate) fn find() -> Result<PathBuf> {
     })
 }
 
-/// Beside the program, in `../lib`, where it was built, and where an earlier run kept it.
+/// Beside the program, in `../lib`, in the build folder, and in the folder where an earlier run kept it.
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(beside) = beside() {
         folders.extend([beside.clone(), beside.join("../lib"), beside.join("../lib/rockhound")]);
-        // Test programs lie one folder deeper.
+        // Test programs are one folder deeper.
         folders.push(beside.join(".."));
     }
     folders.push(PathBuf::from(BUILD_FOLDER));
@@ -75,7 +75,7 @@ fn beside() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
 }
 
-/// Whether this program lies elsewhere than where cargo built it.
+/// True if this program is not at the path where cargo built it.
 fn is_installed() -> bool {
     beside().is_some_and(|it| !it.starts_with(BUILD_FOLDER))
 }
@@ -87,7 +87,8 @@ fn cache() -> Option<PathBuf> {
     Some(base.join("rockhound").join(MARK.trim_end_matches('\0')))
 }
 
-/// Copies the library to where later runs find it even when the sources are gone; without such a place it stays.
+/// Copies the library to a folder where later runs find it even when the sources are gone; without such a
+/// folder it stays.
 fn keep(path: &Path) -> PathBuf {
     let copy = || {
         let folder = cache()?;
@@ -124,7 +125,7 @@ fn build() -> Result<PathBuf> {
         "--manifest-path",
     ]);
     cargo.arg(sources.join("Cargo.toml")).arg("--target-dir").arg(folder.parent().unwrap_or(folder));
-    // What is printed belongs to the program that will run.
+    // Standard output belongs to the program that will run.
     let output = cargo.output().context("`cargo` cannot be started to build it")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -140,7 +141,7 @@ fn build() -> Result<PathBuf> {
     Ok(if is_installed() { keep(&path) } else { path })
 }
 
-/// Whether a file has the mark.
+/// True if a file has the marker.
 fn is_ours(path: &Path) -> bool {
     let Ok(contents) = Contents::open(path) else { return false };
     memchr::memmem::find(contents.bytes(), MARK.as_bytes()).is_some()

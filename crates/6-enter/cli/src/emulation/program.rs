@@ -1,6 +1,6 @@
-//! What is to be known of a program before it is started.
+//! Facts about a program before it is started.
 //!
-//! The one idea to keep in mind: what the dynamic linker would refuse or pass over in silence is said here.
+//! Problems that the dynamic linker would refuse or silently ignore are reported here.
 
 use super::dynamic::Dynamic;
 use super::is_executable;
@@ -42,10 +42,10 @@ pub(crate) fn find(program: &OsStr) -> Result<PathBuf> {
     })
 }
 
-/// What a program file says about itself; nothing for scripts.
+/// Facts of a program file; empty for scripts.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// Targets of its GPU code; none where its libraries have the code.
+    /// Targets of its GPU code; empty if its libraries have the code.
     pub(crate) targets: Vec<String>,
     /// Folders it takes libraries from before all others (`DT_RPATH`).
     pub(crate) rpath: Option<String>,

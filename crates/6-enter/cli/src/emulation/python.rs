@@ -1,6 +1,6 @@
-//! What Python programs run first: Triton and torch then take the emulated GPU.
+//! Start-up code of Python programs: Triton and torch then take the emulated GPU.
 //!
-//! The one idea to keep in mind: the files are part of the command and go into the folder of the session, so a wheel, an archive and a
+//! The files are part of the command and go into the folder of the session, so a wheel, an archive and a
 //! build in the workspace need no other place to look for them.
 
 use anyhow::{Context, Result};
@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 12] = [
     ("rockhound_live/triton_driver.py", include_str!("../../python/rockhound_live/triton_driver.py")),
 ];
 
-/// Writes the files; what `PYTHONPATH` is to be, with what it was.
+/// Writes the files; returns the new `PYTHONPATH`, which includes the old one.
 pub(super) fn write(session: &Path) -> Result<OsString> {
     let folder = session.join(FOLDER);
     let written = FILES.iter().try_for_each(|(name, text)| {

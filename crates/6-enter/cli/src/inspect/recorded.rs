@@ -1,7 +1,7 @@
-//! What a recording says of the instructions of its kernels: emulated ones what each did, others where waves were sampled.
+//! Per-instruction data of a recording: executions if emulated, otherwise samples of waves.
 //!
-//! The one idea to keep in mind: a recording keeps the code objects that ran, so the folder alone is enough; a file that
-//! is given instead must hold the very same instructions. Recordings of hardware keep no code.
+//! A recording keeps the code objects that ran, so the folder alone is enough; a file that is given instead
+//! must hold the very same instructions. Recordings of hardware keep no code.
 
 use crate::exit::usage;
 #[cfg(feature = "tui")]
@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
     traces: Vec<KernelTrace>,
     /// Files of the traces.
     traced_in: Vec<String>,
-    /// Code objects that stand in the folder, and not under the name of an emulated one.
+    /// Code objects in the folder, except those named like emulated ones.
     beside: Vec<PathBuf>,
     target: Option<String>,
     /// Code objects were given on the command line.
@@ -82,7 +82,7 @@ impl Recorded {
         })
     }
 
-    /// The code objects that the recording keeps. Samples are shown with those that stand in the folder.
+    /// The code objects that the recording keeps. Samples are shown with the code objects in the folder.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.kept()?;
         if self.runs.is_empty() {
@@ -104,8 +104,8 @@ impl Recorded {
         !self.runs.is_empty() || !self.beside.is_empty()
     }
 
-    /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown` left out. Of a kernel
-    /// that was both traced and sampled the trace has more instructions.
+    /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown`
+    /// left out. Of a kernel that was both traced and sampled the trace has more instructions.
     pub(crate) fn measured_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
         let new = |kernel: &SampledKernel| !shown.iter().any(|name| is_sampled_kernel(kernel, name));
         let traced = self.traces.iter().filter(|it| new(&it.kernel));
@@ -151,7 +151,8 @@ impl Recorded {
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Adds to the listing of a kernel of `file` what its instructions did, and to the findings on it what that says of them.
+    /// Adds per-instruction data to the listing of a kernel of `file`, and findings from that data to its
+    /// findings.
     pub(crate) fn add_to(
         &self,
         listing: &mut Listing,
@@ -166,7 +167,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Adds what an emulated kernel's instructions did.
+    /// Adds the per-instruction data of an emulated kernel.
     fn add_run_to(&self, listing: &mut Listing, evidence: &KernelEvidence<'_>, file: &str) -> Result<()> {
         let kernel = evidence.kernel;
         let mut refused: Option<(Mismatch, &KernelRun)> = None;
@@ -228,8 +229,8 @@ impl Recorded {
     }
 }
 
-/// Listings of all kernels of a recording with what their instructions did, and the findings on their code, in the order in
-/// which the code objects hold them; those that were sampled without code come last.
+/// Listings of all kernels of a recording with what their instructions did, and the findings on their code,
+/// in the order in which the code objects hold them; those that were sampled without code come last.
 #[cfg(feature = "tui")]
 pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;

@@ -1,14 +1,15 @@
-//! What Triton leaves beside a compiled kernel: the launch it expects, and the names and types of arguments.
+//! Files that Triton leaves beside a compiled kernel: the launch it expects, and the names and types of
+//! arguments.
 //!
-//! The one idea to keep in mind: Triton counts programs, a launch work-items; a program is one workgroup of `num_warps`
-//! waves, and takes two pointers that its source does not name.
+//! Triton counts programs, a launch work-items; a program is one workgroup of `num_warps` waves, and takes
+//! two pointers that its source does not name.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The file as Triton writes it, as far as it is of use.
+/// The used fields of Triton's file.
 #[derive(Deserialize)]
 struct Written {
     name: String,
@@ -53,7 +54,7 @@ impl<'de> Deserialize<'de> for Signature {
     }
 }
 
-/// Names of element types in Triton's signatures and intermediate code, and what a launch file calls them.
+/// Names of element types in Triton's signatures and intermediate code, with their names in a launch file.
 const TYPES: [(&str, &str); 17] = [
     ("fp64", "f64"),
     ("f64", "f64"),
@@ -77,7 +78,7 @@ const TYPES: [(&str, &str); 17] = [
 /// A kernel's launch as Triton wrote it down.
 #[derive(Debug, PartialEq)]
 pub(super) struct Companion {
-    /// The file it stands in.
+    /// Source file.
     pub(super) path: PathBuf,
     /// Waves of a program.
     pub(super) warps: u64,
@@ -96,7 +97,7 @@ pub(super) struct Named {
     pub(super) name: String,
     /// Type as a launch file calls it; 8-bit floats are bytes.
     pub(super) element: &'static str,
-    /// Whether it is a pointer.
+    /// True for a pointer.
     pub(super) pointer: bool,
     /// Bytes per program of memory that Triton adds.
     pub(super) added: Option<u64>,

@@ -1,7 +1,7 @@
-//! Code of the kernels of a recording, with what every instruction did, and their source where it is found.
+//! Code of the kernels of a recording, with the data of every instruction, and their source if found.
 //!
-//! The one idea to keep in mind: names of source files come from debug information, which may name any file; only what
-//! has the name of a source file is read.
+//! Names of source files come from debug information, which may name any file; only what has the name of a
+//! source file is read.
 
 use crate::inspect::Recorded;
 use crate::kernels::{Selection, each_kernel};
@@ -36,7 +36,7 @@ pub(crate) fn of(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> Vec<
     }
 }
 
-/// Whether the recording says what instructions did.
+/// True if the recording has per-instruction data.
 fn has_instructions(path: &Path) -> bool {
     let below = |folder: &Path| folder.join(INSTRUCTIONS_FILE).is_file();
     let entries = || std::fs::read_dir(path).into_iter().flatten().flatten();
@@ -116,7 +116,7 @@ fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<P
     Ok(out)
 }
 
-/// The source files that a listing names and that are there.
+/// The existing source files that a listing names.
 fn sources(code: &PageCode, folder: &Path) -> Vec<SourceText> {
     let names: BTreeSet<&str> =
         code.listing.lines.iter().filter_map(|l| l.source.as_ref()).map(|s| s.file.as_str()).collect();

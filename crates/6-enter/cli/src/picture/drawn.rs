@@ -1,7 +1,7 @@
 //! Charts as PNG and PDF.
 //!
-//! The one idea to keep in mind: letters are drawn with a font that is part of the program, so a picture looks the same on a
-//! machine without fonts; only characters that font lacks are looked for among those installed.
+//! Letters are drawn with a font that is part of the program, so a picture looks the same on a machine
+//! without fonts; only characters that font lacks are looked for among those installed.
 
 use anyhow::{Result, anyhow};
 use resvg::tiny_skia::{Pixmap, Transform};
@@ -64,7 +64,7 @@ fn tree(svg: &str, fonts: Database) -> Result<Tree> {
     Tree::from_str(svg, &options).map_err(|error| anyhow!("cannot draw the chart: {error}"))
 }
 
-/// Whether the program's font has a character.
+/// True if the program's font has a character.
 fn own(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{ff}' | '–' | '—' | '‘'..='”' | '•' | '…' | '←'..='↓' | '−' | '○' | '●' | '≤' | '≥')
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use system::{Gpu as SystemGpu, Machine};
 
-/// What a shell makes of Ctrl-C.
+/// Exit code of a shell after Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// An AMD GPU with one of the vendor's profilers.
@@ -35,12 +35,12 @@ pub(super) fn profiler() -> Option<PathBuf> {
     in_path(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// That there is no profiler.
+/// Error for a missing profiler.
 pub(super) fn no_profiler() -> String {
     format!("none of {} is in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
 }
 
-/// Why the GPU's device cannot be opened, and what to do.
+/// Error for a GPU device that cannot be opened, with the remedy.
 pub(crate) fn denied(error: &std::io::Error) -> String {
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
@@ -51,7 +51,8 @@ pub(crate) fn denied(error: &std::io::Error) -> String {
     format!("`{GPU_DEVICE}` cannot be opened: {error}\nhint: {hint}")
 }
 
-/// Refuses a device that is there and may not be opened: the program would fail on it later, in the profiler's words.
+/// Refuses a device that exists and may not be opened: the program would fail on it later, with the
+/// profiler's message.
 fn refuse_denied(opened: std::io::Result<std::fs::File>) -> Result<()> {
     match opened {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -109,7 +110,7 @@ impl Profiler for Hardware {
     }
 }
 
-/// Folder of the recording; that of a rank is one of its number below.
+/// Folder of the recording; each rank has a numbered subfolder.
 fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     let name = program_name(args);
     let folder = std::path::absolute(recording_folder(args, &name, gpu.short())?)?;
@@ -119,7 +120,7 @@ fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     })
 }
 
-/// Says what is kept and what to do where passes are missing.
+/// Reports kept passes, and the remedy for missing ones.
 fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
     let all = request.runs().len();
     let folder = request.output.display();
@@ -216,12 +217,12 @@ fn refuse_what_emulates(args: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// A GPU, as far as it is known.
+/// Known facts of a GPU.
 struct Gpu {
     target: &'static Target,
-    /// Where product or number of compute units single it out.
+    /// Model, if product or number of compute units identify it.
     model: Option<&'static Model>,
-    /// How it is divided: `CPX`, `NPS4`.
+    /// Partition modes: `CPX`, `NPS4`.
     partition: [Option<String>; 2],
     /// Targets of other GPUs of this machine.
     others: Vec<String>,
@@ -271,7 +272,7 @@ impl Gpu {
         })
     }
 
-    /// What the recording says of its origin.
+    /// Facts of the recording's origin.
     fn facts(&self, name: &str, args: &Profile) -> BTreeMap<String, String> {
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let mut facts = BTreeMap::from([
@@ -317,7 +318,7 @@ fn say(step: &Step<'_>) {
     }
 }
 
-/// How a GPU is divided, as the driver says.
+/// Partition modes of a GPU, from the driver.
 fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
     [gpu.compute_partition.get().cloned(), gpu.memory_partition.get().cloned()]
 }

@@ -1,7 +1,7 @@
 //! `rockhound roofline --measure`: the roofs of a GPU, by kernels of our own.
 //!
-//! The one idea to keep in mind: the file has the vendor's columns, so that a recording it lies beside takes its roofs from it; an
-//! emulated GPU and one of this machine run the same kernels.
+//! The file has the vendor's columns, so that a recording in the same folder takes its roofs from it; an
+//! emulated GPU and a GPU of this machine run the same kernels.
 
 mod gpu;
 
@@ -28,11 +28,11 @@ struct Roof {
     what: &'static str,
     column: Option<&'static str>,
     value: f64,
-    /// The smallest and the largest, where it was measured several times.
+    /// The smallest and the largest of repeated measurements.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
     unit: &'static str,
-    /// What the data sheet or the width of the unit promises.
+    /// Maximum according to the data sheet or the width of the unit.
     promised: Option<f64>,
 }
 
@@ -91,7 +91,7 @@ fn emulated(name: &str) -> Result<&'static Model> {
     })
 }
 
-/// Columns of the vendor's file: a value, and where it was measured several times the smallest and the largest.
+/// Columns of the vendor's file: a value, and for repeated measurements the smallest and the largest.
 fn columns(peaks: &[Peak]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for peak in peaks {

@@ -12,10 +12,10 @@ use timeline::{Selection, select};
 use trace::Timeline;
 use view::{FileError, TimelinePage};
 
-/// Which part of traces.
+/// Part of traces.
 #[derive(Default)]
 pub(crate) struct Wanted {
-    /// Only kernels whose name one of these matches; none for all.
+    /// Only kernels whose name one of these matches; empty: all.
     pub(crate) kernels: Vec<Regex>,
     /// From and to, ns after the trace's begin.
     pub(crate) time: (Option<i64>, Option<i64>),
@@ -48,13 +48,13 @@ impl Wanted {
     }
 }
 
-/// A trace of the command line, what was selected of it.
+/// The selected part of a trace of the command line.
 pub(crate) struct Selected {
     pub(crate) path: PathBuf,
     pub(crate) timeline: Timeline,
 }
 
-/// The traces of all paths, as far as they can be read, and why others cannot.
+/// The readable traces of all paths, and the errors of the others.
 pub(crate) fn read<'a>(
     paths: impl IntoIterator<Item = &'a PathBuf>,
     wanted: &Wanted,
@@ -70,7 +70,7 @@ pub(crate) fn read<'a>(
     (all, failed)
 }
 
-/// Traces of a path. A recording is the trace that stands beside its counters, or else its dispatches.
+/// Traces of a path. For a recording, the trace beside its counters, or else its dispatches.
 fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow::Error>)> {
     if path.is_dir() {
         let read = recording::read(path).ok();
@@ -84,8 +84,8 @@ fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow
     traces::read(path, indexed)
 }
 
-/// Whether paths are traces alone. What has counters, samples or instructions of its kernels is a recording, whose page has the
-/// timeline too.
+/// True if paths are traces only. A path with counters, samples or instructions of its kernels is a
+/// recording, whose page has the timeline too.
 pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bool {
     let mut any = false;
     for path in paths {
@@ -106,7 +106,7 @@ pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bo
     any
 }
 
-/// A table is read whole to tell what it is; it is small beside other traces.
+/// A table is read whole to find its kind; it is small compared with other traces.
 fn is_table(path: &Path) -> bool {
     path.is_file() && traces::file(path, true).is_ok()
 }
@@ -115,7 +115,7 @@ fn says_more_than_times(it: &workload::Workload) -> bool {
     !it.counters.is_empty() || it.samples.is_some() || it.traces.is_some() || it.machine.emulator().is_some()
 }
 
-/// Names that tell traces apart: what is left of their paths without what they have in common.
+/// Names that distinguish traces: their paths without the common parts.
 pub(crate) fn names(all: &[Selected]) -> Vec<String> {
     let file = |it: &Selected| {
         it.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -128,7 +128,7 @@ pub(crate) fn names(all: &[Selected]) -> Vec<String> {
     all.iter().map(|it| it.path.display().to_string()).collect()
 }
 
-/// Traces as what is asked about.
+/// Traces as inputs of the report.
 pub(crate) fn inputs(all: &[Selected]) -> Vec<Input<'_>> {
     all.iter()
         .zip(names(all))

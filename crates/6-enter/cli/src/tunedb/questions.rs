@@ -36,7 +36,7 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let machine = machine(&args.machine, &[])?;
     let (mut products_of, mut paths) = (Vec::new(), Vec::new());
     for path in &args.shapes {
-        // What is no trace after all may be a tuning file in JSON or SQLite.
+        // A file that is not a trace may be a tuning file in JSON or SQLite.
         match traces::may_be_trace(path).then(|| traces::file(path, true)) {
             Some(Ok(timeline)) => products_of.push((path, timeline)),
             Some(Err(_)) | None => paths.push(path.clone()),

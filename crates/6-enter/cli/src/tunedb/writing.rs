@@ -1,4 +1,4 @@
-//! `rockhound tunedb merge` and `convert`: what is written goes beside its place and is renamed.
+//! `rockhound tunedb merge` and `convert`: output goes to a temporary file, which is renamed.
 
 use super::{Opened, finish};
 use crate::args::{ConvertTo, Look, TuneConvert, TuneMerge, TuneWrite};
@@ -40,7 +40,7 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
         explain: args.explain,
     };
     let result = merged(&files, &options).map_err(refused)?;
-    // What the merge has put together anew has to be a file that the same readers take.
+    // The merged result has to be a file that the same readers accept.
     let name = args.output.display().to_string();
     let made = !result.verbatim && files.iter().any(|file| !file.rows.is_empty());
     replace_checked(&args.output, &result.bytes, || {

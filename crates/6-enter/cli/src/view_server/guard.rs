@@ -1,7 +1,7 @@
-//! Who is answered: requests with the token, made to this machine by a name that is its own.
+//! Accepted clients: requests with the token, made to this machine under one of its names.
 //!
-//! The one idea to keep in mind: a page of another site can make the browser send requests here, under a name that it lets
-//! point to this machine. It cannot know the token, and the name in `Host` gives it away.
+//! A page of another site can make the browser send requests here, under a name that it lets point to this
+//! machine. It cannot know the token, and the name in `Host` gives it away.
 
 use anyhow::{Result, anyhow};
 use axum::extract::{Request, State};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of the token.
 const TOKEN: usize = 16;
 
-/// What a request must have.
+/// Requirements of a request.
 pub(super) struct Guard {
     token: String,
     address: IpAddr,
@@ -33,7 +33,7 @@ impl Guard {
         &self.token
     }
 
-    /// Whether `Host` names this machine: as `localhost`, or by the address listened on.
+    /// True if `Host` names this machine: as `localhost`, or by the address listened on.
     fn is_own(&self, host: &str) -> bool {
         let (name, port) = match host.strip_prefix('[') {
             Some(rest) => rest.split_once(']').unwrap_or((rest, "")),
@@ -49,7 +49,7 @@ impl Guard {
         }
     }
 
-    /// Whether a path begins with the token; takes as long for a nearly right one as for any other.
+    /// True if a path begins with the token; the comparison takes constant time.
     fn has_token(&self, path: &str) -> bool {
         let first = path.strip_prefix('/').unwrap_or(path).split('/').next().unwrap_or_default().as_bytes();
         let own = self.token.as_bytes();

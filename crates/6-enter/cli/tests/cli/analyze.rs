@@ -66,7 +66,7 @@ fn the_overview_says_what_was_measured() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("7.1"), "panels that were not asked for: {text}");
-    // What is missing says why and what to do, once.
+    // A missing value states its reason and remedy, once.
     assert_eq!(text.matches("profile with `-b 2`").count(), 1, "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
 }
@@ -204,7 +204,7 @@ fn formats_and_files() {
     assert_eq!(json["schema"], "rockhound.analyze/2");
     let table = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "17.1").unwrap();
     assert_eq!(table["rows"][2]["cells"][0], 31.25);
-    // What is missing carries its reason.
+    // A missing value carries its reason.
     let missing = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "2.1").unwrap();
     let reason = missing["rows"][0]["cells"][0]["missing"].as_str().unwrap();
     assert!(reason.starts_with("needs SQ_INSTS_VALU_ADD_F16"), "{reason}");

@@ -189,7 +189,7 @@ fn triton_sets_belong_together() {
 #[test]
 fn hostile_files_are_read_within_200_megabytes() {
     let folder = folder("hostile");
-    // What a CPU's worth of threads need besides is not the reader's.
+    // Further memory that one CPU's threads need is not the reader's.
     const LIMIT_KB: usize = 200 * 1000 * 1000 / 1024;
     const ID: &[u8] = b"hipv4-amdgcn-amd-amdhsa--gfx942";
     let object = std::fs::read(clean()).unwrap();

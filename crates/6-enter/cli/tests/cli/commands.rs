@@ -87,7 +87,7 @@ fn every_command_has_a_page_of_the_manual() {
 #[test]
 fn fail_on_decides_the_exit_code() {
     let (spilling, clean) = (spilling(), clean());
-    // What it says of registers (RES009) is part of what RES003 says.
+    // Its message on registers (RES009) is part of RES003's.
     let joined = crate::run::fixture("rules/res003/trigger.hsaco");
     for (file, condition, code) in [
         (&joined, "RES003", 2),

@@ -266,7 +266,7 @@ fn a_running_process() {
         .spawn()
         .unwrap();
     let pid = child.id().to_string();
-    // The environment is that of the program once it runs.
+    // The environment is the program's once it runs.
     std::thread::sleep(std::time::Duration::from_millis(200));
     let ran = rockhound(&["doctor", "--pid", &pid, "--format", "json"]);
     child.kill().unwrap();

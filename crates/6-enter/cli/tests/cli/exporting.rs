@@ -108,7 +108,7 @@ fn every_format_that_is_exported_gives_the_same_report() {
         let ran = rockhound(&["export", &own, "--to", to, "-o", &output]);
         assert!(ran.code == 64 && ran.stderr.contains("is there already"), "{to}: {}", ran.stderr);
     }
-    // The timeline of what was exported is that of the recording.
+    // The timeline of the exported recording equals the recording's.
     let text = good(&["trace", &dir.join("one.db").display().to_string()]);
     assert!(text.contains("vecCopy"), "{text}");
     let python = "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); print(d.execute('pragma integrity_check').fetchone()[0], d.execute('select count(*) from kernels').fetchone()[0])";

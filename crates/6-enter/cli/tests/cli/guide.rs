@@ -115,7 +115,7 @@ fn commands_look_at_what_was_looked_at() {
         for part in expected {
             assert!(shown.iter().any(|command| command.contains(part)), "{selected:?}: {part}: {shown:#?}");
         }
-        // What can be run as it stands finds the kernels it names.
+        // Commands that can be run unchanged find the kernels they name.
         for command in &commands {
             let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
             if words[..2] == ["rockhound", "analyze"] {
@@ -150,7 +150,7 @@ fn commands_look_at_what_was_looked_at() {
             "rockhound guide DIR-2 --base DIR -k 'sh.*t'",
         ],
     );
-    // What was recorded of the program is recorded again, as far as nothing less was looked at.
+    // The commands repeat the filters of the recording, unless the analysis selects less.
     emulated("rockhound profile -k 'long|short' -d '<9' -- ./app 1");
     check(
         &[],

@@ -1,9 +1,9 @@
-//! `profile` on a GPU, with a program of the tests in the place of the vendor's profiler.
+//! `profile` on a GPU, with a test double of the vendor's profiler.
 
 use crate::run::{command, folder, good};
 use std::path::{Path, PathBuf};
 
-/// The stand-in, which cargo builds with the tests of the crate.
+/// The test double, which cargo builds with the tests of the crate.
 fn stand_in() -> Option<String> {
     let path = Path::new(env!("CARGO_BIN_EXE_rockhound")).with_file_name("examples/stand_in_rocprofv3");
     let path = path.display().to_string();
@@ -37,7 +37,7 @@ fn passes(output: &Path) -> Vec<String> {
     names
 }
 
-/// Times that the stand-in was started for a folder.
+/// Times that the test double was started for a folder.
 fn runs(output: &Path) -> usize {
     std::fs::read_to_string(output.with_extension("runs")).ok().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
@@ -71,14 +71,14 @@ fn every_pass_is_a_run_of_the_program_and_all_are_one_recording() {
     for part in ["3 dispatches", "2 kernels", "scale(float*, int)", "MI300X"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // What was recorded is the counter of each dispatch: 1000, 2000 and 3000.
+    // The recorded value is the counter of each dispatch: 1000, 2000 and 3000.
     let csv = good(&["analyze", "-p", &path, "-b", "2.1", "--format", "json"]);
     assert!(!csv.contains("SQ_WAVES: not recorded"), "{csv}");
 }
 
 #[test]
 fn what_fails_keeps_what_is_whole_and_goes_on_later() {
-    // What goes wrong, exit code, passes kept, what is said.
+    // Failure, exit code, passes kept, message.
     for (wrong, code, kept, expected) in [
         ("exit@1", 1, 0, "error: pass 1: the profiler or the program ended with exit code 3"),
         (
@@ -339,7 +339,7 @@ fn ranks_have_folders_and_one_report() {
     let path = output.display().to_string();
     let text = good(&["analyze", "-p", &path, "--ranks", "-b", "0.6"]);
     assert!(text.contains("Ranks"), "{text}");
-    // Each rank as a process of its own, by what the launcher tells it.
+    // Each rank as a separate process, by the launcher's variables.
     let output = dir.join("each");
     for rank in ["0", "1"] {
         let variables = [("SLURM_PROCID", rank)];
@@ -365,7 +365,7 @@ fn repeated_passes_give_medians_and_their_spread() {
     }
     assert!(output.join("pmc_1/run_3").is_dir());
     let path = output.display().to_string();
-    // Of 1001, 1002, 1003 and so on: the runs lie 2 apart.
+    // Of 1001, 1002, 1003 and so on: the runs differ by 2.
     let text = good(&["analyze", "-p", &path, "-b", "0.8"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Spread over Runs") && text.contains("scale(float*, int)"), "{text}");
     assert!(
@@ -377,7 +377,7 @@ fn repeated_passes_give_medians_and_their_spread() {
     let pass = output.join("pmc_1").display().to_string();
     let text = good(&["analyze", "-p", &pass, "-b", "0.8"]);
     assert!(text.contains("each pass ran 3 times"), "{text}");
-    // What is whole is kept, and another number of runs is another recording.
+    // Complete passes are kept, and another number of runs is another recording.
     let before = runs(&output);
     let Some((code, said)) = profile(&output, "", &[&more[..], &["--resume"]].concat()) else { return };
     assert_eq!((code, runs(&output)), (0, before), "{said}");
@@ -430,7 +430,7 @@ fn dispatches_take_turns_at_the_counters_of_several_passes() {
     assert!(code == 64 && said.contains("(`--input`): it came with 1.0.0, ROCm 7.0"), "{said}");
 }
 
-/// The stand-in for rocprofv3's predecessors, under the name of one of them.
+/// The test double of a predecessor of rocprofv3, under its name.
 fn predecessor(folder: &Path, name: &str) -> Option<String> {
     let path = Path::new(env!("CARGO_BIN_EXE_rockhound")).with_file_name("examples/stand_in_rocprof");
     testkit::needs(&[&path.display().to_string()]).then(|| {
@@ -475,7 +475,7 @@ fn predecessors_of_the_profiler_are_driven_too() {
         assert!(text.contains("2 dispatches") && text.contains("20"), "{text}");
         assert!(output.join(format!("pmc_1/{name}.csv")).is_file());
 
-        // What goes wrong, passes kept, what is said.
+        // Failure, passes kept, message.
         for (wrong, kept, expected) in [
             ("nothing@1", None, format!("error: pass 1: {name} wrote no table")),
             ("exit@3", Some(1), "the profiler or the program ended with exit code 1".to_owned()),

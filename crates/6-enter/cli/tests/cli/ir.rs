@@ -20,7 +20,7 @@ fn ir_alone_is_a_card() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    // What only code says is not asked for.
+    // Facts that only code has are not requested.
     assert!(!text.contains("not checked") && !text.contains("registers "), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Triton programs as their users start them: unmodified, with arrays of NumPy and with tensors of torch.
 //!
-//! The one idea to keep in mind: the programs compare their results themselves; what is looked at here is what Rockhound adds.
+//! The programs compare their results themselves; what is looked at here is what Rockhound adds.
 
 use crate::run::{Ran, command, folder, root};
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ fn recordings_know_what_was_launched() {
 #[test]
 fn accesses_past_the_end_name_the_argument_and_the_line() {
     let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
-    // Just behind the array, and where another one lies.
+    // Just after the array, and inside another one.
     for shift in ["8", "400000"] {
         let script = root().join("crates/6-enter/cli/tests/live/out_of_bounds.py");
         let (python, script) = (python.display().to_string(), script.display().to_string());

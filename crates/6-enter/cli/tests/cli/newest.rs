@@ -1,5 +1,5 @@
-//! Every layout of the newest profilers gives the metrics of the recording it was made from, in `../shared`; skipped loudly
-//! without it.
+//! Every layout of the newest profilers gives the metrics of the recording it was made from, in `../shared`;
+//! skipped loudly without it.
 
 use crate::run::{folder, good, rockhound};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ fn shared(what: &str) -> Option<PathBuf> {
 /// Table, row, label and column.
 type Cell = (String, String, String, String);
 
-/// What every table says, without those of facts and files.
+/// Cells of every table, without facts and files.
 fn tables(path: &Path, more: &[&str]) -> BTreeMap<Cell, String> {
     let path = path.display().to_string();
     let args: Vec<&str> =
@@ -42,7 +42,7 @@ fn close(a: &str, b: &str) -> bool {
 /// Cells compared at least: there are more than 350 averages that no time decides.
 const LEAST: usize = 350;
 
-/// Compares cells; those of `apart` may differ.
+/// Compares cells; cells in `apart` may differ.
 fn same(
     what: &str,
     want: &BTreeMap<Cell, String>,
@@ -151,7 +151,7 @@ fn ranks_are_named_merged_and_compared() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("holds 2 recordings: `0`, `1`\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("take them as one with `--ranks`"), "{}", ran.stderr);
-    // What does not depend on time is that of each rank.
+    // Values independent of time equal each rank's.
     let want = tables(&base, &[]);
     let apart = of_times(&base, &want);
     let counted = |cell: &Cell| cell.3 != "avg" || apart.contains(cell);

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 /// Looked for once: tests that installed it side by side would disturb each other.
 static BROWSER: LazyLock<Result<(PathBuf, PathBuf), String>> = LazyLock::new(browser);
 
-/// The browser and the folder of its driver, installed there by npm as the lock file says; or why there is none.
+/// The browser and the folder of its driver, installed there by npm as the lock file says; or why there is
+/// none.
 fn browser() -> Result<(PathBuf, PathBuf), String> {
     let answers = |program: &str| {
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())

@@ -144,7 +144,8 @@ fn roofs_are_measured() {
 
 #[test]
 fn a_gpu_is_measured_through_its_runtime() {
-    // Rockhound's own library in the vendor's place: times between events are modelled, so the roofs are those of the emulated GPU.
+    // Rockhound's library replaces the vendor's: times between events are modelled, so the roofs are the
+    // emulated GPU's.
     let dir = folder("roofline_gpu");
     let [file, out] = ["roofline.csv", "out"].map(|name| dir.join(name).display().to_string());
     let measured =

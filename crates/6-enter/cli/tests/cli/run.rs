@@ -33,7 +33,7 @@ pub(crate) fn folder(test: &str) -> PathBuf {
     path
 }
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,

@@ -62,7 +62,7 @@ fn runs_are_refused_or_taken_with_runs() {
     let merged = good(&["analyze", "-p", &dir, "--runs=merged"]);
     assert!(merged.contains("3 dispatches"), "{merged}");
     std::fs::write(format!("{dir}/b_agent_info.csv"), agents.replace("304", "228")).unwrap();
-    // One of them knows its machine by what stands beside it.
+    // One of them knows its machine from the file beside it.
     let one = good(&["analyze", "-p", &format!("{dir}/b_counter_collection.csv")]);
     assert!(one.contains("1 dispatch ") && one.contains("228 CUs"), "{one}");
     let ran = rockhound(&["guide", &dir, "--runs"]);

@@ -1,4 +1,5 @@
-//! Samples of the program counter: read, tabulated, shown beside the code they were taken in; and the names of blocks and sets.
+//! Samples of the program counter: read, tabulated, shown beside the code they were taken in; and the names
+//! of blocks and sets.
 
 use crate::run::{fixture, folder, good, rockhound};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ fn sampled_code() -> (String, String, Vec<(u64, String)>) {
     (file, kernel["name"].as_str().expect("a name").to_owned(), vec![at(1), at(lines.len() - 1)])
 }
 
-/// What a profiler writes: `counts` samples at each instruction, those of the last one issued.
+/// Output of a profiler: `counts` samples at each instruction, each of the last one issued.
 fn write_samples(folder: &Path, kernel: &str, instructions: &[(u64, String)], counts: &[usize]) {
     let reason = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT";
     let samples: Vec<Value> = instructions
@@ -116,7 +117,7 @@ fn samples_stand_beside_the_code() {
     std::fs::copy(&file, dir.join("own.hsaco")).expect("copied");
     assert!(good(&["inspect", "--asm", "--workload", &path]).contains("waitcnt 100%"));
 
-    // Another instruction stands there.
+    // The address has another instruction.
     let other = vec![(instructions[0].0, "v_bogus_f32 v0, v1".to_owned()), instructions[1].clone()];
     write_samples(&dir, &kernel, &other, &[3, 1]);
     let ran = rockhound(&["inspect", "--asm", &file, "--workload", &path]);

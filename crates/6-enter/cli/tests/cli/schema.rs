@@ -14,7 +14,7 @@ impl Schema {
         Schema(jsonschema::validator_for(&schema).expect("a schema"))
     }
 
-    /// Where and how a document differs from the schema.
+    /// Differences between a document and the schema.
     pub(crate) fn problems(&self, document: &Value) -> Vec<String> {
         self.0.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }

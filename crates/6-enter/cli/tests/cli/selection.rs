@@ -1,4 +1,5 @@
-//! Which dispatches are taken, where recordings go, and what is made of them: options that the newest profilers have too.
+//! Choice of dispatches, folders of recordings, and treatment of recordings: options that the newest
+//! profilers have too.
 
 use crate::run::{command, folder, good, rockhound, root};
 
@@ -164,7 +165,7 @@ fn an_analysis_is_written_as_a_database() {
             "copy(int*)|3\nfill(int*)|1\n"
         );
         assert_eq!(ask("SELECT sum(end_timestamp - start_timestamp) FROM compute_dispatch").trim(), "3800");
-        // What is not known is absent, not 0.
+        // Unknown values are absent, not 0.
         assert_eq!(ask("SELECT count(*) FROM compute_kernel_metric_value WHERE value IS NULL").trim(), "0");
     }
 }

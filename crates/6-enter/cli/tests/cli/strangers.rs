@@ -1,4 +1,5 @@
-//! Files that are no part of a recording: beside one they are named, in its place the command that reads them is.
+//! Files that are not part of a recording: beside a recording they are named; in its place, the command that
+//! reads them is.
 
 use crate::run::{folder, good, rockhound};
 

@@ -17,7 +17,7 @@ fn code() -> (String, String, Vec<(u64, String)>) {
     (file, kernel["name"].as_str().expect("a name").to_owned(), lines.iter().map(line).collect())
 }
 
-/// What a profiler writes: each instruction ran twice in 8 cycles, waits stalled for 92 more.
+/// Output of a profiler: each instruction ran twice in 8 cycles, waits stalled for 92 more.
 fn write_trace(folder: &Path, kernel: &str, instructions: &[(u64, String)]) {
     let rows = instructions.iter().enumerate().map(|(number, (address, text))| {
         let stall = if text.starts_with("s_waitcnt vmcnt") { 92 } else { 0 };
@@ -125,7 +125,7 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     let html = std::fs::read_to_string(&page).expect("a page");
     assert!(html.contains("Only traced instructions are listed"), "{html:.400}");
 
-    // Another instruction stands there.
+    // The address has another instruction.
     let mut other = instructions.clone();
     other[0].1 = "v_bogus_f32 v0, v1".to_owned();
     write_trace(&dir, &kernel, &other);

@@ -167,7 +167,7 @@ fn reports_of_traces() {
     );
     let narrowed = page(&[&one, "-k", "nccl"]);
     assert!(narrowed.contains("30 on the GPU"));
-    // What only recordings have is no option of traces.
+    // Options for recordings only are refused for traces.
     let ran = rockhound(&["report", &one, "-d", "1", "-o", "-"]);
     assert_eq!((ran.code, ran.stdout.is_empty()), (1, true), "{}", ran.stderr);
     let ran = rockhound(&["report", &one, "-k", "(", "-o", "-"]);

@@ -1,4 +1,4 @@
-//! Kernels that Triton compiled: results equal those of NumPy, and templates know what Triton wrote.
+//! Kernels that Triton compiled: results equal NumPy's, and templates know Triton's facts.
 
 use crate::run::{folder, rockhound, root};
 use std::path::{Path, PathBuf};

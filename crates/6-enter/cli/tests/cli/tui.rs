@@ -1,7 +1,7 @@
 //! `rockhound tui` in a real terminal: tmux gives keys and tells what is seen.
 //!
-//! The one idea to keep in mind: nothing waits for a time, only for a text on the screen, with a limit far beyond what a busy
-//! machine needs.
+//! Nothing waits for a time, only for a text on the screen, with a limit far beyond what a busy machine
+//! needs.
 
 use crate::run::{folder, rockhound, root};
 use std::process::{Command, Output};
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 /// Longest wait for a text.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What the shell says after everything else: what stands before it is all there.
+/// Last line of the shell: everything before it is complete.
 const LAST: &str = "nothing follows";
 
-/// A tmux server of its own, ended with the test.
+/// A private tmux server, ended with the test.
 struct Terminal {
     socket: String,
 }
 
 impl Terminal {
-    /// Runs a shell command in a terminal of 80 columns and 24 lines; none where tmux is not installed.
+    /// Runs a shell command in a terminal of 80 columns and 24 lines; `None` if tmux is not installed.
     fn start(test: &str, command: &str) -> Option<Terminal> {
         if !testkit::needs(&["tmux"]) {
             return None;

@@ -174,7 +174,7 @@ fn merges_of_databases_ladders_and_caches() {
     assert!(text.contains("[0.3, 0.2, 0.4]") && text.contains("[0.1, 0.1, 0.2]"), "{text}");
     assert!(report.contains("another configuration than with"), "{report}");
 
-    // AITER's mixtures of experts: the fallback row of a shape is a row of its own.
+    // AITER's mixtures of experts: the fallback row of a shape is a separate row.
     let head = "cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1,block_m,ksplit,us1,kernelName1,err1,us2,kernelName2,err2,us,run_1stage,tflops,bw,_tag\n";
     let row = |kernel: &str, us: &str, tag: &str| {
         format!("80,16,1,1,8,2,a,d,q,w,t,1,0,32,0,1,{kernel},0,1,k2,0,{us},0,1,1,{tag}\n")
@@ -209,7 +209,7 @@ fn configurations_of_aiters_kernels() {
     let expected =
         own.replace("    \"any\"", "    \"M_LEQ_64\": {\n        \"BLOCK_SIZE_M\": 64\n    },\n    \"any\"");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
-    // The file of an N and K stands before the default.
+    // The file of an N and K takes precedence over the default.
     let sized = path("a", "gfx942-GEMM-A16W16-N=8-K=16.json", own);
     let taken =
         good(&["tunedb", "query", &a, &sized, "--mnk", "4,8,16", "--gpu", "mi300x", "--width", "160"]);

@@ -1,7 +1,7 @@
 //! Devices, contexts, peers.
 //!
-//! The one idea to keep in mind: all devices are the same GPU model and share the process's memory; which one is chosen
-//! belongs to the thread.
+//! All devices are the same GPU model and share the process's memory; which one is chosen belongs to the
+//! thread.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -29,7 +29,7 @@ fn context_device(context: usize) -> Result<i32, Code> {
 }
 
 entries! {
-    /// How many devices there are.
+    /// Number of devices.
     fn hipGetDeviceCount(count: *mut i32) {
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { put(count, lock().devices) }
@@ -75,7 +75,7 @@ entries! {
         Ok(())
     }
 
-    /// The flags are those nobody set.
+    /// The default flags.
     fn hipGetDeviceFlags(flags: *mut u32) {
         // SAFETY: as above.
         unsafe { put(flags, 0) }
@@ -122,7 +122,7 @@ entries! {
         check(peer)
     }
 
-    /// The only context there is for a device.
+    /// The only context of a device.
     fn hipCtxCreate(context: *mut usize, _flags: u32, device: i32) {
         check(device)?;
         CURRENT.set(device);
@@ -172,7 +172,7 @@ entries! {
         check(device)
     }
 
-    /// The context is there.
+    /// The context exists.
     fn hipDevicePrimaryCtxGetState(device: i32, flags: *mut u32, active: *mut i32) {
         check(device)?;
         // SAFETY: as above.

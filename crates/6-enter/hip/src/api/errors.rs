@@ -1,6 +1,6 @@
 //! Error codes and versions.
 //!
-//! The one idea to keep in mind: texts live as long as the library, so a pointer into the table is enough.
+//! Texts live as long as the library, so a pointer into the table is enough.
 
 use super::{entries, put};
 use crate::codes::{self, Code};
@@ -69,7 +69,7 @@ entries! {
         unsafe { put(version, VERSION) }
     }
 
-    /// Nothing is left to do.
+    /// A no-op: the library is initialised already.
     fn hipInit(flags: u32) {
         if flags == 0 { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
     }

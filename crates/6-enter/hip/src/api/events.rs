@@ -1,7 +1,7 @@
 //! Events.
 //!
-//! The one idea to keep in mind: an event has the moment at which it was recorded; the time between two is modelled where all work
-//! between them is, and otherwise how long the emulation took. The user is told once.
+//! An event has the moment at which it was recorded; the time between two is modelled if all work between
+//! them is, and otherwise the duration of the emulation. The user is told once.
 
 use super::{entries, put};
 use crate::codes::Code;

@@ -1,7 +1,6 @@
 //! Attributes of kernels, and how many of their workgroups a compute unit holds.
 //!
-//! The one idea to keep in mind: the descriptor says what a kernel needs; the occupancy of the fact files says what that
-//! leaves room for.
+//! The descriptor gives a kernel's resources; the fact files give the resulting occupancy.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -11,7 +10,7 @@ use arch::{Resources, occupancy};
 use emu::Program;
 use std::sync::Arc;
 
-/// What `hipFuncGetAttributes` fills in.
+/// Output of `hipFuncGetAttributes`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {

@@ -1,6 +1,6 @@
 //! Nodes of graphs: added, asked about, changed, in a graph and in one that is ready to run.
 //!
-//! The one idea to keep in mind: each kind of node has one function that turns what the headers describe into work, used by all entries
+//! Each kind of node has one function that turns the structures of the headers into work, used by all entries
 //! of that kind.
 
 use super::graphs::list;
@@ -282,14 +282,14 @@ entries! {
         unsafe { connect(graph, from, to, count, false) }
     }
 
-    /// What a node depends on.
+    /// Predecessors of a node.
     fn hipGraphNodeGetDependencies(node: usize, nodes: *mut usize, count: *mut usize) {
         let before = lock().graphs.node(node)?.dependencies.clone();
         // SAFETY: as above.
         unsafe { list(&before, nodes, count) }
     }
 
-    /// What depends on a node.
+    /// Successors of a node.
     fn hipGraphNodeGetDependentNodes(node: usize, nodes: *mut usize, count: *mut usize) {
         let runtime = lock();
         let graph = runtime.graphs.node(node)?.graph;
@@ -364,7 +364,7 @@ entries! {
         set(node, unsafe { copy(given) })
     }
 
-    /// The same to one of bytes that lie together.
+    /// The same for contiguous bytes.
     fn hipGraphMemcpyNodeSetParams1D(node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
         set(node, flat(to, from, bytes))
     }
@@ -385,7 +385,7 @@ entries! {
         set_step(executable, node, unsafe { copy(given) })
     }
 
-    /// The same to one of bytes that lie together.
+    /// The same for contiguous bytes.
     fn hipGraphExecMemcpyNodeSetParams1D(executable: usize, node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
         set_step(executable, node, flat(to, from, bytes))
     }

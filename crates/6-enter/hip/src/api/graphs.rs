@@ -1,6 +1,6 @@
 //! Graphs: captured from streams or built by hand, instantiated, updated, launched.
 //!
-//! The one idea to keep in mind: what a graph is stands in `graph`; here handles and pointers become values.
+//! The module `graph` defines graphs; this module turns handles and pointers into values.
 
 use super::{entries, get, put};
 use crate::codes::Code;
@@ -13,7 +13,7 @@ use std::ffi::c_void;
 const NOT_CAPTURING: i32 = 0;
 const CAPTURING: i32 = 1;
 
-/// What `hipGraphInstantiateWithParams` gets and fills in.
+/// Input and output of `hipGraphInstantiateWithParams`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct InstantiateParameters {
@@ -23,7 +23,7 @@ pub(super) struct InstantiateParameters {
     upload: usize,
 }
 
-/// Stores handles where the program wants them: as many as there is room for, and how many there are.
+/// Stores handles at the program's address, at most as many as fit, and their number.
 ///
 /// # Safety
 /// `count` is null or holds the room of `places`, which is null or has it.
@@ -38,14 +38,14 @@ pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usi
     for index in 0..room {
         // Room that is left over is cleared.
         let handle = handles.get(index).copied().unwrap_or(0);
-        // SAFETY: there is room for so many.
+        // SAFETY: the caller provides this many places.
         unsafe { put(places.add(index), handle) }?;
     }
     Ok(())
 }
 
 entries! {
-    /// Begins to capture what is asked of a stream.
+    /// Begins to capture the calls on a stream.
     fn hipStreamBeginCapture = hipStreamBeginCapture_spt(stream: usize, _mode: u32) {
         let mut runtime = lock();
         let stream = runtime.streams.streams.get_mut(&stream).ok_or(Code::hipErrorStreamCaptureImplicit)?;
@@ -116,7 +116,7 @@ entries! {
         instantiate(executable, graph, flags)
     }
 
-    /// The same with all of it in one place.
+    /// The same with all arguments in one structure.
     fn hipGraphInstantiateWithParams(executable: *mut usize, graph: usize, parameters: *mut InstantiateParameters) {
         // SAFETY: as above.
         let given = unsafe { get(parameters) }?;

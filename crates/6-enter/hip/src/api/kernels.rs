@@ -1,7 +1,7 @@
 //! Launching kernels.
 //!
-//! The one idea to keep in mind: the metadata says where each argument lies and how long it is, which is all that is
-//! needed to pick up what the pointers lead to.
+//! The metadata gives the offset and size of each argument, which suffices to read the values behind the
+//! pointers.
 
 use super::functions::workgroups_per_cu;
 use super::{Dim3, entries, get};
@@ -259,7 +259,7 @@ entries! {
         }
     }
 
-    /// Launches a kernel of a module over work-items, with events around it. The name is that of C++.
+    /// Launches a kernel of a module over work-items, with events around it. The name is the C++ mangled one.
     fn hipExtModuleLaunchKernel = _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Arguments, extra: Arguments, start: usize, stop: usize, _flags: u32,

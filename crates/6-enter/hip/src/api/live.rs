@@ -1,6 +1,6 @@
-//! What Rockhound's Python package asks, beyond HIP.
+//! Calls of Rockhound's Python package, beyond HIP.
 //!
-//! The one idea to keep in mind: command, library and Python files are of one build, so these entries keep no promise to anybody else.
+//! Command, library and Python files are of one build, so these entries promise nothing to other callers.
 
 use super::{entries, put, text};
 use crate::codes::Code;
@@ -10,7 +10,8 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 type Chars = *const libc::c_char;
 
 entries! {
-    /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before the memory goes.
+    /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before
+    /// the memory goes.
     fn rockhoundMap(memory: usize, bytes: usize, name: Chars, base: *mut usize) {
         // SAFETY: the caller gives a text.
         let name = unsafe { text(name) }?;
@@ -20,7 +21,7 @@ entries! {
         let mut runtime = lock();
         let is_checked = runtime.checking.is_some();
         let found = runtime.allocations.lend(pointer(memory), bytes, &name, is_checked)?;
-        // What the host wrote before is news to the GPU.
+        // Earlier writes of the host are new to the GPU.
         runtime.came_from_host = true;
         // SAFETY: the caller gives a place.
         unsafe { put(base, found) }
@@ -31,7 +32,7 @@ entries! {
         lock().allocations.take_back(base)
     }
 
-    /// Whether launches get a modelled time from now on, recorded or not; `before` is what the answer was.
+    /// Gives launches a modelled time from now on, recorded or not; `before` receives the previous setting.
     fn rockhoundMeasure(is_on: i32, before: *mut i32) {
         let mut runtime = lock();
         let was = std::mem::replace(&mut runtime.measures, is_on != 0);
@@ -63,7 +64,7 @@ entries! {
         Ok(())
     }
 
-    /// What the next launch is, as an object of JSON.
+    /// Describes the next launch, as a JSON object.
     fn rockhoundDescribe(note: Chars) {
         // SAFETY: the caller gives a text.
         lock().note = Some(unsafe { text(note) }?);

@@ -1,6 +1,6 @@
 //! Entries by name.
 //!
-//! The one idea to keep in mind: the dynamic linker's table of this library is the list of entries; none is kept here.
+//! The dynamic linker's table of this library is the list of entries; none is kept here.
 
 use super::{entries, put, text};
 use crate::codes::Code;
@@ -8,7 +8,7 @@ use std::ffi::{CString, c_void};
 
 type Chars = *const libc::c_char;
 
-/// What the caller hears besides the code.
+/// Result codes that the caller gets with the code.
 const FOUND: i32 = 0;
 const NOT_FOUND: i32 = 1;
 
@@ -20,7 +20,7 @@ fn address(name: &str) -> Option<*mut c_void> {
     let name = CString::new(name).ok()?;
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     let own: *const c_void = (hipGetProcAddress as *const ()).cast();
-    // SAFETY: `own` lies in this library, and there is a place for the answer, which names this library's file.
+    // SAFETY: `own` is in this library, and the answer, which names this library's file, has a place.
     let found = unsafe {
         if libc::dladdr(own, info.as_mut_ptr()) == 0 {
             return None;

@@ -1,7 +1,6 @@
 //! Allocation, copies, fills.
 //!
-//! The one idea to keep in mind: one address space; the kind of a copy says what the program believes, the addresses
-//! say what is.
+//! One address space; the kind of a copy is the program's belief, the addresses are the fact.
 
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;
@@ -55,7 +54,7 @@ fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(
         return Err(Code::hipErrorInvalidValue);
     }
     let mut runtime = lock();
-    // No bytes are no memory.
+    // A size of 0 allocates nothing.
     let address = match bytes {
         0 => 0,
         _ => {
@@ -403,7 +402,7 @@ entries! {
         Ok(())
     }
 
-    /// Memory is where it is.
+    /// A no-op: memory does not move.
     fn hipMemPrefetchAsync(_memory: usize, _bytes: usize, _device: i32, _stream: usize) {
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The C interface, one file per subject.
 //!
-//! The one idea to keep in mind: an entry checks its arguments and turns them into values; what is done stands elsewhere.
+//! An entry point checks its arguments and turns them into values; other modules do the work.
 
 mod devices;
 mod errors;
@@ -38,8 +38,8 @@ impl Dim3 {
     }
 }
 
-/// Defines entries of the C interface. The body gives `Result<(), Code>`; names behind `=` are further names of the
-/// same entry.
+/// Defines entries of the C interface. The body gives `Result<(), Code>`; names behind `=` are further names
+/// of the same entry.
 macro_rules! entries {
     ($($(#[$note:meta])* fn $name:ident $(= $($other:ident)+)? ($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(

@@ -1,6 +1,6 @@
 //! Modules: code that a program loads while it runs.
 //!
-//! The one idea to keep in mind: handles are numbers the tables know; a wrong one is found, not followed.
+//! Handles are numbers the tables know; a wrong one is found, not followed.
 
 use super::{entries, put, text};
 use crate::codes::Code;
@@ -31,7 +31,8 @@ fn load_file(place: *mut usize, path: Chars) -> Result<(), Code> {
 }
 
 fn load_data(place: *mut usize, image: *const c_void) -> Result<(), Code> {
-    // SAFETY: the program gives an image; its length stands in it, and it is copied before the call returns.
+    // SAFETY: the program gives an image; the image contains its length, and it is copied before the call
+    // returns.
     load(place, unsafe { fat_binary::bytes(image.cast()) }.ok_or(Code::hipErrorInvalidValue)?)
 }
 
@@ -82,7 +83,7 @@ entries! {
         function(place, module, name)
     }
 
-    /// How many kernels a module has.
+    /// Number of kernels of a module.
     fn hipModuleGetFunctionCount(count: *mut u32, module: usize) {
         let kernels = lock().module(module.wrapping_sub(1))?.kernel_count();
         // SAFETY: as the headers say; this holds for all entries here.
@@ -116,7 +117,7 @@ entries! {
         load_data(library, image)
     }
 
-    /// How many kernels a library has.
+    /// Number of kernels of a library.
     fn hipLibraryGetKernelCount(count: *mut u32, library: usize) {
         let kernels = lock().module(library.wrapping_sub(1))?.kernel_count();
         // SAFETY: as above.

@@ -1,6 +1,6 @@
-//! What a pointer points to.
+//! Properties of pointers.
 //!
-//! The one idea to keep in mind: host and device addresses are the same, so the answer names one address twice.
+//! Host and device addresses are the same, so the answer names one address twice.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -27,7 +27,7 @@ const RANGE_START: u32 = 11;
 const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
-/// What `hipPointerGetAttributes` fills in.
+/// Output of `hipPointerGetAttributes`.
 #[repr(C)]
 pub(super) struct Attributes {
     kind: u32,
@@ -46,8 +46,8 @@ fn kind(allocation: &Allocation) -> u32 {
     }
 }
 
-/// One attribute. Memory that is the program's own has addresses too: kernels cannot reach it, which is said when
-/// they try.
+/// One attribute. Memory of the program has addresses too: kernels cannot reach it, which is reported at the
+/// attempt.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
     let found = lock().allocations.find(address);
     let known = || found.ok_or(Code::hipErrorInvalidValue);

@@ -1,7 +1,7 @@
 //! Properties of the device: two layouts of a structure, and single attributes.
 //!
-//! The one idea to keep in mind: a property has one value by its name; layouts and attribute numbers are tables that say
-//! where the name belongs. What no table of facts knows is 0, as for hardware without that ability.
+//! A property has one value by its name; layouts and attribute numbers are tables that map to the name. A
+//! property without facts is 0, as for hardware without that ability.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -139,7 +139,7 @@ fn number(device: Device, name: &str, element: usize) -> i64 {
 /// Everything up to three-dimensional grids; no surfaces, no launches from the device.
 const ARCHITECTURE_FLAGS: i64 = 0b00_1011_1111_1111_1111;
 
-/// Bits of the memory's interface: what the bandwidth needs at two transfers per memory clock.
+/// Bits of the memory interface: computed from the bandwidth at two transfers per memory clock.
 fn memory_bus_bits(device: Device) -> i64 {
     let Ok(&mhz) = device.model.memory_mhz.get() else { return 0 };
     let bytes_per_clock = device.model.hbm.gb_per_s.value * 1e3 / (2.0 * f64::from(mhz));
@@ -250,7 +250,7 @@ entries! {
         unsafe { put(place, bytes) }
     }
 
-    /// Limits: stack, printf buffer, heap. What is there suffices.
+    /// Limits: stack, printf buffer, heap. The existing sizes suffice.
     fn hipDeviceSetLimit(_limit: u32, _value: usize) {
         Ok(())
     }

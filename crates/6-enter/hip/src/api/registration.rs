@@ -1,6 +1,6 @@
-//! What the compiler's constructors call before `main`: binaries, kernels, variables; and the launch syntax.
+//! Calls of the compiler's constructors before `main`: binaries, kernels, variables; and the launch syntax.
 //!
-//! The one idea to keep in mind: a program registers everything it has and uses little of it, so only the place is noted.
+//! A program registers everything it has and uses little of it, so only the address is noted.
 
 use super::{Dim3, entries, get, put, text};
 use crate::codes::Code;
@@ -14,7 +14,7 @@ use std::ffi::c_void;
 
 type Chars = *const libc::c_char;
 
-/// What `<<<>>>` leaves for the stub.
+/// Launch configuration that `<<<>>>` leaves for the stub.
 type Configuration = (Dim3, Dim3, usize, usize);
 
 thread_local! {

@@ -1,7 +1,7 @@
 //! Compilation at run time: the interface of `libhiprtc.so`.
 //!
-//! The one idea to keep in mind: handles are numbers the tables know; pointers that were given out stay valid until the program or
-//! link they belong to is destroyed.
+//! Handles are numbers the tables know; pointers that were given out stay valid until the program or link
+//! they belong to is destroyed.
 
 use super::{get, put, text};
 use crate::rtc::{Failure, Link, Program, VERSION};
@@ -42,12 +42,12 @@ impl Tables {
     }
 }
 
-/// What the caller gave is null.
+/// Fails if the caller passed null.
 fn input<T>(result: Result<T, crate::codes::Code>) -> Result<T, Failure> {
     result.map_err(|_| Failure::INVALID_INPUT)
 }
 
-/// Texts of a list; nulls are passed over.
+/// Texts of a list; nulls are skipped.
 ///
 /// # Safety
 /// `list` is null or has `count` pointers, each null or to a text.
@@ -102,7 +102,7 @@ pub extern "C" fn hiprtcGetErrorString(result: i32) -> Chars {
     text.as_ptr()
 }
 
-/// As `entries!` of the runtime, with results of this interface.
+/// Like `entries!` of the runtime, with results of this interface.
 macro_rules! rtc_entries {
     ($($(#[$note:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(
@@ -192,13 +192,13 @@ rtc_entries! {
         input(unsafe { put(name, lowered) })
     }
 
-    /// What the compiler said, with a zero at the end.
+    /// Output of the compiler, terminated by zero.
     fn hiprtcGetProgramLog(program: usize, place: *mut u8) {
         // SAFETY: as above.
         with_program(program, |it| unsafe { copy(&[it.log.as_bytes(), b"\0"].concat(), place) })
     }
 
-    /// Bytes of what the compiler said, with the zero.
+    /// Bytes of the compiler's messages, with the zero.
     fn hiprtcGetProgramLogSize(program: usize, size: *mut usize) {
         // SAFETY: as above.
         with_program(program, |it| input(unsafe { put(size, it.log.len() + 1) }))
@@ -280,7 +280,7 @@ rtc_entries! {
     }
 }
 
-/// A result, if there is one.
+/// A result, if it exists.
 fn made(bytes: &[u8]) -> Result<&[u8], Failure> {
     if bytes.is_empty() { Err(Failure::INVALID_PROGRAM) } else { Ok(bytes) }
 }

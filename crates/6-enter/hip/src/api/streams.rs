@@ -1,6 +1,6 @@
 //! Streams.
 //!
-//! The one idea to keep in mind: a stream is never busy, since work is done when it is asked for.
+//! A stream is never busy, because work is done at the call.
 
 use super::{entries, put};
 use crate::codes::Code;
@@ -71,7 +71,7 @@ entries! {
         }
     }
 
-    /// What the event waits for is done already, or captured.
+    /// An awaited event is complete already, or captured.
     fn hipStreamWaitEvent = hipStreamWaitEvent_spt(stream: usize, event: usize, _flags: u32) {
         check(stream)?;
         let mut runtime = lock();

@@ -1,7 +1,6 @@
-//! Variables of device code that host code knows: `hipMemcpyToSymbol` and its kin.
+//! Variables of device code that host code knows: `hipMemcpyToSymbol` and similar.
 //!
-//! The one idea to keep in mind: the host names a variable by the address of its shadow; a copy is one to or from
-//! the place behind that.
+//! The host names a variable by the address of its shadow; a copy is one to or from the place behind that.
 
 use super::{entries, put};
 use crate::codes::Code;

@@ -1,6 +1,6 @@
 //! Functions of the interface that are not implemented: each says so once and returns `hipErrorNotSupported`.
 //!
-//! The one idea to keep in mind: a program that asks for something else hears a clear name instead of a missing symbol.
+//! A program that asks for something else hears a clear name instead of a missing symbol.
 
 use crate::codes::{Code, finish};
 use crate::message::say_once;

@@ -1,7 +1,7 @@
 //! A compiler of this machine that can build code for a GPU, and one run of it.
 //!
-//! The one idea to keep in mind: a compiler is chosen by whether it can build the target, not by its name or version. That is tried
-//! only after a failure, with an empty kernel, so that a program that compiles pays for one run.
+//! A compiler is chosen by whether it can build the target, not by its name or version. That is tested only
+//! after a failure, with an empty kernel, so that a program that compiles pays for one run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ const LIBRARIES: [&str; 3] =
 /// The device libraries: math functions, and calls to the host.
 const BITCODE: [&str; 2] = ["ocml.bc", "ockl.bc"];
 
-/// What code for a GPU is built with.
+/// Tools that code for a GPU is built with.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Toolchain {
     /// The program `clang++`.
@@ -31,7 +31,7 @@ pub(super) struct Toolchain {
     pub(super) libraries: Option<PathBuf>,
 }
 
-/// What the compiler made, or what it said.
+/// Output of the compiler: the code, or its messages.
 pub(super) struct Built {
     pub(super) success: bool,
     /// Standard error.
@@ -70,7 +70,7 @@ impl Toolchain {
     /// Runs the compiler.
     pub(super) fn run(&self, arguments: &[OsString]) -> Built {
         let mut command = Command::new(&self.clang);
-        // The program's other libraries are no affair of the compiler.
+        // The program's other libraries do not concern the compiler.
         command.args(arguments).env_remove("LD_PRELOAD").stdin(std::process::Stdio::null());
         match command.output() {
             Ok(output) => Built {
@@ -82,8 +82,8 @@ impl Toolchain {
     }
 }
 
-/// Builds with the first toolchain that can build for a target. `arguments` gives what to run for a toolchain, `probe` the same for an
-/// empty kernel. The error names every compiler that was tried.
+/// Builds with the first toolchain that can build for a target. `arguments` gives what to run for a
+/// toolchain, `probe` the same for an empty kernel. The error names every compiler that was tried.
 pub(super) fn build(
     target: &str,
     arguments: impl Fn(&Toolchain) -> Vec<OsString>,
@@ -125,7 +125,7 @@ pub(super) fn build(
     })
 }
 
-/// Compilers, those of ROCm first, then the newest.
+/// Compilers, ROCm's first, then the newest.
 fn compilers() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os(OVERRIDE) {
         return vec![PathBuf::from(path)];

@@ -1,7 +1,7 @@
 //! Compilation at run time: what `libhiprtc.so` does, with a clang of this machine.
 //!
-//! The one idea to keep in mind: the library brings its own declarations of what the language adds to C++, so neither ROCm nor HIP
-//! headers are needed; a program gets a linked code object, as from the vendor's.
+//! The library has its own declarations of the language's additions to C++, so neither ROCm nor HIP headers
+//! are needed; a program gets a linked code object, as from the vendor's.
 
 mod compiler;
 mod options;
@@ -61,7 +61,7 @@ pub(crate) struct Program {
     /// Linker names of the expressions, which the caller holds pointers to.
     lowered: BTreeMap<String, CString>,
     compiled: bool,
-    /// What the compiler said.
+    /// Messages of the compiler.
     pub(crate) log: String,
     /// Linked code object.
     pub(crate) code: Vec<u8>,
@@ -173,7 +173,7 @@ impl Program {
         Ok(())
     }
 
-    /// The source as it is compiled: behind it the names that are asked for, which makes templates instances.
+    /// The compiled source: followed by the requested names, which instantiates templates.
     fn text(&self) -> String {
         let quoted: String = self.name.chars().filter(|it| !matches!(it, '"' | '\\' | '\n' | '\0')).collect();
         let mut text = format!("#line 1 \"{quoted}\"\n{}\n", self.source);
@@ -188,7 +188,7 @@ impl Program {
     }
 }
 
-/// Linker names of expressions: each stands at the address that the expression's variable holds.
+/// Linker names of expressions: the symbol at the address that the variable of an expression holds.
 fn lowered_names(code: &[u8], expressions: &[String]) -> BTreeMap<String, CString> {
     let mut names = BTreeMap::new();
     let image = match Image::read(code) {
@@ -212,7 +212,7 @@ fn lowered_names(code: &[u8], expressions: &[String]) -> BTreeMap<String, CStrin
 /// Code that is being linked.
 #[derive(Debug, Default)]
 pub(crate) struct Link {
-    /// Bitcode, each piece by itself.
+    /// Bitcode, one entry per piece.
     inputs: Vec<Vec<u8>>,
     /// The result, which the caller holds a pointer to.
     pub(crate) code: Vec<u8>,
@@ -243,7 +243,7 @@ impl Link {
         Ok(())
     }
 
-    /// Links what was added.
+    /// Links the added pieces.
     pub(crate) fn complete(&mut self, own_target: &str) -> Result<(), Failure> {
         if self.inputs.is_empty() {
             return Err(Failure::LINKING);
@@ -341,7 +341,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind is in the folder for temporary files.
+        // A failure leaves files only in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

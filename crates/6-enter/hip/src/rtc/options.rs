@@ -1,17 +1,17 @@
 //! Options of a compilation at run time, brought to what clang knows.
 //!
-//! The one idea to keep in mind: most are clang's own and pass through; only those of the interface are translated.
+//! Most are clang's and pass through; only the options of the interface are translated.
 
 use std::ffi::OsString;
 
-/// What the options say.
+/// Parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Options {
-    /// Target, where one is named.
+    /// Target, if given.
     pub(super) target: Option<String>,
     /// Code that is linked later: the result is bitcode.
     pub(super) is_relocatable: bool,
-    /// What clang is to hear.
+    /// Arguments for clang.
     pub(super) rest: Vec<OsString>,
 }
 

@@ -1,7 +1,6 @@
 //! The programs of `examples/`: their results, and the counters that their comments derive.
 //!
-//! The one idea to keep in mind: expected values are arithmetic on the sizes of the program, never what the emulator gave;
-//! each states why.
+//! Expected values are arithmetic on the sizes of the program, never what the emulator gave; each states why.
 
 use crate::compiled::{self, root, toolchain};
 use host::session::Session;
@@ -439,7 +438,7 @@ fn mixbench_equals_the_recording() {
     assert!(toolchain.recording(&program, "mi210", &output).arg("2").status().unwrap().success());
     let emulated = read(&output.join("workload"));
 
-    // What the accesses of eight elements come to, and the arithmetic that the source prescribes.
+    // Totals of the accesses of eight elements, and the arithmetic that the source prescribes.
     let exact = [
         "SQ_INSTS_VMEM_RD",
         "SQ_INSTS_VMEM_WR",
@@ -473,7 +472,8 @@ fn mixbench_equals_the_recording() {
                     compared += 1;
                 }
             }
-            // Compilers differ in how they make eight addresses, and in whether they multiply and add at once.
+            // Compilers differ in how they make eight addresses, and in whether they multiply and add at
+            // once.
             let [ours, theirs] = [ours("SQ_INSTS_VALU").unwrap(), theirs("SQ_INSTS_VALU").unwrap()];
             let work = f64::from(16 * iterations);
             println!("{iterations} iterations: {ours} vector instructions per wave, recorded {theirs}");

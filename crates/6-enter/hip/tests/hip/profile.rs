@@ -1,6 +1,7 @@
-//! `rockhound profile` and `rockhound run` on real HIP programs: what is recorded, and what stays however a program ends.
+//! `rockhound profile` and `rockhound run` on real HIP programs: what is recorded, and what stays however a
+//! program ends.
 //!
-//! The one idea to keep in mind: the recording is looked at as a file, not through the command that wrote it.
+//! The recording is looked at as a file, not through the command that wrote it.
 
 use crate::compiled::{self, built, counter, prepared};
 use std::io::{BufRead, BufReader};
@@ -78,7 +79,8 @@ fn the_kernel_after_a_copy_from_the_host_writes_back_what_it_wrote() {
     command.args(["profile", "--gpu", "mi210", "-o"]).arg(&folder).arg("--").arg(programs.join("session"));
     let output = command.args(["copies", "262144"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // A copy to the GPU comes before the first kernel, one from the GPU before the second; 2 MiB stay in the L2.
+    // A copy to the GPU comes before the first kernel, one from the GPU before the second; 2 MiB stay in the
+    // L2.
     let found =
         ["TCC_ALL_TC_OP_WB_WRITEBACK_sum", "TCC_EA0_WRREQ_64B_sum"].map(|name| counter(&folder, name));
     assert_eq!(found[1][0], 32_768.0, "halves of lines");
@@ -211,7 +213,8 @@ fn a_sample_of_workgroups_stands_for_all() {
         let error = |(all, some): (&f64, &f64)| (some - all).abs() / all.max(1.0);
         let errors: Vec<f64> = all.iter().zip(&some).map(error).collect();
         println!("{name}: {all:?}, from the sample {some:?}, relative errors {errors:?}");
-        // Workgroups of a triangle differ by their number; those of the other kernel do not, but for the last one.
+        // Workgroups of a triangle differ by their number; workgroups of the other kernel do not, except for
+        // the last one.
         assert!(errors[0] < 0.05, "{name}: {all:?} {some:?}");
         assert_eq!(all[1], some[1], "{name}");
     }
@@ -240,7 +243,7 @@ fn compile(folder: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf
     let file = folder.join(format!("{name}.cpp"));
     std::fs::write(&file, source).unwrap();
     let made = folder.join(name);
-    // Options up to the first library or object stand before the source.
+    // Options up to the first library or object precede the source.
     let objects = options.iter().position(|it| it.starts_with("-l") || it.ends_with(".o"));
     let (before, after) = options.split_at(objects.unwrap_or(options.len()));
     let mut compiler = Command::new("clang++-19");

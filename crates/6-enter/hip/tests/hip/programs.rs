@@ -1,7 +1,7 @@
 //! Real HIP programs, compiled here, on this library.
 //!
-//! The one idea to keep in mind: a program checks its own results and calls; its exit code is the number of checks that
-//! failed. What the library says goes to standard error and is compared.
+//! A program checks its own results and calls; its exit code is the number of checks that failed. What the
+//! library says goes to standard error and is compared.
 
 use crate::compiled::{self, counter, prepared};
 use host::session::{Record, Session};
@@ -62,7 +62,7 @@ fn a_gpu_without_code_is_named_with_the_code_there_is() {
     assert!(said.contains("code for gfx90a, gfx942, and none for the emulated MI355X (gfx950)"), "{said}");
 }
 
-/// What the kernel `lines` prints.
+/// Output of the kernel `lines`.
 fn lines() -> String {
     let line = |id: u32| {
         let name =
@@ -206,7 +206,7 @@ fn a_machine_with_one_compiler_and_no_libraries_compiles_too() {
             continue;
         }
         let mut command = program(folder, "compiling", "mi300x", &["whole"]);
-        // A folder without device libraries hides those of the system.
+        // A folder without device libraries hides the system's.
         let output =
             command.env("ROCKHOUND_CLANG", compiler).env("HIP_DEVICE_LIB_PATH", "").output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{compiler}: {output:?}");

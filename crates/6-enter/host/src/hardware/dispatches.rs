@@ -1,4 +1,4 @@
-//! What a pass recorded, as far as passes must agree.
+//! Recorded dispatches of a pass, as far as passes must agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Counter, Workload};
@@ -14,7 +14,7 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    /// Of what a pass recorded.
+    /// Signature of a pass.
     pub(super) fn of(workload: &Workload) -> Signature {
         let d = &workload.dispatches;
         let name = |row: usize| workload.kernels.get(d.kernel[row] as usize).map_or("", String::as_str);

@@ -1,6 +1,6 @@
-//! Folders of a recording on a GPU: one per pass, and where several ranks ran one per rank above them.
+//! Folders of a recording on a GPU: one per pass, and with several ranks one per rank above them.
 //!
-//! The one idea to keep in mind: a pass gets its name when it is whole, so what is there can be trusted.
+//! A pass gets its name when it is complete, so an existing folder can be trusted.
 
 use super::dispatches::Signature;
 use super::{Request, Run, rocprofv3, signature};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 /// Folder of the pass that runs.
 const RUNNING: &str = ".running";
-/// What the passes of a folder are of: a recording is resumed only when this is the same.
+/// Plan of the passes of a folder: a recording is resumed only if it is equal.
 const PLAN: &str = ".rockhound-plan";
 /// Folder of the run for times.
 pub(super) const TIMES: &str = "times";
 
-/// What each rank recorded; without ranks there is one, without a name.
+/// Signature of each rank; without ranks a single one with an empty name.
 pub(super) type Signatures = BTreeMap<String, Signature>;
 
 /// Folder that the profiler writes into.
@@ -75,7 +75,7 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// What must be the same for passes to belong together.
+/// Settings that must be equal for passes to belong together.
 fn describe(request: &Request) -> String {
     let Request { tool, target, launcher, program, kernels, samples, trace, repeat, multiplexing, .. } =
         request;
@@ -88,7 +88,7 @@ fn describe(request: &Request) -> String {
     text
 }
 
-/// Whether a pass is there from an earlier run, and what its ranks recorded.
+/// Signatures of a pass's ranks, if it exists from an earlier run.
 pub(super) fn kept(
     request: &Request,
     run: &Run<'_>,
@@ -130,7 +130,7 @@ fn ranks(folder: &Path) -> BTreeMap<String, PathBuf> {
     named.filter(|(name, path)| name.bytes().all(|b| b.is_ascii_digit()) && path.is_dir()).collect()
 }
 
-/// What a run recorded, by rank.
+/// Signatures of a run, by rank.
 pub(super) fn signatures(request: &Request, folder: &Path) -> Result<Signatures> {
     if request.launcher.is_none() {
         return Ok(BTreeMap::from([(String::new(), signature(folder)?)]));
@@ -186,7 +186,7 @@ pub(super) fn keep(request: &Request, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes what a run left that did not end well.
+/// Removes the files of a failed run.
 pub(super) fn discard(request: &Request) {
     let _ = std::fs::remove_dir_all(running(request));
 }
@@ -198,7 +198,7 @@ pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
             it.samples.as_ref().map_or(0, workload::Samples::total),
             it.traces.as_ref().map_or(0, |it| it.total().hits),
         ),
-        // A file without samples is no recording; one of kernels alone is a timeline.
+        // A file without samples is not a recording; a file of kernels only is a timeline.
         Err(error)
             if ["no recording found", "is a timeline"].iter().any(|it| error.to_string().contains(it)) =>
         {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
-/// How often a process with a limit is looked at.
+/// Polling interval of a process with a limit.
 const LOOK: Duration = Duration::from_millis(50);
 /// Deepest folder that is counted.
 const DEPTH: usize = 8;
@@ -62,7 +62,7 @@ fn bytes_below(folder: &Path, depth: usize) -> u64 {
     entries.map(one).sum()
 }
 
-/// What a program says on standard output when asked with some arguments; none where it cannot be started or fails.
+/// Standard output of a program called with `arguments`; `None` if it cannot be started or fails.
 pub fn ask(program: &Path, arguments: &[OsString]) -> Option<String> {
     said(program, arguments).filter(|output| output.status.success()).map(text)
 }
@@ -82,7 +82,8 @@ fn text(output: Output) -> String {
 
 const LAUNCHERS: &str = include_str!("../../data/launchers.tsv");
 
-/// Where the launcher of ranks ends and the program begins, for a command that starts with one. The error is a word that is not known.
+/// Position where the launcher of ranks ends and the program begins, for a command that starts with one. The
+/// error is an unknown word.
 pub fn split_launcher(words: &[OsString]) -> Result<Option<usize>, String> {
     let text = |at: usize| words.get(at).map(|it| it.to_string_lossy().into_owned());
     let Some(first) = text(0) else { return Ok(None) };
@@ -112,7 +113,7 @@ pub fn split_launcher(words: &[OsString]) -> Result<Option<usize>, String> {
     Err(text(at - 1).unwrap_or(first))
 }
 
-/// Variables that tell a process its rank, those of launchers before those of libraries.
+/// Variables that tell a process its rank: launchers' first, then libraries'.
 const RANK_VARIABLES: [&str; 6] =
     ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"];
 

@@ -1,10 +1,10 @@
-//! rocprof and rocprofv2: how they are called, and what they write as rocprofv3 would have written it.
+//! rocprof and rocprofv2: their command lines, and conversion of their output to rocprofv3's format.
 //!
-//! The one idea to keep in mind: they write a row per dispatch and a column per counter, and call the sum of any level by the one
-//! name of its register. A pass is written anew with a row per counter, in which a level has its own name, so that whatever
-//! reads a recording knows one form. Their own file stays beside it.
+//! They write a row per dispatch and a column per counter, and call the sum of any level by the one name of
+//! its register. A pass is rewritten with a row per counter, in which a level has its own name, so that
+//! readers of recordings know one form. The profiler's file is kept beside it.
 //!
-//! Times of a run that counts are wrong with them: they come from a run of its own that does not.
+//! Counting distorts the times of a run: times come from a separate run without counters.
 //!
 //! Source: their scripts and documentation, and the input files and outputs that Omniperf kept of both.
 
@@ -26,7 +26,7 @@ const OUTPUT: &str = "pass";
 /// Deepest folder that output is looked for in.
 const DEPTH: usize = 3;
 
-/// The command of a run that writes into a folder; an error says what the profiler lacks.
+/// The command of a run that writes into a folder; an error names the feature that the profiler lacks.
 pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
     let tool = request.tool;
     if !matches!(run, Run::Times | Run::Counters(_)) || request.launcher.is_some() {
@@ -51,7 +51,8 @@ pub(super) fn input(run: &Run<'_>) -> String {
     format!("pmc:{pmc}\n\ngpu:\nrange:\nkernel:\n")
 }
 
-/// What a counter of a plan is asked for by: of blocks with many instances a plain name is that of the first one, and the sum is meant.
+/// Name by which a plan's counter is requested. For blocks with many instances a plain name means the first
+/// instance, but the sum is wanted.
 fn asked_for(name: &str) -> String {
     let block = catalogue().find(name).map(|it| catalogue().block(it.definition).per);
     match block {
@@ -73,7 +74,7 @@ pub(super) fn prepare(run: &Run<'_>, folder: &Path) -> Result<()> {
     std::fs::write(&file, input(run)).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Writes what the profiler left in a folder as rocprofv3 would have.
+/// Converts the profiler's output in a folder to rocprofv3's format.
 pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Result<()> {
     let read = collect(request.tool, folder)?;
     let kernels = KernelNames::new(&request.kernels);

@@ -1,4 +1,4 @@
-//! How rocprofv3 is called: arguments, and the file of counters that it does not know by itself.
+//! Command line of rocprofv3: arguments, and the file of counters that it lacks.
 //!
 //! Source: its documentation of command-line options, of counter collection and of extra counters.
 
@@ -15,7 +15,7 @@ pub const EXTRA_COUNTERS: &str = ".rockhound-counters.yaml";
 /// File with the counters of each pass, where dispatches take turns.
 pub const GROUPS: &str = ".rockhound-groups.json";
 
-/// What the sum of a level over cycles is called by.
+/// Suffix of the sum of a level over cycles.
 pub(super) const ACCUMULATED: &str = "_ACCUM";
 
 /// The register that the sequencer sums a level in.
@@ -28,13 +28,14 @@ pub struct CommandLine {
     pub program: PathBuf,
     /// Arguments.
     pub arguments: Vec<OsString>,
-    /// What it prints on standard output was printed before.
+    /// Suppresses standard output that an earlier pass has shown.
     pub silent: bool,
     /// Folder, and the bytes it may hold before the process is ended.
     pub limit: Option<(PathBuf, u64)>,
 }
 
-/// The names that a pass is asked for by: the sum of a level is a counter of its own, which reads level and accumulator.
+/// Names by which a pass is requested: the sum of a level is a separate counter, which reads level and
+/// accumulator.
 pub(super) fn names(pass: &Pass) -> Vec<String> {
     let level = pass.level.as_deref();
     let mut names: Vec<String> = level.map(|level| format!("{level}{ACCUMULATED}")).into_iter().collect();
@@ -81,7 +82,7 @@ fn within(launcher: &[OsString], line: CommandLine) -> CommandLine {
     CommandLine { program: launcher[0].clone().into(), arguments: words, ..line }
 }
 
-/// Where a run writes: one file per process, below a folder per rank where there are several.
+/// Output options of a run: one file per process, below a folder per rank if there are several.
 fn outputs(request: &Request, folder: &Path, format: &str) -> Vec<OsString> {
     let folder = if request.launcher.is_some() { folder.join("%rank%") } else { folder.to_owned() };
     let mut words: Vec<OsString> = vec!["--output-directory".into(), folder.into()];
@@ -139,10 +140,10 @@ fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<Os
     Ok(words)
 }
 
-/// The counters of each pass for the profiler, which goes on to the next in each dispatch.
+/// The counters of each pass for the profiler, which takes the next pass at each dispatch.
 ///
-/// Kernels that a loop launches in turn meet the same passes again and again where their number and that of the passes have a
-/// common divisor. So the number is made a prime: passes at the beginning are there twice.
+/// Kernels that a loop launches in turn would always meet the same passes if their number and the number of
+/// passes had a common divisor. So the number of passes is padded to a prime by repeating the first ones.
 pub(super) fn groups(passes: &[Pass]) -> String {
     let is_prime = |n: usize| n > 1 && (2..n).take_while(|it| it * it <= n).all(|it| !n.is_multiple_of(it));
     let count = (passes.len()..).find(|n| *n < 2 || is_prime(*n)).unwrap_or(passes.len());

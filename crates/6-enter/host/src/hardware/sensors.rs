@@ -1,18 +1,18 @@
 //! Clocks and temperatures of AMD GPUs, as the driver's files give them.
 //!
-//! The one idea to keep in mind: a file that is not there is a value that is not known.
+//! A missing file is an unknown value.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// AMD's number on the PCI bus.
 const VENDOR: &str = "0x1002";
-/// Degrees by which passes may differ before that is said.
+/// Temperature difference of passes that is reported, degrees.
 const DEGREES: f64 = 10.0;
-/// Part by which clocks of passes may differ before that is said.
+/// Relative clock difference of passes that is reported.
 const PART: f64 = 0.1;
 
-/// What the sensors of one GPU say.
+/// Sensor values of one GPU.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reading {
     /// Clock of the engine, MHz.
@@ -57,7 +57,8 @@ fn hotspot(device: &Path) -> Option<f64> {
     std::fs::read_to_string(input).ok()?.trim().parse::<f64>().ok().map(|milli| milli / 1000.0)
 }
 
-/// How a GPU differs after a pass from what it was after the first one, in words, where passes should not be compared then.
+/// Difference between a GPU's state after a pass and after the first one, in words, if it makes the passes
+/// incomparable.
 pub fn drift(first: &Readings, now: &Readings) -> Option<String> {
     first.iter().find_map(|(device, first)| {
         let now = now.get(device)?;
@@ -74,7 +75,7 @@ pub const FILE: &str = "pmc_sensors.csv";
 /// Its header.
 pub const HEADER: &str = "Pass,When,Device,Clock_MHz,Hotspot_C\n";
 
-/// Lines of the file for one pass; what is not known is empty.
+/// Lines of the file for one pass; unknown values are empty.
 pub fn lines(pass: usize, when: &str, readings: &Readings) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
     let line = |(device, it): (&String, &Reading)| {

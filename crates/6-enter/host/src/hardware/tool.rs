@@ -19,7 +19,7 @@ pub enum Tool {
 pub const NAMES: [&str; 3] = ["rocprofv3", "rocprofv2", "rocprof"];
 
 impl Tool {
-    /// The predecessor that a file is by its name; none where it is rocprofv3 or has a name of its own.
+    /// The predecessor that a file is by its name; `None` for rocprofv3 and other names.
     pub fn predecessor(file: &Path) -> Option<Tool> {
         match file.file_name()?.to_str()? {
             "rocprofv2" => Some(Tool::Rocprofv2),
@@ -53,8 +53,8 @@ impl Tool {
         }
     }
 
-    /// Whether it hands a word of the program on as another one: rocprof's script splits words at blanks and puts them between double
-    /// quotes before a shell.
+    /// True if it changes a word of the program: rocprof's script splits words at blanks and puts them
+    /// between double quotes before a shell.
     pub fn changes(self, word: &OsStr) -> bool {
         let Some(text) = word.to_str() else { return self == Tool::Rocprof };
         let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
@@ -70,7 +70,7 @@ impl Tool {
         }
     }
 
-    /// What it is asked for the counters that it knows.
+    /// Arguments that list the counters it knows.
     pub fn listing(self) -> Vec<Vec<OsString>> {
         match self {
             Tool::Rocprofv3(version) => version::arguments("list", version, &[]).into_iter().collect(),
@@ -79,7 +79,7 @@ impl Tool {
         }
     }
 
-    /// Counters that its answer names for a target; empty where it has no such list.
+    /// Counters that its answer names for a target; empty if it has no such list.
     pub fn listed<'a>(self, text: &'a str, target: &str) -> Vec<&'a str> {
         match self {
             Tool::Rocprofv3(_) => version::listed_counters(text, target),

@@ -1,7 +1,8 @@
-//! What an installed rocprofv3 takes: its version, and the arguments of each feature from a table.
+//! Arguments that an installed rocprofv3 accepts: its version, and the arguments of each feature from a
+//! table.
 //!
-//! The one idea to keep in mind: a profiler that does not say its version is older than the option that asks for it; one newer than
-//! the table takes what the newest known one takes.
+//! A profiler that does not report its version is older than the option that asks for it; a version newer
+//! than the table is treated as the newest known one.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,7 +10,7 @@ use std::fmt;
 const FEATURES: &str = include_str!("../../data/rocprofv3.tsv");
 const TARGETS: &str = include_str!("../../data/sampling-targets.tsv");
 
-/// A version of rocprofv3, which is that of ROCprofiler-SDK.
+/// A version of rocprofv3, equal to the version of ROCprofiler-SDK.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Version(pub [u32; 3]);
 
@@ -45,7 +46,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
 }
 
-/// Arguments of a feature with their values; an error says since when there is one.
+/// Arguments of a feature with their values; an error names the first version that has it.
 pub fn arguments(
     feature: &str,
     version: Version,

@@ -1,7 +1,7 @@
 //! Code objects whose kernels are judged together.
 //!
-//! The one idea to keep in mind: the tasks of a batch are shares of its kernels, about equal in work; kernels with
-//! the same code follow each other in one task.
+//! The tasks of a batch are shares of its kernels, about equal in work; kernels with the same code follow
+//! each other in one task.
 
 use super::Judged;
 use super::companion::Companion;
@@ -11,7 +11,7 @@ use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Fewer kernels than this are not worth a task of their own.
+/// Fewest kernels of a task.
 const TASK_KERNELS: usize = 16;
 /// More kernels than this are several tasks, unless debug information would be parsed once for each.
 const LARGE_TASK: usize = 64;
@@ -38,7 +38,7 @@ impl Waiting {
     }
 }
 
-/// Kernels of one code object that one core works on, each with its position among those of the batch.
+/// Kernels of one code object that one core works on, each with its position in the batch.
 pub(super) struct Task<'a> {
     opened: &'a Opened<'a>,
     kernels: Vec<(usize, &'a codeobj::Kernel)>,
@@ -51,7 +51,7 @@ impl Task<'_> {
     }
 }
 
-/// What the code objects of a file are, before they are read.
+/// Code objects of a file, before they are read.
 pub(super) struct Scanned<'a> {
     pub(super) found: Vec<Found<'a>>,
     pub(super) errors: Vec<ReadError>,
@@ -77,7 +77,7 @@ impl<'a> Scanned<'a> {
     }
 }
 
-/// Maps on all cores where that is worth it: the items stand for `size` bytes.
+/// Maps on all cores if `size`, the bytes behind the items, makes it worthwhile.
 pub(super) fn each<'t, T: Sync, U: Send>(
     items: &'t [T],
     size: usize,
@@ -113,7 +113,7 @@ impl Opened<'_> {
         matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
     }
 
-    /// The bytes of a kernel's code; none for text.
+    /// The bytes of a kernel's code; empty for text.
     fn bytes(&self, kernel: &codeobj::Kernel) -> &[u8] {
         match (&self.code, &kernel.body) {
             (Code::Binary(data), Body::Code { bytes, .. }) => data.get(bytes.clone()).unwrap_or_default(),
@@ -152,8 +152,8 @@ impl Task<'_> {
     }
 }
 
-/// Cuts the kernels that `accepts` takes into groups whose results are held together, and those into tasks; the code
-/// objects have `size` bytes. Positions count through all groups.
+/// Cuts the kernels that `accepts` takes into groups whose results are held together, and those into tasks;
+/// the code objects have `size` bytes. Positions count through all groups.
 pub(super) fn groups<'a>(
     objects: &'a [Opened<'a>],
     size: usize,
@@ -210,7 +210,8 @@ mod tests {
     use super::*;
     use codeobj::{Kernel, Metadata, Target};
 
-    /// A code object with kernels of one instruction each, a move of the number given; no-ops alone are an empty kernel.
+    /// A code object with kernels of one instruction each, a move of the number given; no-ops alone are an
+    /// empty kernel.
     fn object(codes: &[u8]) -> (CodeObject, Vec<u8>) {
         let data: Vec<u8> = codes.iter().flat_map(|code| [*code, 0, 0, 0xb0]).collect();
         let kernels = (0..codes.len()).map(|at| Kernel {

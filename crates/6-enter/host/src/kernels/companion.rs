@@ -1,4 +1,4 @@
-//! What Triton writes beside a code object: its JSON, and the IR it was compiled from.
+//! Files that Triton writes beside a code object: its JSON, and the IR it was compiled from.
 
 use crate::inputs::Input;
 use analysis::TritonIr;
@@ -10,7 +10,7 @@ use tritonir::{Form, KernelIr, ScratchStyle};
 #[derive(Default)]
 pub(super) struct Companion {
     json: Option<Vec<u8>>,
-    /// TTGIR where it is there, else TTIR.
+    /// TTGIR if it exists, else TTIR.
     ir: Option<(PathBuf, Vec<u8>)>,
 }
 
@@ -30,15 +30,16 @@ impl Companion {
         ScratchStyle::of_version(json.get("triton_version")?.as_str()?)
     }
 
-    /// Processor that the JSON names: TTIR has none of its own.
+    /// Processor that the JSON names: TTIR does not contain it.
     pub(super) fn processor(&self) -> Option<String> {
         let json: serde_json::Value = serde_json::from_slice(self.json.as_deref()?).ok()?;
         let of = |it: &serde_json::Value| it.get("arch").and_then(|it| it.as_str()).map(str::to_owned);
         of(&json).or_else(|| of(json.get("target")?))
     }
 
-    /// Adds what the JSON says, and gives the IR of the kernels. A JSON file of that name that is none of Triton's is no error; IR
-    /// that cannot be read, or is for something else, is a warning of each kernel.
+    /// Adds the facts of the JSON, and gives the IR of the kernels. A JSON file of that name that Triton did
+    /// not write is not an error; IR that cannot be read, or is for something else, is a warning of each
+    /// kernel.
     pub(super) fn apply(&self, object: &mut CodeObject) -> Vec<TritonIr> {
         if let Some(json) = &self.json {
             let _ = codeobj::apply_triton(json, object);

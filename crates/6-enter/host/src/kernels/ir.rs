@@ -1,4 +1,5 @@
-//! Kernels of Triton's IR without code: of a file that was named, or of a log with dumps of the compiler's passes.
+//! Kernels of Triton's IR without code: of a file that was named, or of a log with dumps of the compiler's
+//! passes.
 
 use super::batch::{Code, Opened};
 use super::companion::{Companion, named};
@@ -67,20 +68,20 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 }
 
-/// Which modules of a text with several are read.
+/// Modules to read from a text with several.
 #[derive(Clone, Default)]
 pub enum PassChoice {
-    /// The last of each kernel: what the compiler made in the end.
+    /// The last module of each kernel: the compiler's final result.
     #[default]
     Last,
     /// Every one.
     All,
-    /// Those dumped before or after a pass whose name or argument contains this.
+    /// Dumps before or after a pass whose name or argument contains this.
     Named(String),
 }
 
 impl PassChoice {
-    /// Of an option: `all`, or part of a pass's name.
+    /// Parses an option: `all`, or part of a pass's name.
     pub fn of(text: Option<&str>) -> PassChoice {
         match text {
             None => PassChoice::Last,
@@ -144,7 +145,7 @@ impl PassChoice {
     }
 }
 
-/// A code object without code, for kernels of which only the IR is known.
+/// A code object without code, for kernels known from IR only.
 fn object(module: &Module<'_>, target: Target, kernels: &[KernelIr]) -> CodeObject {
     let origin = module.pass.map_or_else(String::new, |pass| {
         format!("{} {} (line {})", if pass.after { "after" } else { "before" }, pass.name, module.line)

@@ -1,7 +1,7 @@
 //! Files that are read and judged one by one on all cores, and handed on in order.
 //!
-//! The one idea to keep in mind: a core takes the next file when it is done with one, so none waits for the others; a
-//! core without a file helps with the kernels of another's. Nobody is further ahead of the output than [`AHEAD`].
+//! A core takes the next file when it is done with one, so no core waits for the others; a core without a
+//! file helps with the kernels of another's. No core is further ahead of the output than [`AHEAD`].
 
 use super::batch::{ALONE, Code, Opened, Scanned, Waiting, groups};
 use super::{Judged, Selection};
@@ -15,10 +15,10 @@ use std::time::Duration;
 
 /// Bytes of files that are read before the first of them is handed on, give or take a file per core.
 const AHEAD: usize = 24 << 20;
-/// How long a core that is too far ahead rests when there is nothing to help with.
+/// Pause of a core that is too far ahead and has no work to help with.
 const REST: Duration = Duration::from_micros(200);
 
-/// What a file gave.
+/// Results of a file.
 pub(super) struct Done<T> {
     /// Results in the order of the file.
     pub(super) results: Vec<T>,
@@ -65,7 +65,7 @@ impl<T: Send> Done<T> {
     }
 }
 
-/// Reads and judges files; `take` gets what they gave in their order.
+/// Reads and judges files; `take` gets their results in file order.
 pub(super) fn each_file<T: Send>(
     files: &[Waiting],
     selection: &Selection,
@@ -127,7 +127,7 @@ mod tests {
     use crate::Contents;
     use crate::kernels::companion::Companion;
 
-    /// The code objects of the examples, so often that all cores are used.
+    /// The code objects of the examples, repeated so that all cores are used.
     fn files() -> Vec<Waiting> {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples");
         let paths = crate::inputs::expand(&[folder]).0;

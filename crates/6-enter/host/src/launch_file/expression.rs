@@ -1,7 +1,7 @@
-//! What a buffer is expected to hold, element by element: sums of products of arguments and numbers.
+//! Expected content of a buffer, element by element: sums of products of arguments and numbers.
 //!
-//! The one idea to keep in mind: a name stands for the argument's element of the same number, or for the scalar; both
-//! as they were before the launch.
+//! A name means the argument's element of the same index, or for the scalar; both as they were before the
+//! launch.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl TryFrom<String> for Expression {
     }
 }
 
-/// Where the next ` + ` or ` - ` begins; both stand between spaces, so that `1e-3` is a number.
+/// Position of the next ` + ` or ` - `; spaces around the sign are required, so that `1e-3` is a number.
 fn next_sign(text: &str) -> usize {
     [" + ", " - "].iter().filter_map(|sign| text.find(sign)).min().unwrap_or(text.len())
 }

@@ -1,7 +1,7 @@
 //! Element types of arguments, and numbers as bytes.
 //!
-//! The one idea to keep in mind: numbers are `f64` here whatever the element is; results are compared as what the
-//! element can hold. Integers beyond 2^53 lose their last digits.
+//! Numbers are `f64` here whatever the element type; results are compared at the precision of the element.
+//! Integers beyond 2^53 lose their last digits.
 
 use serde::Deserialize;
 
@@ -62,7 +62,7 @@ impl Element {
         bytes
     }
 
-    /// Bytes as numbers; an incomplete one at the end is left out.
+    /// Bytes as numbers; an incomplete one at the end is ignored.
     pub fn numbers(self, bytes: &[u8]) -> Vec<f64> {
         let one = |bytes: &[u8]| -> f64 {
             let mut wide = [0; 8];
@@ -128,7 +128,7 @@ fn to_bf16(number: f32) -> u16 {
 pub fn difference(found: &[f64], expected: &[f64], tolerance: f64) -> Option<(usize, f64, f64)> {
     let differ = |(found, expected): (&f64, &f64)| {
         let same = found == expected || (found.is_nan() && expected.is_nan());
-        // Not `>`: what is no number differs.
+        // Not `>`: a NaN counts as different.
         let near = (found - expected).abs() <= tolerance * expected.abs().max(1.0);
         !(same || near)
     };

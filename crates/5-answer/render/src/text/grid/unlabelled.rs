@@ -1,4 +1,4 @@
-//! Tables whose rows have no label: every column is a cell, and columns of text share the width that is left.
+//! Tables whose rows have no label: every column is a cell, and columns of text share the remaining width.
 
 use super::{Finished, GAP, numbers, write as write_columns};
 use crate::text::page::{Page, dim, plain, visible, width};

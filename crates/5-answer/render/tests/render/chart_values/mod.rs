@@ -4,10 +4,11 @@ use view::{
     BlockId, Flow, KernelWaves, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number, WaveChart,
 };
 
-/// Why nothing is known of the memory-side cache.
+/// Reason why the memory-side cache is unknown.
 pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
 
-/// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so, latencies never compared.
+/// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so,
+/// latencies never compared.
 pub(crate) fn emulated_memory(value: Option<f64>) -> MemoryChart {
     let mut chart = memory(value);
     for fact in chart.blocks.iter_mut().flat_map(|block| &mut block.facts) {

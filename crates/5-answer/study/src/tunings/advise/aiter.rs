@@ -1,11 +1,11 @@
-//! What to do next with AITER's tables and its configurations of Triton kernels.
+//! Next steps for AITER's tables and its configurations of Triton kernels.
 
 use super::{gpu_option, step};
 use tunedb::{Detail, Tunings};
 use view::{Recipe, shell_word};
 
-/// Tuners by family: what the family's name contains, and the command, with `IN` and `OUT` in the place of the tables. The first that
-/// fits counts.
+/// Tuners by family: substring of the family's name, and the command, with `IN` and `OUT` for the tables. The
+/// first match counts.
 const TUNERS: [(&str, &str); 11] = [
     ("fmoe", "python3 csrc/ck_gemm_moe_2stages_codegen/gemm_moe_tune.py -i IN -o OUT"),
     ("batched bf16", "python3 csrc/ck_batched_gemm_bf16/batched_gemm_bf16_tune.py -i IN -o OUT"),
@@ -67,7 +67,7 @@ pub(super) fn table(file: &Tunings<'_>) -> Recipe {
     }
 }
 
-/// A configuration of a Triton kernel: see what a size takes, write a file for an N and K, check, join.
+/// A configuration of a Triton kernel: show the entry for a size, write a file for an N and K, check, join.
 pub(super) fn configuration(file: &Tunings<'_>) -> Recipe {
     let (name, gpu) = (shell_word(&file.name), gpu_option(file));
     let sizes = match &file.detail {

@@ -57,7 +57,8 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, out.into_bytes()))
 }
 
-/// A row with its values in the order of the base's columns. A row of a table with the same columns keeps its text.
+/// A row with its values in the order of the base's columns. A row of a table with the same columns keeps its
+/// text.
 fn line(files: &[Tunings<'_>], kept: &Candidate<'_, '_>, base: &Columns<'_>) -> Result<String, Refusal> {
     let file = &files[kept.file];
     let own = columns(file)?;

@@ -1,7 +1,7 @@
 //! Merging AITER's Triton configurations.
 //!
-//! The one idea to keep in mind: the files hold no times and an entry decides for every M from the one before it on, so what a new entry
-//! takes over is said in numbers of rows.
+//! The files hold no times and an entry decides for every M from the one before it on, so the report states
+//! how many rows a new entry takes over.
 
 use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose, groups};
 use crate::tunings::query::rows_take;
@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use tunedb::aiter_config::{self, ConfigName};
 use tunedb::{Detail, Row, Shape, Tunings};
 
-/// Merges files for one kernel, target and sizes: the entries of all. Where entries differ the first file's stay.
+/// Merges files for one kernel, target and sizes: the entries of all. Where entries differ the first file's
+/// stay.
 pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     let mut journal = Journal::new(options);
     same_names(files, &mut journal)?;
@@ -48,7 +49,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, bytes))
 }
 
-/// As [`choose`], with settings compared whatever their order.
+/// Like [`choose`], with settings compared whatever their order.
 fn decide(rows: &[Candidate<'_, '_>], options: &Options) -> (usize, Decision) {
     let sorted = |it: &Candidate<'_, '_>| {
         let mut all: Vec<&str> = it.row.candidate.as_deref().unwrap_or_default().split(", ").collect();
@@ -99,7 +100,7 @@ fn same_names(files: &[Tunings<'_>], journal: &mut Journal) -> Result<(), Refusa
     Ok(())
 }
 
-/// Which numbers of rows take another entry in the result than in a file, by the loader's rule.
+/// Row counts that take another entry in the result than in a file, by the loader's rule.
 fn taken_over(before: &Tunings<'_>, after: &Tunings<'_>) -> Vec<String> {
     let mut ends: BTreeSet<u64> = BTreeSet::new();
     for row in before.rows.iter().chain(&after.rows) {

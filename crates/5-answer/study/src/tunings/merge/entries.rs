@@ -1,12 +1,13 @@
 //! Merging JSON files of one entry per size or configuration: fused-MoE files, and Triton's autotune caches.
 //!
-//! The one idea to keep in mind: the first file's text stays as it is but for the entries, so what no reader knows is kept.
+//! The first file's text stays unchanged except for the entries, so fields unknown to every reader are kept.
 
 use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups};
 use std::collections::HashMap;
 use tunedb::{Detail, Row, Tunings};
 
-/// Merges ladders of one name: entries of every number of tokens. The files hold no times, so where entries differ the first stays.
+/// Merges ladders of one name: entries of every number of tokens. The files hold no times, so where entries
+/// differ the first stays.
 pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     let first = &files[0];
     let name = |file: &Tunings<'_>| match &file.detail {
@@ -76,7 +77,7 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
     Ok(journal.merged(files, bytes))
 }
 
-/// The first file with other entries in the place of its own.
+/// The first file with its entries replaced.
 fn replaced(file: &Tunings<'_>, texts: &[&[u8]]) -> Result<Vec<u8>, Refusal> {
     let spans: Vec<_> = file.rows.iter().map(|row| row.span.clone()).collect();
     let between: Vec<&[u8]> =

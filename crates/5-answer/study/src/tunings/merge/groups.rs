@@ -1,6 +1,6 @@
 //! Rows of several files by key.
 //!
-//! The one idea to keep in mind: files of hundreds of thousands of rows are grouped by one list of rows and one of ranges, since a list for
+//! Files of hundreds of thousands of rows are grouped by one list of rows and one of ranges, since a list for
 //! each key would take more memory than the rows.
 
 use super::{Candidate, Journal, natural};
@@ -12,7 +12,7 @@ use tunedb::{Row, Tunings};
 /// Rows by key, in the order of the keys' first rows.
 pub(super) struct Groups<'f, 'a> {
     rows: Vec<Candidate<'f, 'a>>,
-    /// Where the rows of each key are.
+    /// Range of the rows of each key.
     ranges: Vec<Range<u32>>,
 }
 
@@ -38,7 +38,7 @@ impl<'f, 'a> Groups<'f, 'a> {
         (rows[0].row.key.as_ref(), rows)
     }
 
-    /// A value of each key, by the key's number. The rows are gone through as they lie in memory, on all cores.
+    /// Applies `value` to the rows of each key, in parallel; results in key order.
     pub(super) fn each<T: Send>(&self, value: impl Fn(&[Candidate<'f, 'a>]) -> T + Sync + Send) -> Vec<T> {
         self.ranges.par_iter().map(|range| value(self.of(range).1)).collect()
     }
@@ -60,7 +60,8 @@ impl<'f, 'a> Groups<'f, 'a> {
 pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) -> Groups<'f, 'a> {
     let count = files.iter().map(|it| it.rows.len()).sum();
     let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(files.first().map_or(0, |it| it.rows.len()));
-    // Number of the key, number of the file, row: what a candidate takes, so that the list becomes one in its place.
+    // Number of the key, number of the file, row: what a candidate takes, so that the list becomes one in its
+    // place.
     let mut found: Vec<(u32, u32, &'f Row<'a>)> = Vec::with_capacity(count);
     for (number, file) in (0..).zip(files) {
         let spoiled: HashMap<u32, &str> =

@@ -34,7 +34,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(Merged { verbatim, ..journal.merged(files, out) })
 }
 
-/// What stands above the rows.
+/// Header above the rows.
 fn head(files: &[Tunings<'_>]) -> Result<Vec<u8>, Refusal> {
     let first = &files[0];
     let mut out = Vec::with_capacity(files.iter().map(|it| it.bytes.len()).sum());

@@ -1,7 +1,7 @@
-//! Merging TensileLite's logic files, by the rules of its own tool where those lose nothing.
+//! Merging TensileLite's logic files, by the rules of TensileLite's merge tool where those lose nothing.
 //!
-//! The one idea to keep in mind: solutions are equal when all keys but index and name are; a size has one row; positions are
-//! counted again at the end, so sizes and solutions always fit together.
+//! Solutions are equal when all keys but index and name are; a size has one row; positions are counted again
+//! at the end, so sizes and solutions always fit together.
 
 use super::{Journal, Merged, NOISE, Options, Refusal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -83,7 +83,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, text.into_bytes()))
 }
 
-/// Refuses a file whose problems are others than those of the base.
+/// Rejects a file whose problem type differs from the base.
 fn belongs(
     base_file: &Tunings<'_>,
     base: &Logic<'_>,
@@ -133,7 +133,7 @@ fn identity(logics: &[&Logic<'_>], entry: &Entry<'_>) -> Option<String> {
     logics[entry.file].solutions.get(entry.size.solution).map(Solution::identity)
 }
 
-/// What becomes of a size that is there already. An efficiency of 0 is unknown, not slow.
+/// Decision about a size that exists already. An efficiency of 0 is unknown, not slow.
 fn decide(old: f64, new: f64, noise: f64, force: bool, same: bool) -> &'static str {
     let known = |value: f64| value > 0.0 && value.is_finite();
     match (known(old), known(new)) {

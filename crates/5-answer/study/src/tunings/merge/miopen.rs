@@ -48,7 +48,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
             let values = if files[0].format == Format::FindDb { first_values(values) } else { values };
             let order = match kept.row.time_us {
                 Ok(us) => us,
-                // What was not measured stands behind what was.
+                // Unmeasured rows sort last.
                 Err(time::ZERO) => f64::INFINITY,
                 Err(_) => f64::MAX,
             };
@@ -64,7 +64,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     Ok(journal.merged(files, out.into_bytes()))
 }
 
-/// Merges databases in SQLite: what the journal says of each solver is what [`miopen::merge_databases`] does.
+/// Merges databases in SQLite: the journal reports for each solver the action of [`miopen::merge_databases`].
 pub(super) fn databases(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
     same_gpu(files)?;
     let mut journal = Journal::new(options);

@@ -14,10 +14,11 @@ pub(super) fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> usize {
     same
 }
 
-/// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes first.
+/// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes
+/// first.
 ///
-/// A run of digits is `0`, how many there are without leading zeros, these two in a byte, and how many there are in all; other
-/// bytes stand for themselves.
+/// A run of digits is encoded as `0`, its length without leading zeros, these two in a byte, and its total
+/// length; other bytes are kept.
 pub(super) fn beginning(mut text: &[u8]) -> [u64; 2] {
     let mut out = Vec::with_capacity(48);
     while let (true, Some((first, rest))) = (out.len() < 16, text.split_first()) {
@@ -30,7 +31,7 @@ pub(super) fn beginning(mut text: &[u8]) -> [u64; 2] {
         let numeral = &run[zeros(run)..];
         let length = |it: &[u8]| u8::try_from(it.len()).unwrap_or(u8::MAX);
         out.extend([b'0', length(numeral)]);
-        // What a byte cannot count is told apart by comparing the texts.
+        // Runs too long for a byte are compared as text.
         if numeral.len() >= usize::from(u8::MAX) {
             break;
         }

@@ -1,7 +1,7 @@
-//! What AITER's kernels in Triton take from their configurations.
+//! Configurations that AITER's Triton kernels take.
 //!
-//! The one idea to keep in mind: the path chooses the file, the number of rows or a name chooses the entry, and where a name chooses it, that
-//! name is in the kernel's code.
+//! The path chooses the file, the number of rows or a name chooses the entry, and where a name chooses it,
+//! that name is in the kernel's code.
 
 use super::{Choice, Problem, Taken};
 use rules::TuneMachine;
@@ -17,7 +17,8 @@ fn name<'f>(file: &'f Tunings<'_>) -> Option<&'f ConfigName> {
     if let Detail::Config(name) = &file.detail { Some(name) } else { None }
 }
 
-/// The entry of a file with bounds that decides for a number of rows. Bounds that the loader does not ask for are passed over.
+/// The entry of a file with bounds that applies to a number of rows. Bounds that the loader does not look up
+/// are skipped.
 pub(in crate::tunings) fn rows_take<'f, 'a>(file: &'f Tunings<'a>, m: u64) -> Option<&'f Row<'a>> {
     let up_to = |row: &&Row<'_>| match row.shape {
         Ok(Shape::UpTo(Some(bound))) if m <= bound && BOUNDS.contains(&bound) => Some(bound),
@@ -72,7 +73,7 @@ pub(super) fn choose<'f, 'a>(
     }
 }
 
-/// Why the path says that the file is for something else.
+/// Reason why the path marks the file as meant for something else.
 fn for_others(name: &ConfigName, problem: &Problem, machine: Option<&TuneMachine>) -> Option<String> {
     if let (Some(own), Some(wanted)) = (&name.target, machine.and_then(|it| it.target.as_ref()))
         && own != wanted
@@ -106,7 +107,7 @@ fn by_name<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     Choice::of(NAMES, taken)
 }
 
-/// Whether one of the other files stands before a kernel's default.
+/// True if another file overrides a kernel's default.
 pub(super) fn set_aside<'f, 'a>(
     files: &'f [Tunings<'a>],
     number: usize,

@@ -1,6 +1,6 @@
-//! What a command line of `profile` asks of a GPU: passes, samples, traces, ranks.
+//! Request of a `profile` command line on a GPU: passes, samples, traces, ranks.
 //!
-//! The one idea to keep in mind: what the installed profiler or the GPU cannot do is said before the program runs.
+//! Features that the installed profiler or the GPU lacks are reported before the program runs.
 
 use super::super::program_name;
 use super::Gpu;
@@ -23,18 +23,18 @@ use std::path::{Path, PathBuf};
 const TRACED_UNIT: u32 = 1;
 /// Bytes of trace of a dispatch before it is decoded.
 const TRACE_BUFFER: u64 = 256 << 20;
-/// How ranks are recorded one by one.
+/// Hint on recording ranks one by one.
 const EACH_RANK: &str = "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`";
-/// Cycles between samples of the hardware, microseconds between those of the host.
+/// Default sampling intervals: cycles for hardware sampling, microseconds for host sampling.
 const INTERVALS: [u64; 2] = [1 << 20, 10];
 
-/// What is recorded, and what is to be said of it before.
+/// Recording to make, and messages to print before it.
 pub(super) struct Asked {
     pub(super) request: Request,
     pub(super) notes: Vec<String>,
 }
 
-/// The launcher of ranks and the program it starts, where there is one.
+/// The launcher of ranks and the program it starts, if the command has one.
 pub(in crate::profile) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     split_launcher(program).ok().flatten().map(|at| program.split_at(at))
 }
@@ -161,7 +161,7 @@ fn iterations(args: &Profile, tool: Tool) -> Result<Vec<(u64, u64)>> {
     }
 }
 
-/// Counters that the profiler knows; none where it cannot say all of them, and is believed.
+/// Counters that the profiler knows; empty if it cannot list all of them, and then none is refused.
 fn listed(profiler: &Path, tool: Tool, target: &str) -> Vec<String> {
     let ask = if tool.is_predecessor() { answer } else { ask };
     let lists: Option<Vec<String>> = tool.listing().iter().map(|words| ask(profiler, words)).collect();
@@ -173,7 +173,7 @@ fn listed(profiler: &Path, tool: Tool, target: &str) -> Vec<String> {
     named.concat().into_iter().map(str::to_owned).collect()
 }
 
-/// What is said of counters that the profiler does not know; an error where no other was asked for.
+/// Message about counters that the profiler does not know; an error if no other was requested.
 fn left_out(unknown: &[String], nothing_left: bool) -> Result<Option<String>> {
     let names = unknown.join(", ");
     match (unknown.is_empty(), nothing_left) {
@@ -194,7 +194,7 @@ fn supported<T>(words: Result<T, String>) -> Result<()> {
     words.map(drop).map_err(|lacks| usage(lacks, newer))
 }
 
-/// Which of the vendor's the profiler is.
+/// The profiler's kind.
 fn tool(profiler: &Path, notes: &mut Vec<String>) -> Tool {
     let Some(tool) = Tool::predecessor(profiler) else {
         return Tool::Rocprofv3(version(profiler, notes));
@@ -224,7 +224,7 @@ fn version(profiler: &Path, notes: &mut Vec<String>) -> Version {
     said.unwrap_or(Version::SILENT)
 }
 
-/// What starts ranks, and the program.
+/// Command that starts ranks, and the program.
 fn launcher(args: &Profile, tool: Tool) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
     let at = split_launcher(&args.program).map_err(|word| {
         usage(
@@ -323,7 +323,7 @@ fn check_period(period: &str) -> Result<()> {
     }
 }
 
-/// The counters of what is asked for, by run of the program.
+/// The requested counters, by run of the program.
 fn passes(args: &Profile, target: &Target) -> Result<Plan> {
     let definitions = Definitions::built_in();
     let compiled = host::definitions::compile(definitions, target.name)?;

@@ -9,7 +9,7 @@ use arch::Model;
 use host::hip_runtime::HipRuntime;
 use peaks::{Device, Error, Launch};
 
-/// Whether a GPU of this machine is measured.
+/// True if a GPU of this machine is measured.
 pub(super) fn is_wanted(args: &Roofline) -> bool {
     match args.on {
         On::Gpu => true,

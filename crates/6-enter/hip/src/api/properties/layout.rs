@@ -1,6 +1,6 @@
-//! Where each property stands: the two layouts of the structure, and the numbers of the attributes.
+//! Offsets of the properties: the two layouts of the structure, and the numbers of the attributes.
 //!
-//! The one idea to keep in mind: names are those of the public headers, since programs are compiled against them.
+//! The names come from the public headers, because programs are compiled against them.
 
 use super::Field;
 use super::Kind::{Int, Long, Text};
@@ -175,7 +175,7 @@ pub(super) const OLDER: &[Field] = &[
     ("pageableMemoryAccessUsesHostPageTables", Int, 1),
 ];
 
-/// Attributes by number: which property, which element of it.
+/// Attributes by number: the property, and the element of it.
 pub(super) const ATTRIBUTES: &[(u32, &str, usize)] = &[
     (0, "ECCEnabled", 0),
     (1, "accessPolicyMaxWindowSize", 0),

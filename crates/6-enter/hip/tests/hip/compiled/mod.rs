@@ -1,7 +1,7 @@
 //! HIP programs compiled for the tests, and the library and command they run with.
 //!
-//! The one idea to keep in mind: everything is built once into one folder, programs by the script that users build the
-//! examples with; what is newer than its source stays. HIP's header, most of what a compiler does for a program, is read once.
+//! Everything is built once into one folder, programs by the script that users build the examples with; what
+//! is newer than its source stays. HIP's header, most of what a compiler does for a program, is read once.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use host::session::{self, Record, Session};
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 const NAMES: [&str; 5] =
     ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7", "libhiprtc.so"];
 
-/// What compiling programs needs, and what programs for the newest target need besides.
+/// Tools that compile programs, and further tools for programs of the newest target.
 const NEEDED: [&str; 4] = [
     "/usr/bin/clang++-19",
     "/usr/bin/llvm-as-15",
@@ -115,8 +115,9 @@ pub(crate) fn library() -> PathBuf {
     built("rockhound-hip", NAMES[0])
 }
 
-/// Builds a package as this test was built, and gives the path of a file of it. A file newer than all sources stays:
-/// built alone, the package has other features of other crates than in the workspace, and most of them would be built again.
+/// Builds a package as this test was built, and gives the path of a file of it. A file newer than all sources
+/// stays: built alone, the package has other features of other crates than in the workspace, and most of them
+/// would be built again.
 pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let [_, built, target] = [1, 2, 3].map(|up| own.ancestors().nth(up).unwrap());
@@ -133,7 +134,7 @@ pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     built.join(file)
 }
 
-/// When a file that decides what crates compile to was last changed.
+/// Modification time of the newest file that decides the compiled result of crates.
 fn newest_source() -> SystemTime {
     fn visit(path: &Path, newest: &mut SystemTime) {
         let Ok(about) = std::fs::metadata(path) else { return };
@@ -200,7 +201,7 @@ impl Toolchain {
             let mut build = Command::new(&script);
             build.arg("-o").arg(&making).arg(source).args(targets).args(more);
             build.arg(format!("-L{}", self.folder.display()));
-            // What was read with other options of the machine is refused.
+            // A header compiled with other machine options is refused.
             if !more.iter().any(|it| it.starts_with("-m")) {
                 build.arg("-include").arg(self.header(targets));
             }
@@ -210,8 +211,9 @@ impl Toolchain {
         }))
     }
 
-    /// A header with HIP's, compiled beforehand for the host and for some targets: for their compiler, this time. A compiler takes
-    /// what it can use from the folder beside the header, and refuses what was made of other versions.
+    /// A header that includes HIP's, precompiled for the host and for some targets: for their compiler, this
+    /// time. A compiler takes the usable file from the folder beside the header, and refuses files of other
+    /// versions.
     fn header(&self, targets: &[&str]) -> PathBuf {
         let name = format!("headers-{}", targets.join("-"));
         once(&name, || {
@@ -225,7 +227,7 @@ impl Toolchain {
             let jobs: Vec<_> = std::iter::once(host).chain(devices).collect();
             at_once(&jobs, |(target, side, name)| {
                 let mut script = Command::new(root().join("examples/program.sh"));
-                // What the script makes beside its result serves the programs too.
+                // Further outputs of the script serve the programs too.
                 script.arg("-o").arg(&folder).arg(&header).args([target, side, "-fsyntax-only"]);
                 run(script
                     .args(["-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang"])
@@ -257,12 +259,13 @@ pub(crate) fn recording(libraries: &Path, program: &Path, folder: &Path, mut ses
     in_session(libraries, program, folder)
 }
 
-/// A command that runs a program on a GPU, with the library that lies in a folder.
+/// A command that runs a program on a GPU, with the library in a folder.
 pub(crate) fn on(libraries: &Path, program: &Path, gpu: &str) -> Command {
     with(libraries, program, &Session { gpu: gpu.to_owned(), ..Session::default() })
 }
 
-/// A command that runs a program in a session that leaves no files. Tests that run beside each other share its folder.
+/// A command that runs a program in a session that leaves no files. Tests that run beside each other share
+/// its folder.
 pub(crate) fn with(libraries: &Path, program: &Path, session: &Session) -> Command {
     let mut hash = DefaultHasher::new();
     format!("{session:?}").hash(&mut hash);

@@ -68,7 +68,8 @@ fn input_files_are_those_of_the_documentation() {
     );
 }
 
-/// What is asked for on an MI200 is what Omniperf asked rocprof for there, in the input files that it kept.
+/// The names requested on an MI200 equal the names that Omniperf gave to rocprof there, in the input files
+/// that it kept.
 #[test]
 fn names_are_those_that_the_profiler_was_given_before() {
     let Some(folder) = testkit::shared("workloads") else { return };

@@ -33,12 +33,12 @@ pub(in crate::hardware) fn request(kernels: &[&str], version: [u32; 3]) -> Reque
     }
 }
 
-/// The command as words, or what the version lacks.
+/// The command as words, or the missing feature.
 fn words(request: &Request, run: &Run<'_>) -> String {
     joined(command(request, run, Path::new("/out/.running")))
 }
 
-/// A command as words, or why there is none.
+/// A command as words, or the reason why it cannot be made.
 pub(in crate::hardware) fn joined(command: Result<CommandLine, String>) -> String {
     match command {
         Ok(line) => {
@@ -146,7 +146,7 @@ fn command_lines_are_those_of_the_documentation() {
             "/opt/rocm/bin/rocprofv3 --extra-counters /out/.rockhound-counters.yaml --kernel-include-regex (a) {out} csv --input /out/.rockhound-groups.json {app}"
         )
     );
-    // What a version lacks is said, with the one that has it.
+    // A missing feature is reported, with the version that has it.
     let attached = Request {
         tool: Tool::Rocprofv3(Version([1, 0, 0])),
         ..with(&|it| it.attach = Some(Attach { pid: 7, milliseconds: 1 }))
@@ -191,7 +191,8 @@ fn passes_that_dispatches_take_turns_at_are_a_prime_number_of_groups() {
     }
 }
 
-/// Every kind of run for every version whose arguments differ, with the input files: `golden.txt`, which `UPDATE_GOLDEN=1` writes anew.
+/// Every kind of run for every version whose arguments differ, with the input files: `golden.txt`, which
+/// `UPDATE_GOLDEN=1` rewrites.
 #[test]
 fn commands_and_input_files_are_the_golden_ones_of_each_version() {
     let level = request(&[], [1, 0, 0]).plan.passes.remove(1);

@@ -95,17 +95,19 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository")
 }
 
-/// A file or folder of the shared data: `ROCKHOUND_SHARED`, else `../shared`. `None`, reported as [`absent`], where it is not there.
+/// A file or folder of the project's shared data, which forks do not have: below `ROCKHOUND_SHARED`, else below
+/// `../shared`. `None` with a line that says so if it is absent.
 ///
 /// # Panics
-/// Where it is missing under `CI=true`.
+/// If `ROCKHOUND_SHARED` is set and what it promises is absent.
 pub fn shared(what: &str) -> Option<PathBuf> {
-    let base = std::env::var_os("ROCKHOUND_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let path = base.join(what);
+    let promised = std::env::var_os("ROCKHOUND_SHARED").map(PathBuf::from);
+    let path = promised.clone().unwrap_or_else(|| root().join("../shared")).join(what);
     if path.exists() {
         return Some(path);
     }
-    absent(&format!("../shared/{what}"), "the project's shared data");
+    assert!(promised.is_none(), "ROCKHOUND_SHARED is set, and `{}` is absent", path.display());
+    println!("skipped: needs `{what}` of the project's shared data: ROCKHOUND_SHARED names its folder");
     None
 }
 
@@ -241,6 +243,24 @@ mod tests {
             ("script", "bsdutils"),
         ] {
             assert_eq!(package(program), expected, "{program}");
+        }
+    }
+
+    #[test]
+    fn needs_shared_data_that_is_nowhere() {
+        if std::env::var_os("TESTKIT_ABSENT").is_some() {
+            assert_eq!(shared("no-such-folder"), None);
+        }
+    }
+
+    #[test]
+    fn shared_data_is_needed_where_it_is_promised() {
+        for (promised, passes) in [(None, true), (Some("/nowhere"), false)] {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "tests::needs_shared_data_that_is_nowhere", "--nocapture"]);
+            command.env("CI", "true").env("TESTKIT_ABSENT", "1").env_remove("ROCKHOUND_SHARED");
+            command.envs(promised.map(|folder| ("ROCKHOUND_SHARED", folder)));
+            assert_eq!(command.output().unwrap().status.success(), passes, "{promised:?}");
         }
     }
 

@@ -1,6 +1,6 @@
-//! Why a GPU was idle: what each gap between its spans waited for.
+//! Reasons for idle time: the event that each gap between the spans of a GPU waited for.
 //!
-//! The one idea to keep in mind: a gap ends with a span, and the call that launched this span says how long the host was to blame.
+//! A gap ends with a span, and the call that launched this span says how long the host was to blame.
 
 use crate::by_name::ByName;
 use crate::links::{Links, is_synchronising};
@@ -8,7 +8,7 @@ use crate::overview::Overview;
 use std::collections::{BTreeMap, HashMap};
 use trace::{HostKind, Name, Timeline};
 
-/// What a GPU waited for.
+/// Reason why a GPU was idle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
     /// The host waited for the GPU before it launched more.
@@ -149,8 +149,8 @@ fn synchronising_calls(timeline: &Timeline) -> Syncs {
     out
 }
 
-/// The call in which a thread waited when a gap began, or last within it. It must have lasted beyond the gap's begin: a wait
-/// that was over before had nothing to do with the gap.
+/// The call in which a thread waited when a gap began, or last within it. It must have lasted beyond the
+/// gap's begin: a wait that was over before had nothing to do with the gap.
 fn waiting(syncs: &Syncs, timeline: &Timeline, thread: u32, start: i64, called: i64) -> Option<usize> {
     let all = syncs.get(&thread)?;
     let before = all.partition_point(|(begin, _, _)| *begin < called);
@@ -159,7 +159,7 @@ fn waiting(syncs: &Syncs, timeline: &Timeline, thread: u32, start: i64, called: 
         .rev()
         .take(8)
         .filter(|(_, end, _)| *end > start)
-        // A look at a stream that is done already is no wait.
+        // A query of a stream that has already finished does not wait.
         .find(|(_, _, row)| timeline.host.duration(*row) > 1_000 || timeline.host.start[*row] <= start)
         .map(|(_, _, row)| *row)
 }

@@ -1,4 +1,4 @@
-//! How launches reach the GPU: calls, latency, how many wait.
+//! Launch path to the GPU: calls, latency, queue depth.
 
 use crate::by_name::ByName;
 use crate::intervals::Intervals;

@@ -45,7 +45,8 @@ pub fn operators(timeline: &Timeline, links: &Links) -> Vec<OperatorSum> {
     out
 }
 
-/// Time of each operator less that of the operators it calls, ns, by row; 0 of other rows.
+/// Self time of each operator (its time minus the time of the operators it calls), ns, by row; 0 for other
+/// rows.
 fn self_times(timeline: &Timeline) -> Vec<i64> {
     let host = &timeline.host;
     let mut own = vec![0; host.len()];
@@ -72,7 +73,8 @@ fn self_times(timeline: &Timeline) -> Vec<i64> {
     own
 }
 
-/// Sorts rows of a thread by start, outer ones first. Files have them in this order, or nearly, which one pass finds.
+/// Sorts rows of a thread by start, outer ones first. Files have them in this order, or nearly, which one
+/// pass finds.
 fn in_order(timeline: &Timeline, rows: &mut [u32]) {
     let host = &timeline.host;
     rows.sort_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));

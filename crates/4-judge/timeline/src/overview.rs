@@ -1,4 +1,4 @@
-//! How the GPUs' time divides: computing, communicating, copying, idle.
+//! Breakdown of the GPUs' time: computing, communicating, copying, idle.
 
 use crate::by_name::ByName;
 use crate::category::{COMMUNICATION, category};
@@ -22,15 +22,15 @@ pub struct Overview {
     pub busy: i64,
     /// Sum of durations.
     pub sum: i64,
-    /// A kernel runs that is no communication.
+    /// A kernel runs that does not communicate.
     pub computing: i64,
     /// Communication runs.
     pub communicating: i64,
-    /// Of it, while nothing else runs.
+    /// Part of it during which nothing else runs.
     pub exposed_communication: i64,
     /// Copies and fills run.
     pub copying: i64,
-    /// Of it, while nothing else runs.
+    /// Part of it during which nothing else runs.
     pub exposed_copies: i64,
     /// Intervals in which anything runs.
     pub busy_intervals: Intervals,
@@ -48,7 +48,7 @@ impl Overview {
     }
 }
 
-/// Which kernels are communication, by name.
+/// True for each name that is a communication kernel.
 pub(crate) fn communication(timeline: &Timeline) -> Vec<bool> {
     let mut known: ByName<bool> = ByName::of(timeline);
     let gpu = &timeline.gpu;

@@ -5,7 +5,7 @@ use crate::steps::step_number;
 use std::collections::HashSet;
 use trace::{HostKind, Timeline};
 
-/// What is wanted.
+/// Filter on a timeline.
 #[derive(Default)]
 pub struct Selection<'a> {
     /// Only kernels whose name this admits.

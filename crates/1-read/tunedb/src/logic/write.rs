@@ -13,8 +13,8 @@ pub struct MergedSize {
     pub efficiency: String,
 }
 
-/// Text of `base` with these solutions and sizes in the place of its own. A solution is given with the text it stands in;
-/// its text stays as it is, but for its index.
+/// Text of `base` with its solutions and sizes replaced by these. Each solution comes with its source text,
+/// which is kept verbatim except for the index.
 pub fn compose(
     base: &str,
     logic: &Logic<'_>,

@@ -1,7 +1,7 @@
 //! Databases: rocpd (rocprofv3, rocprof-sys) and the one of rocprof version 1.
 //!
-//! The one idea to keep in mind: tables are looked at through the views that hide the suffix of their names; what a database of another
-//! version lacks is named, and the rest is read.
+//! Tables are read through the views that hide the suffix of their names; a table or column that a database
+//! of another version lacks is named, and the rest is read.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Severity};
@@ -12,7 +12,8 @@ use crate::timeline::{
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that loop.
+/// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that
+/// loop.
 const STEP_THOUSANDS: u64 = 20_000_000;
 /// The layout this reader was written for.
 const SCHEMA: &str = "3";
@@ -128,7 +129,7 @@ impl Rocpd {
                 compute_units: 0,
             };
             let facts = format!("{} ", row.text(3));
-            // Facts that are not JSON are no facts.
+            // Facts that are not JSON are ignored.
             let _ = Cursor::of(facts.as_bytes()).object(|key, c| {
                 if key == b"cu_count" {
                     device.compute_units = c.number()?.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);

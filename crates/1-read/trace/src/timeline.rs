@@ -1,14 +1,14 @@
 //! A timeline: what ran on the GPUs and what the host did meanwhile, as columns.
 //!
-//! The one idea to keep in mind: times are whole nanoseconds of the trace's own clock; a number that the trace does not have is
-//! absent, never zero.
+//! Times are whole nanoseconds of the trace's own clock; a number that the trace does not have is absent,
+//! never zero.
 
 use crate::error::{Problem, Severity};
 use crate::names::{Name, Names};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Which tool wrote it.
+/// Tool that wrote the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Format {
     /// PyTorch profiler (Kineto).
@@ -57,7 +57,7 @@ impl Format {
     }
 }
 
-/// What a span on a GPU is.
+/// Kind of a span on a GPU.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum GpuKind {
     /// A kernel.
@@ -68,7 +68,7 @@ pub enum GpuKind {
     Set,
 }
 
-/// What a span on the host is.
+/// Kind of a span on the host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum HostKind {
     /// An operator of the framework.
@@ -120,7 +120,7 @@ pub struct Device {
     pub compute_units: u32,
 }
 
-/// What a span on a GPU has besides its times.
+/// Details of a span on a GPU, in addition to its times.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Detail {
     /// Bytes copied.
@@ -148,7 +148,7 @@ pub struct Collective {
     pub group: Name,
 }
 
-/// What ran on the GPUs, a column per fact.
+/// Spans on the GPUs, a column per fact.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold; units in the struct's text")]
 pub struct GpuSpans {
@@ -235,7 +235,7 @@ impl GpuSpans {
     }
 }
 
-/// What the host did, a column per fact.
+/// Spans on the host, a column per fact.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold")]
 pub struct HostSpans {
@@ -325,7 +325,7 @@ pub struct Shapes {
 /// Calls of one name, where a file holds sums and no timeline.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CallSum {
-    /// What is counted: `HIP API`, `kernels`, `wall clock`.
+    /// Domain of the calls counted: `HIP API`, `kernels`, `wall clock`.
     pub domain: String,
     /// Name.
     pub name: Name,
@@ -352,7 +352,7 @@ pub struct CallSum {
 /// An allocation of memory.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Allocation {
-    /// What was done: `ALLOC`, `FREE`, `RECLAIM`.
+    /// Memory operation: `ALLOC`, `FREE`, `RECLAIM`.
     pub operation: Name,
     /// Bytes; absent where a free names none.
     pub bytes: Option<u64>,
@@ -378,7 +378,7 @@ pub struct CounterSum {
 /// A whole trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Which tool wrote it.
+    /// Tool that wrote it.
     pub format: Format,
     /// Strings.
     pub names: Names,
@@ -394,9 +394,9 @@ pub struct Timeline {
     pub(crate) thread_rows: HashMap<(Name, Name), u32>,
     /// GPUs named by the trace.
     pub devices: Vec<Device>,
-    /// What ran on the GPUs, in the order of the file.
+    /// Spans on the GPUs, in the order of the file.
     pub gpu: GpuSpans,
-    /// What the host did, in the order of the file.
+    /// Spans on the host, in the order of the file.
     pub host: HostSpans,
     /// Details of GPU spans.
     pub details: Vec<Detail>,
@@ -416,7 +416,7 @@ pub struct Timeline {
     pub facts: Vec<(String, String)>,
     /// Records by kind as the file names them: `X kernel`, `s ac2g`.
     pub counts: Vec<(String, u64)>,
-    /// What was wrong with it, and what it lacks.
+    /// Defects and missing data.
     pub problems: Vec<Problem>,
 }
 

@@ -3,7 +3,7 @@
 /// A matrix of copies, GB/s.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BandwidthMatrix {
-    /// What was measured, as its heading says.
+    /// Name of the measurement, from its heading.
     pub title: String,
     /// Devices copied to: `GPU 00`.
     pub columns: Vec<String>,

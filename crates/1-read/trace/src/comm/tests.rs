@@ -1,4 +1,4 @@
-//! Output of rccl-tests (`all_reduce_perf` and its kin).
+//! Output of rccl-tests (`all_reduce_perf` and similar).
 
 /// One measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -7,7 +7,7 @@ pub struct Measured {
     pub time_us: f64,
     /// Bytes by time, GB/s.
     pub algorithm: f64,
-    /// What links carry, GB/s.
+    /// Bus bandwidth: the rate over the links, GB/s.
     pub bus: f64,
     /// Wrong values; absent where they were not checked.
     pub wrong: Option<u64>,
@@ -26,7 +26,7 @@ pub struct TestRow {
     pub operation: String,
     /// Root; -1 for none.
     pub root: i64,
-    /// With a buffer of its own for the result.
+    /// With a separate buffer for the result.
     pub out_of_place: Measured,
     /// With the result in the input's buffer.
     pub in_place: Option<Measured>,
@@ -118,7 +118,7 @@ impl RcclTest {
         self.ranks.push((host, process, gpu));
     }
 
-    /// Ranks; by the device lines, or 0 where there is none.
+    /// Number of ranks, from the device lines; 0 without such lines.
     pub fn rank_count(&self) -> u64 {
         self.ranks.len() as u64
     }

@@ -191,7 +191,7 @@ impl<'r> Spans<'r> {
     }
 }
 
-/// `hip_stats.csv` and its kin.
+/// `hip_stats.csv` and similar.
 fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
     let mut timeline = Timeline::new(Format::Stats);
     let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);

@@ -1,4 +1,5 @@
-//! Damaged input: cut off at every byte, changed at random. Nothing panics, and nothing broken is read in silence.
+//! Damaged input: cut off at every byte, changed at random. Nothing panics, and nothing broken is read in
+//! silence.
 
 use trace::{Severity, Timeline};
 

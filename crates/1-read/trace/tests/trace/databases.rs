@@ -3,7 +3,8 @@
 use rusqlite::{Connection, MAIN_DB};
 use trace::{Severity, Timeline};
 
-/// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a statement.
+/// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a
+/// statement.
 const TABLES: [(&str, &str); 14] = [
     ("rocpd_metadata", "(tag, value); INSERT INTO rocpd_metadata VALUES ('schema_version', '3')"),
     (

@@ -1,8 +1,7 @@
-//! Which functions a kernel calls.
+//! Call targets of a kernel.
 //!
-//! The one idea to keep in mind: compilers build a callee's address from the program counter and constants
-//! just before the call, so following constants through scalar registers names it; anything else is a call
-//! through a pointer.
+//! Compilers build a callee's address from the program counter and constants just before the call, so
+//! following constants through scalar registers names it; anything else is a call through a pointer.
 
 use codeobj::{Body, CodeObject};
 use isa::{Inst, OpFlags, Operand, RegFile, RegRange};
@@ -16,7 +15,7 @@ pub struct Call {
     pub callee: Option<String>,
 }
 
-/// How far before a call its address is looked for, in instructions.
+/// Distance before a call within which its address is searched, in instructions.
 const WINDOW: usize = 96;
 
 /// All calls in code that starts at `address`. In text, `symbols` names what the linker would fill in.

@@ -1,7 +1,7 @@
-//! A recording in one verdict, a few findings and the commands that go on from there.
+//! A recording reduced to one verdict, a few findings and the commands to run next.
 //!
-//! The one idea to keep in mind: nothing is measured here. The verdict is the roofline's, the findings are the rules',
-//! the changes are those of the comparison; what is added is which of them matters first and what to do with it.
+//! Nothing is measured here. The verdict comes from the roofline, the findings from the rules, the changes
+//! from the comparison; the guide adds which of them matters first and what to do with it.
 
 mod changes;
 mod selection;
@@ -43,7 +43,7 @@ pub fn advises(rule: &str) -> bool {
     !NO_ADVICE.contains(&rule)
 }
 
-/// What a guide is made from.
+/// Inputs of a guide.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// The recordings; of two the first is the base.
@@ -52,11 +52,11 @@ pub struct Inputs<'a> {
     pub kernels: &'a [WorkloadEvidence<'a>],
     /// Kernels of the base; none without one.
     pub base: &'a [WorkloadEvidence<'a>],
-    /// What the rules found in the last one, most time first.
+    /// Findings of the rules in the last recording, most time first.
     pub findings: &'a [Finding],
-    /// What they found in the base.
+    /// Findings in the base.
     pub base_findings: &'a [Finding],
-    /// What they could not check in the last one.
+    /// Rules that could not check the last recording.
     pub not_checked: &'a [NotChecked],
     /// Notes on the last recording.
     pub notes: &'a [Note],

@@ -1,4 +1,4 @@
-//! Triton's IR of one kernel, and where its operations stand.
+//! Triton's IR of one kernel, and the positions of its operations.
 
 use tritonir::{At, KernelIr};
 use view::{IrPlace, SourceLine};
@@ -8,11 +8,11 @@ use view::{IrPlace, SourceLine};
 pub struct TritonIr {
     /// File, for people.
     pub file: String,
-    /// What it says.
+    /// Content of the IR.
     pub kernel: KernelIr,
 }
 
-/// Where an operation of the IR stands.
+/// Position of an operation of the IR.
 pub fn ir_place(at: &At) -> IrPlace {
     IrPlace {
         ir_line: at.line,

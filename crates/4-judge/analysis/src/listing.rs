@@ -1,7 +1,7 @@
 //! The annotated disassembly of one kernel.
 //!
-//! The one idea to keep in mind: one line per instruction, in code order; what changes from line to line
-//! (source position, label) is given only where it changes.
+//! One line per instruction, in code order; a column that repeats (source position, label) is printed only
+//! where it changes.
 
 use crate::{Callee, KernelEvidence};
 use isa::{Inst, Liveness, Operand};
@@ -64,7 +64,8 @@ fn most_live(live: &Liveness) -> u16 {
     peak.map_or(0, |live| live.vectors())
 }
 
-/// The lines of a function that is called; its name is the label of the first. `peak`: most registers live in it.
+/// The lines of a function that is called; its name is the label of the first. `peak`: most registers live in
+/// it.
 fn function(evidence: &KernelEvidence<'_>, callee: &Callee, peak: bool) -> Vec<ListingLine> {
     let code = &callee.code;
     let targets = targets(&code.insts);

@@ -1,7 +1,7 @@
-//! What samples of the program counter say of each instruction, beside the lines of a listing.
+//! Program-counter samples of each instruction, as columns of a listing.
 //!
-//! The one idea to keep in mind: samples of hardware come from a code object that the recording does not hold, so the file
-//! given must have the same instructions where samples were taken; operands may be printed otherwise by another disassembler.
+//! Hardware samples come from a code object that the recording does not hold, so the given file must have the
+//! same instructions at sampled addresses; operands may be printed differently by another disassembler.
 
 use crate::KernelEvidence;
 use crate::listing_run::Mismatch;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use view::{LineSamples, Listing, ListingLine, ListingSamples, SourceLine, WaitShare};
 use workload::{KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, Samples};
 
-/// How samples were taken and where they were read.
+/// Sampling method and source of the samples.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SampledBy {
     /// Methods in words.
@@ -19,7 +19,7 @@ pub struct SampledBy {
 }
 
 impl SampledBy {
-    /// Of the samples of a recording.
+    /// Method and source of a recording's samples.
     pub fn of(samples: &Samples) -> Self {
         let methods: Vec<&str> = samples.methods.iter().map(|method| method.describe()).collect();
         SampledBy { method: methods.join(" and "), sources: samples.sources.clone() }

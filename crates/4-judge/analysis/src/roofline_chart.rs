@@ -60,7 +60,8 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
     }
 }
 
-/// Keeps the levels of memory and the types asked for; of none asked for come all levels, and the types in use.
+/// Keeps the levels of memory and the types asked for; of none asked for come all levels, and the types in
+/// use.
 pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
     if !levels.is_empty() {
         chart.bandwidths.retain(|ceiling| levels.contains(&ceiling.name.as_str()));
@@ -145,7 +146,8 @@ pub fn letter<'a>(charts: impl Iterator<Item = &'a mut RooflineChart>) {
     }
 }
 
-/// Several charts as one, with the ceilings of the last; kernels are called by the names of their recordings too.
+/// Several charts as one, with the ceilings of the last; kernels are called by the names of their recordings
+/// too.
 pub fn merge(charts: &[(&str, &RooflineChart)]) -> Option<RooflineChart> {
     let [rest @ .., (name, last)] = charts else { return None };
     let mut merged = (*last).clone();

@@ -1,10 +1,10 @@
 //! Kernels that the HIP runtime launches by itself.
 //!
-//! The one idea to keep in mind: nobody can change their code or their launch, only the calls that cause them.
+//! Users cannot change their code or their launch, only the calls that cause them.
 
 use std::sync::LazyLock;
 
-/// What the runtime launches a kernel for.
+/// Purpose of a kernel that the runtime launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeKernel {
     /// Beginning of its name.

@@ -1,7 +1,6 @@
 //! Addresses in workgroups of usual shapes, for kernels whose shape the code object does not tell.
 //!
-//! The one idea to keep in mind: nothing is assumed in silence. A rule that uses these names the shape with what follows
-//! from it.
+//! Every assumption is stated. A rule that uses these names the shape and its consequences.
 
 use crate::affine::Addresses;
 
@@ -9,7 +8,7 @@ use crate::affine::Addresses;
 pub struct Shaped {
     /// The shape, or several whose waves hold the same work-items: `64x1 and 256x1`.
     pub shape: &'static str,
-    /// What the memory instructions address then.
+    /// Addresses of the memory instructions with this shape.
     pub addresses: Addresses,
 }
 

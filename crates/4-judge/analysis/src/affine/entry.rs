@@ -1,11 +1,11 @@
-//! What registers hold when a kernel starts.
+//! Initial register values of a kernel.
 //!
-//! The one idea to keep in mind: a one-dimensional workgroup gives lane `l` of wave `w` the work-item `l + 64*w`,
-//! so work-item ids are known per lane up to the wave.
+//! A one-dimensional workgroup gives lane `l` of wave `w` the work-item `l + 64*w`, so work-item ids are
+//! known per lane up to the wave.
 
 use super::value::{Id, LANES, Marks, Pool, Symbol};
 
-/// How a kernel starts: which registers are set up and what is known of the workgroup.
+/// Entry state of a kernel: the initialised registers and the known facts about the workgroup.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entry {
     /// SGPRs set before the workgroup ids.
@@ -26,7 +26,8 @@ pub struct Entry {
     pub max_workgroup: u32,
     /// Byte offsets within the arguments that hold sizes of grid or workgroup.
     pub sizes: Vec<(u32, u32)>,
-    /// Byte offset within the arguments of the workgroup's size in x, which that in y follows, two bytes each.
+    /// Byte offset within the arguments of the workgroup's size in x, which that in y follows, two bytes
+    /// each.
     pub workgroup_sizes: Option<u32>,
 }
 
@@ -90,7 +91,7 @@ impl Entry {
         self.workgroup.map(|[x, y, _]| x & 0xffff | y << 16)
     }
 
-    /// What a load at `offset` of the arguments derives from.
+    /// Origins of a load at `offset` of the arguments.
     pub(super) fn marks_of_argument(&self, offset: u32) -> Marks {
         let size = self.sizes.iter().any(|(from, to)| (*from..*to).contains(&offset));
         Marks { grid: size, argument: !size, ..Marks::default() }
@@ -128,7 +129,7 @@ impl Entry {
             return [pool.table(at(1, x)), pool.table(at(x, y)), pool.table(at(x * y, z.max(lanes)))];
         }
         if x.is_multiple_of(lanes) {
-            // A wave lies within one row.
+            // A wave does not cross a row.
             let w = wave(pool, x / lanes);
             let lane = pool.linear(0, 1);
             let id = pool.scale(w, lanes).and_then(|base| pool.add(lane, base));

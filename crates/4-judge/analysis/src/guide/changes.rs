@@ -1,6 +1,6 @@
-//! What a second profile says of a change: time, what bounds, work, findings.
+//! Effect of a change according to a second profile: time, limiter, work, findings.
 //!
-//! The one idea to keep in mind: a time within the noise of the dispatches is no change, whatever its percentage.
+//! A time difference within the noise of the dispatches does not count as a change, whatever its percentage.
 
 use super::selection::plain_name;
 use super::{Inputs, advises};

@@ -1,7 +1,7 @@
-//! What to do next, as commands that can be pasted.
+//! Next steps, as commands that can be pasted.
 //!
-//! The one idea to keep in mind: a command names what this recording names, its path, its program, its kernel; a step that
-//! would need something nobody recorded is left out or says what to put in.
+//! A command uses the names of this recording: its path, its program, its kernel. A step that needs an input
+//! nobody recorded is left out or says what to insert.
 
 use super::selection::{Looked, Recorded, plain_name};
 use super::{Inputs, lead};
@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind, shell_word};
 use workload::{LaunchNote, plain_kernel_name};
 
-/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
+/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits
+/// counts.
 const PANELS_OF_RULES: &[(&str, &[u16])] = &[
     ("ALU", &[10, 11]),
     ("CTR", &[2]),
@@ -139,7 +140,7 @@ fn ranks(subject: &Subject) -> &'static str {
     if subject.workload.ranks.is_empty() { "" } else { " --ranks" }
 }
 
-/// Place of the first kernel looked at in the list of all; none where there is only one.
+/// Position of the first selected kernel in the list of all; `None` if the list has one kernel.
 fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
     let all: Vec<u32> = (0..last.workload.dispatches.len() as u32).collect();
     let ranked = metrics::kernels(&last.workload, &all);
@@ -220,7 +221,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     last.workload.machine.text("command")?;
     let [model, ..] = models(&last.workload.machine)[..] else { return None };
     let kernels = looked.options_elsewhere();
-    // `workloads/NAME/GPU` can be where the recording lies.
+    // `workloads/NAME/GPU` can be the folder of the recording itself.
     let name = format!("{}-emulated", name_of(last));
     let command = format!(
         "rockhound profile --gpu {} -n {}{kernels} -- {}",
@@ -248,7 +249,7 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) 
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
-/// What the next wave per SIMD costs, where more waves are what the kernel needs.
+/// Cost of the next wave per SIMD, if the kernel needs more waves.
 fn next_wave(
     kernel: &WorkloadEvidence<'_>,
     verdict: &GuideVerdict,

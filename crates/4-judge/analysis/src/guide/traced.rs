@@ -1,14 +1,14 @@
-//! What stops a kernel of which no counters were recorded, by a thread trace or samples of the program counter.
+//! Limiter of a kernel without recorded counters, from a thread trace or samples of the program counter.
 //!
-//! The one idea to keep in mind: a stall is charged to the instruction that waits. What it waits for follows from the instruction:
-//! `s_waitcnt vmcnt` waits for vector memory, a load that cannot issue for the unit that takes loads.
+//! A stall is charged to the instruction that waits. Its cause follows from the instruction: `s_waitcnt
+//! vmcnt` waits for vector memory, a load that cannot issue waits for the unit that takes loads.
 
 use crate::WorkloadEvidence;
 use crate::workload::{selected_samples, selected_traces};
 use view::{GuideVerdict, Missing, Number, counted, listed};
 use workload::{SampledInstruction, is_sampled_kernel};
 
-/// What instructions wait for.
+/// Cause of the waits of instructions.
 struct Wait {
     /// After "waves wait for".
     what: &'static str,
@@ -104,7 +104,7 @@ const NAMED: usize = 2;
 /// An instruction and how much of the kernel waits at it.
 type Stall<'a> = (&'a SampledInstruction, u64);
 
-/// A verdict from a thread trace or samples of the kernel; none where there are none.
+/// A verdict from a thread trace or samples of the kernel; `None` if it has neither.
 pub(super) fn verdict(kernel: &WorkloadEvidence<'_>) -> Option<GuideVerdict> {
     let rows = kernel.evaluation.rows();
     let w = kernel.workload;

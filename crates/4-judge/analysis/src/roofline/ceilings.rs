@@ -1,12 +1,12 @@
-//! Ceilings of a machine: measured ones where the recording has them, else those of the data sheet.
+//! Ceilings of a machine: measured ones if the recording has them, else data-sheet values.
 //!
-//! The one idea to keep in mind: one row per ceiling names both, the column of `roofline.csv` and the metric whose peak
-//! is the data-sheet value, so that they can never be of different things.
+//! One row per ceiling names both the column of `roofline.csv` and the metric whose peak is the data-sheet
+//! value, so that both always describe the same resource.
 
 use crate::numbers::KernelNumbers;
 use view::{CeilingBasis, Missing};
 
-/// What a ceiling is of.
+/// Resource that a ceiling limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// Bytes moved at a level of memory.
@@ -42,8 +42,8 @@ pub(crate) const LEVELS: &[Level] = &[
     Level { name: "LDS", measured: "LDSBw", bytes: "roofline.lds_bytes", bandwidth: "lds.bandwidth" },
 ];
 
-/// The level whose counter counts look-ups and no bytes: a look-up for one lane's two bytes counts as one for a whole line. It is
-/// drawn, as the vendor's tools do, and judges nothing; [`LOOKUPS`] does.
+/// The level whose counter counts look-ups and no bytes: a look-up for one lane's two bytes counts as one for
+/// a whole line. It is drawn, as the vendor's tools do, and judges nothing; [`LOOKUPS`] does.
 pub(crate) const DRAWN_ONLY: &str = "vL1D";
 
 /// Look-ups of the vector L1, in place of its bytes.
@@ -68,13 +68,13 @@ pub(crate) struct Rate {
     pub(crate) unit_name: &'static str,
 }
 
-/// What computes.
+/// Unit that computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
     Vector,
     Matrix,
-    /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings are shown where
-    /// they are asked for and judge nothing.
+    /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings
+    /// are shown where they are asked for and judge nothing.
     Integer,
 }
 
@@ -112,7 +112,8 @@ pub(crate) struct Both {
     pub(crate) data_sheet: Option<f64>,
 }
 
-/// How far above a measured ceiling a kernel may be: the one of HBM is measured with a copy, and reads alone are faster.
+/// Factor by which a kernel may exceed a measured ceiling: HBM's is measured with a copy, and reads alone are
+/// faster.
 const ABOVE_MEASURED: f64 = 1.1;
 
 impl Both {

@@ -1,7 +1,6 @@
-//! Metrics and counters explained: formulas, what they need, in how many runs that is read.
+//! Metrics and counters explained: formulas, required counters, number of runs to record them.
 //!
-//! The one idea to keep in mind: everything here is derived from the definitions; targets on which a metric is the
-//! same stand together.
+//! Everything here is derived from the definitions; targets on which a metric is the same are grouped.
 
 use super::blocks::Blocks;
 use super::select::{SelectError, some_of, wrong};
@@ -99,7 +98,7 @@ fn chosen<'d>(
     }
 }
 
-/// What some metrics need together on a target.
+/// Counters and runs that some metrics need together on a target.
 fn together(c: &Compiled, metrics: &[&str]) -> TargetMetrics {
     let mut needs: Vec<Need> = Vec::new();
     let mut defined = 0;
@@ -154,7 +153,7 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
                 let id = format!("{}.{}.{i}", t.id.0, t.id.1);
                 match rows.iter_mut().find(|r| r.label == row.label && r.table == t.title) {
                     Some(known) if known.id == id => {}
-                    // Its number differs between targets; that of the table does not.
+                    // Its number differs between targets; the table's number does not.
                     Some(known) => known.id = format!("{}.{}", t.id.0, t.id.1),
                     None => rows.push(MetricRow { id, label: row.label.clone(), table: t.title.clone() }),
                 }
@@ -173,7 +172,7 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
     }
 }
 
-/// Metrics of which a derived counter stands in for a part.
+/// Metrics of which a derived counter replaces a part.
 fn stands_in_for(definitions: &Definitions, compiled: &[Compiled], counter: &str) -> Vec<String> {
     let all = definitions.metrics().iter().map(|it| it.id.as_str());
     let of = |metric: &&str| compiled.iter().any(|c| c.may_stand_in(metric).contains(counter));

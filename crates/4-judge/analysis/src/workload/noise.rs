@@ -1,7 +1,7 @@
 //! Whether two sets of dispatches differ by more than they scatter.
 //!
-//! The one idea to keep in mind: dispatches of different kernels differ for good reason, so the scatter is taken
-//! kernel by kernel; the test is Welch's at 95 percent.
+//! Dispatches of different kernels differ for good reason, so the scatter is taken kernel by kernel; the test
+//! is Welch's at 95 percent.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(crate) fn beyond(base: &Sample, other: &Sample) -> Option<bool> {
     let (a, b) = (mean(base)?, mean(other)?);
     let squared = a.squared_error + b.squared_error;
     let change = (b.value - a.value).abs();
-    // What rounding makes of equal numbers is no change.
+    // A difference from rounding alone is not a change.
     if change <= 1e-12 * a.value.abs().max(b.value.abs()) {
         return Some(false);
     }

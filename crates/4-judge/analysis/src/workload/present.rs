@@ -1,6 +1,6 @@
-//! What a reader sees of a report around its tables: its head, notes, reasons, units and columns.
+//! Parts of a report around its tables: head, notes, reasons, units and columns.
 //!
-//! The one idea to keep in mind: nothing is computed from counters here.
+//! Nothing is computed from counters here.
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::select::{SelectError, wrong};
@@ -223,7 +223,7 @@ fn summary(subject: &Subject) -> Vec<NamedValue> {
         .collect()
 }
 
-/// Which of the selected dispatches were not followed on all XCDs.
+/// Selected dispatches that were not simulated on all XCDs.
 fn followed(subject: &Subject) -> Option<NamedValue> {
     let rows: BTreeSet<u32> = subject.rows.iter().copied().collect();
     let shares: Vec<&Share> =
@@ -295,7 +295,7 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
     plain.into_iter().map(|(_, values)| values).chain(recorded).collect()
 }
 
-/// What was wrong with a recording and what was assumed.
+/// Defects and assumptions of a recording.
 pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
     let before = if named { format!("{}: ", subject.name) } else { String::new() };
     let mut out: Vec<Note> = Vec::new();

@@ -1,6 +1,6 @@
-//! The table of ranks: how the time of a program lies among the recordings that were merged.
+//! The table of ranks: distribution of a program's time over the merged recordings.
 //!
-//! The one idea to keep in mind: ranks that do the same take the same time, so the slowest is compared with the mean of all.
+//! Ranks that do the same work take the same time, so the slowest is compared with the mean of all.
 
 use super::overview::{row, table};
 use super::subject::Subject;

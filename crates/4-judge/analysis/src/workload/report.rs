@@ -1,7 +1,7 @@
 //! A report put together from its parts.
 //!
-//! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
-//! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
+//! Tables are made for each recording alone, then merged; the requested part (blocks, columns, thresholds) is
+//! selected from the whole at the end, so a condition sees rows that are not shown.
 
 use super::blocks::{
     Blocks, CHANGES, COUNTERS, LIMITS, MEMORY_CHART, OPERATORS, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS,
@@ -26,10 +26,10 @@ use view::{
     Row, Table,
 };
 
-/// What to show.
+/// Report options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How to evaluate.
+    /// Evaluation settings.
     pub settings: Settings,
     /// Most rows of top kernels and of the dispatch list.
     pub top: usize,
@@ -45,7 +45,7 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Conditions to judge.
     pub conditions: Vec<Condition>,
-    /// The operator that launched each dispatch of the one recording, by row; none where no trace says.
+    /// The operator that launched each dispatch of the one recording, by row; `None` if no trace tells.
     pub operators: Vec<Option<String>>,
 }
 
@@ -181,7 +181,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Answer<Recordings> {
     }
 }
 
-/// Why tables of samples that were asked for are not there.
+/// Reason why requested tables of samples are missing.
 fn no_samples(subjects: &[Subject], blocks: &Blocks) -> Option<Note> {
     let of_samples = blocks.names(SAMPLES) || blocks.names(SAMPLED_KERNELS);
     if !(of_samples || blocks.names(TRACE)) {
@@ -294,7 +294,7 @@ impl Context<'_> {
         out
     }
 
-    /// What was recorded, by the operators that launched it.
+    /// The table of recorded time by operator.
     fn operators(&self) -> Option<Table> {
         let (Options { operators, top, blocks, .. }, [subject], [evaluation]) =
             (self.options, self.subjects, self.evaluations)
@@ -305,7 +305,7 @@ impl Context<'_> {
         shown.then(|| counted::by_operator(subject, evaluation, operators, *top))
     }
 
-    /// What was recorded.
+    /// The table of recorded counters.
     fn counters(&self) -> Option<Table> {
         let shown = match self.subjects {
             [_] if self.options.blocks.is_overview() => Shown::Overview,
@@ -356,7 +356,7 @@ impl Context<'_> {
         })
     }
 
-    /// Metrics asked for by name that stand in no table.
+    /// Metrics requested by name that no table contains.
     fn loose(&self) -> Option<Vec<Table>> {
         let asked = self.options.blocks.loose().iter().map(String::as_str);
         let judged = self.options.conditions.iter().map(Condition::subject);

@@ -1,4 +1,4 @@
-//! What a report is of.
+//! Subject of a report.
 
 use super::machine::Filled;
 use super::select::Wanted;
@@ -11,9 +11,9 @@ pub struct Subject {
     pub name: String,
     /// Path as given.
     pub path: String,
-    /// What was read, machine facts filled in.
+    /// The recording, machine facts filled in.
     pub workload: Workload,
-    /// Which facts were filled in.
+    /// Facts that were filled in.
     pub filled: Vec<Filled>,
     /// Selected dispatches, as rows.
     pub rows: Vec<u32>,

@@ -1,7 +1,7 @@
-//! What rules on machines, environments and commands judge by, and what their verdicts have in common.
+//! Evidence of rules on machines, environments and commands, and shared parts of their verdicts.
 //!
-//! The one idea to keep in mind: what is wanted, why, and how to set it is data (`data/checks.tsv`); a rule says only what is the case.
-//! A fact that is not known gives [`HostVerdict::Unknown`].
+//! Wanted value, reason, and way to set it are data (`data/checks.tsv`); a rule states only the current
+//! value. An unknown fact gives [`HostVerdict::Unknown`].
 
 use system::command::Command;
 use system::{Environment, Fact, Machine};
@@ -39,7 +39,7 @@ impl Profile {
     }
 }
 
-/// What is known of a host.
+/// Facts known about a host.
 #[derive(Clone, Copy)]
 pub struct HostEvidence<'a> {
     /// The machine.
@@ -50,16 +50,16 @@ pub struct HostEvidence<'a> {
     pub profile: Option<Profile>,
 }
 
-/// What one check came to.
+/// Result of one check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judged {
     /// Name of the check, a row of `data/checks.tsv`.
     pub check: &'static str,
     /// HostVerdict.
     pub verdict: HostVerdict,
-    /// What is the case.
+    /// Current state, as a sentence.
     pub message: String,
-    /// What was read.
+    /// Values that were read.
     pub readings: Vec<Reading>,
     /// The command that sets it, where it is more than the table's.
     pub set: Option<String>,
@@ -118,7 +118,7 @@ impl HostEvidence<'_> {
         }
     }
 
-    /// Where the environment was read.
+    /// Source of the environment.
     pub(crate) fn environment_from(&self, name: &str) -> String {
         format!("{name} in {}", self.machine.environment.from().unwrap_or("the environment"))
     }

@@ -1,6 +1,6 @@
 //! Cache lines that one access of a wave touches, for addresses known lane by lane or up to one stride.
 //!
-//! The one idea to keep in mind: the first lane is taken to begin a line. What alignment adds is at most one line.
+//! The first lane is assumed to begin a line. Alignment adds at most one line.
 
 use analysis::affine::{Access, Addresses, LANES, Strided};
 
@@ -39,7 +39,7 @@ impl Lines {
         Some(lines)
     }
 
-    /// Lanes with different `steps` are taken to lie in different lines.
+    /// Lanes with different `steps` are assumed to be in different lines.
     fn count(offsets: &[i64; LANES], steps: &[i64; LANES], position: i64, bytes: u32, line: u32) -> Self {
         let lowest = offsets.iter().min().copied().unwrap_or(0);
         let (line, bytes) = (i64::from(line.max(1)), i64::from(bytes.max(1)));
@@ -76,7 +76,8 @@ fn divide(size: i64) -> impl Fn(i64) -> i64 {
     move |at| if is_power { at >> shift } else { at / size }
 }
 
-/// Different pairs among at most `N`. Lanes mostly come in order, where nothing is left to sort and neighbours are the same.
+/// Different pairs among at most `N`. Lanes mostly come in order, where nothing is left to sort and
+/// neighbours are the same.
 struct Distinct<const N: usize> {
     pairs: [(i64, i64); N],
     len: usize,

@@ -1,7 +1,7 @@
-//! How long instructions occupy a SIMD.
+//! Cycles that instructions occupy a SIMD.
 //!
-//! [`Work::cycles`] counts the instructions that do work: vector, matrix and LDS, without scalar bookkeeping. [`Clock`] counts
-//! the cycles in which one wave issues, without waits.
+//! [`Work::cycles`] counts the instructions that do work: vector, matrix and LDS, without scalar bookkeeping.
+//! [`Clock`] counts the cycles in which one wave issues, without waits.
 
 use analysis::KernelEvidence;
 use isa::{Class, Cost, Inst, Op};

@@ -1,6 +1,6 @@
-//! COM002: bus bandwidth below what the links give.
+//! COM002: bus bandwidth below the bandwidth of the links.
 //!
-//! The one idea to keep in mind: only large sizes show what links carry.
+//! Only large sizes show the bandwidth of the links.
 
 use crate::comm::{CommEvidence, LARGE, board, expected_bus, size};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! COM007: few channels.
 //!
-//! The one idea to keep in mind: channels are the workgroups that move data.
+//! Channels are the workgroups that move data.
 
 use crate::comm::CommEvidence;
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,6 @@
-//! CTR004: the way from L2 to memory is slow, or leads elsewhere.
+//! CTR004: the path from L2 to memory is slow, or leads to remote memory.
 //!
-//! The one idea to keep in mind: a latency far above an idle GPU's is a queue; a queue without a full memory stands
-//! somewhere else.
+//! A latency far above an idle GPU's means queueing; if memory is not saturated, the queue is elsewhere.
 
 use crate::recorded::{lost_below_roof, part_of, percent};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! CTR006: a GPU that runs the same kernels slower than others.
 //!
-//! The one idea to keep in mind: the same kernels on the same sizes differ in time by clocks, and by nothing a program does.
+//! The same kernels on the same sizes differ in time because of clocks, not because of the program.
 
 use crate::traced::{TraceEvidence, lost, ms};
 use crate::{Check, Outcome, Rule};

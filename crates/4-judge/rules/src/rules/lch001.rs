@@ -1,7 +1,7 @@
 //! LCH001: workgroups that leave lanes or SIMDs idle.
 //!
-//! The one idea to keep in mind: a wave is always whole, and a workgroup's waves go to the SIMDs of one
-//! compute unit; what does not divide evenly stands idle.
+//! A wave always has its full width, and a workgroup's waves go to the SIMDs of one compute unit; lanes or
+//! SIMDs beyond an uneven division are idle.
 
 use super::res002::number;
 use crate::{Check, Outcome, Rule};

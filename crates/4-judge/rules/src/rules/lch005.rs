@@ -1,6 +1,6 @@
 //! LCH005: lanes switched off in vector instructions.
 //!
-//! The one idea to keep in mind: a vector instruction takes the same time for one lane as for 64.
+//! A vector instruction takes the same time for one lane as for 64.
 
 use crate::recorded::lost;
 use crate::{Check, Outcome, Rule};

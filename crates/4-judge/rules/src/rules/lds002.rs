@@ -1,6 +1,6 @@
-//! LDS002: lanes of one access ask the same LDS bank for different addresses.
+//! LDS002: lanes of one access request different addresses of the same LDS bank.
 //!
-//! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
+//! Only addresses known lane by lane are judged, and then exactly.
 
 use crate::access::places;
 use crate::gain::Executed;
@@ -61,7 +61,7 @@ same; a recorded trace of a GPU with 64 banks that a group has at most 32 lanes.
 guide has them conflict, here they share it, as lanes at one address do.
 ";
 
-/// Part of a loop's LDS cycles below which its conflicts are not worth a word: one in so many.
+/// Minimum share of a loop's LDS cycles for its conflicts to be reported, as a divisor.
 const WORTH_SHARE: u32 = 8;
 /// Conflict cycles per wave below which code outside loops is not worth a word.
 const WORTH_OUTSIDE: u32 = 64;
@@ -155,20 +155,20 @@ struct Cycles {
 }
 
 impl Cycles {
-    /// Of one access of `bytes` per lane, all lanes active.
+    /// Cycles of one access of `bytes` per lane, all lanes active.
     fn of(lanes: &[u32; LANES], bytes: u32, banks: u32) -> Cycles {
         let found = arch::bank_cycles(&lanes.map(u64::from), u64::MAX, bytes, banks as usize, true);
         Cycles { taken: found.taken as u32, least: (found.taken - found.bank) as u32 }
     }
 }
 
-/// What one LDS read or write moves per lane.
+/// Data that one LDS read or write moves per lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Width {
     /// Bytes of an element.
     bytes: u32,
     elements: u32,
-    /// Two elements that stand next to each other.
+    /// Two adjacent elements.
     adjacent: bool,
 }
 
@@ -197,7 +197,8 @@ fn judged_width(inst: &Inst) -> Option<Width> {
     Some(Width { bytes: u32::from(mem.bytes), elements: u32::from(mem.elements), adjacent })
 }
 
-/// A comparison with a number of lanes stands before the access and turns the others off, as in the steps of a reduction.
+/// True if a comparison with a number of lanes before the access disables the other lanes, as in the steps of
+/// a reduction.
 fn has_few_lanes(evidence: &KernelEvidence<'_>, at: u32) -> bool {
     let start = at.saturating_sub(GUARDED) as usize;
     let before = &evidence.insts[start..at as usize];

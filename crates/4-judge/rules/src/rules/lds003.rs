@@ -108,7 +108,8 @@ const CONDITIONS: usize = 3;
 /// Instructions from the number of a lane to the branch on it.
 const NEAR: usize = 8;
 
-/// A branch leads there that was made from the number of the lane among the active ones: the compiler has chosen one.
+/// A branch leads there that was made from the number of the lane among the active ones: the compiler has
+/// chosen one.
 fn is_for_one_lane(evidence: &KernelEvidence<'_>, at: u32) -> bool {
     let cfg = &evidence.cfg;
     let mut block = cfg.block_of(at);

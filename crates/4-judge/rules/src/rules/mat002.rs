@@ -1,7 +1,7 @@
 //! MAT002: a GEMM-like loop without matrix instructions.
 //!
-//! The one idea to keep in mind: a product of matrices is told by reuse: every loaded value is multiplied
-//! with several others, and every sum stays in its register from iteration to iteration.
+//! A matrix product is recognized by reuse: every loaded value is multiplied with several others, and every
+//! sum stays in its register from iteration to iteration.
 
 mod tile;
 
@@ -69,7 +69,7 @@ struct MultiplyAdd {
     products: u32,
 }
 
-/// What the vector unit multiplies and adds with.
+/// Multiply-add instructions of the vector unit.
 const MULTIPLY_ADDS: &[MultiplyAdd] = &[
     MultiplyAdd { name: "v_fma_f64", element: "f64", products: 1 },
     MultiplyAdd { name: "v_fmac_f64", element: "f64", products: 1 },
@@ -122,8 +122,8 @@ struct Sum {
     parts: Option<Parts>,
 }
 
-/// The multiply-adds of a kernel by the innermost loop around them, in code order. Few instructions are one, so what a loop lacks
-/// is told by them before the loop is walked.
+/// The multiply-adds of a kernel by the innermost loop around them, in code order. Few instructions are one,
+/// so what a loop lacks is told by them before the loop is walked.
 struct Sums {
     by_loop: Vec<Vec<Sum>>,
 }
@@ -163,7 +163,7 @@ fn with_sums<'a>(
         .map(move |at| (at, &evidence.insts[at as usize], sums.next_if(|sum| sum.at == at)))
 }
 
-/// What a vector instruction takes.
+/// Cycles of a vector instruction.
 const VECTOR_CYCLES: f64 = 4.0;
 
 /// A product of tiles in LDS by few sums per lane.
@@ -190,7 +190,7 @@ fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Fin
     .with_places([evidence.place(found.at as usize)])
 }
 
-/// By opcode, the row of a multiply-add; the last is that of what is no instruction.
+/// By opcode, the row of a multiply-add; the last entry is for undecoded instructions.
 fn rows() -> &'static [Option<&'static MultiplyAdd>] {
     static BY_OPCODE: LazyLock<Vec<Option<&'static MultiplyAdd>>> = LazyLock::new(|| {
         let row = |op: Op| MULTIPLY_ADDS.iter().find(|row| row.name == op.info().name);
@@ -216,10 +216,10 @@ struct Product {
     instructions: u32,
 }
 
-/// What a vector register holds at one point of an iteration.
+/// Content of a vector register at one point of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What the iteration before left.
+    /// A value of the previous iteration.
     Carried,
     /// A running sum: a carried value with products added.
     Sum,
@@ -229,7 +229,7 @@ enum Holds {
 
 /// The vector registers during a walk over one iteration, in code order.
 struct Registers {
-    /// What each holds, and the number of the value.
+    /// Content of each register, and the number of the value.
     now: [(Holds, u32); 256],
     /// Written in the loop by anything but multiply-adds.
     filled: [bool; 256],
@@ -274,7 +274,7 @@ impl Registers {
         }
     }
 
-    /// The loop fills the register anew: in this iteration, or in the one before for this one.
+    /// True if the loop reloads the register: in this iteration, or in the previous one for this one.
     fn is_fresh(&self, index: usize) -> bool {
         match self.now[index].0 {
             Holds::Fresh => true,

@@ -1,7 +1,7 @@
 //! MAT005: the matrix units are idle in a matrix kernel.
 //!
-//! The one idea to keep in mind: matrix instructions that follow each other keep the unit busy; cycles without one are
-//! gaps that loads, LDS or barriers leave.
+//! Back-to-back matrix instructions keep the unit busy; cycles without one are gaps caused by loads, LDS or
+//! barriers.
 
 use crate::recorded::{lost, lost_below_roof, percent};
 use crate::{Check, Outcome, Rule};

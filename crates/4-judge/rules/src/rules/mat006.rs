@@ -1,6 +1,6 @@
 //! MAT006: a benchmark on zeros or small integers.
 //!
-//! The one idea to keep in mind: what a tensor is filled with decides how much power a product takes.
+//! The values in a tensor determine the power of a matrix product.
 
 use crate::traced::{TraceEvidence, benchmarked};
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,7 @@
 //! MEM003: lanes of a wave access memory far apart.
 //!
-//! The one idea to keep in mind: the vector L1 looks up one line at a time; four accesses share a look-up when lanes are
-//! neighbours, none when they are not.
+//! The vector L1 looks up one line at a time; four accesses share a look-up if their lanes are adjacent, else
+//! each takes its own.
 
 use crate::access::{MemoryAccess, is_global, memory_access, places};
 use crate::gain::Executed;
@@ -102,7 +102,7 @@ fn scattered(
 ) -> BTreeMap<(Option<u32>, bool), Scattered> {
     let cfg = &evidence.cfg;
     let mut found: BTreeMap<_, Scattered> = BTreeMap::new();
-    // What is accessed of each array in each loop: bytes by position, those of one position once.
+    // Accessed bytes of each array in each loop, by position, each position once.
     let mut arrays: HashMap<_, BTreeMap<i64, u32>> = HashMap::new();
     let accesses: Vec<(MemoryAccess<'_>, (Option<u32>, bool))> = insts
         .iter()

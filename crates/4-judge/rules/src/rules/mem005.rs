@@ -1,7 +1,7 @@
-//! MEM005: the non-temporal hint is absent where data is used once, or present where it is used again.
+//! MEM005: the non-temporal hint is absent for data used once, or present for data used again.
 //!
-//! The one idea to keep in mind: one kernel's code shows use within the kernel only, so this is information,
-//! and only the two patterns that need no guess are named.
+//! One kernel's code shows use within the kernel only, so this is information, and only the two patterns that
+//! need no guess are named.
 
 use crate::access::{self, is_global, lanes_are_contiguous, memory_access};
 use crate::recorded::bytes;

@@ -1,7 +1,7 @@
-//! MEM010: more is read from memory than the lanes can have asked for.
+//! MEM010: more bytes are read from memory than the lanes can have requested.
 //!
-//! The one idea to keep in mind: an access of the vector L1 carries 16 bytes at most, so accesses bound what is wanted;
-//! bytes beyond that were fetched in vain or again.
+//! An access of the vector L1 carries at most 16 bytes, so the number of accesses bounds the requested bytes;
+//! bytes beyond that were unused or fetched repeatedly.
 
 use crate::recorded::{bytes, lost, part_of, simulated};
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,6 @@
 //! RES001: registers spilled, or private memory in scratch.
 //!
-//! The one idea to keep in mind: the metadata says how much was spilled; only the instructions say how often
-//! it is paid for.
+//! The metadata gives the spilled bytes; only the instructions give how often they are moved.
 
 use crate::gain::Executed;
 use crate::sites::Sites;

@@ -1,7 +1,6 @@
 //! RES006: calls, or a stack of unknown size.
 //!
-//! The one idea to keep in mind: a kernel reserves the registers of everything it might call, whether or not
-//! the call happens.
+//! A kernel reserves the registers of every function it might call, whether or not the call happens.
 
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};

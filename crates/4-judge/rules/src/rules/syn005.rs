@@ -1,7 +1,7 @@
-//! SYN005: a loop stores to the LDS what other waves may not have loaded yet.
+//! SYN005: a loop overwrites LDS that other waves may not have loaded yet.
 //!
-//! The one idea to keep in mind: the barrier between a store and the loads of it says that waves exchange values; without one
-//! between those loads and the next store, a fast wave overwrites what a slow one has still to load.
+//! The barrier between a store and the loads of it shows that waves exchange values; without a barrier
+//! between those loads and the next store, a fast wave overwrites data that a slow one has still to load.
 
 use crate::access::{memory_access, places};
 use crate::{Check, Outcome, Rule};
@@ -86,7 +86,7 @@ fn in_loop(evidence: &KernelEvidence<'_>, id: u32) -> Option<Finding> {
     if barriers.is_empty() || loads.is_empty() || stores.is_empty() || calls || !barriers.iter().all(always) {
         return None;
     }
-    // Waves that take a branch of their own exchange nothing with those that do not.
+    // Waves on one side of a branch exchange no data with waves on the other.
     loads.retain(always);
     let addresses = evidence.addresses();
     let known = |at: &u32| known(evidence, addresses, id, *at);
@@ -132,7 +132,8 @@ fn known(evidence: &KernelEvidence<'_>, addresses: &Addresses, id: u32, at: u32)
     })
 }
 
-/// The first wave stores to what all waves load. Which lanes do a store that some do is not known: all of them must hit.
+/// The first wave stores to what all waves load. Which lanes do a store that some do is not known: all of
+/// them must hit.
 fn overlap(store: &Known, load: &Known) -> bool {
     let meet = |(a, bytes_a): (u32, u32), (b, bytes_b): (u32, u32)| {
         u64::from(a) < u64::from(b) + u64::from(bytes_b) && u64::from(b) < u64::from(a) + u64::from(bytes_a)

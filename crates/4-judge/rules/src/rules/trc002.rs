@@ -1,6 +1,6 @@
 //! TRC002: the host waits for the GPU and leaves it idle.
 //!
-//! The one idea to keep in mind: a wait costs what the GPU idles after it, not what the host spends in it.
+//! A wait costs the GPU's idle time after it, not the host's time in it.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};

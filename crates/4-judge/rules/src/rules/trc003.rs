@@ -1,6 +1,6 @@
 //! TRC003: many short element-wise kernels that could be one.
 //!
-//! The one idea to keep in mind: what a compiler already fused is left alone.
+//! Kernels that a compiler has fused are not reported.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
-//! TRC004: communication that nothing hides.
+//! TRC004: exposed communication.
 //!
-//! The one idea to keep in mind: only what runs alone costs time.
+//! Only communication that overlaps with nothing costs time.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};

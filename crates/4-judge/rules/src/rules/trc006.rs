@@ -1,6 +1,6 @@
-//! TRC006: a matrix product far below the peak, or below what a file of tunings knows.
+//! TRC006: a matrix product far below the peak, or slower than a tuning file's result.
 //!
-//! The one idea to keep in mind: a product too small to fill the GPU is not slow, it is small.
+//! A product too small to fill the GPU is small, not slow.
 
 use crate::traced::{TraceEvidence, TunedProducts, lost, needs_shapes, percent, short};
 use crate::{Check, Outcome, Rule};
@@ -43,7 +43,8 @@ const LIMITS: [f64; 2] = [5.0, 30.0];
 /// Smallest size that can fill a GPU.
 const LARGE: u64 = 256;
 
-/// Percent of the GPU's time from which a tuned product is worth a word, and how much longer than its tuning it takes.
+/// Percent of the GPU's time from which a tuned product is worth a word, and how much longer than its tuning
+/// it takes.
 const TUNED: (f64, f64) = (1.0, 1.2);
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

@@ -1,6 +1,6 @@
 //! TRC007: layouts converted around convolutions.
 //!
-//! The one idea to keep in mind: without a convolution a transpose may be what the user asked for.
+//! Without a convolution, the user may have requested the transpose.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
-//! TRC008: types converted again and again.
+//! TRC008: repeated type conversions.
 //!
-//! The one idea to keep in mind: a conversion that is fused into a kernel does not show and costs little.
+//! A conversion that is fused into a kernel is not visible and costs little.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! TUN008: rows for another GPU than the machine's.
 //!
-//! The one idea to keep in mind: target and number of compute units are part of the key, so rows for another GPU are rows for nobody.
+//! Target and number of compute units are part of the key, so rows for another GPU are never used.
 
 use crate::tunings::{TuneMachine, TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
@@ -45,7 +45,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     outcome(evidence.files.iter().filter_map(|file| one(file, machine, joined(file))).collect())
 }
 
-/// What a table of AITER tunes.
+/// Operation that a table of AITER tunes.
 fn family<'f>(file: &'f Tunings<'_>) -> Option<&'f str> {
     match &file.detail {
         Detail::Columns(columns) if file.format == Format::AiterTuned => Some(&columns.family),

@@ -1,4 +1,4 @@
-//! Which rules fire on launches: a row that triggers each and a near miss.
+//! Rules that fire on launches: a row that triggers each and a near miss.
 
 use arch::Model;
 use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};

@@ -1,8 +1,8 @@
-//! What is looked up over and over while a kernel is summed up: users of values, positions.
+//! Caches for facts that the summary of a kernel needs repeatedly: users of values, positions.
 
 use crate::model::{Function, Module, OpId};
 
-/// Where something stands: line of the IR, and the kernel's Python line.
+/// Position of an operation: line of the IR, and the kernel's Python line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct At {
     /// Line of the IR text, from 1.
@@ -17,7 +17,7 @@ pub struct At {
     pub in_loop: Option<usize>,
 }
 
-/// What is looked up over and over while a kernel is summed up.
+/// Cached facts about a kernel while it is summarized.
 pub(crate) struct Context<'k, 'a> {
     pub(crate) module: &'k Module<'a>,
     pub(crate) function: &'k Function<'a>,
@@ -73,7 +73,7 @@ impl<'k, 'a> Context<'k, 'a> {
         results.flat_map(|value| self.users.get(value).into_iter().flatten().copied())
     }
 
-    /// The operand is `arith.constant`: its whole number, of a tensor that of all elements.
+    /// Value of an operand that is an integer `arith.constant`, scalar or splat tensor.
     pub(crate) fn constant(&self, value: usize) -> Option<i64> {
         let op = self.function.ops.get(self.function.definition(value)?)?;
         if op.name != "arith.constant" {

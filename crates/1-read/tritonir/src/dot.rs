@@ -35,7 +35,7 @@ pub struct Instruction {
     pub n: u32,
     /// K, where the spelling has it.
     pub k: Option<u32>,
-    /// Neighbours of a lane lie along N.
+    /// Adjacent elements of a lane run along N.
     pub transposed: bool,
     /// Waves per dimension.
     pub waves: [u32; 2],

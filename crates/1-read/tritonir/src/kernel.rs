@@ -1,4 +1,4 @@
-//! What the IR says of one kernel, as values of its own: what rules judge and people read.
+//! Facts in the IR of one kernel, as plain values for rules and for display.
 
 use crate::access::{Access, Atomic, accesses};
 use crate::context::{At, Context};
@@ -20,12 +20,12 @@ pub struct LineOps {
     pub file: String,
     /// Line.
     pub source_line: u32,
-    /// Operations with how often, in order of the text. Arithmetic and what only shapes a value is left out where something
-    /// else is on the line.
+    /// Operations with how often, in order of the text. Arithmetic and what only shapes a value is left out
+    /// where something else is on the line.
     pub operations: Vec<(String, u32)>,
 }
 
-/// Which of the two forms of the IR.
+/// Form of the IR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// Tensors without layouts.
@@ -58,7 +58,7 @@ pub struct Conversion {
     pub kinds: (String, String),
     /// From results of matrix instructions.
     pub from_mfma: bool,
-    /// How it is done.
+    /// Implementation.
     pub exchange: Exchange,
     /// Its value goes to a store or an atomic without more arithmetic.
     pub feeds_store: Option<Sink>,
@@ -66,7 +66,7 @@ pub struct Conversion {
     pub of: Option<String>,
 }
 
-/// Where a value ends.
+/// Final consumer of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sink {
     /// A store.
@@ -91,9 +91,9 @@ pub struct Reduction {
 pub struct Transpose {
     /// Where.
     pub at: At,
-    /// What is transposed: `64x64xf16`.
+    /// Type of the operand: `64x64xf16`.
     pub shape: String,
-    /// Of a buffer in the LDS, which costs address arithmetic only.
+    /// The operand is an LDS buffer, so the transpose costs address arithmetic only.
     pub of_buffer: bool,
     /// Its operand is a value read from memory without arithmetic between: `tt.load` or a buffer load.
     pub of_load: bool,
@@ -120,7 +120,7 @@ pub struct KernelIr {
     pub backend: Option<String>,
     /// Waves per workgroup.
     pub waves: Option<u32>,
-    /// Where the kernel begins.
+    /// Position of the kernel's beginning.
     pub at: At,
     /// Parameters: name, type, divisibility in bytes or elements as Triton states it.
     pub parameters: Vec<(String, String, Option<i64>)>,
@@ -211,7 +211,7 @@ fn kernel(module: &Module<'_>, function: &Function<'_>, style: ScratchStyle) -> 
     }
 }
 
-/// Which form a function has.
+/// Form of a function.
 fn form(module: &Module<'_>, function: &Function<'_>) -> Form {
     let has = |dialect: &str| function.ops.iter().any(|op| op.dialect() == dialect);
     let layouts = module.types.iter().any(|it| it.tensor().is_some_and(|it| it.layout.is_some()));
@@ -287,7 +287,7 @@ fn conversions(context: &Context<'_, '_>, style: ScratchStyle) -> Vec<Conversion
     function.named("convert_layout").filter_map(of).collect()
 }
 
-/// Where a value ends after casts and changes of layout only.
+/// Final consumer of a value, through casts and changes of layout only.
 fn sink(context: &Context<'_, '_>, op: OpId) -> Option<Sink> {
     const MOST: usize = 16;
     let mut at = op;

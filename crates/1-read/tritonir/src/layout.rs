@@ -4,7 +4,7 @@ use crate::split::Aliases;
 use crate::split::{closing, commas, first, numbers, within};
 use std::sync::Arc;
 
-/// How deep layouts may nest in layouts: a slice of a slice of a dot operand.
+/// Maximum nesting of layouts: a slice of a slice of a dot operand.
 const MOST_NESTED: u32 = 16;
 
 /// A layout as the compiler writes it.
@@ -29,7 +29,7 @@ pub enum Layout {
         warps_per_cta: Vec<u32>,
         /// M and N of the instruction, and K where the spelling has it (3.6 and newer).
         shape: Vec<u32>,
-        /// Neighbours of a lane lie along N, not along M.
+        /// Adjacent elements of a lane run along N, not along M.
         transposed: bool,
         /// Tiles of one wave beside each other, per dimension; empty for one.
         tiles_per_warp: Vec<u32>,
@@ -67,7 +67,7 @@ pub enum Layout {
     },
     /// In the LDS, with unused elements between.
     Padded {
-        /// So many elements are followed by so many unused ones.
+        /// Pairs: number of elements, then number of unused elements after them.
         padding: Vec<(u64, u64)>,
     },
     /// The memory space `#ttg.shared_memory`.
@@ -141,7 +141,7 @@ fn read(text: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {
     named(name, body.get(1..end - 1)?, aliases, depth)
 }
 
-/// `dialect.blocked` with what stands between `<` and `>`.
+/// `dialect.blocked` with the text between `<` and `>`.
 fn named(name: &str, body: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {
     let (dialect, short) = name.split_once('.')?;
     if !matches!(

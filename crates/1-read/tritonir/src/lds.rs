@@ -1,7 +1,8 @@
 //! Buffers in the LDS: how large, live from where to where, at which offset; in sum what a launch asks for.
 //!
-//! Sizes and offsets are computed as Triton's own allocation does (intervals of operations, first fit by colours), so that the sum
-//! equals `shared` of the JSON beside the IR. Where the IR is a dump made after that allocation, its offsets are taken.
+//! Sizes and offsets are computed as Triton's own allocation does (intervals of operations, first fit by
+//! colours), so that the sum equals `shared` of the JSON beside the IR. Where the IR is a dump made after
+//! that allocation, its offsets are taken.
 
 mod allocate;
 mod live;
@@ -16,7 +17,7 @@ use crate::types::{Tensor, Type};
 use allocate::{Request, allocate};
 use live::Liveness;
 
-/// What a buffer is for.
+/// Purpose of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// `local_alloc`: tiles of operands, or a tensor stored to be read in another layout.
@@ -46,15 +47,15 @@ impl Purpose {
 pub struct LdsBuffer {
     /// The operation that asks for it.
     pub op: OpId,
-    /// Where it stands; filled in by [`kernels`](crate::kernels).
+    /// Position of the operation; filled in by [`kernels`](crate::kernels).
     pub at: At,
-    /// What for.
+    /// Purpose.
     pub purpose: Purpose,
     /// `2x128x64xf16`; the tensor exchanged for conversions and reductions.
     pub shape: String,
     /// Bytes, padding included.
     pub bytes: u64,
-    /// Where it begins in the workgroup's LDS.
+    /// Offset in the workgroup's LDS, bytes.
     pub offset: u64,
     /// First and last line of the text where it holds something.
     pub lines: (u32, u32),
@@ -139,10 +140,10 @@ fn place(module: &Module<'_>, function: &Function<'_>, buffers: &mut [LdsBuffer]
     }
 }
 
-/// What an operation takes.
+/// LDS that an operation requires.
 struct Demand<'m> {
     purpose: Purpose,
-    /// What it holds; none for a single value.
+    /// Content; `None` for a single value.
     tensor: Option<&'m Tensor>,
     bytes: u64,
 }
@@ -153,7 +154,7 @@ impl<'m> Demand<'m> {
     }
 }
 
-/// What an operation asks of the LDS.
+/// LDS requirement of an operation.
 fn demand<'m>(
     module: &'m Module<'_>,
     function: &'m Function<'_>,

@@ -1,7 +1,8 @@
 //! Loops: what they count, and how loads are pipelined in them as built.
 //!
-//! A load is prefetched by as many iterations as its value passes ends of the loop's body on the way to the operation that uses
-//! it: through registers, or through a buffer of the LDS that is handed from one iteration to the next.
+//! A load is prefetched by as many iterations as its value passes ends of the loop's body on the way to the
+//! operation that uses it: through registers, or through a buffer of the LDS that is handed from one
+//! iteration to the next.
 
 use crate::context::{At, Context};
 use crate::model::{OpId, ValueId};
@@ -53,7 +54,7 @@ pub struct Loop {
     pub local_loads: u32,
     /// Workgroup barriers written in the IR; more are added later where LDS accesses need them.
     pub barriers: u32,
-    /// What each `async_wait` leaves outstanding.
+    /// Operations that each `async_wait` leaves outstanding.
     pub async_waits: Vec<i64>,
     /// Priorities are set: two groups of waves take turns (ping-pong), with `cond_barrier` before the loop.
     pub ping_pong: bool,
@@ -162,7 +163,7 @@ fn bounds(context: &Context<'_, '_>, id: OpId) -> Option<[Bound; 3]> {
     Some([bound(0)?, bound(1)?, bound(2)?])
 }
 
-/// How deep the expression of a bound may be; deeper parts are named.
+/// Maximum depth of the expression of a bound; deeper parts are shown by name.
 const MOST_NESTED: u32 = 3;
 
 /// A value as people would write it: `K - 64`.

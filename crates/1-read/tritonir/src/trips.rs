@@ -1,7 +1,8 @@
-//! Values that go through the LDS twice on their way.
+//! Values that make two round trips through the LDS.
 //!
-//! A trip is a store to the LDS and a load from it in another layout: a conversion over waves, or an allocation that is read
-//! back. Between two trips stands arithmetic on single elements only; a matrix product or a reduction makes new values.
+//! A trip is a store to the LDS and a load from it in another layout: a conversion across waves, or an
+//! allocation that is read back. Only element-wise arithmetic is allowed between two trips; a matrix product
+//! or a reduction makes new values.
 
 use crate::context::{At, Context};
 use crate::convert::{Exchange, exchange};
@@ -12,9 +13,9 @@ use crate::types::Type;
 /// Two trips of one value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundTrips {
-    /// Where the value comes back from its first trip.
+    /// Position of the load that ends the first trip.
     pub first: At,
-    /// Where it leaves for its second.
+    /// Position of the store that begins the second.
     pub second: At,
     /// `64x64xf16`: what goes the second time.
     pub shape: String,

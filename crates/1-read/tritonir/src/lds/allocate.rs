@@ -1,10 +1,11 @@
-//! Offsets for buffers that live at different times: Triton's allocation, after Li et al., "Minimizing storage for buffers".
+//! Offsets for buffers that live at different times: Triton's allocation, after Li et al., "Minimizing
+//! storage for buffers".
 //!
-//! The steps and their order are those of the compiler, for the sum is to be the same also where it is not the smallest.
+//! Steps and their order are the compiler's, so that the sum equals the compiler's even if it is not minimal.
 
 use std::ops::Range;
 
-/// What is to be placed.
+/// A buffer to place.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) size: u64,
@@ -12,7 +13,7 @@ pub(super) struct Request {
     pub(super) alignment: u64,
 }
 
-/// More rounds than any set of buffers takes: a bound for texts that are no IR.
+/// Upper bound on rounds, above the number for any real set of buffers; protects against malformed texts.
 const MOST_ROUNDS: usize = 1000;
 
 /// Offsets in the order of the requests.

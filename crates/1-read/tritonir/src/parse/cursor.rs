@@ -21,7 +21,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// What is not read yet.
+    /// Unread text.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }

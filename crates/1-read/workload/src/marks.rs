@@ -1,7 +1,7 @@
-//! How far each quantity of an emulated recording can be trusted, as the file that stands beside the counters.
+//! Confidence of each quantity of an emulated recording, a side file of the counters.
 //!
-//! The one idea to keep in mind: a recording without the file is a measurement, and its values carry no mark. In one that has it a
-//! quantity without a line is not known to be exact, and so counts as modelled.
+//! A recording without the file is a measurement, and its values carry no mark. In a recording with the file,
+//! a quantity without a line is not known to be exact, and so counts as modelled.
 
 use crate::folder::Files;
 use crate::problem::Problems;
@@ -34,7 +34,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Marks by quantity, and the modelled quantities that were compared only where they are 0, in the model and on hardware.
+    /// Marks by quantity, and the modelled quantities that were compared only where they are 0, in the model
+    /// and on hardware.
     pub fn new(of: BTreeMap<String, Mark>, zeros: BTreeSet<String>) -> Marks {
         Marks { of, zeros }
     }

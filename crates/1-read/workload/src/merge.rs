@@ -1,7 +1,7 @@
-//! Recordings of the ranks of one program, or of its GPUs, as one.
+//! Merges the recordings of a program's ranks, or of its GPUs, into one.
 //!
-//! The one idea to keep in mind: the dispatches of all ranks stand behind each other, and each counter is a column over all of them,
-//! with gaps where a rank did not record it. Ranks that ran on different GPUs have nothing to be added up.
+//! The dispatches of all ranks are concatenated, and each counter is a column over all of them, with gaps for
+//! ranks that did not record it. Values of ranks on different GPUs are not added up.
 
 use crate::model::{Counter, Counters, Dispatches, Extra, Rank, numbered};
 use crate::problem::Problem;
@@ -87,7 +87,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     Ok(whole)
 }
 
-/// Appends the dispatches of a rank. `numbers` are those of its kernels in the whole.
+/// Appends the dispatches of a rank. `numbers` are the numbers of its kernels in the merged recording.
 fn append(whole: &mut Dispatches, d: &Dispatches, numbers: &[u32]) {
     let (before, more) = (whole.len(), d.len());
     whole.id.extend(&d.id);

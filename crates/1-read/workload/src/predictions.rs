@@ -1,7 +1,7 @@
-//! How long dispatches would take if something else were the case, as the file that stands beside the counters.
+//! Predicted times of dispatches under changed conditions, a side file of the counters.
 //!
-//! The one idea to keep in mind: one line per dispatch and limit or change; read, each limit or change is a column over
-//! the dispatches of the workload. docs/recording.md describes every column.
+//! One line per dispatch and limit or change; when read, each limit or change is a column over the dispatches
+//! of the workload. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
@@ -17,7 +17,7 @@ pub const PREDICTIONS_FILE: &str = "pmc_predictions.csv";
 /// Its header.
 pub const PREDICTIONS_HEADER: &str = "Dispatch_ID,Kernel_Name,Kind,Name,Title,Time_ns,Hurried";
 
-/// What `Kind` says of a limit of the GPU that is lifted, and of another change.
+/// Values of `Kind`: a removed limit of the GPU, and another change.
 const LIMIT: &str = "limit";
 const CHANGE: &str = "what-if";
 
@@ -35,7 +35,7 @@ pub struct Prediction {
     pub title: String,
     /// Nanoseconds by dispatch.
     pub times: Values,
-    /// Of some dispatch not all workgroups ran in the order they would have.
+    /// In some dispatch, not all workgroups ran in the order they would have.
     pub hurried: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct PredictionLine<'a> {
     pub kernel: &'a str,
     /// A limit is lifted.
     pub lifted: bool,
-    /// Which limit or change.
+    /// Name of the limit or change.
     pub name: &'a str,
     /// For people.
     pub title: &'a str,
@@ -83,7 +83,7 @@ const COLUMNS: ByDispatch = ByDispatch {
     unusable: "have no dispatch, kind or time, or are one kind of prediction too many",
 };
 
-/// Reads the file, if there is one, as columns over the dispatches, in the order in which they stand there first.
+/// Reads the file, if it exists, as columns over the dispatches, in order of first appearance.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Prediction> {
     let mut order: Vec<Prediction> = Vec::new();
     let mut columns: Vec<BTreeMap<usize, f64>> = Vec::new();

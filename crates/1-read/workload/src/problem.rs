@@ -1,7 +1,7 @@
-//! What was wrong with a recording, where, and what follows from it.
+//! Problems of a recording: description, place, consequence.
 //!
-//! The one idea to keep in mind: a defect costs only what stands on it. Readers report it here and go on;
-//! [`Error`] is left for input from which nothing can be had.
+//! A defect affects only the values that depend on it. Readers report it here and continue; [`Error`] is for
+//! unusable input.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub enum Severity {
 /// One problem of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// How bad.
+    /// Severity.
     pub severity: Severity,
     /// File it is in, relative to the folder.
     pub file: String,
@@ -30,9 +30,9 @@ pub struct Problem {
     pub column: Option<String>,
     /// Rows (or cells) concerned; 0 when it is not about rows.
     pub rows: u64,
-    /// What is the case.
+    /// Description.
     pub message: String,
-    /// What follows for the values, or what to do.
+    /// Consequence for the values, or suggested fix.
     pub consequence: String,
 }
 
@@ -70,7 +70,7 @@ pub enum Error {
         view::counted(*.files, "file")
     )]
     NoRecording {
-        /// How many files there are.
+        /// Number of files.
         files: usize,
         /// Some of their names.
         some: String,
@@ -116,7 +116,7 @@ pub enum Error {
         file: String,
         /// Column.
         column: String,
-        /// What to do.
+        /// Suggested fix.
         hint: String,
     },
     /// too many columns
@@ -149,7 +149,7 @@ pub enum Error {
         /// Kinds of files.
         absent: String,
     },
-    /// files that are no passes of one run
+    /// files from different runs
     #[error("{} runs of their own, and no passes of one: {}\nhint: give the path of one", .runs.len(), run_names(.runs))]
     SeveralRuns {
         /// The files of each run.
@@ -195,14 +195,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// the database is no recording
+    /// the database does not contain a recording
     #[error("`{file}`: {reason}\nhint: {hint}")]
     Database {
         /// File.
         file: String,
-        /// What is wrong.
+        /// Description.
         reason: String,
-        /// What to do.
+        /// Suggested fix.
         hint: String,
     },
 }
@@ -226,8 +226,8 @@ fn run_names(runs: &[Vec<String>]) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     pub(crate) list: Vec<Problem>,
-    /// Runs that do not have every dispatch, which is no defect where dispatches take turns at counters: file, dispatches
-    /// without partner, all dispatches.
+    /// Runs that lack dispatches, which is not a defect if dispatches take turns at counters: file,
+    /// dispatches without counterpart, all dispatches.
     pub(crate) partial: Vec<(String, u64, usize)>,
     seen: HashMap<(String, Option<String>, String), usize>,
 }

@@ -1,7 +1,7 @@
 //! rocprofv3's CSV files: counters, or kernel traces alone.
 //!
-//! The one idea to keep in mind: files in the folder of one pass (`pmc_1`) are of processes that ran at the same time;
-//! any other file is a run of its own.
+//! Files in the folder of one pass (`pmc_1`) are from processes that ran at the same time; any other file is
+//! a separate run.
 
 use crate::agent;
 use crate::check;

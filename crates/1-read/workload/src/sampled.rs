@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// How samples were taken.
+/// Sampling method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SamplingMethod {
     /// The host interrupts the waves at equal times: the instruction is known, and not whether it issued.
@@ -21,7 +21,8 @@ impl SamplingMethod {
     }
 }
 
-/// Why a sampled wave did not issue: a word for tables, and the end of the profiler's name, in the order of its numbers.
+/// Stall reasons of a sampled wave: a word for tables, and the end of the profiler's name, in the order of
+/// its numbers.
 pub const SAMPLE_STALLS: [(&str, &str); 10] = [
     ("unknown", "NONE"),
     ("fetch", "NO_INSTRUCTION_AVAILABLE"),
@@ -41,14 +42,15 @@ pub(crate) fn stall_reason(name: &str) -> usize {
     SAMPLE_STALLS.iter().position(|(_, known)| known.eq_ignore_ascii_case(name)).unwrap_or(0)
 }
 
-/// What samples of one instruction say, counted.
+/// Sample counts of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SampleCounts {
     /// Samples.
     pub samples: u64,
-    /// Of these, the wave issued the instruction. Zero with `stalled` where the method does not say.
+    /// Part of them in which the wave issued the instruction. Zero, like `stalled`, if the method does not
+    /// tell.
     pub issued: u64,
-    /// Of these, the wave did not issue it.
+    /// Part of them in which the wave did not issue it.
     pub stalled: u64,
     /// Samples that did not issue by reason, in the order of [`SAMPLE_STALLS`].
     pub stalls: [u64; SAMPLE_STALLS.len()],
@@ -118,11 +120,12 @@ pub(crate) struct SampleRow {
 /// The samples of a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Samples {
-    /// How they were taken, each method once.
+    /// Sampling methods, each once.
     pub methods: Vec<SamplingMethod>,
     /// Files they were read from.
     pub sources: Vec<String>,
-    /// They were taken in a run of the application of their own, so their dispatches are not those of the counters.
+    /// Samples were taken in a separate run of the application, so their dispatches differ from the counters'
+    /// dispatches.
     pub own_run: bool,
     /// Kernels.
     pub kernels: Vec<SampledKernel>,
@@ -141,7 +144,7 @@ pub struct KernelSamples {
     pub total: SampleCounts,
     /// Instructions by address, then text.
     pub rows: BTreeMap<SampledInstruction, SampleCounts>,
-    /// How many samples of an instruction each process has, where several processes were sampled.
+    /// Number of samples of an instruction by process, if several processes were sampled.
     pub processes: BTreeMap<SampledInstruction, BTreeMap<u64, u64>>,
 }
 

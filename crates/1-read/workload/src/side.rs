@@ -1,6 +1,6 @@
-//! The small files beside the counters: machine, measured ceilings, settings, pass lists.
+//! Side files of the counters: machine, measured ceilings, settings, pass lists.
 //!
-//! The one idea to keep in mind: none of them is needed; what they would have said is then missing with a reason.
+//! All of them are optional; data of an absent one is missing with a reason.
 
 use crate::dispatch_columns::launches;
 use crate::folder::Files;
@@ -124,8 +124,8 @@ pub(crate) fn ceilings(files: &Files<'_>, machine: &Machine, problems: &mut Prob
     ceilings
 }
 
-/// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing else of
-/// YAML is read.
+/// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing
+/// else of YAML is read.
 pub(crate) fn settings(files: &Files<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut out: BTreeMap<String, String> = BTreeMap::new();
     let Some(bytes) = try_bytes(files, "profiling_config.yaml", problems) else { return out };
@@ -184,7 +184,7 @@ pub(crate) fn passes(files: &Files<'_>, counters: &mut Counters, problems: &mut 
     }
 }
 
-/// Time stamps from a file of their own, where the counters' file has none.
+/// Time stamps from a separate file, if the counters' file has none.
 pub(crate) fn times(
     file: &str,
     bytes: &[u8],

@@ -1,7 +1,7 @@
 //! A workload written as the folder that rocprof-compute 3.x reads.
 //!
-//! The one idea to keep in mind: level counters go back into companion files of their own, because the vendor's tool
-//! looks for them there; reading the written folder gives the same workload again.
+//! Level counters go back into separate companion files, because the vendor's tool looks for them there;
+//! reading the written folder gives the same workload again.
 
 mod long;
 mod rocpd;

@@ -1,6 +1,6 @@
 //! `code.json`, its table, and `filenames.json` of a thread trace.
 //!
-//! The one idea to keep in mind: a row whose instruction starts with `;` names the kernel or function that begins there.
+//! A row whose instruction starts with `;` names the kernel or function that begins there.
 
 use crate::folder::Files;
 use crate::model::plain_kernel_name;
@@ -133,7 +133,7 @@ pub(super) fn csv(files: &Files<'_>, name: &str, problems: &mut Problems) -> Opt
     Some(lines(name, raw, problems))
 }
 
-/// A row as it stands.
+/// A row as parsed.
 struct Raw {
     text: Option<String>,
     source: Option<String>,
@@ -185,7 +185,7 @@ fn lines(name: &str, rows: impl Iterator<Item = Raw>, problems: &mut Problems) -
     out
 }
 
-/// What `filenames.json` says.
+/// Content of `filenames.json`.
 pub(super) struct Names {
     pub(super) target: Option<String>,
     pub(super) waves: u64,
@@ -195,7 +195,7 @@ pub(super) struct Names {
 /// GPU target and the waves: number, place and time. A wave without them is counted and has no span.
 pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Names> {
     let document = parse(files, name, problems)?;
-    // Some profilers write the name of a family, `vega`, which is no target.
+    // Some profilers write the name of a family, `vega`, which is not a target.
     let target = document.get("gfxv").and_then(Value::as_str);
     let target = target.filter(|it| it.starts_with("gfx")).map(str::to_string);
     let mut out = Names { target: target.filter(|it| !it.is_empty()), waves: 0, spans: Vec::new() };

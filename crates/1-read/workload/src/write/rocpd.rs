@@ -1,7 +1,7 @@
 //! A workload as rocpd databases, the newest format of rocprofv3.
 //!
-//! The one idea to keep in mind: a database is one run of the application, so counters that were read in the run of a level counter
-//! go into one of their own. Only totals of grid and workgroup are known; they are written as the first dimension.
+//! A database is one run of the application, so counters that were read in the run of a level counter go into
+//! a separate one. Only totals of grid and workgroup are known; they are written as the first dimension.
 
 use super::long::name;
 use crate::agent;
@@ -68,7 +68,7 @@ FROM rocpd_kernel_dispatch d JOIN rocpd_info_kernel_symbol k ON k.id = d.kernel_
 GROUP BY k.display_name ORDER BY total_duration DESC;
 ";
 
-/// Why there is no database.
+/// Reason why no database is written.
 #[derive(Debug, thiserror::Error)]
 pub enum RocpdError {
     /// SQLite refuses
@@ -79,7 +79,8 @@ pub enum RocpdError {
     Untimed(usize, usize),
 }
 
-/// The databases by name: the main run, then one for each run of a level counter. All are files of one recording.
+/// The databases by name: the main run, then one for each run of a level counter. All are files of one
+/// recording.
 ///
 /// # Errors
 /// Dispatches without times; what SQLite refuses.
@@ -149,7 +150,7 @@ fn column(text: &str) -> String {
     format!("\"{name}\" {kind}{more}")
 }
 
-/// Where rows go.
+/// Target of inserted rows.
 struct Insert<'a> {
     db: &'a Connection,
     suffix: &'a str,
@@ -157,7 +158,7 @@ struct Insert<'a> {
 }
 
 impl Insert<'_> {
-    /// Adds a row; all tables but that of metadata have the identifier.
+    /// Adds a row; all tables except the metadata table have the identifier.
     fn row(&self, table: &str, columns: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
         let places = vec!["?"; values.len()].join(", ");
         let (guid, more) =
@@ -168,7 +169,7 @@ impl Insert<'_> {
     }
 }
 
-/// Who recorded what, where.
+/// Writes the head: schema version, machine, process, thread.
 fn head(insert: &Insert<'_>, w: &Workload) -> rusqlite::Result<()> {
     for (at, (tag, value)) in
         (1..).zip([("schema_version", SCHEMA), ("uuid", insert.suffix), ("guid", insert.guid)])

@@ -1,5 +1,5 @@
-//! Layouts of folders made here: a file for each pass, native counters, counters beside a database, roofline only, and files in which
-//! no counter can be found.
+//! Layouts of folders made here: a file for each pass, native counters, counters beside a database, roofline
+//! only, and files in which no counter can be found.
 
 use std::collections::BTreeMap;
 use workload::{Generation, Options, Severity, Workload, read};
@@ -450,7 +450,7 @@ fn cells_that_no_value_fills_are_refused() {
     assert!(error.contains("20000 counters of 20000 dispatches, of which 20000 values are there"), "{error}");
 }
 
-/// What holds of every reading.
+/// Invariants of every reading.
 fn holds(files: &Files, what: &str) -> bool {
     match read(files, &Options { max_unpacked: 1 << 20 }) {
         Ok(w) => {

@@ -1,5 +1,5 @@
-//! Tables that people make of what profilers write: other dialects, orders and names of columns, cut off anywhere, two profilers in one
-//! folder. Whatever is read is right, whatever is not is said.
+//! Tables that people make of what profilers write: other dialects, orders and names of columns, cut off
+//! anywhere, two profilers in one folder. Whatever is read is right, whatever is not is said.
 
 use std::collections::BTreeMap;
 use workload::{Error, Options, Severity, Workload, read};
@@ -24,7 +24,7 @@ fn waves(w: &Workload) -> Vec<Option<f64>> {
 /// The columns of a table in another order.
 fn turned(text: &str) -> String {
     let line = |line: &str| {
-        // The one comma in quotes is no separator.
+        // The one comma in quotes does not separate fields.
         let mut fields: Vec<String> =
             line.replace("int, b", "int@ b").split(',').map(|it| it.replace('@', ",")).collect();
         fields.reverse();

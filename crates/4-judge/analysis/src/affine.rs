@@ -88,9 +88,9 @@ pub struct FirstWave {
 /// Step of an address from one iteration of a loop to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// By this many bytes.
+    /// Advances by this many bytes.
     Bytes(i32),
-    /// By an amount that is the same in every iteration and lane, known only at run time.
+    /// Advances by an amount that is the same in every iteration and lane, known only at run time.
     Uniform(Marks),
 }
 
@@ -99,7 +99,7 @@ pub enum Step {
 pub struct Addresses {
     pool: Pool,
     accesses: Vec<Access>,
-    /// By symbol.
+    /// Advance of each symbol.
     advances: HashMap<u32, Advance>,
 }
 
@@ -114,7 +114,7 @@ impl Addresses {
         &self.accesses
     }
 
-    /// The address of instruction `inst`, if it forms one that is followed.
+    /// The address of instruction `inst`, if it is a tracked memory access.
     pub fn of(&self, inst: u32) -> Option<&Access> {
         let at = self.accesses.binary_search_by_key(&inst, |access| access.inst).ok()?;
         self.accesses.get(at)

@@ -18,7 +18,7 @@ pub struct Call {
 /// Distance before a call within which its address is searched, in instructions.
 const WINDOW: usize = 96;
 
-/// All calls in code that starts at `address`. In text, `symbols` names what the linker would fill in.
+/// All calls in code that starts at `address`. In assembly text, `symbols` names the relocation targets.
 pub(crate) fn find(
     insts: &[Inst],
     address: u64,
@@ -46,7 +46,7 @@ fn direct_target(operand: &Operand) -> Option<i32> {
     }
 }
 
-/// The register pair a call goes through: the last register operand.
+/// The register pair that holds a call's target: the last register operand.
 fn called_register(inst: &Inst) -> Option<RegRange> {
     inst.operands().iter().rev().find_map(|operand| match operand {
         Operand::Reg(reg) if reg.file == RegFile::Sgpr && reg.count == 2 => Some(*reg),

@@ -25,7 +25,7 @@ pub enum Better {
     More,
     /// Less is better, where the difference is clear.
     ClearlyLess,
-    /// More is better, where the difference is clear.
+    /// More is better, if the difference is clear.
     ClearlyMore,
     /// Less is better where it lets more waves run.
     ForWaves,
@@ -302,7 +302,7 @@ fn weight(kernel: &KernelComparison) -> ([usize; 3], bool, usize) {
     (appeared, waves, kernel.changes.iter().filter(worse).count())
 }
 
-/// In how many kernels each value differs, the fixed metrics first.
+/// Number of kernels in which each value differs, the fixed metrics first.
 fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
     let mut totals: Vec<ChangeTotal> = Vec::new();
     for change in changed.iter().flat_map(|kernel| &kernel.changes) {

@@ -37,7 +37,7 @@ pub struct KernelEvidence<'a> {
     pub assumptions: Vec<String>,
     /// Calls in code order.
     pub calls: Vec<calls::Call>,
-    /// The functions called, and those that they call, as far as they are known by name.
+    /// Functions called directly or indirectly, as far as they are known by name.
     pub callees: Vec<Callee>,
     /// Size of the code in bytes, padding included; 0 for text.
     pub code_bytes: u64,
@@ -75,7 +75,7 @@ impl<'a> KernelEvidence<'a> {
         Self::gather_next(object, kernel, source, &mut Recent::default())
     }
 
-    /// The same, without reading code again that the kernel before had too.
+    /// As `gather`, but reuses code that the previous kernels have in common.
     pub fn gather_next(
         object: &'a CodeObject,
         kernel: &'a Kernel,
@@ -170,7 +170,7 @@ impl<'a> KernelEvidence<'a> {
         })
     }
 
-    /// Addresses in workgroups of each usual shape; empty where the code object tells the shape.
+    /// Addresses in workgroups of each usual shape; empty if the code object tells the shape.
     pub fn usual_shapes(&self) -> &[Shaped] {
         self.shaped.get_or_init(|| {
             let packed = self.isa.is_none_or(Isa::packs_work_items);

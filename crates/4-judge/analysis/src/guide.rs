@@ -112,7 +112,7 @@ fn lead<'k, 'a>(kernels: &'k [WorkloadEvidence<'a>]) -> Option<&'k WorkloadEvide
     kernels.iter().find(|kernel| kernel.runtime().is_none()).or(kernels.first())
 }
 
-/// The kernels that most of the time goes to.
+/// The kernels that take most of the time.
 fn kernels(all: &[WorkloadEvidence<'_>]) -> Vec<GuideKernel> {
     let mut covered = 0.0;
     let mut out = Vec::new();

@@ -6,7 +6,7 @@ use view::{IrPlace, SourceLine};
 /// The IR of a kernel and the file it was read from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TritonIr {
-    /// File, for people.
+    /// File name for display.
     pub file: String,
     /// Content of the IR.
     pub kernel: KernelIr,

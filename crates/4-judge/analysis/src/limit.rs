@@ -32,7 +32,7 @@ impl Saved {
 pub struct Limit<'a> {
     /// Name in files: a row of docs/breakdown.md.
     pub name: &'a str,
-    /// Name for people.
+    /// Display name.
     pub title: &'a str,
     /// Saving of the kernel without this limit.
     pub saved: Saved,
@@ -101,7 +101,7 @@ pub fn beside(limits: &[Limit<'_>], bound: &Bound, percent: impl Fn(f64) -> Stri
     }
 }
 
-/// By limit: what it does to a kernel, and what to do about it.
+/// By limit: its effect on a kernel, and the advice.
 const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
     (
         "l1",

@@ -119,7 +119,7 @@ fn targets(insts: &[Inst]) -> BTreeMap<u32, String> {
     offsets.into_iter().enumerate().map(|(number, offset)| (offset, format!("L{number}"))).collect()
 }
 
-/// Text of an instruction; a branch names the label it goes to.
+/// Text of an instruction; a branch shows the label of its target.
 fn with_label(text: String, inst: &Inst, targets: &BTreeMap<u32, String>) -> String {
     let target = inst.operands().iter().find_map(|operand| match operand {
         Operand::Target(offset) => targets.get(&u32::try_from(*offset).ok()?),

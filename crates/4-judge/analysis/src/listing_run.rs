@@ -17,11 +17,11 @@ pub enum Mismatch {
     /// The file has another instruction, or none, at an address.
     #[error("at {address:#x} the recording has `{recorded}`, and the file has {found}")]
     Instruction {
-        /// Where.
+        /// Address.
         address: u64,
-        /// As recorded.
+        /// Recorded text.
         recorded: String,
-        /// As read, in backticks, or in words.
+        /// Text in the file, in backticks, or a description.
         found: String,
     },
     /// The file contains none of the sampled instructions.

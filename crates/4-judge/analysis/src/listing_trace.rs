@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use view::{Finding, LineTrace, Listing, ListingLine, ListingTrace};
 use workload::{KernelTrace, TracedCounts};
 
-/// Instructions looked at before a wait for the one that it waits for.
+/// Instructions searched backwards from a wait for its cause.
 const LOOKED_BACK: usize = 4096;
 
 /// Adds the thread trace of a kernel to the listing of `evidence`. `sources` are the files it was read from.

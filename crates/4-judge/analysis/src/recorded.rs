@@ -24,7 +24,7 @@ pub struct WorkloadEvidence<'a> {
     pub time: Value,
     /// Percent of the time of all selected dispatches.
     pub time_percent: Value,
-    /// The same kernel in the recording that is compared with.
+    /// The same kernel in the base recording of a comparison.
     pub baseline: Option<&'a WorkloadEvidence<'a>>,
     roof: OnceCell<Roof>,
 }
@@ -75,7 +75,7 @@ impl<'a> WorkloadEvidence<'a> {
         Some(value.map(|value| Known { value, trust }))
     }
 
-    /// A time of this recording, ns, or a part of one that nothing but time is needed for.
+    /// A time of this recording, ns, or a share that depends only on times.
     pub fn timed(&self, value: f64) -> Known {
         Known { value, trust: self.workload.marks.as_ref().map(|marks| marks.of(TIME)) }
     }
@@ -134,7 +134,7 @@ impl<'a> WorkloadEvidence<'a> {
         all
     }
 
-    /// The limit that costs most, if it costs enough to say so.
+    /// The limit that costs most, if its cost is large enough to report.
     pub fn leading_limit(&self) -> Option<Leading<'a>> {
         Leading::of(&self.limits())
     }

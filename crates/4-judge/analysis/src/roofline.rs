@@ -70,7 +70,7 @@ impl Share {
         self.known_part().map(|part| part.value)
     }
 
-    /// The same with how far it can be trusted.
+    /// The reached share with its confidence.
     pub fn known_part(&self) -> Option<Known> {
         let rate = self.rate.as_ref().ok()?;
         Some(Known { value: rate / self.ceiling, trust: self.trust })
@@ -246,7 +246,7 @@ impl Roof {
         self.reached.nearest()
     }
 
-    /// The verdict in a sentence; what is missing is shortened.
+    /// The verdict in a sentence; the list of missing counters is shortened.
     pub fn describe(&self) -> String {
         match self.known_bound() {
             Ok(bound) => bound.describe(self.bound_trust),

@@ -25,7 +25,7 @@ static KNOWN: LazyLock<Vec<RuntimeKernel>> = LazyLock::new(|| {
 });
 
 impl RuntimeKernel {
-    /// The runtime's kernel of this name; none of kernels of the program.
+    /// The runtime's kernel of this name; `None` for kernels of the program.
     pub fn by_name(kernel: &str) -> Option<Self> {
         let known = KNOWN.iter().filter(|it| kernel.starts_with(it.name));
         known.max_by_key(|it| it.name.len()).copied()

@@ -15,7 +15,7 @@ pub struct Shaped {
 /// Shapes that kernels of two dimensions are started with.
 const USUAL: [(&str, [u32; 3]); 4] =
     [("64x1 and 256x1", [256, 1, 1]), ("32x8", [32, 8, 1]), ("16x16", [16, 16, 1]), ("8x8", [8, 8, 1])];
-/// The same for kernels that allow one wave only.
+/// Usual shapes for kernels that allow one wave only.
 const ONE_WAVE: [(&str, [u32; 3]); 3] = [("64x1", [64, 1, 1]), ("16x4", [16, 4, 1]), ("8x8", [8, 8, 1])];
 
 /// The usual shapes of workgroups of at most `max_workgroup` work-items.

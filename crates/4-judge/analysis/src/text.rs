@@ -69,7 +69,7 @@ const ERRORS_TOLD: usize = 20;
 /// Lines named.
 const LINES_NAMED: usize = 100;
 
-/// Names lines that cannot be read beside those told one by one.
+/// Lists unreadable lines beyond the ones reported one by one.
 fn more_lines(lines: impl ExactSizeIterator<Item = u32> + Clone) -> String {
     let count = lines.len();
     let which = view::noun_of(count, "line");

@@ -42,7 +42,7 @@ pub(crate) struct Effects {
     insts: Vec<Effect>,
     /// Slots written, in code order.
     runs: Vec<Range<u16>>,
-    /// By loop.
+    /// Effects of each loop.
     pub(super) loops: Vec<Written>,
 }
 

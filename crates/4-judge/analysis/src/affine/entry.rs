@@ -31,11 +31,11 @@ pub struct Entry {
     pub workgroup_sizes: Option<u32>,
 }
 
-/// The same within the dispatch packet.
+/// Offset of the workgroup sizes within the dispatch packet.
 pub(super) const PACKET_WORKGROUP_SIZES: u32 = 4;
 
 impl Entry {
-    /// How `kernel` starts. `packed`: the target packs work-item ids into one register.
+    /// Entry state of `kernel`. `packed`: the target packs work-item ids into one register.
     pub fn of(kernel: &codeobj::Kernel, packed: bool) -> Entry {
         let mut entry = Entry {
             dimensions: 3,
@@ -76,7 +76,7 @@ impl Entry {
         entry
     }
 
-    /// The same start in workgroups of one size.
+    /// The same entry state with a known workgroup size.
     pub fn with_workgroup(&self, size: [u32; 3]) -> Entry {
         Entry { workgroup: Some(size), ..self.clone() }
     }

@@ -65,11 +65,11 @@ pub(super) enum Sem {
     ShlNAdd(u8),
     /// Bits `b` to `b + c` of `a`.
     Bfe,
-    /// The same with offset and width packed into `b`.
+    /// As above, with offset and width packed into `b`.
     BfeScalar,
     /// `b` plus the number of set bits of `a` below the lane, lanes 0 to 31.
     CountLow,
-    /// The same for lanes 32 to 63.
+    /// As above, for lanes 32 to 63.
     CountHigh,
     /// `a` of the first active lane.
     FirstLane,

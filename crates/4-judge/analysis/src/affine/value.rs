@@ -9,9 +9,9 @@ use std::hash::{Hash, Hasher};
 
 /// Lanes of a wave.
 pub const LANES: usize = 64;
-/// Most unknowns one value carries; a longer sum becomes one unknown.
+/// Maximum number of unknowns in one value; a longer sum becomes one unknown.
 const TERMS: usize = 4;
-/// Most tables kept per kernel; beyond it results are unknown.
+/// Maximum number of tables per kernel; beyond it results are unknown.
 const TABLES: usize = 4096;
 
 /// A value, as an index into its [`Pool`].
@@ -301,7 +301,7 @@ impl Pool {
         (total <= u64::from(u32::MAX)).then_some(total)
     }
 
-    /// The value without its constant, so that neighbours in memory share what is derived from it.
+    /// The value without its constant, so that adjacent addresses share derived values.
     pub(super) fn without_constant(&mut self, id: Id) -> Id {
         let mut value = *self.get(id);
         if let Lane::Linear { base, .. } = &mut value.lane {

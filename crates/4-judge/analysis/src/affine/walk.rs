@@ -12,7 +12,7 @@ use super::{Access, Addresses, Advance};
 use foldhash::HashMap;
 use isa::{Cfg, Inst, RegFile, RegRange};
 
-/// A register the loop computes, as it is at the top of an iteration.
+/// A register that the loop computes, at the top of an iteration.
 #[derive(Clone)]
 struct Phi {
     slot: u16,
@@ -30,7 +30,7 @@ pub(super) struct Walker<'a> {
     pub(super) effects: &'a Effects,
     pub(super) entry: &'a Entry,
     pub(super) pool: Pool,
-    /// By loop; ascending by slot.
+    /// Phis of each loop, ascending by slot.
     phis: Vec<Vec<Phi>>,
     /// Iterations of a loop times a step.
     counts: HashMap<(u32, Id), Id>,
@@ -130,7 +130,7 @@ impl Walker<'_> {
         before_loops
     }
 
-    /// The same registers once more.
+    /// Copies the registers.
     fn copy(&mut self, from: &State) -> Box<State> {
         let Some(mut copy) = self.spare.pop() else { return Box::new(from.clone()) };
         copy.registers = from.registers;
@@ -218,8 +218,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Registers at the top of a loop, of any iteration: unknown where the loop writes them, but for those
-    /// that the pass before `known` to advance evenly.
+    /// Registers at the top of a loop, for any iteration: unknown if the loop writes them, except registers
+    /// that the previous pass found to advance by a constant step (`known`).
     fn iterate(&mut self, id: u32, known: &[Phi], state: &mut State) {
         let before = state.registers;
         let written = self.effects.loops[id as usize].clone();

@@ -18,7 +18,7 @@ const COUNTED: [&str; 9] = [
     "lds_width",
 ];
 
-/// Most values named on each side.
+/// Maximum number of values named on each side.
 const NAMED: usize = 3;
 
 pub(super) fn of(changes: &[Change]) -> Balance {

@@ -11,7 +11,7 @@ use workload::plain_kernel_name;
 
 /// Beginning of the command that made a recording, if it states more than the program.
 const PROFILE: &str = "rockhound profile ";
-/// Option of commands that record and of those that look.
+/// Option name, in commands that record and in commands that analyze.
 const ITERATIONS: &str = "--kernel-iteration-range";
 
 /// Parts of a program that a profiler records.
@@ -37,7 +37,7 @@ impl Recorded {
         }
     }
 
-    /// The reverse of [`Recorded::command`]; none of a launch file, which is a kernel and no program.
+    /// The reverse of [`Recorded::command`]; `None` for a launch file, which is a kernel and not a program.
     pub(super) fn parse(command: &str) -> Option<(Self, &str)> {
         let Some(options) = command.strip_prefix(PROFILE) else { return Some((Self::default(), command)) };
         let (words, program) = split(options)?;
@@ -73,8 +73,8 @@ impl Recorded {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Looked {
     wanted: Wanted,
-    /// Names of the kernels looked at, without template arguments and parameters; empty where kernels were
-    /// not selected.
+    /// Names of the selected kernels, without template arguments and parameters; empty without a selection of
+    /// kernels.
     plain: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ impl Looked {
         before(list("-k", &self.wanted.kernels) + &self.dispatches())
     }
 
-    /// The same with one of the kernels instead of all: its place in the list of this recording.
+    /// The same with one of the kernels instead of all: its index in the list of this recording.
     pub(super) fn options_of_one(&self, place: Option<usize>) -> String {
         let kernel = place.map_or_else(String::new, |place| format!("-k {place} "));
         before(kernel + &self.dispatches())

@@ -266,7 +266,7 @@ fn next_wave(
     let mut tried = resources;
     let what = match step.resource {
         arch::Limiter::Vgpr => {
-            // Where the file is shared, what is shed are registers of either kind.
+            // In a unified register file, the registers to save can be of either kind.
             tried.vgprs = tried.vgprs.saturating_sub(step.shed);
             "VGPRs"
         }
@@ -287,7 +287,7 @@ fn next_wave(
     Some(GuideStep::new(StepKind::Try, why, command))
 }
 
-/// The same program recorded again, and where that goes.
+/// The command that records the same program again, and its output folder.
 struct Again {
     record: String,
     folder: String,

@@ -12,7 +12,7 @@ use workload::{SampledInstruction, is_sampled_kernel};
 struct Wait {
     /// After "waves wait for".
     what: &'static str,
-    /// As the verdict's `bound_by`.
+    /// Name, as in the verdict's `bound_by`.
     name: &'static str,
     meaning: &'static str,
 }

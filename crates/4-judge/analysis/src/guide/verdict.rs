@@ -58,7 +58,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
             (headline(roof, bound), because, meaning(bound, roof_trust))
         }
         None => (headline(roof, bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
-        // What was simulated says more than what is near.
+        // A simulated gain says more than a near ceiling.
         Some(leading) => (
             format!("held up most by {}", leading.what),
             format!(

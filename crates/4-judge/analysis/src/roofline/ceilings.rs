@@ -19,7 +19,7 @@ pub enum Resource {
 
 /// A level of memory.
 pub(crate) struct Level {
-    /// As shown.
+    /// Display name.
     pub(crate) name: &'static str,
     /// Column of `roofline.csv`.
     measured: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct Level {
     pub(crate) bandwidth: &'static str,
 }
 
-/// From the farthest memory to the nearest.
+/// Memory levels, from the farthest to the nearest.
 pub(crate) const LEVELS: &[Level] = &[
     Level {
         name: "HBM",
@@ -56,7 +56,7 @@ pub(crate) const LOOKUPS: Level = Level {
 
 /// A type that a unit computes with.
 pub(crate) struct Rate {
-    /// As shown.
+    /// Display name.
     pub(crate) name: &'static str,
     /// The unit's types take turns: their shares of the peaks add up.
     pub(crate) unit: Unit,
@@ -103,7 +103,7 @@ pub(crate) const RATES: &[Rate] = &[
     rate("matrix i8", Unit::Matrix, &["MFMAI8Ops"], "compute.matrix_i8", "Gop/s"),
 ];
 
-/// Both ceilings of one thing.
+/// Measured and data-sheet ceiling of one resource.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Both {
     /// Measured on the machine.
@@ -117,7 +117,7 @@ pub(crate) struct Both {
 const ABOVE_MEASURED: f64 = 1.1;
 
 impl Both {
-    /// The one that `rate` is held against: the measured one, unless the kernel shows that more is possible.
+    /// The ceiling that `rate` is compared with: the measured one, unless the kernel exceeds it.
     pub(crate) fn of(self, rate: Option<f64>) -> Option<(f64, CeilingBasis)> {
         let data_sheet = self.data_sheet.map(|value| (value, CeilingBasis::DataSheet));
         let Some(measured) = self.measured else { return data_sheet };

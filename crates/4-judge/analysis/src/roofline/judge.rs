@@ -61,7 +61,7 @@ pub(super) struct Verdict {
     pub(super) at_most: Vec<AtMost>,
 }
 
-/// A ceiling with what is reached of it.
+/// A ceiling with its reached share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Part {
     ceiling: Place,
@@ -133,7 +133,7 @@ impl Quantities {
         }
     }
 
-    /// The same with single numbers, and all parts together, that differ by the noise.
+    /// Copies in which single numbers, and all shares together, differ by the noise.
     fn varied(&self, noise: f64) -> Vec<Quantities> {
         let mut out = Vec::new();
         for factor in [1.0 + noise, 1.0 - noise] {

@@ -71,7 +71,7 @@ pub const ROOFLINE: (u16, u16) = (4, 1);
 pub struct Blocks {
     /// Everything.
     all: bool,
-    /// Nothing was asked for.
+    /// No block was requested.
     overview: bool,
     /// The overview belongs to a recording without times.
     counted: bool,
@@ -115,7 +115,7 @@ impl Blocks {
         Blocks { no_charts: true, ..self }
     }
 
-    /// The same with the counters of all kernels together, for a reader who chooses among the kernels.
+    /// The same with counters summed over all kernels, for a user who chooses among the kernels.
     pub fn with_counters_together(self) -> Self {
         Blocks { together: true, ..self }
     }

@@ -22,9 +22,9 @@ const NAMED: usize = 6;
 pub(crate) enum Shown {
     /// All counters, of at most this many kernels.
     All(usize),
-    /// All of them, of all dispatches together.
+    /// All counters, summed over all dispatches.
     Together,
-    /// The same of recordings that are compared.
+    /// All counters of recordings that are compared.
     Compared,
     /// As many as the overview has room for.
     Overview,
@@ -168,7 +168,7 @@ fn of_kernels<'w>(w: &'w Workload, rows: &[u32], top: usize) -> Vec<(Option<&'w 
     kernels(w, rows).into_iter().take(top).filter_map(named).collect()
 }
 
-/// All counters by name, instances of one together.
+/// All counters by name, with the instances of each.
 fn recorded(w: &Workload) -> Vec<Recorded<'_>> {
     let mut by_name: BTreeMap<(&str, Option<&str>, bool), Vec<&Counter>> = BTreeMap::new();
     for counter in w.counters.iter().filter(|it| !it.values.is_blank()) {

@@ -121,7 +121,8 @@ pub fn fill(machine: &mut Machine) -> Vec<Filled> {
     fill_as(machine, None)
 }
 
-/// The same of a recording that is said to be of a model, which counts where it does not name one itself.
+/// As `fill`, for a recording that the user assigns to a model; a model that the recording names takes
+/// precedence.
 pub fn fill_as(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Filled> {
     let zeros: Vec<&str> = sizes().filter(|fact| machine.number(fact) == Some(0.0)).collect();
     for fact in &zeros {
@@ -179,8 +180,8 @@ fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Fill
     filled
 }
 
-/// The highest clock of the engine, and the one that times are of where an emulator ran them at another. A
-/// recording of hardware says only at what clock the GPU was found when nothing ran.
+/// The highest clock of the engine and, for an emulator that ran at another clock, the clock that the times
+/// refer to. A hardware recording only has the idle clock.
 pub(crate) fn engine_clock(machine: &Machine) -> Option<String> {
     let highest = machine.number(ENGINE_CLOCK)?;
     let running = machine.emulator().and_then(|_| machine.number("cur_sclk"));

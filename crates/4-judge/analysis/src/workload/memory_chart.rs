@@ -170,8 +170,8 @@ pub(crate) fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) 
     chart
 }
 
-/// Puts the memory-side cache before HBM: what the fabric sends to HBM reaches it, what goes on nobody
-/// counts.
+/// Inserts the memory-side cache before HBM: traffic from the fabric to HBM passes it, and no counter sees
+/// the traffic behind it.
 fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     let unseen = UNSEEN[usize::from(machine.emulator().is_some())];
     let mut sizes = models(machine).into_iter().map(|model| model.memory_side_cache.bytes.value());

@@ -1,7 +1,7 @@
-//! Whether two sets of dispatches differ by more than they scatter.
+//! Tests whether two sets of dispatches differ by more than their scatter.
 //!
-//! Dispatches of different kernels differ for good reason, so the scatter is taken kernel by kernel; the test
-//! is Welch's at 95 percent.
+//! Dispatches of different kernels differ by design, so the scatter is computed kernel by kernel; the test is
+//! Welch's at 95 percent.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ fn mean(sample: &Sample) -> Option<Mean> {
     let (mut variance, mut freedom) = (0.0, 0.0);
     for values in groups.values() {
         let count = values.len() as f64;
-        // A kernel with one dispatch says nothing of its scatter.
+        // A kernel with one dispatch has no measurable scatter.
         if count < 2.0 {
             return None;
         }
@@ -40,7 +40,7 @@ fn mean(sample: &Sample) -> Option<Mean> {
     })
 }
 
-/// Whether the means differ beyond the scatter; `None` where there are too few dispatches to tell.
+/// Whether the means differ beyond the scatter; `None` if there are too few dispatches to decide.
 pub(crate) fn beyond(base: &Sample, other: &Sample) -> Option<bool> {
     let (a, b) = (mean(base)?, mean(other)?);
     let squared = a.squared_error + b.squared_error;

@@ -129,7 +129,7 @@ pub(crate) fn machine(subject: &Subject) -> Table {
     out
 }
 
-/// The same with where each fact is from.
+/// The machine's facts with the source of each.
 pub(crate) fn specs(subject: &Subject) -> Table {
     let mut out = machine(subject);
     out.columns.push(Column::new("from", ColumnKind::Text, ""));

@@ -15,7 +15,7 @@ pub(crate) const FEW_KERNELS: usize = 3;
 /// Resolution of differences between modelled times.
 const STEPS: &str = "differences below about 1 % are noise of the model";
 
-/// Times of some dispatches together, ns: as it is, and as predicted.
+/// Total time of some dispatches, ns: recorded and predicted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
     pub(crate) base: f64,
@@ -41,7 +41,7 @@ impl Times {
     }
 }
 
-/// The times of each dispatch of which both are known, as it is and as predicted.
+/// Recorded and predicted time of each dispatch for which both are known.
 fn both<'a>(
     workload: &'a Workload,
     prediction: &'a Prediction,
@@ -108,7 +108,7 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
     table
 }
 
-/// A table with a row of each kernel, and below it those that `rows` makes of its predictions.
+/// A table with a row for each kernel, followed by the rows that `rows` makes of its predictions.
 fn of_kernels(
     subject: &Subject,
     most: usize,

@@ -39,7 +39,7 @@ impl TimeUnit {
     }
 }
 
-/// Converts the times of a table; only what is in nanoseconds is a time.
+/// Converts the times of a table; a value is a time if its unit is nanoseconds.
 pub(crate) fn scale(table: &mut Table, unit: TimeUnit) {
     let (symbol, ns) = unit.of();
     if ns == 1.0 {

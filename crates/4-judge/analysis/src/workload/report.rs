@@ -31,7 +31,7 @@ use view::{
 pub struct Options {
     /// Evaluation settings.
     pub settings: Settings,
-    /// Most rows of top kernels and of the dispatch list.
+    /// Maximum number of rows of top kernels and of the dispatch list.
     pub top: usize,
     /// Tables and rows.
     pub blocks: Blocks,
@@ -262,7 +262,7 @@ impl Context<'_> {
                 .map(|e| {
                     let mut table = metrics::table(self.definitions, t, e, self.options.settings);
                     if e.target().is_empty() {
-                        // Of an unknown GPU only what is known is worth a row.
+                        // For an unknown GPU, only rows with known values are shown.
                         table.rows.retain(|row| matches!(row.cells.first(), Some(Some(Ok(_)))));
                     }
                     panels::table(&table, 0)
@@ -282,7 +282,7 @@ impl Context<'_> {
                 (TRACE, w.traces.is_some(), traces::instructions),
                 (WAVES, w.traces.is_some(), waves::waves),
             ] {
-                // Of what was not recorded at all a note says so.
+                // If nothing was recorded, a note replaces the table.
                 if recorded && (self.options.blocks.shows(id) || self.judged(id)) {
                     out.push(make(subject, self.options.top));
                 }

@@ -67,7 +67,7 @@ pub struct KernelFilter {
 }
 
 impl KernelFilter {
-    /// Resolves indexes, names and expressions. `None` when every kernel is wanted.
+    /// Resolves indexes, names and expressions. `None` if every kernel is selected.
     pub fn new(w: &Workload, wanted: &[String]) -> Result<Option<Self>, SelectError> {
         if wanted.is_empty() {
             return Ok(None);
@@ -123,7 +123,7 @@ impl KernelFilter {
         self.names.insert(name.to_string());
     }
 
-    /// Whether a kernel is wanted.
+    /// Whether a kernel is selected.
     pub fn admits(&self, name: &str) -> bool {
         let name = plain_kernel_name(name);
         self.names.contains(name) || self.patterns.iter().any(|p| p.is_match(name))
@@ -168,7 +168,7 @@ pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError
     parts.map(|part| ids(part).map(|range| (range.first, range.last))).collect()
 }
 
-/// First and last launch of each kernel that are wanted, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
+/// Ranges of launches to select of each kernel, first and last, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
 pub fn iteration_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
     let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
     let ranges = dispatch_ranges(&bare).ok().filter(|ranges| ranges.iter().all(|range| range.1 > 0));

@@ -109,7 +109,7 @@ mod tests {
             note(&subject, true).unwrap().text,
             "x: each pass ran 3 times, values are medians: times of a dispatch lie up to 2.0 % apart, counters up to 60.0 % (`TCC_HIT`) (`-b 0.8`)"
         );
-        // Only what is selected counts.
+        // Only selected dispatches count.
         subject.rows = vec![1];
         assert_eq!(labels(&subject), ["TCC_HIT"]);
         subject.workload.spreads.clear();

@@ -4,7 +4,7 @@ use super::machine::Filled;
 use super::select::Wanted;
 use workload::Workload;
 
-/// A recording with what is selected of it.
+/// A recording with its selection.
 #[derive(Debug)]
 pub struct Subject {
     /// Name in headings.

@@ -95,14 +95,14 @@ fn runs(subject: &Subject) -> Vec<(String, &str, Vec<Tried<'_>>)> {
     runs
 }
 
-/// Names whose values differ between configurations; all where there is one configuration.
+/// Names whose values differ between configurations; all names if there is one configuration.
 fn differing<'a>(tried: &[Tried<'a>]) -> Vec<&'a str> {
     let value = |note: &LaunchNote, name: &str| {
         note.configuration.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
     };
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in tried.iter().flat_map(|it| &it.note.configuration) {
-        // What one that failed does not say counts as equal.
+        // A value missing from a failed configuration counts as equal.
         let mut values: Vec<String> = tried.iter().filter_map(|it| value(it.note, name)).collect();
         values.sort_unstable();
         values.dedup();

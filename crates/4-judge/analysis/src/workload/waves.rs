@@ -79,7 +79,7 @@ pub(crate) fn waves(subject: &Subject, top: usize) -> Table {
     out
 }
 
-/// Cycles between two in which a place holds a wave.
+/// Cycles between `from` and `to` in which a slot holds a wave.
 fn covered(spans: &[WaveSpan], from: u64, to: u64) -> f64 {
     let mut cycles = 0;
     let mut at = from;

@@ -189,7 +189,8 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
             None,
             "not bound by HBM, L2, vL1D look-ups or vector arithmetic; needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
         ),
-        // What is recorded bounds what is not: 1 % of the cycles have a vector instruction, none a matrix instruction.
+        // Recorded counters bound the unrecorded ones: 1 % of the cycles have a vector instruction, none a
+        // matrix instruction.
         (
             &[("SQ_INSTS_VALU_FMA_F16", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", ""), ("SQ_INSTS_MFMA", "0")],
             Some("latency"),

@@ -11,7 +11,7 @@ use view::Place;
 
 /// Widest access of a lane, `dwordx4` and `b128`.
 pub(crate) const WIDEST: u32 = 16;
-/// Most places a finding lists.
+/// Maximum number of places that a finding lists.
 const PLACES: usize = 8;
 
 /// One memory instruction.
@@ -40,8 +40,8 @@ pub(crate) fn reaches_global(evidence: &KernelEvidence<'_>, inst: &Inst, access:
     }
 }
 
-/// Whether a buffer access goes to scratch: compilers for targets without scratch instructions reach it
-/// through the resource a kernel is started with in `s[0:3]`.
+/// True if a buffer access addresses scratch: compilers for targets without scratch instructions use the
+/// resource descriptor that a kernel receives in `s[0:3]`.
 fn is_scratch(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
     let uses_scratch =
         evidence.resources.scratch_bytes.is_none_or(|bytes| bytes > 0) || evidence.resources.dynamic_stack;

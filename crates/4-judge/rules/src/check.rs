@@ -47,7 +47,7 @@ const ONE_CAUSE: [(&str, &str, bool); 5] = [
     ("RES002", "RES009", false),
 ];
 
-/// Makes one finding of those that have one cause.
+/// Joins findings with a common cause into one.
 fn join_causes(findings: &mut Vec<Finding>) {
     for (kept, joined, names_cause) in ONE_CAUSE {
         let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
@@ -154,12 +154,12 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
     (findings, not_checked)
 }
 
-/// Most severe first. Stable: a rule's own order stays within one severity.
+/// Sorts by severity, most severe first. Stable: a rule's own order stays within one severity.
 fn sort_by_severity(findings: &mut [Finding]) {
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
 }
 
-/// Most time lost first; where none is known, most severe first.
+/// Sorts by lost time, most first; findings without a known time by severity.
 fn sort_by_time(findings: &mut [Finding]) {
     let time = |finding: &Finding| finding.time_lost_ns.unwrap_or(-1.0);
     findings.sort_by(|a, b| {

@@ -7,7 +7,7 @@ use system::command::Command;
 use system::{Environment, Fact, Machine};
 use view::{HostVerdict, Reading};
 
-/// For which work a machine is asked about.
+/// Workload that a machine is checked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// Times that can be compared.
@@ -46,7 +46,7 @@ pub struct HostEvidence<'a> {
     pub machine: &'a Machine,
     /// The command that is to run on it.
     pub command: Option<&'a Command>,
-    /// For which work.
+    /// Workload.
     pub profile: Option<Profile>,
 }
 
@@ -70,7 +70,7 @@ impl Judged {
         Judged { check, verdict, message: message.into(), readings: Vec::new(), set: None }
     }
 
-    /// As wanted.
+    /// The value is as wanted.
     pub(crate) fn pass(check: &'static str, message: impl Into<String>) -> Judged {
         Judged::new(check, HostVerdict::Pass, message)
     }
@@ -85,7 +85,7 @@ impl Judged {
         Judged::new(check, HostVerdict::Fail, message)
     }
 
-    /// Not read.
+    /// The value was not read.
     pub(crate) fn unknown(check: &'static str, reason: impl Into<String>) -> Judged {
         Judged::new(check, HostVerdict::Unknown, reason)
     }

@@ -6,7 +6,7 @@
 use analysis::KernelEvidence;
 use isa::{Class, Inst, Operand, RegFile, RegRange};
 
-/// Instructions that are looked at before one.
+/// Number of preceding instructions that are searched.
 const WITHIN: usize = 2048;
 /// Steps from a value to what it is made of.
 const MOST_STEPS: u32 = 8;
@@ -81,7 +81,8 @@ pub(crate) fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRa
     })
 }
 
-/// The mask of lanes that left a loop holds those that it held, and those beyond the end.
+/// True if the mask of lanes that left a loop contains only its previous lanes and lanes beyond the end of
+/// the data.
 fn is_loop_end(evidence: &KernelEvidence<'_>, at: u32, left: RegRange) -> bool {
     let Some(made) = written_at(evidence, at, left) else { return false };
     let inst = &evidence.insts[made as usize];

@@ -121,7 +121,7 @@ pub enum Check {
 pub enum Outcome {
     /// The evidence is there and nothing is wrong.
     Silent,
-    /// Evidence is absent; the phrase says what is needed: "the workgroup size".
+    /// Evidence is absent; the phrase names the missing input: "the workgroup size".
     NotChecked(String),
     /// Problems found, most costly first.
     Findings(Vec<Finding>),
@@ -140,7 +140,7 @@ impl Outcome {
 }
 
 impl Check {
-    /// The first of one or several checks that `wanted` takes.
+    /// The first check that `wanted` accepts.
     fn find<T>(&self, wanted: impl Fn(&Check) -> Option<T>) -> Option<T> {
         match self {
             Check::Several(all) => all.iter().find_map(wanted),

@@ -9,7 +9,7 @@ use analysis::affine::{Access, Addresses, LANES, Strided};
 pub(crate) struct Lines {
     /// Touched.
     pub(crate) touched: u32,
-    /// That would hold the same bytes.
+    /// Minimum number of lines that would hold the same bytes.
     pub(crate) least: u32,
     /// Bytes from the first lane to the second; with a stride, bytes for each element of it.
     pub(crate) apart: i32,
@@ -69,7 +69,7 @@ impl Lines {
     }
 }
 
-/// Divides what is not negative. Sizes are powers of two but for one of three words.
+/// Divides non-negative numbers. Sizes are powers of two, except one of three words.
 fn divide(size: i64) -> impl Fn(i64) -> i64 {
     let shift = size.trailing_zeros();
     let is_power = size == 1 << shift;

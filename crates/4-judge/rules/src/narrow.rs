@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 /// waves.
 const NARROW_ALONE: u32 = 4;
 
-/// Fewest accesses of a block outside loops that are looked at.
+/// Minimum number of accesses of a block outside loops to be checked.
 const MERGED_OUTSIDE: u32 = 4;
 
 /// Reason why a wider access is possible.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 /// Narrow accesses of one loop, or of the code outside loops.
 pub(crate) struct Narrow {
     pub(crate) in_loop: Option<u32>,
-    /// All accesses of the kind there.
+    /// Number of all accesses of this kind in the loop, or outside loops.
     pub(crate) all: u32,
     /// Instruction, bytes per lane, proof; those to merge first.
     pub(crate) accesses: Vec<(u32, u32, Kind)>,

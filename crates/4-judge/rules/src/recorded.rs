@@ -28,7 +28,7 @@ pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: impl
         .with_trust([ns, total])
 }
 
-/// As [`lost`], but no more than the kernel takes beyond its nearest roof.
+/// As [`lost`], but at most the kernel's time beyond its nearest roof.
 pub(crate) fn lost_below_roof(
     evidence: &WorkloadEvidence<'_>,
     finding: Finding,

@@ -37,8 +37,8 @@ fn added_to(inst: &Inst) -> Option<RegRange> {
     is_read.then_some(*sum)
 }
 
-/// Another loop beside this one, before it in the code, adds to the same sums at least twice as much per
-/// iteration; or as much, and this one can be left after each part of it.
+/// True if an earlier sibling loop adds to the same sums at least twice as much per iteration; or as much, if
+/// this one can be left after each part of it.
 pub(crate) fn is_remainder(evidence: &KernelEvidence<'_>, id: u32) -> bool {
     let loops = &evidence.cfg.loops;
     let own = Sums::of(evidence, id);

@@ -83,7 +83,7 @@ impl<'a> TraceEvidence<'a> {
         TraceEvidence { ranks, names, matched, tuned: TunedProducts::default() }
     }
 
-    /// The same with what files of tunings know.
+    /// The same with the results of tuning files.
     pub fn with_tunings(mut self, files: &[Tunings<'_>]) -> Self {
         self.tuned = TunedProducts::of(files);
         self

@@ -42,7 +42,7 @@ pub(crate) fn at(file: &Tunings<'_>, line: u32) -> Place {
     Place { source, ..Place::default() }
 }
 
-/// A time in microseconds, for people.
+/// Formats a time in microseconds.
 pub(crate) fn time(us: f64) -> String {
     duration(us * 1e3)
 }

@@ -78,7 +78,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Issues one instruction. A wave goes on while the matrix unit works.
+    /// Issues one instruction. A wave continues while the matrix unit works.
     pub(crate) fn issue(&mut self, work: &Work, inst: &Inst) {
         match inst.class() {
             Class::Wait | Class::Control => {}

@@ -156,7 +156,7 @@ fn reached(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
 /// Part of the time from which on the limit that costs most is a warning.
 const WARNS: f64 = 0.15;
 
-/// The finding with the limit in front that costs most by simulation; as it is where none was simulated.
+/// The finding with the most expensive simulated limit first; unchanged if none was simulated.
 fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
     let Some(leading) = evidence.leading_limit() else { return finding };
     let part = evidence.timed(leading.limit.saved.part());

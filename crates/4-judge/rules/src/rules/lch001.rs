@@ -63,7 +63,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if stated.is_some() {
         findings.extend(uneven(evidence, target.simds_per_cu.value));
     }
-    // The place costs a look into the line table: only where there is something to say.
+    // The place needs a line-table lookup, so it is computed only for a finding.
     let place = || (!evidence.insts.is_empty()).then(|| evidence.place(0));
     Outcome::from_findings(
         findings.into_iter().map(|finding: Finding| finding.with_places(place())).collect(),

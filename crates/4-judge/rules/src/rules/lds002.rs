@@ -148,9 +148,9 @@ fn conflicts(evidence: &KernelEvidence<'_>, addresses: &Addresses, banks: u32) -
 /// Cycles of one access or of several.
 #[derive(Clone, Copy, Default)]
 struct Cycles {
-    /// As they are.
+    /// Actual cycles.
     taken: u32,
-    /// Without conflicts.
+    /// Cycles without conflicts.
     least: u32,
 }
 

@@ -103,7 +103,7 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
     ])
 }
 
-/// Conditions before an access that are looked at.
+/// Number of conditions before an access that are checked.
 const CONDITIONS: usize = 3;
 /// Instructions from the number of a lane to the branch on it.
 const NEAR: usize = 8;

@@ -122,8 +122,8 @@ struct Sum {
     parts: Option<Parts>,
 }
 
-/// The multiply-adds of a kernel by the innermost loop around them, in code order. Few instructions are one,
-/// so what a loop lacks is told by them before the loop is walked.
+/// The multiply-adds of a kernel by the innermost loop around them, in code order. Multiply-adds are rare, so
+/// checking them first rejects most loops before the loop is walked.
 struct Sums {
     by_loop: Vec<Vec<Sum>>,
 }
@@ -284,7 +284,7 @@ impl Registers {
     }
 }
 
-/// The registers of a run of VGPRs; none for other files.
+/// The registers of a run of VGPRs; empty for other files.
 fn vector_indices(range: RegRange) -> impl Iterator<Item = usize> {
     let is_vector = range.file == RegFile::Vgpr;
     range.indices().map(usize::from).filter(move |index| is_vector && *index < 256)
@@ -323,7 +323,8 @@ fn parts(inst: &Inst, row: &MultiplyAdd) -> Option<Parts> {
     Some(Parts { result, addend, factors: [halves(0, a), halves(1, b)] })
 }
 
-/// Too few registers of sums for a product: those that nothing but a multiply-add wrote in the iteration.
+/// True if too few accumulator registers exist for a matrix product: registers that only multiply-adds write
+/// in the iteration.
 fn has_few_sums(sums: &[Sum]) -> bool {
     let mut written = [false; 256];
     let mut carried = 0;

@@ -34,7 +34,7 @@ bench.
 The tuning guide on benchmarking matrix products: input values change power and with it the clock.
 ";
 
-/// Operators that fill with values that flatter, and those that do not.
+/// Operators that fill tensors with values that flatter a benchmark, and operators that do not.
 const FLATTER: [&str; 7] = [
     "aten::zeros",
     "aten::zero_",

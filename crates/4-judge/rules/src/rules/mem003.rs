@@ -114,7 +114,8 @@ fn scattered(
     for (access, key) in &accesses {
         arrays.entry((access.address.group(), *key)).or_default().insert(access.position, access.bytes);
     }
-    // Accesses of a group have the same lanes: those that begin at one place of a line touch as many.
+    // Accesses of a group have the same lanes: accesses that begin at the same offset in a line touch the
+    // same number of lines.
     let mut counted: HashMap<_, Option<Lines>> = HashMap::new();
     for (access, key) in &accesses {
         let place = access.position.rem_euclid(i64::from(line.max(1)));

@@ -38,11 +38,11 @@ up before it is displaced. Put workgroups that share data on the same die (XCD).
 The Omniperf training, exercise 5 (bytes from memory against the algorithm's); the IREE AMDGPU guide (cache lines).
 ";
 
-/// Most bytes of one access.
+/// Maximum bytes of one access.
 const ACCESS: f64 = 16.0;
-/// Times the wanted bytes from which on it is worth a word.
+/// Ratio to the requested bytes from which a finding is reported.
 const SURPLUS: f64 = 1.5;
-/// From which on it is a warning.
+/// Ratio from which it is a warning.
 const MUCH: f64 = 2.0;
 /// Times the L2's size a kernel must read.
 const BEYOND_L2: f64 = 4.0;

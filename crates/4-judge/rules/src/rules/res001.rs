@@ -87,7 +87,7 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
         return None;
     }
     let part = part(evidence, &sites);
-    // What runs once beside loops of work is seldom worth a change.
+    // Spills outside of loops are seldom worth a change if the kernel has loops.
     let part = if sites.in_loops() == 0 && !evidence.cfg.loops.is_empty() { part / 8.0 } else { part };
     let severity = match spills > 0 && sites.in_loops() > 0 {
         true if part >= SEVERE => Severity::Severe,

@@ -217,7 +217,7 @@ fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
     })
 }
 
-/// Waves per SIMD as people write them: `3`, `0.25`.
+/// Formats waves per SIMD: `3`, `0.25`.
 pub(crate) fn number(waves: f64) -> String {
     let text = format!("{waves:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

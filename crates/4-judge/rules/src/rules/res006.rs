@@ -108,7 +108,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// All functions called are known and have loops, beside which a call costs nothing.
+/// True if all called functions are known and have loops, so that the cost of a call is negligible.
 fn have_loops(evidence: &KernelEvidence<'_>) -> bool {
     evidence.calls.iter().all(|call| {
         let name = call.callee.as_deref();

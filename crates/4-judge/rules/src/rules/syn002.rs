@@ -58,7 +58,7 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `
 const WORTH: u32 = 16;
 /// Minimum share of the iteration to save, as a divisor.
 const WORTH_SHARE: f64 = 20.0;
-/// Instructions looked at behind a wait.
+/// Number of instructions checked after a wait.
 const AHEAD: usize = 256;
 /// Cycles from an LDS read to its result, where the target gives no figure.
 const LATENCY: u32 = 32;

@@ -43,7 +43,7 @@ The HIP programming manual on `__syncthreads()`: values of shared memory are vis
 and must not be overwritten before they have been read.
 ";
 
-/// An access of the LDS in a loop, its bytes known but for the wave's number.
+/// An LDS access in a loop whose bytes are known except for the wave's number.
 struct Known {
     at: u32,
     lanes: [u32; LANES],

@@ -1,4 +1,4 @@
-//! TRC005: ranks wait for one that comes late.
+//! TRC005: ranks wait for a late one.
 //!
 //! The rank that spends least time in a collective arrived last.
 

@@ -38,7 +38,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let Some(machine) = evidence.machine.filter(|it| it.target.is_some() || it.cu_count.is_some()) else {
         return Outcome::needs("the machine: --gpu");
     };
-    // AITER joins the tables of a family, so one that fits is enough.
+    // AITER joins the tables of a family, so one matching table is enough.
     let families: BTreeSet<&str> =
         evidence.files.iter().filter(|it| fits(it, machine)).filter_map(family).collect();
     let joined = |file: &Tunings<'_>| family(file).is_some_and(|it| families.contains(it));

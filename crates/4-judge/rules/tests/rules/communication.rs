@@ -1,4 +1,4 @@
-//! Rules on communication, on the shared files and on what is made here.
+//! Rules on communication, on the shared files and on made-up ones.
 
 use rules::{CommEvidence, check_comm};
 use trace::comm::{CommFile, RcclTest};

@@ -10,7 +10,7 @@ pub(crate) struct ByName<T> {
 }
 
 impl<T> ByName<T> {
-    /// None met yet.
+    /// Creates an empty table.
     pub(crate) fn of(timeline: &Timeline) -> Self {
         ByName { values: (0..timeline.names.len()).map(|_| None).collect() }
     }

@@ -11,7 +11,7 @@ use trace::{GpuKind, Name, Timeline};
 /// Collectives of one kind and size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CollectiveSum {
-    /// As the trace names it: `allreduce`.
+    /// Operation as named in the trace: `allreduce`.
     pub operation: String,
     /// Bytes of one rank's buffer; of gathering kinds, of all ranks' together.
     pub bytes: Option<u64>,

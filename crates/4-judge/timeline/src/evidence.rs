@@ -22,8 +22,8 @@ pub struct TimelineEvidence<'a> {
     pub overviews: Vec<Overview>,
     /// All GPUs together.
     pub total: Overview,
-    /// The same without what was launched before the trace began; absent where all was launched in it, or
-    /// nothing says.
+    /// The total without spans launched before the trace began; absent if all were launched in it, or if the
+    /// trace does not tell.
     pub linked: Option<Overview>,
     /// Kernels launched before the trace began, and copies and fills.
     pub stale: (u64, u64),
@@ -101,7 +101,7 @@ impl<'a> TimelineEvidence<'a> {
         self.total.sum
     }
 
-    /// Whether most launches were captured into a graph and ran elsewhere, so that idle time says nothing.
+    /// True if most launches were captured into a graph and ran elsewhere, so that idle time is meaningless.
     pub fn is_capture(&self) -> bool {
         self.launched.calls > 20 && self.launched.without_kernel * 2 > self.launched.calls
     }

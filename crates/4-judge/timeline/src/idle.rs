@@ -24,10 +24,10 @@ pub enum Why {
 }
 
 impl Why {
-    /// All, in the order of tables.
+    /// All reasons, in the order of tables.
     pub const ALL: [Why; 5] = [Why::Synchronised, Why::HostLate, Why::Launching, Why::Queued, Why::Unknown];
 
-    /// For people.
+    /// Display name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Why::Synchronised => "host waits for the GPU before it launches more",
@@ -53,7 +53,7 @@ pub struct Idle {
 /// Idle time by reason, and what the host did in it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct IdleTime {
-    /// By reason.
+    /// Idle time by reason.
     pub by_reason: BTreeMap<Why, Idle>,
     /// Calls the host waited in, ns.
     pub calls: Vec<(Name, i64, u64)>,

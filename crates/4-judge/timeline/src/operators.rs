@@ -123,7 +123,7 @@ fn python_lines(timeline: &Timeline, links: &Links) -> HashMap<usize, Name> {
     let mut by_thread: Vec<Vec<u32>> = vec![Vec::new(); timeline.threads.len()];
     for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Python) {
         let name = host.name[at];
-        // Functions of the framework say nothing about where a user's program called it.
+        // Functions of the framework do not show where a user's program called it.
         let is = user.get(name, || {
             let text = names.get(name);
             text.contains(".py(") && !text.starts_with("torch/") && !text.contains("site-packages/torch/")

@@ -37,7 +37,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Nothing runs, ns.
+    /// Idle time, ns.
     pub fn idle(&self) -> i64 {
         self.span - self.busy
     }
@@ -61,7 +61,7 @@ pub(crate) fn communication(timeline: &Timeline) -> Vec<bool> {
         .collect()
 }
 
-/// The time of each GPU, over the spans that `wanted` admits; GPUs by number.
+/// The time of each GPU, over the spans that `wanted` accepts; GPUs by number.
 pub fn overviews(timeline: &Timeline, wanted: &dyn Fn(usize) -> bool) -> Vec<Overview> {
     let communication = communication(timeline);
     let gpu = &timeline.gpu;
@@ -129,7 +129,7 @@ pub fn together(all: &[Overview]) -> Overview {
     out
 }
 
-/// Links and wanted spans: those that were launched within the trace.
+/// Overviews of the spans that were launched within the trace.
 pub fn linked(timeline: &Timeline, links: &Links) -> Vec<Overview> {
     overviews(timeline, &|at| !links.is_stale(at))
 }

@@ -9,7 +9,7 @@ use trace::{GpuKind, Name, Queue, Timeline};
 /// One stream or queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamTime {
-    /// Which.
+    /// Stream.
     pub queue: Queue,
     /// Kernels, copies and fills.
     pub spans: u64,
@@ -19,7 +19,7 @@ pub struct StreamTime {
     pub span: i64,
     /// Something of it runs, ns.
     pub busy: i64,
-    /// Nothing of it runs within its span, and something of another stream of the GPU does, ns.
+    /// Time within its span in which it is idle and another stream of the GPU is busy, ns.
     pub others: i64,
 }
 

@@ -141,7 +141,7 @@ impl Format {
         )
     }
 
-    /// Its name for people: `TunableOp results`.
+    /// Display name: `TunableOp results`.
     pub const fn name(self) -> &'static str {
         self.words().1
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Lines of a text that has a row per line.
 ///
 /// # Errors
-/// A text of more lines than a tuning database has, before any memory is taken for them.
+/// Fails if the text has more lines than a tuning database can have, before memory is allocated for them.
 pub(crate) fn count_lines(bytes: &[u8]) -> Result<usize, Error> {
     let most = MOST_ROWS + MOST_FLAWS;
     let count = memchr::memchr_iter(b'\n', bytes).take(most + 1).count();

@@ -31,7 +31,7 @@ pub struct Logic<'a> {
     pub defaults: &'a str,
     /// Solutions, in the order that the table of sizes counts them.
     pub solutions: Vec<Solution<'a>>,
-    /// The table of sizes, beside the rows.
+    /// The table of sizes, in addition to the rows.
     pub sizes: Vec<Size>,
     /// Bytes of the list of solutions, from its first line to the end of its last.
     pub(crate) solution_span: Range<usize>,
@@ -69,7 +69,7 @@ pub(crate) fn numbers(numbers: &[u64]) -> String {
 
 /// Keys by which equal kernels may differ.
 const NAMES: [&str; 4] = ["SolutionIndex", "SolutionNameMin", "KernelNameMin", "BaseName"];
-/// Keys that mean nothing where `StaggerU` is 0, with the value they get.
+/// Keys that have no effect if `StaggerU` is 0, with their normalized value.
 const STAGGER: [&str; 3] = ["StaggerUMapping", "StaggerUStride", "_staggerStrideShift"];
 
 /// A key with its value as text.

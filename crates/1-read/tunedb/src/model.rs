@@ -258,7 +258,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A row that says nothing but what it is.
+    /// A row with its line, span and kind only; all other fields are empty.
     pub fn new(line: u32, span: Range<usize>, kind: Kind, operation: impl Into<Cow<'a, str>>) -> Row<'a> {
         Row {
             line,
@@ -443,7 +443,7 @@ impl<'a> Tunings<'a> {
         self.flaws.iter().find(|flaw| flaw.spoils_row && flaw.line == line)
     }
 
-    /// The file's bytes, put together from the text of its rows and what is between them.
+    /// The file's bytes: the text of its rows and the text between them.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes.len());
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! Names of fused-MoE files: half of the key of what is in them.
+//! Names of fused-MoE files, which are half of the key of their entries.
 
 /// Facts in the name of a fused-MoE file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

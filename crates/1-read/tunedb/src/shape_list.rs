@@ -11,7 +11,7 @@ use crate::types::element;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Lines looked at to tell a list from other texts.
+/// Number of lines examined to distinguish a list from other texts.
 const HEAD: usize = 100;
 
 /// One product of a list.

@@ -54,7 +54,7 @@ pub(crate) fn cache<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Resul
     Ok(tunings)
 }
 
-/// A configuration as Triton prints it; what is null is left out.
+/// A configuration as Triton prints it; null values are left out.
 fn config_words(config: &Json<'_>) -> String {
     let members = config.object().unwrap_or_default();
     let kwargs = config.get("kwargs").and_then(Json::object).unwrap_or_default();

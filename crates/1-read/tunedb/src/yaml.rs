@@ -1,4 +1,4 @@
-//! YAML as a tree, for configurations that people write.
+//! YAML as a tree, for hand-written configurations.
 //!
 //! Aliases are refused and the number of values is bounded, so a short text cannot unfold into a long one.
 

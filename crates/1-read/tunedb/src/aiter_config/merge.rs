@@ -1,7 +1,8 @@
-//! Entries of one of AITER's Triton configurations put into another, whose text stays as it is elsewhere.
+//! Merges entries of one of AITER's Triton configurations into another, whose text is otherwise kept
+//! verbatim.
 //!
-//! The base is edited as text, so layout and whatever no reader knows stay; `M_LEQ_n` stay in rising order,
-//! then `M_GEQ_n`, and `any` stays last.
+//! The base is edited as text, so layout and unknown keys stay; `M_LEQ_n` stay in rising order, then
+//! `M_GEQ_n`, and `any` stays last.
 
 use super::{at_least, up_to};
 use crate::error::Error;
@@ -16,7 +17,7 @@ struct Edit {
     text: String,
 }
 
-/// Both documents, while one is put into the other.
+/// Both documents during a merge.
 struct Merge<'m> {
     base: &'m str,
     other: &'m str,
@@ -26,8 +27,8 @@ struct Merge<'m> {
     edits: Vec<Edit>,
 }
 
-/// The base with the entries of `other` that it lacks, and with those that both have and for whose path
-/// `takes` is true.
+/// The base plus the entries of `other` that it lacks. An entry that both have comes from `other` if `takes`
+/// is true for its path.
 ///
 /// # Errors
 /// Fails if a text is not a JSON object, or if a path is an entry in one text and a group of entries in the

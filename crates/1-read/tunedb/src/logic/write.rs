@@ -27,7 +27,7 @@ pub fn compose(
     write_solutions(&mut out, logic.form, solutions);
     out.push_str(&base[first.end..second.start]);
     if sizes.is_empty() && logic.sizes.is_empty() {
-        // A file without sizes says so in its own way.
+        // A file without sizes has its own notation for that.
         out.push_str(&base[second.clone()]);
     } else {
         write_sizes(&mut out, logic.form, sizes);

@@ -12,16 +12,16 @@ const WIDEST: u64 = 16;
 /// Direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// To registers.
+    /// Global memory to registers.
     Load,
-    /// From registers.
+    /// Registers to global memory.
     Store,
     /// From global memory to the LDS, past the registers.
     LoadToLds,
 }
 
 impl Direction {
-    /// For people.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Load => "load",
@@ -34,7 +34,7 @@ impl Direction {
 /// A load or store of a tensor.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Access {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Load or store.
     pub direction: Direction,
@@ -50,7 +50,7 @@ pub struct Access {
     pub row_bytes: Option<u64>,
     /// It has a mask.
     pub masked: bool,
-    /// It goes by a buffer descriptor.
+    /// The access uses a buffer descriptor.
     pub buffer: bool,
     /// The address comes from memory: of another load.
     pub indirect: bool,
@@ -61,7 +61,7 @@ pub struct Access {
 /// An atomic on global memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Atomic {
-    /// Where.
+    /// Position.
     pub at: At,
     /// `fadd`, `max`, `cas`.
     pub operation: String,
@@ -144,7 +144,7 @@ fn value_text(tensor: &Tensor) -> String {
     tensor.text.replace("!tt.ptr<", "").replace('>', "")
 }
 
-/// Elements beside each other in a lane's registers, along the fastest dimension.
+/// Adjacent elements in a lane's registers, along the fastest dimension.
 fn neighbours(tensor: &Tensor) -> Option<u64> {
     let layout = tensor.layout.as_deref()?;
     let bases = linear(layout, &tensor.shape)?;

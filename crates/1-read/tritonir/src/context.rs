@@ -9,7 +9,7 @@ pub struct At {
     pub line: u32,
     /// Name of the operation.
     pub op: String,
-    /// Python file, as the compiler wrote it; empty where unknown.
+    /// Python file, as the compiler wrote it; empty if unknown.
     pub file: String,
     /// Python line of the kernel; 0 where unknown.
     pub source_line: u32,

@@ -86,7 +86,8 @@ pub fn between(from: &Tensor, to: &Tensor, style: ScratchStyle) -> Exchange {
     if source.register == target.register { Exchange::Nothing } else { Exchange::Registers }
 }
 
-/// Lists of bases that mean the same; trailing bits of one of them may be missing where there is one wave.
+/// True if two lists of bases are equivalent; trailing zero bits may be missing in one of them, as with one
+/// wave.
 fn same_steps(a: &[Vec<u32>], b: &[Vec<u32>]) -> bool {
     let zero = |it: &Vec<u32>| it.iter().all(|it| *it == 0);
     let longest = a.len().max(b.len());
@@ -109,8 +110,8 @@ pub(crate) fn scratch_bytes(from: &Tensor, to: &Tensor, style: ScratchStyle) -> 
     Some(elements * bits / 8)
 }
 
-/// Register bits that mean the same on both sides, beyond those that one access moves, are done one after the
-/// other in the same bytes (Triton 3.5 and newer).
+/// Register bits that are equal on both sides, beyond the bits that one access moves, are processed one after
+/// the other in the same bytes (Triton 3.5 and newer).
 fn swizzled_elements(from: &Tensor, source: &Bases, target: &Bases, bits: u64) -> u64 {
     let shared =
         source.register.iter().filter(|it| it.iter().any(|it| *it != 0) && target.register.contains(it));

@@ -8,7 +8,7 @@ use crate::types::Type;
 /// A `tt.dot`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dot {
-    /// Where.
+    /// Position.
     pub at: At,
     /// M, N and K of the tile.
     pub mnk: [u64; 3],

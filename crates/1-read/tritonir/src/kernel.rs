@@ -50,17 +50,17 @@ impl Form {
 /// A change of layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conversion {
-    /// Where.
+    /// Position.
     pub at: At,
     /// `64x64xf16`.
     pub shape: String,
     /// Kinds of the layouts: `amd_mfma`, `blocked`.
     pub kinds: (String, String),
-    /// From results of matrix instructions.
+    /// The source holds results of matrix instructions.
     pub from_mfma: bool,
     /// Implementation.
     pub exchange: Exchange,
-    /// Its value goes to a store or an atomic without more arithmetic.
+    /// Store or atomic that the value reaches without more arithmetic.
     pub feeds_store: Option<Sink>,
     /// The value converted is a transposed one, or comes from the LDS: the IR operation that made it.
     pub of: Option<String>,
@@ -78,7 +78,7 @@ pub enum Sink {
 /// A reduction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reduction {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Dimension.
     pub axis: u32,
@@ -89,7 +89,7 @@ pub struct Reduction {
 /// A `tt.trans`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transpose {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Type of the operand: `64x64xf16`.
     pub shape: String,
@@ -97,9 +97,9 @@ pub struct Transpose {
     pub of_buffer: bool,
     /// Its operand is a value read from memory without arithmetic between: `tt.load` or a buffer load.
     pub of_load: bool,
-    /// It goes to a matrix product without arithmetic between.
+    /// The result reaches a matrix product without arithmetic between.
     pub to_dot: bool,
-    /// It, or what is computed from it, is a factor of a matrix product.
+    /// The result, or a value computed from it, is a factor of a matrix product.
     pub reaches_dot: bool,
     /// A conversion through the LDS follows it.
     pub through_lds: bool,
@@ -373,7 +373,8 @@ fn before(context: &Context<'_, '_>, op: OpId) -> bool {
     false
 }
 
-/// A value goes to a matrix product with only such operations between; with any where none is named.
+/// True if a value reaches a matrix product through only the operations in `between`; through any if the list
+/// is empty.
 fn after(context: &Context<'_, '_>, op: OpId, between: &[&str]) -> bool {
     let mut seen = BTreeSet::from([op]);
     let mut open: Vec<OpId> = vec![op];

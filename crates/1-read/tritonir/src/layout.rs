@@ -31,7 +31,7 @@ pub enum Layout {
         shape: Vec<u32>,
         /// Adjacent elements of a lane run along N, not along M.
         transposed: bool,
-        /// Tiles of one wave beside each other, per dimension; empty for one.
+        /// Adjacent tiles of one wave, per dimension; empty for one.
         tiles_per_warp: Vec<u32>,
     },
     /// Factor of a matrix product.
@@ -54,7 +54,7 @@ pub enum Layout {
     Linear(Bases),
     /// In the LDS, rows permuted so that columns are read without conflicts.
     Swizzled {
-        /// Elements that stay beside each other.
+        /// Number of elements that stay adjacent.
         vec: u32,
         /// Rows with the same permutation.
         per_phase: u32,
@@ -79,11 +79,11 @@ pub enum Layout {
 /// Coordinates that each bit of register, lane and wave number adds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bases {
-    /// By register bit.
+    /// Basis of each register bit.
     pub register: Vec<Vec<u32>>,
-    /// By lane bit.
+    /// Basis of each lane bit.
     pub lane: Vec<Vec<u32>>,
-    /// By wave bit.
+    /// Basis of each wave bit.
     pub warp: Vec<Vec<u32>>,
 }
 

@@ -1,8 +1,8 @@
-//! Buffers in the LDS: how large, live from where to where, at which offset; in sum what a launch asks for.
+//! Buffers in the LDS: size, live range and offset; their total is the LDS that a launch requests.
 //!
 //! Sizes and offsets are computed as Triton's own allocation does (intervals of operations, first fit by
-//! colours), so that the sum equals `shared` of the JSON beside the IR. Where the IR is a dump made after
-//! that allocation, its offsets are taken.
+//! colours), so that the sum equals `shared` in the IR's JSON file. If the IR is a dump made after that
+//! allocation, its offsets are used.
 
 mod allocate;
 mod live;
@@ -31,7 +31,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// For people.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Allocation => "buffer",
@@ -66,7 +66,7 @@ pub struct LdsBuffer {
 /// The LDS of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LdsAccount {
-    /// In the order of the text.
+    /// Buffers in text order.
     pub buffers: Vec<LdsBuffer>,
     /// Bytes a workgroup takes; the reason where an operation is met whose demand is not known.
     pub total: Result<u64, String>,
@@ -217,7 +217,7 @@ pub fn buffer_bytes(buffer: &Tensor) -> Option<u64> {
     Some(all.checked_mul(u64::from(buffer.element.bits()?))?.div_ceil(8))
 }
 
-/// Whether a `tt.reduce` goes over waves, and what it stores for that.
+/// LDS that a `tt.reduce` across waves stores its partial results in.
 fn reduction<'m>(
     module: &'m Module<'_>,
     function: &'m Function<'_>,

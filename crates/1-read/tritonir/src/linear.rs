@@ -6,7 +6,7 @@
 
 use crate::layout::{Bases, Layout};
 
-/// More dimensions than any tensor has.
+/// Maximum number of dimensions.
 const MOST_DIMENSIONS: usize = 8;
 /// Longest extent, as a power of two.
 const MOST_BITS: u32 = 30;
@@ -78,7 +78,7 @@ fn of(layout: &Layout, shape: &[u32]) -> Option<Bases> {
 
 /// Registers and lanes that hold the result of one matrix instruction: 4 adjacent rows per lane.
 fn result_tile(tile: &mut Tile, m: u32, n: u32, transposed: bool) -> Option<()> {
-    // Along M for what is not transposed.
+    // A result that is not transposed runs along M.
     let (rows, columns) = if transposed { (1, 0) } else { (0, 1) };
     tile.step(Of::Register, rows, 4)?;
     match (m, n) {
@@ -166,7 +166,7 @@ impl Tile {
         }
     }
 
-    /// `count` of something, beside each other along a dimension.
+    /// Adds `count` adjacent registers, lanes or waves along a dimension.
     fn step(&mut self, of: Of, dim: usize, count: u32) -> Option<()> {
         if !count.is_power_of_two() {
             return None;
@@ -198,7 +198,7 @@ impl Tile {
         Some(())
     }
 
-    /// Repeats in more registers what is smaller than the tensor, and folds what is larger.
+    /// Repeats a smaller layout in more registers up to the tensor's shape, and folds a larger one.
     fn fill(mut self, shape: &[u32], order: &[u32]) -> Option<Bases> {
         for dim in order {
             let dim = usize::try_from(*dim).ok()?;
@@ -231,7 +231,7 @@ impl Bases {
         1 << self.register.iter().filter(|it| it.iter().any(|it| *it != 0)).count().min(40)
     }
 
-    /// Elements beside each other along a dimension in a lane's first registers.
+    /// Number of adjacent elements along a dimension in a lane's first registers.
     pub fn contiguous(&self, dim: usize) -> u64 {
         let mut run = 1u64;
         for basis in &self.register {
@@ -247,7 +247,7 @@ impl Bases {
         run
     }
 
-    /// Elements of a lane beside each other along a dimension, in whatever registers.
+    /// Number of adjacent elements of a lane along a dimension, in any registers.
     pub fn contiguous_in_any_order(&self, dim: usize) -> u64 {
         let mut run = 1u64;
         let has = |run: u64| {

@@ -18,7 +18,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// As people read it.
+    /// Display text.
     pub fn text(&self) -> String {
         match self {
             Bound::Constant(it) => it.to_string(),
@@ -30,7 +30,7 @@ impl Bound {
 /// A loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loop {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Nesting depth, from 1.
     pub depth: u32,
@@ -38,7 +38,7 @@ pub struct Loop {
     pub parent: Option<usize>,
     /// Lines of the text it covers.
     pub lines: (u32, u32),
-    /// From, to, step; `None` for `scf.while`.
+    /// Lower bound, upper bound, step; `None` for `scf.while`.
     pub bounds: Option<[Bound; 3]>,
     /// `num_stages` of `tl.range`, where the loop still has it.
     pub stages: Option<i64>,
@@ -65,7 +65,7 @@ pub struct Loop {
 /// A load in a loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoopLoad {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Iterations between the load and the matrix product it is for; `None` where it is for none.
     pub to_dot: Option<u32>,
@@ -73,7 +73,7 @@ pub struct LoopLoad {
     pub to_use: Option<u32>,
     /// Its value is an address, or part of one, for another load.
     pub is_address: bool,
-    /// It goes straight to the LDS.
+    /// The load writes directly to the LDS.
     pub to_lds: bool,
 }
 
@@ -166,7 +166,7 @@ fn bounds(context: &Context<'_, '_>, id: OpId) -> Option<[Bound; 3]> {
 /// Maximum depth of the expression of a bound; deeper parts are shown by name.
 const MOST_NESTED: u32 = 3;
 
-/// A value as people would write it: `K - 64`.
+/// A value as a readable expression: `K - 64`.
 fn expression(context: &Context<'_, '_>, value: ValueId, depth: u32) -> String {
     if let Some(constant) = context.constant(value) {
         return constant.to_string();

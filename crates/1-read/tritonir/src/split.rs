@@ -41,7 +41,7 @@ pub(crate) fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The parts between commas outside of brackets, trimmed; none for an empty text.
+/// The parts between commas outside of brackets, trimmed; empty for an empty text.
 pub(crate) fn commas(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text).filter(|it| !it.trim().is_empty());
     std::iter::from_fn(move || {

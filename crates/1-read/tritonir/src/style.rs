@@ -12,7 +12,7 @@ pub enum ScratchStyle {
 }
 
 impl ScratchStyle {
-    /// By the version that the JSON beside the IR has: `3.6.0`, `3.9.0+git…`.
+    /// Style by the compiler version in the IR's JSON file: `3.6.0`, `3.9.0+git…`.
     pub fn of_version(version: &str) -> Option<ScratchStyle> {
         let mut numbers = version.split(['.', '+']).map_while(|it| it.parse::<u32>().ok());
         let version = (numbers.next()?, numbers.next()?);

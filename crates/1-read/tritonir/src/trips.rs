@@ -17,7 +17,7 @@ pub struct RoundTrips {
     pub first: At,
     /// Position of the store that begins the second.
     pub second: At,
-    /// `64x64xf16`: what goes the second time.
+    /// Type of the value on its second trip: `64x64xf16`.
     pub shape: String,
     /// Bytes of it.
     pub bytes: u64,

@@ -87,7 +87,7 @@ fn starts(requests: &[&Request]) -> Vec<u64> {
     offsets
 }
 
-/// For each the others it shares bytes with at the same time.
+/// For each buffer, the buffers whose bytes and live range overlap with it.
 fn clashes(requests: &[&Request], offsets: &[u64]) -> Vec<Vec<usize>> {
     let bytes = |at: usize| {
         let offset = offsets.get(at).copied().unwrap_or(0);
@@ -103,7 +103,7 @@ fn clashes(requests: &[&Request], offsets: &[u64]) -> Vec<Vec<usize>> {
     all.clone().map(of).collect()
 }
 
-/// Moves those that clash above the ones they clash with, one colour after the other.
+/// Moves clashing buffers above the ones they clash with, one colour after the other.
 fn bump(requests: &[&Request], clashes: &[Vec<usize>], offsets: &mut [u64]) {
     let mut colours: Vec<Option<usize>> = vec![None; requests.len()];
     if let Some(first) = colours.first_mut() {

@@ -1,4 +1,4 @@
-//! Files beside the counters that have lines about dispatches.
+//! Side files of the counters that have lines about dispatches.
 //!
 //! A file declares its columns and the type of a line; a line without a dispatch of the recording, or one
 //! that its reader rejects, is skipped and counted.
@@ -19,7 +19,7 @@ pub(crate) struct ByDispatch {
     pub(crate) file: &'static str,
     /// Columns of text.
     pub(crate) texts: &'static [&'static str],
-    /// Columns of numbers, beside the dispatch.
+    /// Columns of numbers, other than the dispatch.
     pub(crate) numbers: &'static [&'static str],
     /// Columns of both kinds that may be absent.
     pub(crate) optional: &'static [&'static str],
@@ -47,8 +47,8 @@ impl<'a> Line<'a> {
 }
 
 impl ByDispatch {
-    /// Reads the file, if there is one, and gives each line to `take` with the row of its dispatch; `take`
-    /// gives back nothing where it cannot use a line.
+    /// Reads the file, if it exists, and passes each line to `take` with the row of its dispatch; `take`
+    /// returns `None` if it cannot use a line.
     pub(crate) fn read(
         &self,
         files: &Files<'_>,

@@ -105,7 +105,8 @@ pub(crate) fn form(bytes: &[u8]) -> Option<Form> {
     Form::of(&head)
 }
 
-/// Undoes gzip. The result grows as it is produced and stops at the limit, whatever the packed data claim.
+/// Decompresses gzip. The result grows as it is produced and stops at the limit, regardless of the size that
+/// the data claim.
 fn unpack(file: &str, packed: &[u8], limit: u64) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     let mut reader = flate2::read::MultiGzDecoder::new(packed).take(limit.saturating_add(1));

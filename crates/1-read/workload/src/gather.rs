@@ -75,7 +75,7 @@ pub(crate) struct Gather {
     /// execution, counter, value
     cells: Vec<(u32, u32, f64)>,
     last: Option<(ExecutionKey, u32)>,
-    /// The run that each repeats, of those that repeat one.
+    /// For each repeated run, the run it repeats.
     first_of: BTreeMap<u32, u32>,
     /// Counters have a row for each instance of their block, which are meant to be added up.
     pub(crate) by_instance: bool,

@@ -23,7 +23,7 @@ const DISPATCH: &[(&str, &[&str])] = &[
     ("Counter_Value", &["counter_value"]),
 ];
 
-/// Columns that say nothing about the kernel: bookkeeping of the profiler.
+/// Columns without information about the kernel: bookkeeping of the profiler.
 const BOOKKEEPING: &[&str] = &[
     "queue_id",
     "queue_index",

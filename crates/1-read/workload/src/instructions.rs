@@ -112,9 +112,9 @@ impl InstructionRow {
 pub struct KernelRun {
     /// Kernel as shown.
     pub kernel: String,
-    /// Its linker name; empty where the recording does not say.
+    /// Its linker name; empty if not recorded.
     pub symbol: String,
-    /// Hash of the code object; empty where the recording does not say.
+    /// Hash of the code object; empty if not recorded.
     pub code: String,
     /// Dispatches summed.
     pub dispatches: u64,

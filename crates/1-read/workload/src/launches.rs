@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Name of the file.
 pub const LAUNCHES_FILE: &str = "pmc_launches.jsonl";
 
-/// Most bytes of a line.
+/// Maximum bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Annotation of one launch, or of a configuration that cannot be launched.
@@ -28,7 +28,7 @@ pub struct LaunchNote {
     pub file: String,
     /// Line of the source.
     pub line: u32,
-    /// Folder with what the compiler made of it, IR and code; empty where that is not known.
+    /// Folder with the compiler's output, IR and code; empty if unknown.
     pub compiled: String,
     /// Compile-time values, in the program's order: `BLOCK_SIZE`, `num_warps`.
     pub configuration: Vec<(String, String)>,

@@ -76,7 +76,7 @@ mod tests {
                 "SQC_DCACHE_INFLIGHT_LEVEL,SQC_DCACHE_INFLIGHT_LEVEL_ACCUM",
             ),
             ("SQ_INST_LEVEL_LDS,SQ_ACCUM_PREV_HIRES.1_3", "SQ_INST_LEVEL_LDS,SQ_INST_LEVEL_LDS_ACCUM"),
-            // After anything else nobody can say what it sums.
+            // After any other counter, the summed level is unknown.
             (
                 "SQ_LEVEL_WAVES,SQ_WAVES,SQ_ACCUM_PREV_HIRES_8",
                 "SQ_LEVEL_WAVES,SQ_WAVES,SQ_ACCUM_PREV_HIRES_8",

@@ -91,7 +91,7 @@ pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_ro
 use folder::Files;
 use problem::Problems;
 
-/// Bounds on what is read.
+/// Limits of reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes one packed file may unpack to.

@@ -20,10 +20,10 @@ pub const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
 /// Name under which the times of dispatches are marked.
 pub const TIME: &str = "time";
 
-/// Word for what is modelled and was compared only where it is 0.
+/// Word for a modelled quantity that was only compared where it is 0.
 const ZERO: &str = "zero";
 
-/// Most quantities that are read.
+/// Maximum number of quantities.
 const MOST: usize = 1 << 16;
 
 /// The marks of a recording, by quantity: a counter, or [`TIME`].

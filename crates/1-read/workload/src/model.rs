@@ -13,7 +13,7 @@ use std::hash::Hash;
 pub enum Generation {
     /// A folder with a wide `pmc_perf.csv`, one column per counter, with Omniperf 1.x header names.
     Omniperf1,
-    /// The same with the header names of Omniperf 2.x and rocprof-compute.
+    /// The same layout with the header names of Omniperf 2.x and rocprof-compute.
     Wide,
     /// A folder with a long `pmc_perf.csv`, one row per dispatch and counter.
     Long,
@@ -32,7 +32,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// As said to a user.
+    /// Display text.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Omniperf1 => "Omniperf 1.x folder",
@@ -231,7 +231,7 @@ impl Counters {
     }
 
     /// A counter of the main run as one pass read it. Of a counter that several passes read, `get` has the
-    /// first; the others are kept of those that count time (`GRBM_…`).
+    /// first; later readings are kept only for counters of time (`GRBM_…`).
     pub fn get_in_pass(&self, pass: u16, name: &str) -> Option<&Values> {
         match self.get(name).filter(|counter| counter.pass == Some(pass)) {
             Some(counter) => Some(&counter.values),
@@ -304,8 +304,8 @@ pub fn plain_kernel_name(name: &str) -> &str {
     [" [clone .kd]", " (.kd)", ".kd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name).trim_end()
 }
 
-/// Numbers in `all` of one recording's kernels; new ones are added. `known` has the numbers of those that are
-/// there.
+/// Numbers of one recording's kernels in `all`; new ones are added. `known` maps the existing ones to their
+/// numbers.
 pub(crate) fn numbered<K: Clone + Eq + Hash>(
     own: &[K],
     known: &mut HashMap<K, u32>,

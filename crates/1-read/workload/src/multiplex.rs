@@ -137,7 +137,7 @@ struct Mean {
     mean: f64,
     /// Number of dispatches.
     count: usize,
-    /// Its standard error, where there is more than one.
+    /// Its standard error, if there is more than one dispatch.
     error: Option<f64>,
 }
 
@@ -167,7 +167,7 @@ impl Errors {
         }
     }
 
-    /// In words.
+    /// Display text.
     fn describe(&mut self) -> String {
         self.known.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
         let unknown = match self.unknown {

@@ -35,7 +35,7 @@ pub fn is_level_file(name: &str) -> bool {
 /// Kinds of files, by the start of their names: `counters_PASS_PROCESS.csv`.
 pub(crate) const KINDS: [&str; 3] = ["counters", "dispatch", "kernel_symbols"];
 
-/// Kind, pass and process of a file, or nothing where its name is another.
+/// Kind, pass and process of a file; `None` if the name has another form.
 pub(crate) fn native_file(name: &str) -> Option<(usize, &str, u64)> {
     let last = name.rsplit('/').next().unwrap_or(name);
     let stem = last.strip_suffix(".csv")?;

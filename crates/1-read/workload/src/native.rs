@@ -18,7 +18,7 @@ use crate::table::{self, Table, Want};
 use crate::times::Time;
 use std::collections::{BTreeMap, HashMap};
 
-/// End of the name of the file with counters beside a rocpd database of the same process.
+/// End of the name of the counter file that accompanies a rocpd database of the same process.
 pub(crate) const BESIDE: &str = "_native_counter_collection.csv";
 
 /// Columns of text; all others are numbers or times.

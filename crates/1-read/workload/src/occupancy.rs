@@ -15,7 +15,7 @@ pub const OCCUPANCY_FILE: &str = "pmc_occupancy.csv";
 /// Its header.
 pub const OCCUPANCY_HEADER: &str = "Dispatch_ID,Kernel_Name,Waves,Compute_Units";
 
-/// Most parts of a dispatch that are read.
+/// Maximum number of parts of a dispatch.
 const MOST: usize = 1 << 12;
 
 /// Waves in flight over the time of a dispatch.

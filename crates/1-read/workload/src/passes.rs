@@ -137,7 +137,7 @@ pub fn natural(name: &str) -> impl Ord + use<> {
     for c in name.chars() {
         match (pieces.last_mut(), c.is_ascii_digit()) {
             (Some(Piece::Number(digits, number)), true) => {
-                // Zeros in front say nothing of the size.
+                // Leading zeros do not change the value.
                 if number == "0" {
                     number.clear();
                     *digits = 0;

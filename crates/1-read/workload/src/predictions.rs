@@ -21,7 +21,7 @@ pub const PREDICTIONS_HEADER: &str = "Dispatch_ID,Kernel_Name,Kind,Name,Title,Ti
 const LIMIT: &str = "limit";
 const CHANGE: &str = "what-if";
 
-/// Most limits and changes that are read: each is a column.
+/// Maximum number of limits and changes: each is a column.
 const MOST: usize = 256;
 
 /// Times of the dispatches with one limit lifted, or with one change.
@@ -29,9 +29,9 @@ const MOST: usize = 256;
 pub struct Prediction {
     /// A limit of the GPU is lifted; otherwise something is changed.
     pub lifted: bool,
-    /// Which: `lds-conflicts`, `vgpr=96`.
+    /// Name: `lds-conflicts`, `vgpr=96`.
     pub name: String,
-    /// For people: `no LDS bank conflicts`.
+    /// Display text: `no LDS bank conflicts`.
     pub title: String,
     /// Nanoseconds by dispatch.
     pub times: Values,
@@ -50,7 +50,7 @@ pub struct PredictionLine<'a> {
     pub lifted: bool,
     /// Name of the limit or change.
     pub name: &'a str,
-    /// For people.
+    /// Display text.
     pub title: &'a str,
     /// Time.
     pub nanoseconds: u64,

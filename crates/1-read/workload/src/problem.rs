@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Severity {
     /// Something to know that costs nothing.
     Info,
-    /// The recording is usable as it is; some values cannot be computed or need care.
+    /// The recording is usable, but some values cannot be computed or need care.
     Warning,
     /// Part of the input was unreadable and is left out; a command should end with exit code 1.
     Error,
@@ -56,7 +56,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Nothing can be read.
+/// The input is unusable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// the folder is empty
@@ -184,7 +184,7 @@ pub enum Error {
     Unreadable {
         /// File.
         file: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// gzip data is damaged or too large
@@ -192,7 +192,7 @@ pub enum Error {
     Gzip {
         /// File.
         file: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// the database does not contain a recording

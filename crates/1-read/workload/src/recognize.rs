@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
 
-/// Tables beside the counters that we write: some have a line per dispatch too.
+/// Side files that we write: some have a line per dispatch too.
 const BESIDE_COUNTERS: [&str; 6] =
     [SPREADS_FILE, SHARES_FILE, PREDICTIONS_FILE, INSTRUCTIONS_FILE, MARKS_FILE, OCCUPANCY_FILE];
 
@@ -60,8 +60,8 @@ pub fn has_counters(begin: &[u8]) -> bool {
     folder::form(begin).is_some_and(|form| form != Form::Dispatches)
 }
 
-/// Whether a file of this name holds dispatches of a recording: the folder that has it is one. Other names
-/// say nothing.
+/// True if a file of this name holds dispatches of a recording, so that its folder is one. Other names are
+/// inconclusive.
 pub fn holds_dispatches(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     last(name) == "pmc_perf.csv"
@@ -126,7 +126,7 @@ pub(crate) fn read(files: &Files<'_>) -> Result<Workload, Error> {
 struct Tables {
     /// Rows of dispatches and counters.
     long: Vec<String>,
-    /// The same without what the dispatches are.
+    /// Rows of counters without descriptions of their dispatches.
     alone: Vec<String>,
     /// Rows of dispatches with counters.
     wide: Vec<String>,
@@ -256,14 +256,14 @@ fn nothing_whole(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> 
     Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
 }
 
-/// Names files whose counters nobody read.
+/// Reports files whose counters no reader used.
 fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
     let known: BTreeSet<&str> = w.counters.iter().map(|counter| counter.name.as_str()).collect();
     let sources: BTreeSet<&str> = w.sources.iter().map(String::as_str).collect();
     let mut found = Vec::new();
     for name in tables.counted().filter(|name| !sources.contains(name.as_str())) {
         let own = counted_in(files, name);
-        // A level at the end of a dispatch says nothing beside its sum over cycles.
+        // A level at the end of a dispatch is meaningless next to its sum over cycles.
         let is_known =
             |it: &String| known.contains(it.as_str()) || known.contains(format!("{it}_ACCUM").as_str());
         let new: Vec<String> = own.into_iter().filter(|it| !is_known(it)).collect();

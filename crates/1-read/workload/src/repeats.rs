@@ -30,11 +30,11 @@ pub struct Spread {
     pub dispatches: u32,
     /// Largest minus smallest value as a share of the median: the median over dispatches.
     pub typical: f64,
-    /// The same of the dispatch where it is largest.
+    /// Spread of the dispatch with the largest.
     pub most: f64,
 }
 
-/// Columns of runs beside the first ones.
+/// Columns of repeated runs.
 pub(crate) struct Repeats {
     rows: usize,
     /// For each run, the run that it repeats.
@@ -122,7 +122,7 @@ impl Repeats {
         out.into_iter().map(|(pass, times)| (pass, values(&times))).collect()
     }
 
-    /// Counters in other passes than the one that counts, by pass and counter: medians over the runs of each.
+    /// Counters in passes other than the main one, by pass and counter: medians over the runs of each.
     pub(crate) fn other_passes(&self, origin: &[Option<u16>], passes: &[u16]) -> Vec<((u16, usize), Values)> {
         let mut by_pass: BTreeMap<(u16, usize), Vec<&[f64]>> = BTreeMap::new();
         for ((run, counter), column) in &self.columns {
@@ -169,7 +169,7 @@ fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<RowSpread>) {
         let Some(middle) = median(&mut cells) else { return (f64::NAN, None) };
         let (least, most) = (cells[0], cells[cells.len() - 1]);
         let share = if most == least { 0.0 } else { (most - least) / middle.abs() };
-        // Where the median is 0 and not all are, a share says nothing.
+        // If the median is 0 and not all values are, the relative spread is undefined.
         (middle, (cells.len() > 1 && share.is_finite()).then_some((cells.len() as u32, share)))
     };
     (0..rows).map(one).unzip()

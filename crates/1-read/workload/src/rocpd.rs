@@ -103,7 +103,7 @@ pub(crate) fn databases(
     Ok(w)
 }
 
-/// The file with counters that a process wrote beside its database:
+/// The counter file that a process wrote in addition to its database:
 /// `out/pmc_1/7_native_counter_collection.csv` of `out/pmc_1/host/7_results.db`.
 fn native_counters(files: &Files<'_>, database: &str) -> Option<String> {
     let (mut folder, file) = database.rsplit_once('/').unwrap_or(("", database));
@@ -179,8 +179,8 @@ impl Database<'_> {
         Ok((rows, agent(&db)))
     }
 
-    /// Adds the counters of the file beside the database to its dispatches. What the database has itself
-    /// stays.
+    /// Adds the counters of the database's side file to its dispatches. Counters of the database take
+    /// precedence.
     fn add_beside(
         &self,
         (gather, part): (&mut Gather, Part),

@@ -73,7 +73,7 @@ fn agents(files: &Files<'_>, of: &str, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     let alike = |name: &str| name.bytes().zip(of.bytes()).take_while(|(a, b)| a == b).count();
     let found = files.names().filter(|n| n.ends_with("agent_info.csv"));
-    // The first of those that are alike.
+    // The first of equally similar names.
     let found = found.reduce(|best, name| if alike(name) > alike(best) { name } else { best });
     let Some(name) = found.map(str::to_string) else {
         problems.warn(

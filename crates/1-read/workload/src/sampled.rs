@@ -12,7 +12,7 @@ pub enum SamplingMethod {
 }
 
 impl SamplingMethod {
-    /// As said to a user.
+    /// Display text.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::HostTrap => "host trap",
@@ -36,7 +36,7 @@ pub const SAMPLE_STALLS: [(&str, &str); 10] = [
     ("sleep", "SLEEP_WAIT"),
 ];
 
-/// The reason a profiler names, as a place in [`SAMPLE_STALLS`]; a name that is not known is the first.
+/// Index in [`SAMPLE_STALLS`] of the reason that a profiler names; 0 for an unknown name.
 pub(crate) fn stall_reason(name: &str) -> usize {
     let name = name.rsplit("NOT_ISSUED_REASON_").next().unwrap_or(name).trim();
     SAMPLE_STALLS.iter().position(|(_, known)| known.eq_ignore_ascii_case(name)).unwrap_or(0)
@@ -89,7 +89,7 @@ impl SampleCounts {
 pub struct SampledInstruction {
     /// Virtual address in the code object; absent in CSV files, which do not say it.
     pub address: Option<u64>,
-    /// Its text; empty where it is not recorded.
+    /// Its text; empty if not recorded.
     pub text: String,
     /// Source file and line as recorded, `a.cpp:12`; empty without debug information.
     pub source: String,
@@ -100,7 +100,7 @@ pub struct SampledInstruction {
 pub struct SampledKernel {
     /// Name as recorded.
     pub name: String,
-    /// Linker name; empty where it is not recorded.
+    /// Linker name; empty if not recorded.
     pub symbol: String,
 }
 
@@ -154,7 +154,7 @@ impl Samples {
         self.rows.iter().map(|row| row.counts.samples).sum()
     }
 
-    /// Sums over the kernels and dispatches that `wanted` selects, kernels of most samples first.
+    /// Sums over the kernels and dispatches that `wanted` selects, kernels with most samples first.
     pub fn by_kernel(&self, wanted: &dyn Fn(&SampledKernel, u64) -> bool) -> Vec<KernelSamples> {
         let mut out: Vec<KernelSamples> = self
             .kernels

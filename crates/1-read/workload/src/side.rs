@@ -244,7 +244,7 @@ pub(crate) fn multiply_sizes(table: &mut table::Table) {
     }
 }
 
-/// Reports dispatches that met no partner in another run.
+/// Reports dispatches without a counterpart in another run.
 pub(crate) fn report(file: &str, met: &join::Match, consequence: &str, problems: &mut Problems) {
     if met.alone > 0 {
         problems.warn(

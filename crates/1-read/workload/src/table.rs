@@ -16,7 +16,7 @@ pub(crate) const MAX_COLUMNS: usize = 65_536;
 /// Treatment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Want {
-    /// Not needed.
+    /// The column is not needed.
     Skip,
     /// Numbers.
     Number,

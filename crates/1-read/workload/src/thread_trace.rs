@@ -116,7 +116,7 @@ impl Collect {
     }
 }
 
-/// Reads what is there of one dispatch.
+/// Reads the files that exist for one dispatch.
 fn one(
     files: &Files<'_>,
     (dispatch, agent): (u64, u64),

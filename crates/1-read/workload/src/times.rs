@@ -91,7 +91,7 @@ fn decimal(text: &str) -> Option<i128> {
     Some(if negative { -parts } else { parts })
 }
 
-/// From one time to another in nanoseconds, as the numbers were written.
+/// Difference of two times in nanoseconds, exact as written.
 pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
     let whole = end.0.checked_sub(start.0)?;
     if start.1 == 0.0 && end.1 == 0.0 {
@@ -108,7 +108,7 @@ pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
     format!("{sign}{}.{:09}", all / parts, all % parts).parse().ok()
 }
 
-/// A time as whole nanoseconds, rounded down, and the fraction that remains; nothing where it does not fit.
+/// A time as whole nanoseconds, rounded down, and the remaining fraction; `None` if it does not fit.
 pub(crate) fn split(time: f64) -> Option<Time> {
     (time.abs() < 9.2e18).then(|| (time.floor() as i64, time - time.floor()))
 }

@@ -91,7 +91,7 @@ pub struct KernelTrace {
     pub waves: Option<u64>,
     /// All its instructions.
     pub total: TracedCounts,
-    /// Instructions by address, then text; those that no traced wave ran have zeros.
+    /// Instructions by address, then text; instructions that no traced wave ran have zeros.
     pub rows: BTreeMap<SampledInstruction, TracedCounts>,
 }
 
@@ -103,7 +103,7 @@ impl Traces {
         total
     }
 
-    /// Sums over the kernels and dispatches that `wanted` selects, kernels of most stalled cycles first.
+    /// Sums over the kernels and dispatches that `wanted` selects, kernels with most stalled cycles first.
     pub fn by_kernel(&self, wanted: &dyn Fn(&SampledKernel, u64) -> bool) -> Vec<KernelTrace> {
         let mut out: Vec<KernelTrace> = self
             .kernels

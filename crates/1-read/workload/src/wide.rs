@@ -71,11 +71,11 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
 
 /// Level counters that a recording should contain.
 enum Asked {
-    /// None: only what a roofline needs, or an emulator made it, which has no levels over time.
+    /// None: a recording for a roofline only, or from an emulator, which has no levels over time.
     None,
     /// The level counters that the profiler planned runs for.
     Planned(BTreeSet<String>),
-    /// All, as nothing says otherwise.
+    /// All, as no plan is recorded.
     All,
 }
 
@@ -267,7 +267,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     Ok(Workload { kernels, dispatches, counters, extras, sources, ..Workload::empty(generation) })
 }
 
-/// Names columns that nobody knows and that hold no numbers.
+/// Reports unknown columns that hold no numbers.
 fn report_texts(file: &str, table: &Table, problems: &mut Problems) {
     let is_text = |at: &usize| {
         let name = &table.names[*at];

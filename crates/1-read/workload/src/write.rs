@@ -43,7 +43,7 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Files beside the counters, with these facts of the machine.
+/// Writes the side files of the counters, with these facts of the machine.
 fn beside(w: &Workload, facts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     if !facts.is_empty() {

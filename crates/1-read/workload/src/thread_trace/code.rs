@@ -16,7 +16,7 @@ const HINT: &str = "the file is no output of `rocprofv3 --att`";
 
 /// An instruction and what traced waves did there.
 pub(super) struct Line {
-    /// Linker name of the kernel or function; empty where the file does not name it.
+    /// Linker name of the kernel or function; empty if the file does not name it.
     pub(super) symbol: String,
     pub(super) instruction: SampledInstruction,
     pub(super) counts: TracedCounts,
@@ -40,7 +40,7 @@ fn column(header: &str) -> Option<usize> {
     COLUMNS.iter().position(|names| names.iter().any(|name| name.eq_ignore_ascii_case(header)))
 }
 
-/// Bytes of a file, a problem where they cannot be had.
+/// Bytes of a file; reports a problem if they are unreadable.
 fn bytes<'a>(files: &Files<'a>, name: &str, problems: &mut Problems) -> Option<std::borrow::Cow<'a, [u8]>> {
     files.bytes(name).map_err(|error| problems.error(name, first_line(&error.to_string()), LEFT_OUT)).ok()
 }
@@ -51,7 +51,7 @@ fn parse(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Value
     read.map_err(|error| problems.error(name, format!("the JSON is damaged: {error}"), LEFT_OUT)).ok()
 }
 
-/// The instructions of `code.json`; none of them where nothing was traced.
+/// The instructions of `code.json`; empty if nothing was traced.
 pub(super) fn json(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Vec<Line>> {
     let document = parse(files, name, problems)?;
     let rows = match document.get("code") {

@@ -105,7 +105,7 @@ fn what_is_wrong_is_said() {
     let empty =
         r#"{"code":null,"header":"ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"}"#;
     let row = |row: &str| format!("{{\"header\":\"ISA,Vaddr,Hit,Latency,Stall\",\"code\":[{row}]}}");
-    // File, severity, what is said, rows that are left.
+    // File, severity, message, remaining rows.
     for (text, severity, said, rows) in [
         (empty.to_owned(), Severity::Warning, "the thread trace of dispatch 3 is empty", 0),
         (row("[\"s_nop 0\",1,1,2]"), Severity::Warning, "instructions without text", 0),

@@ -15,7 +15,7 @@ const TABLES: &str = include_str!("../../data/rocpd-tables.tsv");
 /// The schema that is written.
 const SCHEMA: &str = "3";
 
-/// Views that add what a row refers to: those that `analyze` and the vendor's tools read.
+/// Views that resolve references of rows, as used by `analyze` and the vendor's tools.
 const VIEWS: &str = "
 CREATE VIEW kernels AS SELECT d.id, d.guid, d.tid, c.string AS category, r.string AS region, k.display_name AS name, d.nid, d.pid,
  a.absolute_index AS agent_abs_index, a.logical_index AS agent_log_index, a.type_index AS agent_type_index, a.type AS agent_type,

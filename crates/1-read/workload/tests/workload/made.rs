@@ -243,7 +243,7 @@ fn ten_thousand_columns_and_columns_nobody_knows() {
         row.push_str(&format!(",{i}"));
     }
     let w = load(&[("pmc_perf.csv", &format!("{header}\n{row}\n"))]).unwrap();
-    // A column of numbers that nobody knows is a counter that somebody defined, unless its name is more than a word.
+    // An unknown column of numbers is a user-defined counter, unless its name is more than a word.
     assert_eq!(w.counters.len(), 10_001);
     assert_eq!(w.counters.get("SQ_MADE_UP_9999").unwrap().values.get(0), Some(9999.0));
     assert_eq!(w.counters.get("MyRatio").unwrap().values.get(0), Some(0.5));

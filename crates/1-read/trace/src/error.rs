@@ -47,7 +47,7 @@ impl Problem {
     }
 }
 
-/// Nothing can be read.
+/// The input is unusable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// the file is empty

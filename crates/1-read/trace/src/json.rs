@@ -49,7 +49,7 @@ pub(crate) struct Stream<'r> {
 
 impl<'r> Stream<'r> {
     pub(crate) fn new(input: &'r mut dyn Read) -> Self {
-        // Comes zeroed, and costs what is filled of it.
+        // Zeroed pages cost memory only once they are filled.
         let buffer = vec![0; CHUNK];
         Stream { input, buffer, at: 0, len: 0, base: 0, ended: false, failed: None }
     }
@@ -129,7 +129,7 @@ impl<'r> Stream<'r> {
                 self.with(|c| c.take())?;
                 let mut depth = 1u32;
                 loop {
-                    // A token at a time, so that what is skipped leaves the buffer.
+                    // Parses one token at a time, so that skipped text leaves the buffer.
                     let token = self.with(|c| {
                         let b = c.peek()?;
                         match b {
@@ -175,7 +175,7 @@ impl<'r> Stream<'r> {
     /// Whether another element of an array whose bracket was taken follows.
     pub(crate) fn element(&mut self) -> Result<bool, Fault> {
         loop {
-            // A comma is taken for good, so that an input may end behind it.
+            // A consumed comma is final, so an input may end after it.
             match self.with(|c| c.peek())? {
                 b',' => self.with(|c| c.take())?,
                 b']' => return self.with(|c| c.take()).map(|_| false),

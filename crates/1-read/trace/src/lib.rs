@@ -33,7 +33,7 @@ pub use timeline::{
 
 use std::io::{Chain, Cursor, Read};
 
-/// Bytes looked at to tell the kind of file.
+/// Number of bytes examined to detect the file type.
 const HEAD: usize = 4096;
 /// Bytes a database or protobuf may unpack to.
 const LARGEST: u64 = 8 << 30;
@@ -73,7 +73,7 @@ type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
 /// The first bytes, and the input with them.
 fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
     let mut head = Vec::new();
-    // An input that breaks off is read as far as it goes.
+    // A truncated input is read as far as it goes.
     let _ = input.take(HEAD as u64).read_to_end(&mut head);
     if head.is_empty() {
         return Err(Error::Empty);
@@ -103,7 +103,7 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
 
 fn all(input: &mut dyn Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What breaks off is told by the reader of the bytes.
+    // The parser of the bytes reports truncation.
     let _ = input.take(LARGEST).read_to_end(&mut bytes);
     bytes
 }

@@ -90,7 +90,7 @@ impl Rocpd {
         let mut it = Rocpd { timeline: Timeline::new(Format::Rocpd), untimed: 0 };
         it.head(db)?;
         it.kernels(db)?;
-        // Other versions lack tables, or have them with other columns: what is whole is read.
+        // Other versions lack tables, or have them with other columns: complete parts are read.
         type Part = fn(&mut Rocpd, &Connection) -> Result<(), Error>;
         let parts: [(&str, &str, Part); 4] = [
             ("copies", "rocpd_memory_copy", Rocpd::copies),
@@ -254,7 +254,7 @@ impl Rocpd {
             c if c.starts_with("HIP") || c.starts_with("HSA") => HostKind::Runtime,
             _ => HostKind::Other,
         };
-        // The name of a marker's region is the function; what it says is beside the event.
+        // The name of a marker's region is the function; its message is in the event's data.
         let message = (kind == HostKind::Annotation).then(|| message(&row.text(7))).flatten();
         let names = &mut self.timeline.names;
         let name = match &message {

@@ -38,7 +38,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Name for people.
+    /// Display name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Kineto => "PyTorch profiler trace",
@@ -79,7 +79,7 @@ pub enum HostKind {
     Runtime,
     /// A range a user named, ROCTx included.
     Annotation,
-    /// The same as the profiler projects it on the GPU.
+    /// A host annotation as the profiler projects it on the GPU.
     GpuAnnotation,
     /// A call of RCCL or NCCL.
     Collective,
@@ -110,11 +110,11 @@ pub struct Thread {
 /// A GPU of the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Device {
-    /// As the trace numbers it.
+    /// Number of the device in the trace.
     pub id: u64,
     /// Product, as the driver names it; may be empty.
     pub name: String,
-    /// Target such as `gfx942`; empty where the trace does not say.
+    /// Target such as `gfx942`; empty if the trace does not tell.
     pub target: String,
     /// Compute units; 0 where the trace does not say.
     pub compute_units: u32,

@@ -1,6 +1,6 @@
 //! rocprof-sys (Omnitrace) wall-clock reports: a call tree with sums, as a text table or JSON.
 //!
-//! Times include what is called, so rows of a tree must not be added up.
+//! Times include callees, so rows of a tree must not be added up.
 
 use crate::error::{Error, Problem, Severity};
 use crate::json::{Cursor, Fault, Stop, Stream, unescape};
@@ -26,7 +26,7 @@ fn label(text: &str) -> (Option<u32>, u32, &str) {
     let inner = rest.trim_start_matches(' ');
     let blanks = rest.len() - inner.len();
     match inner.strip_prefix("|_") {
-        // Names may begin with `_` themselves, so only the branch's own mark goes.
+        // Names may begin with `_` themselves, so only the branch's own mark is removed.
         Some(name) => (thread, u32::try_from(blanks / 2 + 1).unwrap_or(0), name.trim_end()),
         None => (thread, 0, inner.trim_end()),
     }

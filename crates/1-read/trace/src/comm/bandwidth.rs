@@ -24,7 +24,7 @@ pub struct Transfer {
     pub ms: f64,
     /// Bytes.
     pub bytes: u64,
-    /// From, with what, to: `G0 -> G000:004 -> G1`.
+    /// Source, executor, destination: `G0 -> G000:004 -> G1`.
     pub way: String,
 }
 

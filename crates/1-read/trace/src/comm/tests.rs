@@ -60,7 +60,7 @@ pub struct RcclTest {
 }
 
 impl RcclTest {
-    /// Reads the lines of a run; `None` where there is neither header nor row.
+    /// Reads the lines of a run; `None` without header and rows.
     pub(super) fn read(text: &str) -> Option<RcclTest> {
         let mut test = RcclTest::default();
         let mut header = false;

@@ -33,7 +33,7 @@ pub(crate) fn is_trace(head: &[u8]) -> bool {
             plausible && !inner.cut && !first.bytes().is_empty()
         }
         Some(_) => false,
-        // The first packet may be longer than what is looked at.
+        // The first packet may be longer than the examined bytes.
         None => head.first() == Some(&0x0a) && head.iter().any(|b| *b >= 0x80 || *b == 0),
     }
 }

@@ -364,7 +364,7 @@ fn symbol<'a>(c: &mut Cursor<'a>) -> Result<(u64, &'a [u8]), Stop> {
     Ok((id, if formatted.is_empty() { plain } else { formatted }))
 }
 
-/// An agent: its handle, whether it is a GPU, what is known of it.
+/// An agent: its handle, whether it is a GPU, and its facts.
 fn agent(c: &mut Cursor<'_>) -> Result<(u64, bool, Device), Stop> {
     let (mut id, mut kind, mut device) = (0, 0, Device::default());
     c.object(|key, c| {

@@ -1,4 +1,4 @@
-//! Databases of other versions and with other layouts: what is whole is read, what is not is named.
+//! Databases of other versions and with other layouts: complete parts are read, missing parts are named.
 
 use rusqlite::{Connection, MAIN_DB};
 use trace::{Severity, Timeline};

@@ -37,7 +37,7 @@ pub struct Access {
     constant: u32,
     /// Parts of a base that must also be equal for two bases to be comparable: upper word, buffer resource.
     key: Id,
-    /// No lane was turned off on the way to it, by a branch or a loop.
+    /// No lane was disabled on the way to it, by a branch or a loop.
     all_lanes: bool,
 }
 
@@ -47,7 +47,7 @@ impl Access {
         (self.key, self.stem)
     }
 
-    /// No lane was turned off on the way to the access, by a branch or a loop.
+    /// No lane was disabled on the way to the access, by a branch or a loop.
     pub fn has_all_lanes(&self) -> bool {
         self.all_lanes
     }

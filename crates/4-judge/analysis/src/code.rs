@@ -24,7 +24,7 @@ pub struct Code {
     pub mix: Mix,
     /// Effects of the instructions on addresses; computed on first use.
     effects: OnceLock<Effects>,
-    /// Addresses for the first way to start the kernel that was asked for.
+    /// Addresses for the first requested way to start the kernel.
     addresses: OnceLock<(Entry, Arc<Addresses>)>,
 }
 

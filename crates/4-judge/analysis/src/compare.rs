@@ -61,7 +61,7 @@ fn findings(card: &KernelCard, severity: Severity) -> Option<f64> {
     Some(card.findings.iter().filter(|finding| finding.severity == severity).count() as f64)
 }
 
-/// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) come on top.
+/// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) are added to these.
 pub const METRICS: &[Metric] = &[
     row("occupancy", "waves per SIMD", "", Better::More, |c| c.occupancy.as_ref().map(|o| o.waves_per_simd)),
     row("vgprs", "VGPRs", "", Better::ForWaves, |c| c.resources.vgprs.map(f64::from)),

@@ -43,7 +43,7 @@ pub struct KernelEvidence<'a> {
     pub code_bytes: u64,
     /// Defects that did not stop the reading.
     pub warnings: Vec<String>,
-    /// Triton's IR of the kernel, where it is known.
+    /// Triton's IR of the kernel, if known.
     pub ir: Option<&'a TritonIr>,
     /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that
     /// first asks.
@@ -162,7 +162,7 @@ impl<'a> KernelEvidence<'a> {
         self.ir.is_some() || self.kernel.metadata.num_stages.is_some()
     }
 
-    /// Addresses the memory instructions form; worked out when first asked for.
+    /// Addresses of the memory instructions; computed on first use.
     pub fn addresses(&self) -> &Addresses {
         self.addresses.get_or_init(|| {
             let packed = self.isa.is_none_or(Isa::packs_work_items);

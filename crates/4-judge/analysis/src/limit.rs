@@ -53,7 +53,7 @@ pub struct Leading<'a> {
 const LEADS: f64 = 0.05;
 
 impl<'a> Leading<'a> {
-    /// The first of the limits, which come most first, if it costs enough to lead.
+    /// The first of the limits, sorted by cost, if it costs enough to lead.
     pub(crate) fn of(limits: &[Limit<'a>]) -> Option<Leading<'a>> {
         let limit = *limits.first().filter(|limit| limit.saved.part() >= LEADS)?;
         let (_, what, advice) = *WHAT_AND_ADVICE.iter().find(|(name, _, _)| *name == limit.name)?;

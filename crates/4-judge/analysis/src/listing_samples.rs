@@ -145,7 +145,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Percent of samples that issued, where that is known.
+/// Percent of samples that issued, if known.
 pub(crate) fn issued(counts: &SampleCounts) -> Option<f64> {
     counts.says_issued().then(|| percent(counts.issued, counts.samples))
 }

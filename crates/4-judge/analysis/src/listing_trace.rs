@@ -110,7 +110,7 @@ pub(crate) fn causes(evidence: &KernelEvidence<'_>) -> BTreeMap<u64, u64> {
 fn before(evidence: &KernelEvidence<'_>, at: usize, vector: bool, count: u32) -> Option<usize> {
     let mut left = count;
     let number = u32::try_from(at).ok()?;
-    // The end of a loop comes before its begin.
+    // The end of a loop precedes its begin in this search.
     let around = evidence.cfg.loop_of(number).map(|id| {
         let mut own: Vec<usize> =
             evidence.cfg.loop_insts(id).map(|it| it as usize).filter(|it| *it > at).collect();

@@ -20,7 +20,7 @@ use ceilings::{Both, DRAWN_ONLY, LEVELS, LOOKUPS, RATES, Unit};
 use metrics::Value;
 use view::{CeilingBasis, Known, Mark, Missing};
 
-/// Operation counts by type; those the GPU does not have are not asked for.
+/// Operation counts by type; those the GPU does not have are not requested.
 const FLOPS: &[&str] = &[
     "compute.f6f4_ops",
     "compute.f8_ops",

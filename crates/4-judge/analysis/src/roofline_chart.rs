@@ -60,7 +60,7 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
     }
 }
 
-/// Keeps the levels of memory and the types asked for; of none asked for come all levels, and the types in
+/// Keeps the levels of memory and the types requested; of none requested come all levels, and the types in
 /// use.
 pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
     if !levels.is_empty() {
@@ -83,7 +83,7 @@ pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
 const INTEGERS: [(&str, &str); 3] =
     [("i8", "compute.i8_ops"), ("i32", "compute.i32_ops"), ("i64", "compute.i64_ops")];
 
-/// Places the kernels by their integer operations, where only types of integers are asked for.
+/// Places the kernels by their integer operations, where only types of integers are requested.
 pub fn count_integers(chart: &mut RooflineChart, kernels: &[WorkloadEvidence<'_>], types: &[&str]) {
     let metric = |name: &&str| INTEGERS.iter().find(|(known, _)| known == name).map(|(_, metric)| *metric);
     let Some(metrics) = types.iter().map(metric).collect::<Option<Vec<&str>>>().filter(|it| !it.is_empty())

@@ -10,7 +10,7 @@ const NO_VECTOR_WAIT: u32 = 63;
 /// Value of the LDS field that waits for nothing: a higher count cannot be encoded.
 pub const NO_LDS_WAIT: u32 = 15;
 
-/// Fields of one wait; `None` where the counter is not waited for.
+/// Fields of one wait; `None` if the counter is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wait {
     /// Vector memory.

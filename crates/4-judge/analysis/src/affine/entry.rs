@@ -51,7 +51,7 @@ impl Entry {
             entry.user_sgprs = u16::from(descriptor.user_sgprs);
             entry.workgroup_ids = (descriptor.workgroup_id_mask & 7).count_ones() as u16;
             entry.dimensions = descriptor.workitem_id_dims;
-            // Pointers come in the order of the property bits: segment buffer, dispatch, queue, arguments.
+            // Pointers follow the order of the property bits: segment buffer, dispatch, queue, arguments.
             let mut next = 0;
             for (bit, registers) in [(0, 4), (1, 2), (2, 2), (3, 2)] {
                 if descriptor.properties & (1 << bit) == 0 {
@@ -86,7 +86,7 @@ impl Entry {
         self.workgroup.is_some() || self.dimensions <= 1
     }
 
-    /// The word with the workgroup's size in x and y, where it is known.
+    /// The word with the workgroup's size in x and y, if known.
     pub(super) fn workgroup_word(&self) -> Option<u32> {
         self.workgroup.map(|[x, y, _]| x & 0xffff | y << 16)
     }
@@ -97,7 +97,7 @@ impl Entry {
         Marks { grid: size, argument: !size, ..Marks::default() }
     }
 
-    /// The ids x, y, z of the work-item; `None` where they are unknown.
+    /// The ids x, y, z of the work-item; `None` if they are unknown.
     fn ids(&self, pool: &mut Pool) -> [Option<Id>; 3] {
         let unknown = [None; 3];
         let wave = |pool: &mut Pool, count: u32| {

@@ -62,7 +62,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Lanes come back: what was written without them is forgotten.
+    /// Lanes are re-enabled: what was written without them is forgotten.
     pub(super) fn widen(&mut self) {
         let Some(written) = self.levels.pop() else { return };
         self.forget(&written);

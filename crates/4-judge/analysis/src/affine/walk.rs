@@ -96,7 +96,7 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) 
     let before_loops = walker.pass(&[], Progress::at_start(cfg));
     let found = std::mem::replace(&mut walker.phis, vec![Vec::new(); cfg.loops.len()]);
     if found.iter().flatten().any(|phi| phi.step.is_some()) {
-        // Ids of the first pass stay valid: the pool only grows. What comes before every loop is as it was.
+        // Ids of the first pass stay valid: the pool only grows. Code before every loop is unchanged.
         let from = before_loops.unwrap_or_else(|| Progress::at_start(cfg));
         walker.accesses.truncate(from.accesses);
         walker.pass(&found, from);

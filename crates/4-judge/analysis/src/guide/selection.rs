@@ -87,7 +87,7 @@ impl Looked {
         }
         let mut wanted = wanted.clone();
         for kernel in &mut wanted.kernels {
-            // The kernel may have another name here than in the base, by which it was asked for.
+            // The kernel may have another name here than in the base, where it was selected.
             let other = renames.others(kernel).next().filter(|_| !subject_has(subject, kernel));
             if let Some(other) = other.map(str::to_owned) {
                 *kernel = other;

@@ -297,7 +297,7 @@ struct Again {
 fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> String {
     let machine = &last.workload.machine;
     let model = models(machine).first().copied();
-    // Where times were asked for at another clock, they are compared at that one.
+    // If times were requested at another clock, they are compared at that one.
     let clocked = model.and_then(|model| {
         let mhz = machine.number("cur_sclk")? as u32;
         model.at_engine_mhz(mhz).filter(|_| mhz != model.running_mhz())
@@ -306,7 +306,7 @@ fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> Strin
     let at = clocked.map(|model| gpu(model.key()));
     let command = machine.text("command").unwrap_or_default();
     match Recorded::parse(command) {
-        // A launch file names its GPU, unless another was asked for, and all it launches is recorded.
+        // A launch file names its GPU, unless another was requested, and all it launches is recorded.
         None => {
             let rest = command.strip_prefix("rockhound profile ").unwrap_or(command);
             let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));

@@ -74,7 +74,7 @@ pub(crate) enum Unit {
     Vector,
     Matrix,
     /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings
-    /// are shown where they are asked for and judge nothing.
+    /// are shown where they are requested and judge nothing.
     Integer,
 }
 

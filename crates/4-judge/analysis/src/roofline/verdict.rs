@@ -39,7 +39,7 @@ pub enum Bound {
     },
     /// The compute units hold no waves most of the time.
     Launch {
-        /// Part of the time they do, where that is known.
+        /// Part of the time they do, if known.
         busy: Option<f64>,
         /// Part of the nearest ceiling, where rates are known.
         nearest: Option<f64>,

@@ -49,7 +49,7 @@ pub(crate) const COUNTERS: (u16, u16) = (0, 9);
 /// The counters of each operator of a framework, where a trace says which launched what.
 pub(crate) const OPERATORS: (u16, u16) = (0, 10);
 
-/// Tables shown when none are asked for.
+/// Tables shown when none are requested.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
     &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, OPERATORS, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a
@@ -95,22 +95,22 @@ impl Blocks {
         Blocks { all: true, ..Self::default() }
     }
 
-    /// The tables shown when none are asked for.
+    /// The tables shown when none are requested.
     pub fn overview() -> Self {
         Blocks { overview: true, ..Self::default() }
     }
 
-    /// The overview of recordings without times; what was asked for by name stays.
+    /// The overview of recordings without times; blocks requested by name stay.
     pub fn without_times(self) -> Self {
         Blocks { counted: true, ..self }
     }
 
-    /// The overview of samples without counters; what was asked for by name stays.
+    /// The overview of samples without counters; blocks requested by name stay.
     pub fn without_counters(self) -> Self {
         Blocks { sampled: true, no_charts: true, ..self }
     }
 
-    /// The overview without charts; what was asked for by name stays.
+    /// The overview without charts; blocks requested by name stay.
     pub fn without_charts(self) -> Self {
         Blocks { no_charts: true, ..self }
     }
@@ -133,7 +133,7 @@ impl Blocks {
         self.overview && tables.contains(&id)
     }
 
-    /// Reads what was asked for; of nothing comes the overview.
+    /// Parses the request; an empty request gives the overview.
     pub fn parse(asked: &[String], definitions: &Definitions, target: &str) -> Result<Self, SelectError> {
         let mut blocks = Blocks::default();
         let words: Vec<&str> =
@@ -287,7 +287,7 @@ impl Blocks {
         }
     }
 
-    /// Whether a table was asked for by its number.
+    /// Whether a table was requested by its number.
     pub(crate) fn names(&self, id: (u16, u16)) -> bool {
         self.whole(id) || self.rows.iter().any(|r| (r.0, r.1) == id)
     }
@@ -334,7 +334,7 @@ impl Blocks {
         self.overview || self.all
     }
 
-    /// Whether nothing was asked for.
+    /// Whether nothing was requested.
     pub fn is_overview(&self) -> bool {
         self.overview
     }

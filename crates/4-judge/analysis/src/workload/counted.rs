@@ -127,7 +127,7 @@ pub(crate) fn by_operator(
 pub(crate) fn note(subject: &Subject, evaluation: &Evaluation<'_>) -> Option<String> {
     let all = recorded(&subject.workload);
     let unread: Vec<&str> = unread(&all, evaluation).into_iter().collect();
-    // An emulator writes what it can, whoever reads it.
+    // An emulator writes all counters it can, whether or not a metric reads them.
     let emulated = subject.workload.machine.emulator().is_some();
     if all.len() <= ROOM || unread.is_empty() || emulated {
         return None;

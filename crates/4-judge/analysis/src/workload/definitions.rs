@@ -12,7 +12,7 @@ use view::{
     TargetMetrics,
 };
 
-/// Explains what was asked for (everything when nothing was) on the targets given.
+/// Explains what was requested (everything when nothing was) on the targets given.
 pub fn explain(
     definitions: &Definitions,
     compiled: &[Compiled],
@@ -59,7 +59,7 @@ fn in_table_order<'d>(definitions: &'d Definitions, compiled: &[Compiled]) -> Ve
     out
 }
 
-/// Metrics of the rows or names asked for, each once.
+/// Metrics of the rows or names requested, each once.
 fn chosen<'d>(
     definitions: &'d Definitions,
     compiled: &[Compiled],
@@ -71,7 +71,7 @@ fn chosen<'d>(
             names.push(name.to_string());
         }
     };
-    // A row need not be there on every target, but on one of those asked about.
+    // A row need not exist on every target, only on one of the requested ones.
     let mut refused = None;
     let mut any = false;
     for c in compiled {

@@ -113,10 +113,10 @@ pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, SelectE
     Ok(corrected)
 }
 
-/// Source of what was said on the command line.
+/// Source of facts given on the command line.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Fills in what the recording does not say and returns what was filled in.
+/// Fills in facts that the recording lacks, and returns them.
 pub fn fill(machine: &mut Machine) -> Vec<Filled> {
     fill_as(machine, None)
 }

@@ -84,7 +84,7 @@ fn by_kernel<'a>(subject: &'a Subject, renames: &'a Renames, place: usize) -> BT
     rows
 }
 
-/// A counter by dispatch, summed over instances; absent where one of them lacks it.
+/// A counter by dispatch, summed over instances; absent if one of them lacks it.
 fn each(w: &Workload, rows: &[u32], name: &str) -> Option<Vec<f64>> {
     let whole = w.counters.get(name).or_else(|| w.counters.get(&format!("{name}_sum")));
     let columns = whole.map_or_else(|| w.counters.instances(name), |it| vec![it]);

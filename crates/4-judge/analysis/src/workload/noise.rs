@@ -75,7 +75,7 @@ fn student(freedom: f64) -> f64 {
         (60.0, 2.000),
         (120.0, 1.980),
     ];
-    // Between two entries the smaller freedom counts, which asks for more evidence.
+    // Between two entries the smaller degree of freedom is used, which needs more evidence.
     TABLE.iter().rev().find(|(f, _)| *f <= freedom).map_or(TABLE[0].1, |(_, t)| *t)
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn changes_beyond_the_noise() {
         type Case = (&'static [(u32, &'static [f64])], &'static [(u32, &'static [f64])], Option<bool>);
         let cases: [Case; 8] = [
-            // One dispatch each: nothing can be said.
+            // One dispatch each: no test is possible.
             (&[(0, &[1.0])], &[(0, &[2.0])], None),
             (&[], &[(0, &[2.0, 2.0])], None),
             // Counts that do not scatter.

@@ -170,7 +170,7 @@ pub(crate) fn metric_list(definitions: &Definitions, target: &str, norm: Norm) -
         .collect()
 }
 
-/// Every panel of a target with the names it can be asked for by.
+/// Every panel of a target with the names that select it.
 pub(crate) fn block_list(definitions: &Definitions, target: &str) -> Table {
     let mut panels: BTreeMap<u16, (String, Vec<String>)> = BTreeMap::new();
     let titled = |id: &str| {

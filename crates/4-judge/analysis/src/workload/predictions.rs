@@ -31,7 +31,7 @@ impl Times {
         })
     }
 
-    /// Time saved, ns; negative where it takes longer.
+    /// Time saved, ns; negative if it takes longer.
     pub(crate) fn saved(self) -> f64 {
         self.base - self.predicted
     }

@@ -299,7 +299,7 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
 pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
     let before = if named { format!("{}: ", subject.name) } else { String::new() };
     let mut out: Vec<Note> = Vec::new();
-    // Files that lack the same way are told of together.
+    // Files that lack the same data are reported together.
     let mut whole: Vec<&Problem> = Vec::new();
     for p in &subject.workload.problems {
         if p.line.is_none() && p.column.is_none() && p.rows == 0 && p.severity == Severity::Warning {

@@ -35,7 +35,7 @@ pub struct Options {
     pub top: usize,
     /// Tables and rows.
     pub blocks: Blocks,
-    /// Columns of tables; of none come all.
+    /// Columns of tables; empty selects all.
     pub columns: Vec<String>,
     /// Unit of times.
     pub time_unit: TimeUnit,
@@ -410,7 +410,7 @@ impl Context<'_> {
         Some(own.collect())
     }
 
-    /// Keeps the tables and rows asked for.
+    /// Keeps the tables and rows requested.
     fn pick(&self, tables: &mut Vec<Table>) {
         let blocks = &self.options.blocks;
         for t in tables.iter_mut() {

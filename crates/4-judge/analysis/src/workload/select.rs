@@ -34,7 +34,7 @@ pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Sele
     SelectError { message: message.into(), hint: hint.into() }
 }
 
-/// A regular expression for names of kernels. What is wrong with it is said in one line.
+/// A regular expression for names of kernels. An error is reported in one line.
 pub fn kernel_pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| {
         // The message of the regex crate draws the pattern above the reason; only the reason fits in one
@@ -227,7 +227,7 @@ pub fn select(
     Ok((rows, words.join(", ")))
 }
 
-/// Keeps the launches of each kernel that were asked for, counted from 1 in the order recorded.
+/// Keeps the launches of each kernel that were requested, counted from 1 in the order recorded.
 fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), SelectError> {
     let ranges = iteration_ranges(wanted)?;
     let mut launches = vec![0u64; w.kernels.len()];

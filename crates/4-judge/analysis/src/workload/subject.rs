@@ -19,7 +19,7 @@ pub struct Subject {
     pub rows: Vec<u32>,
     /// The selection in words; empty for everything.
     pub selection: String,
-    /// The selection as it was asked for, with names of kernels in place of numbers.
+    /// The selection as it was requested, with names of kernels in place of numbers.
     pub wanted: Wanted,
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Configurations compute the same result, so a resource or count that exceeds the fastest one's is the
 //! reason that counters can give.
-//! counters can give.
 
 use super::overview::{row, table};
 use super::subject::Subject;

@@ -97,7 +97,7 @@ fn tables(files: &Files) -> BTreeMap<&str, Table> {
     counted.map(|(name, bytes)| (name.as_str(), table(bytes))).collect()
 }
 
-/// A part of the files of a recording; `None` where nothing is left out, since no such block or pass is
+/// A part of the files of a recording; `None` if nothing is left out, since no such block or pass is
 /// there.
 fn part(files: &Files, tables: &BTreeMap<&str, Table>, without: &Without) -> Option<Files> {
     let left_out = |counter: &str| {

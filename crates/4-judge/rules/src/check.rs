@@ -86,7 +86,7 @@ fn join_launch(findings: &mut Vec<Finding>) {
 /// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not
 /// recorded.
 pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    // Nobody can change a kernel of the runtime: what may be said of it is what changed.
+    // A user cannot change a kernel of the runtime: only a finding on a change is useful.
     let applies = |rule: &Rule| evidence.runtime().is_none() || COMPARING.contains(&rule.id);
     let (mut findings, not_checked) = outcomes(|rule| {
         let outcome = rule.recording_check().filter(|_| applies(rule))?(evidence);

@@ -27,7 +27,7 @@ pub(crate) fn only_the_end_is_off(evidence: &KernelEvidence<'_>, at: u32) -> boo
             {
                 guards += 1;
             }
-            // Lanes come back.
+            // Lanes are re-enabled.
             ("s_or_b64", _) => {}
             _ => return false,
         }
@@ -70,7 +70,7 @@ fn writes_exec(inst: &Inst) -> bool {
     found
 }
 
-/// The last instruction before `at` that writes the first register of a run, on the way that all take.
+/// The last instruction before `at` that writes the first register of a run, on the path common to all lanes.
 pub(crate) fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Option<u32> {
     dominating(evidence, at).find(|before| {
         let mut found = false;

@@ -17,7 +17,7 @@ pub struct LaunchEvidence<'a> {
     pub alternatives: &'a [Estimate],
     /// `WorkGroupMapping` of hipBLASLt or Tensile.
     pub workgroup_mapping: Option<u32>,
-    /// The kernel deals its tiles to the XCDs itself; `None` where that is not known.
+    /// The kernel deals its tiles to the XCDs itself; `None` if unknown.
     pub remaps_xcds: Option<bool>,
 }
 

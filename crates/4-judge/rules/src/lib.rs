@@ -108,7 +108,7 @@ pub enum Check {
     Several(&'static [Check]),
     /// Tuning databases.
     Tunings(TuningCheck),
-    /// Triton's IR; kernels without it are not of Triton, or not known to be, and nothing is said of them.
+    /// Triton's IR; kernels without it are skipped: they are not Triton's, or not known to be.
     Ir(IrCheck),
     /// Triton's IR, and the code of kernels without it; one page, two checks.
     IrOrCode(IrCheck, CodeCheck),

@@ -18,7 +18,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines of `line` bytes that `bytes` per lane touch; `None` where the lanes are not known.
+    /// Lines of `line` bytes that `bytes` per lane touch; `None` if the lanes are not known.
     pub(crate) fn of(
         addresses: &Addresses,
         access: &Access,
@@ -81,7 +81,7 @@ fn divide(size: i64) -> impl Fn(i64) -> i64 {
 struct Distinct<const N: usize> {
     pairs: [(i64, i64); N],
     len: usize,
-    /// They came in order.
+    /// They arrived in order.
     sorted: bool,
 }
 

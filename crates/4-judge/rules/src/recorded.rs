@@ -90,7 +90,7 @@ pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
     evidence.roof().may_wait() || matches!(evidence.roof().bound, Ok(Bound::Launch { .. }))
 }
 
-/// Part of a level's bandwidth ceiling that is reached, 0 where it is not known.
+/// Part of a level's bandwidth ceiling that is reached, 0 if unknown.
 pub(crate) fn part_of(evidence: &WorkloadEvidence<'_>, level: &str) -> Known {
     evidence.roof().level(level).and_then(Share::known_part).unwrap_or(Known::from(0.0))
 }

@@ -86,7 +86,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 continue;
             };
             if is_unchanged(evidence, divisor, id) {
-                // Where both values fit into 32 bits, a division of 64 takes the short way.
+                // If both values fit into 32 bits, a 64-bit division takes the short path.
                 let kind = if long.contains(&id) && kind == INTEGER { LONG } else { kind };
                 found.entry(id).or_default().push((at, kind));
             }

@@ -53,7 +53,7 @@ const BRANCHES: Op = Op::named("s_and_saveexec_b64");
 const KEEPS: Op = Op::named("s_xor_b64");
 /// Instructions of a first side that are looked through.
 const LONGEST: usize = 4096;
-/// Cycles of the shorter side below which the branch is not worth a word.
+/// Cycles of the shorter side below which the branch is not reported.
 const LITTLE: f64 = 64.0;
 /// Work-items of a row that workgroups of two dimensions have at least.
 const SHORT_ROW: i64 = 8;

@@ -38,7 +38,7 @@ path.
 The Omniperf training: instruction cache hit rate and fetch latency in the speed of light.
 ";
 
-/// Percent of hits below which it is worth a word.
+/// Percent of hits below which it is reported.
 const FEW: f64 = 95.0;
 /// Percent of hits below which it is a warning.
 const VERY_FEW: f64 = 90.0;

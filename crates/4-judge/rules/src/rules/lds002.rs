@@ -63,7 +63,7 @@ guide has them conflict, here they share it, as lanes at one address do.
 
 /// Minimum share of a loop's LDS cycles for its conflicts to be reported, as a divisor.
 const WORTH_SHARE: u32 = 8;
-/// Conflict cycles per wave below which code outside loops is not worth a word.
+/// Conflict cycles per wave below which code outside loops is not reported.
 const WORTH_OUTSIDE: u32 = 64;
 
 /// Conflicts of one loop or of the code outside loops.
@@ -269,7 +269,7 @@ fn finding(
     )
 }
 
-/// Conflict cycles for each cycle that moves data, worth a word and a warning.
+/// Conflict cycles for each cycle that moves data, from which it is reported, and a warning.
 const WORTH_RATIO: f64 = 0.125;
 const DOUBLED: f64 = 1.0;
 /// Percent of the kernel's cycles below which conflicts do not matter.

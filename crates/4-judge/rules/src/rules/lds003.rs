@@ -60,7 +60,8 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
 }
 
 fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
-    // A kernel that never asks which work-item it is does everything as often as there are any: it is launched with one.
+    // A kernel that never reads its work-item id does the same work in each work-item: it is launched with
+    // one.
     let asks = evidence.live.before.first().is_none_or(|live| live.vectors() > 0);
     if evidence.resources.max_workgroup == Some(1) || !asks {
         return Outcome::Silent;

@@ -58,7 +58,7 @@ it in LDS, use arrays of fields instead of arrays of structs.
 The Omniperf training, exercise 4 (strided data access); the IREE AMDGPU guide (coalesced accesses).
 ";
 
-/// Lines touched for each line needed, and lines touched in vain, from which an access is worth a word.
+/// Lines touched for each line needed, and lines touched in vain, from which an access is reported.
 const TIMES: u32 = 2;
 const SURPLUS: u32 = 8;
 
@@ -187,7 +187,7 @@ fn finding(
 
 /// Accesses per look-up of contiguous lanes.
 const CONTIGUOUS: f64 = 4.0;
-/// Below it is worth a word.
+/// Below it is reported.
 const FEW: f64 = 3.0;
 /// Below it is a warning.
 const VERY_FEW: f64 = 2.0;

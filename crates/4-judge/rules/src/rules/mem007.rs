@@ -40,7 +40,7 @@ Kernels that interleave loads with matrix instructions on purpose hide their lat
 The IREE AMDGPU guide: up to four adjacent `global_load_dwordx4` form a clause.
 ";
 
-/// Fewest interrupted loads worth a word.
+/// Fewest interrupted loads to report.
 const LEAST: usize = 2;
 /// Loads one clause holds.
 const CLAUSE: usize = 4;

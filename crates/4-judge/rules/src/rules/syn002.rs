@@ -310,7 +310,7 @@ fn higher_count(costs: &Work, in_flight: &VecDeque<InFlight<'_>>, after: &[Inst]
             if needs_all || (needed > 0 && work >= WORTH) {
                 break;
             }
-            // The next need comes at once: the wait has to cover it anyway.
+            // The next use is immediate: the wait has to cover it anyway.
             needed = last;
             work = 0;
             if needed == results.len() {

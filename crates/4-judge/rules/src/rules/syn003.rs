@@ -122,7 +122,7 @@ fn are_alternatives(cfg: &Cfg, one: u32, other: u32) -> bool {
     !nested && !follows(cfg, header(one), header(other)) && !follows(cfg, header(other), header(one))
 }
 
-/// Whether a way leads from one block to another without going back to the start of a loop.
+/// True if a path leads from one block to another without going back to the start of a loop.
 fn follows(cfg: &Cfg, from: u32, to: u32) -> bool {
     let mut seen = vec![false; cfg.blocks.len()];
     let mut open = vec![from];

@@ -142,7 +142,7 @@ fn overlap(store: &Known, load: &Known) -> bool {
     if store.all_lanes { store.lanes.iter().any(hits) } else { store.lanes.iter().all(hits) }
 }
 
-/// Whether a way without a barrier leads from one instruction of a loop to another.
+/// True if a path without a barrier leads from one instruction of a loop to another.
 fn reaches(evidence: &KernelEvidence<'_>, id: u32, from: u32, to: u32) -> bool {
     let cfg = &evidence.cfg;
     let stops = |at: u32| evidence.insts[at as usize].class() == Class::Barrier;

@@ -158,7 +158,7 @@ fn streams_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
 const LCH006_VARIABLE: &str = "HIP_FORCE_DEV_KERNARG";
 /// Maximum saving per launch, ns.
 const LCH006_SAVED: i64 = 3_000;
-/// Percent of the span that launches under way take where the variable matters.
+/// Percent of the span spent in launches from which the variable matters.
 const LCH006_MUCH: f64 = 1.0;
 
 pub(crate) fn kernel_arguments(run: &TraceEvidence<'_>) -> Outcome {

@@ -36,7 +36,7 @@ Where gaps are longer than 0.5 ms on average, the host does something else: look
 The tuning guides on vLLM and PyTorch: graphs, `torch.compile`, and kernel arguments in device memory.
 ";
 
-/// Percent of the span that is worth a word, and that is severe.
+/// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 /// Mean gap that is longer than any launch, ns.
 const LONG: i64 = 500_000;

@@ -34,7 +34,7 @@ Keep values on the GPU: no `.item()` or `bool(tensor)` in a loop. Copy with `non
 The tuning guides: profiling PyTorch with its profiler, and the idle time that synchronising copies leave.
 ";
 
-/// Percent of the span that is worth a word.
+/// Percent of the span from which it is reported.
 const MUCH: f64 = 5.0;
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

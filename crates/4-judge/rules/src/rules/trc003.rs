@@ -35,7 +35,7 @@ operators that the profile shows again and again.
 The tuning guides: Inductor's fusion of element-wise operators, and Triton kernels in place of chains of operators.
 ";
 
-/// Percent of all kernels, and of the GPU's time, that is worth a word.
+/// Percent of all kernels, and of the GPU's time, from which it is reported.
 const MUCH: [f64; 2] = [30.0, 5.0];
 /// Mean duration of a kernel that is short, ns.
 const SHORT: i64 = 20_000;

@@ -33,7 +33,7 @@ Keep weights and activations in one 16-bit type from the start (`model.bfloat16(
 The tuning guides: automatic mixed precision and Inductor's fusion.
 ";
 
-/// Percent of the GPU's time that is worth a word, and that is a warning.
+/// Percent of the GPU's time from which it is reported, and from which it is a warning.
 const MUCH: [f64; 2] = [5.0, 15.0];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

@@ -79,7 +79,7 @@ struct Step<'a> {
     at: u32,
     sum: Option<&'a Sum>,
     is_read: bool,
-    /// The only register read: conversions and moves hand on where its value comes from.
+    /// The only register read: conversions and moves propagate the origin of their value.
     source: Option<RegRange>,
 }
 

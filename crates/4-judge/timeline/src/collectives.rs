@@ -26,7 +26,7 @@ pub struct CollectiveSum {
 }
 
 impl CollectiveSum {
-    /// Bus bandwidth of the fastest, GB/s: the others wait for ranks that come late.
+    /// Bus bandwidth of the fastest rank, GB/s: the others wait for late ranks.
     pub fn bus_gb_per_s(&self) -> Option<f64> {
         let bytes = self.bytes? as f64;
         (self.durations.min > 0).then(|| bytes / self.durations.min as f64 * self.factor.unwrap_or(1.0))
@@ -86,7 +86,7 @@ pub struct RankTime {
     pub communicating: i64,
     /// Part of it spent waiting for ranks that came later, ns.
     pub waiting: i64,
-    /// Collectives in which it came last.
+    /// Collectives in which it arrived last.
     pub last: u64,
 }
 

@@ -17,7 +17,7 @@ pub enum Why {
     HostLate,
     /// The launch was called after the gap began, and the span had not started yet.
     Launching,
-    /// The span was queued before the gap began: dependencies and the way from one span to the next.
+    /// The span was queued before the gap began: dependencies, and the latency from one span to the next.
     Queued,
     /// The trace does not say what launched the span.
     Unknown,

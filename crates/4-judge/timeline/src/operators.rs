@@ -80,7 +80,7 @@ fn in_order(timeline: &Timeline, rows: &mut [u32]) {
     rows.sort_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));
 }
 
-/// A kernel with where it comes from.
+/// A kernel with its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
     /// Kernel.

@@ -47,7 +47,7 @@ fn at_least(key: &str) -> Option<&str> {
     key.strip_prefix("M_GEQ_")
 }
 
-/// Notes entries that are in no order, that no loader asks for, and that are missing.
+/// Reports entries that are unordered, that no loader looks up, and that are missing.
 fn check_bounds(members: &[Member<'_>], index: &LineIndex<'_>, tunings: &mut Tunings<'_>) {
     let mut last: Option<u64> = None;
     for member in members {

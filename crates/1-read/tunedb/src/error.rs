@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}{message}", place(*.line))]
 pub struct Error {
-    /// Line, 1-based; 0 where the whole file is meant.
+    /// Line, 1-based; 0 if the whole file is meant.
     pub line: u32,
     /// Description of the error, lower-case, without a final period.
     pub message: String,

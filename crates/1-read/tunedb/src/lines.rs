@@ -120,11 +120,11 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Line numbers of bytes, for texts read as a whole. It counts on from the last byte asked for, so questions
+/// Line numbers of bytes, for texts read as a whole. It counts on from the last byte requested, so questions
 /// in the order of the text cost one pass and no memory.
 pub(crate) struct LineIndex<'a> {
     bytes: &'a [u8],
-    /// The last byte asked for, and the line ends before it.
+    /// The last byte requested, and the line ends before it.
     last: Cell<(usize, u32)>,
 }
 

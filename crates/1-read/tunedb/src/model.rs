@@ -303,7 +303,7 @@ pub struct Version<'a> {
     pub key: Cow<'a, str>,
     /// Its value.
     pub value: Cow<'a, str>,
-    /// Line, 1-based; 0 where the file's name says it.
+    /// Line, 1-based; 0 if the file's name says it.
     pub line: u32,
 }
 

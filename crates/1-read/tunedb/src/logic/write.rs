@@ -9,7 +9,7 @@ pub struct MergedSize {
     pub numbers: Vec<u64>,
     /// Position of its solution in the new list.
     pub solution: usize,
-    /// Efficiency as written in the file it comes from.
+    /// Efficiency as written in the source file.
     pub efficiency: String,
 }
 

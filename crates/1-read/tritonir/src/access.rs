@@ -52,7 +52,7 @@ pub struct Access {
     pub masked: bool,
     /// The access uses a buffer descriptor.
     pub buffer: bool,
-    /// The address comes from memory: of another load.
+    /// The address is loaded from memory by another load.
     pub indirect: bool,
     /// Kernel parameter that holds the base address, where one can be followed to.
     pub base: Option<String>,

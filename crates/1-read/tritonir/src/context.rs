@@ -11,7 +11,7 @@ pub struct At {
     pub op: String,
     /// Python file, as the compiler wrote it; empty if unknown.
     pub file: String,
-    /// Python line of the kernel; 0 where unknown.
+    /// Python line of the kernel; 0 if unknown.
     pub source_line: u32,
     /// Index into [`KernelIr::loops`] of the innermost loop around it.
     pub in_loop: Option<usize>,

@@ -146,7 +146,7 @@ pub struct KernelIr {
     pub atomics: Vec<Atomic>,
     /// LDS buffers.
     pub lds: LdsAccount,
-    /// Python lines with the operations that come from them, by file and line.
+    /// Python lines with their operations, by file and line.
     pub lines: Vec<LineOps>,
     /// `ttg.shared` of a module dumped after the allocation.
     pub stated_lds: Option<u64>,
@@ -359,7 +359,7 @@ const PASSES_ON: &[&str] = &[
     "trans",
 ];
 
-/// A value comes from a load without arithmetic between.
+/// True if a value is loaded without arithmetic between.
 fn before(context: &Context<'_, '_>, op: OpId) -> bool {
     let mut at = op;
     for _ in 0..PASSES_ON.len() {

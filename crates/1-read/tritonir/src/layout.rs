@@ -40,7 +40,7 @@ pub enum Layout {
         index: u32,
         /// Layout of the result.
         parent: Arc<Layout>,
-        /// Neighbours along K per lane; 0 where not written.
+        /// Neighbours along K per lane; 0 if not written.
         k_width: u32,
     },
     /// A layout without one of its dimensions.
@@ -88,7 +88,7 @@ pub struct Bases {
 }
 
 impl Layout {
-    /// Reads a layout; `None` where the text is none: an alias nothing defines, or brackets left open.
+    /// Reads a layout; `None` if the text is none: an alias nothing defines, or brackets left open.
     pub(crate) fn read(text: &str, aliases: &Aliases<'_>) -> Option<Layout> {
         read(text, aliases, 0)
     }

@@ -45,7 +45,7 @@ impl Purpose {
 /// One buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LdsBuffer {
-    /// The operation that asks for it.
+    /// The operation that requires it.
     pub op: OpId,
     /// Position of the operation; filled in by [`kernels`](crate::kernels).
     pub at: At,

@@ -67,7 +67,7 @@ pub struct Loop {
 pub struct LoopLoad {
     /// Position.
     pub at: At,
-    /// Iterations between the load and the matrix product it is for; `None` where it is for none.
+    /// Iterations between the load and the matrix product it is for; `None` if it is for none.
     pub to_dot: Option<u32>,
     /// Iterations between the load and the first operation on its value.
     pub to_use: Option<u32>,
@@ -258,7 +258,7 @@ struct Walk<'w, 'k, 'a> {
     open: VecDeque<Reached>,
 }
 
-/// A value on the way.
+/// A value on the path.
 #[derive(Clone, Copy)]
 struct Reached {
     value: ValueId,

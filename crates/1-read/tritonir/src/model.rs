@@ -72,7 +72,7 @@ pub struct Function<'a> {
     pub ops: Vec<Op<'a>>,
     /// Values in the order of their definitions.
     pub values: Vec<Value<'a>>,
-    /// Operands of all operations; [`Op::operands`] is a range of them. `None` where nothing of the name is
+    /// Operands of all operations; [`Op::operands`] is a range of them. `None` if nothing of the name is
     /// defined before it.
     pub(crate) operand_list: Vec<Option<ValueId>>,
     /// Types of operands and results as written; ranges in [`Op`].
@@ -115,7 +115,7 @@ pub struct Value<'a> {
     pub name: &'a str,
     /// Definition.
     pub source: Source,
-    /// Index of its type in [`Module::types`]; `None` where the text does not say.
+    /// Index of its type in [`Module::types`]; `None` if the text does not say.
     pub ty: Option<usize>,
 }
 

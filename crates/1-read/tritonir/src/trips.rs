@@ -21,7 +21,7 @@ pub struct RoundTrips {
     pub shape: String,
     /// Bytes of it.
     pub bytes: u64,
-    /// A transpose is on the way.
+    /// A transpose is between the trips.
     pub transposed: bool,
     /// Operations on elements between the trips.
     pub between: u32,
@@ -71,7 +71,7 @@ fn second(context: &Context<'_, '_>, op: OpId, style: ScratchStyle) -> Option<Ro
         }
         let Some(definition) = function.definition(value) else { continue };
         let Some(it) = function.ops.get(definition) else { continue };
-        // What comes from before the loop is stored once.
+        // A value from before the loop is stored once.
         if function.enclosing_loop(definition) != function.enclosing_loop(op) {
             continue;
         }

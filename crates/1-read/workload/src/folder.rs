@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
         self.names.contains_key(name)
     }
 
-    /// The files that were asked for; the only one there is was.
+    /// The requested files; a single file in the folder counts as requested.
     pub(crate) fn named(&self) -> Vec<String> {
         let plain = |name: String| name.strip_suffix(".gz").unwrap_or(&name).to_string();
         let named: Vec<String> =

@@ -101,7 +101,7 @@ struct Line {
     failed: Option<String>,
 }
 
-/// The line of a dispatch: what the program said, an object of JSON, with the number of the dispatch.
+/// The line of a dispatch: the program's annotation, a JSON object, with the number of the dispatch.
 pub fn launch_note(dispatch: Option<u64>, note: &str) -> String {
     let rest = note.trim().trim_start_matches('{').replace('\n', " ");
     match dispatch {

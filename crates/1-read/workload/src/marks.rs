@@ -143,7 +143,7 @@ mod tests {
         for (quantity, mark, of_zero) in [
             ("SQ_WAVES", Mark::Exact, Mark::Exact),
             ("TCC_CC_REQ", Mark::Modelled(None), Mark::Modelled(Some(0.0))),
-            // Nobody said that it is exact.
+            // No file states that it is exact.
             ("TCC_MISS", Mark::Modelled(None), Mark::Modelled(None)),
         ] {
             assert_eq!([marks.of(quantity), marks.of_zero(quantity)], [mark, of_zero], "{quantity}");

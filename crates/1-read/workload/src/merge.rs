@@ -177,7 +177,7 @@ fn extend(column: &mut Values, own: &Values, start: u32) {
     own.iter().for_each(|cell| column.push(cell, 0));
 }
 
-/// Problems that every rank has are said once.
+/// Problems that every rank has are reported once.
 fn grouped(problems: Vec<(String, Problem)>, ranks: usize) -> Vec<Problem> {
     let mut alike: BTreeMap<usize, Vec<(String, Problem)>> = BTreeMap::new();
     let mut firsts: Vec<Problem> = Vec::new();
@@ -254,7 +254,7 @@ mod tests {
         let ranks: Vec<_> =
             w.ranks.iter().map(|it| (it.name.as_str(), it.rows.clone(), it.host.as_deref())).collect();
         assert_eq!(ranks, [("0", 0..2, Some("a")), ("1", 2..3, Some("b"))]);
-        // What every rank lacks is said once.
+        // Data that every rank lacks are reported once.
         let absent =
             w.problems.iter().filter(|it| it.file.starts_with("SQ_IFETCH_LEVEL.csv")).collect::<Vec<_>>();
         assert_eq!(absent.len(), 1, "{:?}", w.problems);

@@ -232,7 +232,7 @@ pub(crate) struct Problems {
     seen: HashMap<(String, Option<String>, String), usize>,
 }
 
-/// Problems listed; what comes after them is only counted with its like.
+/// Maximum number of problems listed; further ones are only counted with similar ones.
 const LISTED: usize = 1000;
 
 impl Problems {

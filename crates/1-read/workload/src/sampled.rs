@@ -107,7 +107,7 @@ pub struct SampledKernel {
 /// The samples of one instruction in one dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SampleRow {
-    /// Process, by the system's number; 0 where it is not known.
+    /// Process, by the system's number; 0 if unknown.
     pub(crate) process: u64,
     pub(crate) dispatch: u64,
     /// An index into [`Samples::kernels`].

@@ -20,7 +20,7 @@ struct Collect {
     kernels: HashMap<SampledKernel, u32>,
     instructions: HashMap<SampledInstruction, u32>,
     rows: HashMap<(u64, u64, u32, u32), usize>,
-    /// Process whose samples are added now; 0 where it is not known.
+    /// Process whose samples are added now; 0 if unknown.
     process: u64,
 }
 

@@ -36,9 +36,9 @@ pub struct TracedDispatch {
     pub id: u64,
     /// Agent as recorded: a GPU.
     pub agent: u64,
-    /// Its kernel, an index into [`Traces::kernels`]; absent where no wave was traced.
+    /// Its kernel, an index into [`Traces::kernels`]; absent if no wave was traced.
     pub kernel: Option<u32>,
-    /// Waves whose instructions were traced; absent where the files do not say.
+    /// Waves whose instructions were traced; absent if the files do not say.
     pub waves: Option<u64>,
     /// Time and place of each wave, sorted by place and begin; empty if the files do not tell.
     pub spans: Vec<WaveSpan>,
@@ -87,7 +87,7 @@ pub struct KernelTrace {
     pub kernel: SampledKernel,
     /// Dispatches that were traced.
     pub dispatches: u64,
-    /// Waves of these dispatches; absent where the files do not say.
+    /// Waves of these dispatches; absent if the files do not say.
     pub waves: Option<u64>,
     /// All its instructions.
     pub total: TracedCounts,

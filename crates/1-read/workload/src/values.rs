@@ -70,7 +70,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// The value of a cell, `None` where nothing was recorded.
+    /// The value of a cell, `None` if nothing was recorded.
     pub fn get(&self, row: usize) -> Option<f64> {
         let v = self.raw(row);
         if v.is_nan() { None } else { Some(v) }

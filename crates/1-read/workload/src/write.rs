@@ -158,7 +158,7 @@ fn time(out: &mut String, whole: i64, fraction: f64) {
     let _ = match (fraction > 0.0, whole < 0) {
         (false, _) => write!(out, "{whole}"),
         (true, false) => write!(out, "{whole}{}", format!("{fraction}").trim_start_matches('0')),
-        // Below zero the digits count the other way.
+        // A negative time is written with the complement of the fraction, which rounds down.
         (true, true) => {
             write!(out, "-{}{}", -(whole + 1), format!("{}", 1.0 - fraction).trim_start_matches('0'))
         }

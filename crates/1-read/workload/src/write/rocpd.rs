@@ -83,7 +83,7 @@ pub enum RocpdError {
 /// recording.
 ///
 /// # Errors
-/// Dispatches without times; what SQLite refuses.
+/// Fails for dispatches without times, and with SQLite's own errors.
 pub fn write_rocpd(w: &Workload) -> Result<BTreeMap<String, Vec<u8>>, RocpdError> {
     let d = &w.dispatches;
     let timed =

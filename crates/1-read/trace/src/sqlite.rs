@@ -206,7 +206,7 @@ impl Rocpd {
             let name = self.timeline.names.add(&row.text(2));
             let bytes = row.whole(7).and_then(|n| u64::try_from(n).ok());
             let detail = self.timeline.add_detail(Detail { bytes, direction: name, collective: None });
-            // A copy to the host belongs to the GPU it comes from.
+            // A copy to the host belongs to its source GPU.
             let device = [row.number(3), row.number(4)].into_iter().find(|id| gpus.contains(id));
             let queue = Queue { device: device.unwrap_or(row.number(3)), stream: row.number(5) };
             let span = GpuSpan {

@@ -116,7 +116,7 @@ pub struct Device {
     pub name: String,
     /// Target such as `gfx942`; empty if the trace does not tell.
     pub target: String,
-    /// Compute units; 0 where the trace does not say.
+    /// Compute units; 0 if the trace does not say.
     pub compute_units: u32,
 }
 
@@ -142,7 +142,7 @@ pub struct Collective {
     pub elements_out: u64,
     /// `BFloat16`, `Long`, …
     pub data_type: Name,
-    /// Ranks in the group; 0 where unknown.
+    /// Ranks in the group; 0 if unknown.
     pub group_size: u64,
     /// Group.
     pub group: Name,
@@ -354,7 +354,7 @@ pub struct CallSum {
 pub struct Allocation {
     /// Memory operation: `ALLOC`, `FREE`, `RECLAIM`.
     pub operation: Name,
-    /// Bytes; absent where a free names none.
+    /// Bytes; absent if a free names none.
     pub bytes: Option<u64>,
     /// Start, ns.
     pub start: i64,
@@ -410,7 +410,7 @@ pub struct Timeline {
     pub counters: Vec<CounterSum>,
     /// Rank and number of ranks of a distributed run.
     pub rank: Option<(u64, u64)>,
-    /// Environment variables that steer the runtime and libraries; absent where the trace records none.
+    /// Environment variables that steer the runtime and libraries; absent if the trace records none.
     pub environment: Option<Vec<(String, String)>>,
     /// Facts of the head, by name: `HIP runtime`, `command`.
     pub facts: Vec<(String, String)>,

@@ -59,7 +59,7 @@ pub struct Bandwidths {
 }
 
 impl Bandwidths {
-    /// Reads a file; `None` where it is of neither tool.
+    /// Reads a file; `None` if it is of neither tool.
     pub(super) fn read(text: &str) -> Option<Bandwidths> {
         let tool = text.lines().take(200).find_map(|line| {
             let line = line.trim();

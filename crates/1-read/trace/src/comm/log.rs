@@ -33,7 +33,7 @@ pub struct CommLog {
     pub ranks: u64,
     /// Communicators of ranks that were completed.
     pub completed: u64,
-    /// Connections of channels by their way: `P2P/IPC`, `SHM`, `NET/IB`.
+    /// Connections of channels by transport: `P2P/IPC`, `SHM`, `NET/IB`.
     pub connections: Channels,
     /// Channels of the communicator.
     pub channels: u64,

@@ -9,7 +9,7 @@ pub struct Measured {
     pub algorithm: f64,
     /// Bus bandwidth: the rate over the links, GB/s.
     pub bus: f64,
-    /// Wrong values; absent where they were not checked.
+    /// Wrong values; absent if they were not checked.
     pub wrong: Option<u64>,
 }
 
@@ -123,7 +123,7 @@ impl RcclTest {
         self.ranks.len() as u64
     }
 
-    /// The collective that factor, operation and root leave; `None` where several do.
+    /// The collective that factor, operation and root leave; `None` if several do.
     fn infer(&self) -> Option<&'static str> {
         let last = self.rows.last()?;
         let ranks = self.rank_count() as f64;
@@ -169,7 +169,7 @@ impl RcclTest {
         })
     }
 
-    /// Wrong values; absent where none were counted.
+    /// Wrong values; absent if none were counted.
     pub fn wrong(&self) -> Option<u64> {
         let cells = self.rows.iter().flat_map(|row| [Some(row.out_of_place), row.in_place]);
         let counted: Vec<u64> = cells.flatten().filter_map(|cell| cell.wrong).collect();

@@ -125,7 +125,7 @@ impl Addresses {
         self.pool.has_uniform_terms(access.base).then(|| self.pool.lane_values(access.base))
     }
 
-    /// Addresses of the first wave's lanes where they depend on nothing but the work-item's number.
+    /// Addresses of the first wave's lanes, if they depend only on the work-item's number.
     pub fn first_wave(&self, access: &Access) -> Option<FirstWave> {
         let by_wave = match self.pool.get(access.base).terms() {
             [] => 0,
@@ -142,7 +142,7 @@ impl Addresses {
         Some(FirstWave { lanes: self.pool.lane_values(access.base), by_wave })
     }
 
-    /// Addresses of the lanes where they differ by an unknown stride.
+    /// Addresses of the lanes, if they differ by an unknown stride.
     pub fn strided(&self, access: &Access) -> Option<Strided> {
         let (steps, bytes) = self.pool.stride(access.base)?;
         let (offsets, steps) = (self.pool.lane_values(access.base), self.pool.lane_values(steps));

@@ -27,7 +27,7 @@ pub enum Better {
     ClearlyLess,
     /// More is better, if the difference is clear.
     ClearlyMore,
-    /// Less is better where it lets more waves run.
+    /// Less is better if it lets more waves run.
     ForWaves,
     /// It depends.
     Neither,

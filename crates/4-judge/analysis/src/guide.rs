@@ -28,12 +28,12 @@ const FINDINGS: usize = 3;
 const WORTH: f64 = 0.01;
 /// Kernels listed, and the share of the time in percent after which no further one is.
 const KERNELS: (usize, f64) = (5, 90.0);
-/// The rule that says what bounds a kernel, as the verdict does.
+/// The rule that names the limiter of a kernel, like the verdict.
 const VERDICT: &str = "CTR001";
-/// Rules that say what bounds a kernel or compare; the verdict and the changes say the same.
+/// Rules that name the limiter of a kernel or compare recordings; verdict and changes already cover them.
 const NO_ADVICE: [&str; 2] = [VERDICT, "CTR005"];
 
-/// Whether a rule says what the verdict on its kernel says.
+/// Whether a rule repeats the verdict on its kernel.
 pub fn is_verdict(rule: &str) -> bool {
     rule == VERDICT
 }

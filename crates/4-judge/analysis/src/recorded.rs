@@ -157,7 +157,7 @@ impl<'a> WorkloadEvidence<'a> {
     /// Size of the L2 caches together.
     pub fn l2_bytes(&self) -> Value {
         let target = self.target.ok_or(Missing::TargetFacts)?;
-        // GPUs of one die do not say how many they have.
+        // GPUs of one die do not record their number of dies.
         let dies = self.machine("num_xcd").unwrap_or(1.0).max(1.0);
         Ok(dies * f64::from(target.l2.bytes_per_xcd.value))
     }

@@ -11,7 +11,7 @@ use view::{
     Finding, GuideChange, GuideChanges, GuidePair, GuideTotal, Known, Mark, Missing, Number, Verdict,
 };
 
-/// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
+/// Minimum change of a mean time, percent, if the dispatches are too few to estimate noise.
 const CHANGED: f64 = 2.0;
 /// Work of a dispatch that is compared: metric, and what it is.
 const WORK: &[(&str, &str)] = &[

@@ -135,7 +135,7 @@ fn panels_of_verdict(inputs: &Inputs<'_>, verdict: &GuideVerdict) -> &'static [u
     }
 }
 
-/// The option that takes ranks as one, where that was done.
+/// The option that merges ranks, if it was used.
 fn ranks(subject: &Subject) -> &'static str {
     if subject.workload.ranks.is_empty() { "" } else { " --ranks" }
 }
@@ -232,7 +232,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
 }
 
-/// Asks what each limit of the GPU is worth, where that was not done and can be.
+/// The step that simulates the gain without each limit of the GPU, if that was not done and is possible.
 fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
     lead(inputs.kernels)?.time.as_ref().ok()?;
     last.workload.machine.text("command")?;

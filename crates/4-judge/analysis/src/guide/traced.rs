@@ -33,7 +33,7 @@ const MEMORY: Wait = Wait {
     meaning: "issue loads earlier, keep more of them in flight, or let more waves hide them",
 };
 
-/// Beginnings of instructions, and what they wait for where they do not issue; the first that fits counts.
+/// Prefixes of instructions, and the unit that they wait for when they cannot issue; the first match counts.
 const WAITS: &[(&[&str], Wait)] = &[
     (
         &["s_barrier"],
@@ -132,7 +132,7 @@ fn said(
     (all, unit): (u64, &str),
     more: &str,
 ) -> Option<GuideVerdict> {
-    // Without the text of instructions nothing says what they wait for.
+    // Without the text of instructions, the cause of their waits is unknown.
     stalls.retain(|(at, count)| *count > 0 && !at.text.is_empty());
     stalls.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let stalled: u64 = stalls.iter().map(|it| it.1).sum();

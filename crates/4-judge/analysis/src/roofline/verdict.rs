@@ -39,7 +39,7 @@ pub enum Bound {
     },
     /// The compute units hold no waves most of the time.
     Launch {
-        /// Part of the time they do, if known.
+        /// Share of the time that compute units hold waves, if known.
         busy: Option<f64>,
         /// Part of the nearest ceiling, where rates are known.
         nearest: Option<f64>,
@@ -68,7 +68,7 @@ impl Bound {
         Bound::Open { name: format!("not {}", listed(excluded, "or")) }
     }
 
-    /// Whether this says what stops the kernel, and not only what does not.
+    /// Whether this names the limiter, instead of only excluding some.
     pub fn is_known(&self) -> bool {
         !matches!(self, Bound::Open { .. })
     }

@@ -46,7 +46,7 @@ pub(crate) const SPREADS: (u16, u16) = (0, 8);
 /// The table of what was recorded.
 pub(crate) const COUNTERS: (u16, u16) = (0, 9);
 
-/// The counters of each operator of a framework, where a trace says which launched what.
+/// The counters of each operator of a framework, if a trace links launches to operators.
 pub(crate) const OPERATORS: (u16, u16) = (0, 10);
 
 /// Tables shown when none are requested.

@@ -146,7 +146,7 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
         own.push(of_recording);
     }
     let mut columns = Vec::new();
-    // What was measured lacks the last column, which says how far to trust what was emulated.
+    // Measured recordings lack the last column, the confidence of emulated values.
     let most = tables.iter().flatten().rev().max_by_key(|t| t.columns.len()).unwrap_or(base);
     for (index, column) in most.columns.iter().enumerate() {
         let cell_of = |recording: usize, at: usize| {

@@ -232,7 +232,7 @@ impl Recorded<'_> {
     }
 }
 
-/// Bytes of a unit, where it is one of bytes.
+/// Bytes per unit, if the unit is one of bytes.
 fn bytes(unit: &str) -> Option<f64> {
     match unit {
         "KiB" => Some(1024.0),

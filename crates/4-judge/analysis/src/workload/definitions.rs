@@ -310,7 +310,7 @@ mod tests {
         let names: Vec<&str> = v.counters.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["SQ_INSTS_VALU_INT32", "SQ_INSTS_VALU_INT64"]);
         assert_eq!(v.passes, Some(1));
-        // The oldest target lacks the counters and says so.
+        // The oldest target lacks the counters and reports it.
         let old = m.variants.iter().find(|v| v.targets.iter().any(|t| t == "gfx908")).unwrap();
         assert!(old.formula.as_ref().unwrap_err().contains("has no counter"), "{old:?}");
     }

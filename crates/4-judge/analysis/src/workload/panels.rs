@@ -24,7 +24,7 @@ fn kind(heading: &str, style: Style, unit: &str) -> ColumnKind {
     }
 }
 
-/// The column that says how far a row's values can be trusted.
+/// The column with the confidence of a row's values.
 pub(crate) fn trust_column() -> Column {
     Column::new("trust", ColumnKind::Trust, "")
 }

@@ -31,7 +31,7 @@ impl Times {
         })
     }
 
-    /// Time saved, ns; negative if it takes longer.
+    /// Time saved, ns; negative for a slowdown.
     pub(crate) fn saved(self) -> f64 {
         self.base - self.predicted
     }

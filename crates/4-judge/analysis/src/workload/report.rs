@@ -58,7 +58,7 @@ pub enum List {
     Dispatches,
     /// Metrics of the target.
     Metrics,
-    /// Facts of the machine, each with where it is from.
+    /// Facts of the machine, each with its source.
     Specs,
     /// Panels of the target with their names.
     Blocks,

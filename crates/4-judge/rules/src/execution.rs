@@ -57,7 +57,7 @@ impl ExecutionEvidence<'_> {
         }
     }
 
-    /// An address of global memory: allocation and byte where it is in one.
+    /// An address of global memory, as allocation and byte if it is inside one.
     pub(crate) fn global(&self, address: u64) -> String {
         match self.memory.nearest(address) {
             Some(near) if (near.base..near.base + near.bytes).contains(&address) => {

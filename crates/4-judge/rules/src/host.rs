@@ -61,7 +61,7 @@ pub struct Judged {
     pub message: String,
     /// Values that were read.
     pub readings: Vec<Reading>,
-    /// The command that sets it, where it is more than the table's.
+    /// The command that sets it, if it differs from the table's.
     pub set: Option<String>,
 }
 

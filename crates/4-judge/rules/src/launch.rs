@@ -11,7 +11,7 @@ pub struct LaunchEvidence<'a> {
     pub model: &'static Model,
     /// Workgroups of the launch.
     pub workgroups: u64,
-    /// The matrix product with its tiles, where it is one.
+    /// The matrix product with its tiles, if the kernel computes one.
     pub gemm: Option<&'a Estimate>,
     /// The best other tiles for the product, fastest first.
     pub alternatives: &'a [Estimate],

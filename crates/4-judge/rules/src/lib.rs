@@ -84,7 +84,7 @@ pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
 
 /// Judges files on communication.
 pub type CommCheck = fn(&CommEvidence<'_>) -> Outcome;
-/// Judges one kernel by Triton's IR, and by its code where that is there.
+/// Judges one kernel by Triton's IR, and by its code if available.
 pub type IrCheck = fn(&tritonir::KernelIr, &KernelEvidence<'_>) -> Outcome;
 
 /// Evidence that a rule judges.

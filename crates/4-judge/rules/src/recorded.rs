@@ -10,7 +10,7 @@ use view::{Finding, Known};
 /// Part of the time below which nothing is lost.
 const NOTHING: f64 = 0.005;
 
-/// States that a finding costs `part` of the kernel's time, as time where it is known.
+/// States that a finding costs `part` of the kernel's time, in units of time if known.
 pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: impl Into<Known>) -> Finding {
     let part = part.into().map(|part| part.clamp(0.0, 1.0));
     let total = evidence.time.as_ref().ok().map(|ns| evidence.timed(*ns));

@@ -42,7 +42,7 @@ fine-grained allocations are.
 The Omniperf training: L2 to fabric latencies and remote traffic in the speed of light and the fabric tables.
 ";
 
-/// Times the idle latency that are reported, and a warning.
+/// Multiples of the idle latency from which it is reported, and from which it is a warning.
 const SLOW: f64 = 2.0;
 const VERY_SLOW: f64 = 3.0;
 /// Part of memory bandwidth from which on a queue is its price.

@@ -36,7 +36,7 @@ metric`); for comparable benchmarks fix the clock: `rocm-smi --setperfdeterminis
 The tuning guide on benchmarking: clocks differ between XCDs, so efficiency is to be counted against the slowest.
 ";
 
-/// Percent by which a rank is slower from which it is reported, and from which it is a warning.
+/// Percent of slowdown from which a rank is reported, and from which it is a warning.
 const SLOWER: [f64; 2] = [3.0, 10.0];
 /// Time that is enough to compare, ns.
 const ENOUGH: i64 = 1_000_000;

@@ -173,7 +173,7 @@ struct Width {
 }
 
 impl Width {
-    /// Cycles of the access. Two adjacent elements are taken as one of twice the size where that is faster.
+    /// Cycles of the access. Two adjacent elements count as one of twice the size if that is faster.
     fn cycles(self, lanes: &[u32; LANES], banks: u32) -> Cycles {
         let one = Cycles::of(lanes, self.bytes, banks);
         let apart = Cycles { taken: one.taken * self.elements, least: one.least * self.elements };
@@ -269,7 +269,7 @@ fn finding(
     )
 }
 
-/// Conflict cycles for each cycle that moves data, from which it is reported, and a warning.
+/// Conflict cycles per data cycle from which it is reported, and from which it is a warning.
 const WORTH_RATIO: f64 = 0.125;
 const DOUBLED: f64 = 1.0;
 /// Percent of the kernel's cycles below which conflicts do not matter.

@@ -150,7 +150,7 @@ impl Sums {
     }
 }
 
-/// The instructions of a loop, each with its row where it is a multiply-add.
+/// The instructions of a loop, each with its row if it is a multiply-add.
 fn with_sums<'a>(
     evidence: &'a KernelEvidence<'_>,
     sums: &'a [Sum],

@@ -59,7 +59,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if busy.value >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
         return Ok(Outcome::Silent);
     }
-    // Where data stops the kernel, the matrix units wait for it, and the findings on data say what to do.
+    // If data limits the kernel, the matrix units wait for it, and the findings on data give the advice.
     let full = roof.bound.as_ref().ok().and_then(|bound| match bound {
         Bound::Ceiling { share, .. } if share.resource != Resource::Arithmetic => Some(share),
         _ => None,

@@ -187,9 +187,9 @@ fn finding(
 
 /// Accesses per look-up of contiguous lanes.
 const CONTIGUOUS: f64 = 4.0;
-/// Below it is reported.
+/// Accesses per look-up below which it is reported.
 const FEW: f64 = 3.0;
-/// Below it is a warning.
+/// Accesses per look-up below which it is a warning.
 const VERY_FEW: f64 = 2.0;
 /// Percent of the peak of look-ups below which it does not matter.
 const USED: f64 = 2.0;

@@ -188,7 +188,7 @@ fn filled_by_loads(
 /// Waves per SIMD that make it worth trying, as a multiple of those now.
 const LEAST_GAIN: f64 = 1.25;
 
-/// Workgroup assumed where none is stated.
+/// Assumed workgroup size if none is stated.
 pub(super) const USUAL_WORKGROUP: u32 = 256;
 
 /// Occupancy for the usual workgroup, if the kernel leaves the size at the default.

@@ -122,7 +122,7 @@ fn across(files: &[Tunings<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// A key, cut where it is long.
+/// A key, truncated if it is long.
 fn short(key: &str) -> String {
     let cut: String = key.chars().take(72).collect();
     if cut.len() < key.len() { format!("{cut}…") } else { cut }

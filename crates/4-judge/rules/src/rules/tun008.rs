@@ -96,7 +96,7 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
     Some(finding.with_places([at(file, first?)]))
 }
 
-/// The GPU of a row, where it is another one.
+/// The GPU of a row, if it differs from the machine's.
 fn other(row: &Row<'_>, machine: &TuneMachine) -> Option<String> {
     let target = row.target.as_deref().ok();
     let units = row.cu_count.as_ref().ok().copied();

@@ -15,7 +15,7 @@ impl<T> ByName<T> {
         ByName { values: (0..timeline.names.len()).map(|_| None).collect() }
     }
 
-    /// The value of a name, made where it is met first.
+    /// The value of a name, created on first use.
     pub(crate) fn get(&mut self, name: Name, make: impl FnOnce() -> T) -> &mut T {
         // A timeline has at least the empty string; numbers without a name use its slot.
         let at = Some(name.0 as usize).filter(|at| *at < self.values.len()).unwrap_or(0);

@@ -19,7 +19,7 @@ pub enum Why {
     Launching,
     /// The span was queued before the gap began: dependencies, and the latency from one span to the next.
     Queued,
-    /// The trace does not say what launched the span.
+    /// The trace does not link the span to its launch.
     Unknown,
 }
 

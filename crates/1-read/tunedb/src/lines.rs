@@ -111,7 +111,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Whole text, or where it is none.
+/// The bytes as UTF-8; the error names the first bad line.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];

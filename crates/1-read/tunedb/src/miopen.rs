@@ -191,7 +191,7 @@ pub fn solver<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {
     Some(text.split_once(": ").unwrap_or((text, "")))
 }
 
-/// Reads driver commands, their measured time where it follows, and results of a search.
+/// Reads driver commands, their measured time if it follows, and results of a search.
 pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::DriverCommands, bytes);
     let mut seen: HashMap<&'a str, usize> = HashMap::new();

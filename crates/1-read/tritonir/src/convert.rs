@@ -9,9 +9,9 @@ use crate::types::{Tensor, Type};
 /// Implementation of a `convert_layout`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Exchange {
-    /// Every register stays where it is.
+    /// No data moves.
     Nothing,
-    /// Registers of a lane change places.
+    /// Registers of a lane are permuted.
     Registers,
     /// Lanes of a wave exchange values.
     Lanes,

@@ -57,7 +57,7 @@ pub struct LdsBuffer {
     pub bytes: u64,
     /// Offset in the workgroup's LDS, bytes.
     pub offset: u64,
-    /// First and last line of the text where it holds something.
+    /// First and last line of the text in which it is live.
     pub lines: (u32, u32),
     /// Buffers of one tile each: 2 for `2x128x64xf16`; 1 where the tile has no further dimension.
     pub slots: u64,

@@ -45,7 +45,7 @@ impl Marks {
         self.of.get(quantity).copied().unwrap_or(Mark::Modelled(None))
     }
 
-    /// The mark of a counter where it is 0.
+    /// The mark of a counter whose value is 0.
     pub fn of_zero(&self, quantity: &str) -> Mark {
         if self.zeros.contains(quantity) { Mark::Modelled(Some(0.0)) } else { self.of(quantity) }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Part {
     pub(crate) run: u32,
     /// Number of the process in it. Processes count their dispatches each from the start.
     pub(crate) process: u32,
-    /// Number of the run that this one repeats; its own where it repeats none.
+    /// Number of the run that this one repeats; its own number otherwise.
     pub(crate) first: u32,
 }
 

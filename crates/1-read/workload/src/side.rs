@@ -34,7 +34,7 @@ pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
 
-/// Reads a side file as a table, if it is there; `consequence` is what follows where it cannot be read.
+/// Reads a side file as a table, if it exists; `consequence` is reported if it cannot be read.
 pub(crate) fn table(
     files: &Files<'_>,
     file: &str,
@@ -87,7 +87,7 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
     machine
 }
 
-/// The column of `roofline.csv` that says which GPU it is of: ours; the vendor's file has none.
+/// The column of `roofline.csv` that names the GPU: an addition of ours; the vendor's file has none.
 pub(crate) const CEILINGS_GPU: &str = "gpu";
 
 /// `roofline.csv`: one row of ceilings per device.

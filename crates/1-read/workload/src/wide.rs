@@ -120,7 +120,7 @@ impl Times {
         }
     }
 
-    /// Gives each dispatch its mean start and end, as the profiler does where it joins the passes.
+    /// Gives each dispatch its mean start and end, as the profiler does when it joins the passes.
     fn put(&self, d: &mut Dispatches) {
         let mean = |list: &[(Time, Time)], of: fn(&(Time, Time)) -> Time| -> Option<Time> {
             let first = of(list.first()?).0;
@@ -221,7 +221,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.spreads = repeats::read(files, &w.kernels, &mut problems);
     w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
     w.launches = launches::read(files, &w.dispatches, &mut problems);
-    // What was emulated was not measured, also where nothing says how far off it is.
+    // Emulated values are not measurements, even without known errors.
     let unknown = || w.machine.emulator().map(|_| Marks::default());
     w.marks = marks::read(files, &mut problems).or_else(unknown);
     side::passes(files, &mut w.counters, &mut problems);

@@ -63,7 +63,7 @@ type Place = (u64, u64, u64, u64);
 struct Process {
     samples: HashMap<Place, SampleCounts>,
     methods: [u64; 2],
-    /// Samples that do not say where they were taken.
+    /// Samples without a position.
     unplaced: u64,
     instructions: Vec<String>,
     comments: Vec<String>,

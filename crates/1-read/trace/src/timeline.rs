@@ -493,7 +493,7 @@ impl Timeline {
         self.problems.push(Problem::new(severity, message));
     }
 
-    /// The index of a queue, which is added where it is new.
+    /// The index of a queue; new queues are added.
     pub fn queue(&mut self, queue: Queue) -> u32 {
         let queues = &mut self.queues;
         *self.queue_rows.entry(queue).or_insert_with(|| {
@@ -502,7 +502,7 @@ impl Timeline {
         })
     }
 
-    /// The index of a thread, which is added without a name where it is new.
+    /// The index of a thread; new threads are added without a name.
     pub fn thread(&mut self, process: Name, thread: Name) -> u32 {
         let threads = &mut self.threads;
         *self.thread_rows.entry((process, thread)).or_insert_with(|| {

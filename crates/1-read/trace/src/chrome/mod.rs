@@ -38,7 +38,7 @@ struct Reader {
     shapes: HashMap<Shapes, u32>,
     counts: Vec<(u8, Vec<u8>, u64)>,
     last_count: usize,
-    /// Spans with exact times, whose process says what they are.
+    /// Spans with exact times, whose process determines their kind.
     exact: Vec<(Name, GpuSpan, HostSpan)>,
     unopened: u64,
     backwards: u64,

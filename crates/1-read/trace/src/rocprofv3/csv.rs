@@ -1,4 +1,4 @@
-//! CSV of rocprofv3, of rocprof v1 and v2, and their statistics: the header says which.
+//! CSV of rocprofv3, of rocprof v1 and v2, and their statistics, distinguished by the header.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Problem, Severity};

@@ -1,9 +1,9 @@
-//! What was wrong with a trace, where, and what follows.
+//! Problems of a trace: description, place, consequence.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much a problem matters.
+/// Severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Severity {
     /// Something to know: what the trace lacks.
@@ -17,11 +17,11 @@ pub enum Severity {
 /// One problem of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
-    /// How bad.
+    /// Severity.
     pub severity: Severity,
     /// Byte of the (unpacked) file, or line, where known: `byte 71,850`, `line 12`.
     pub place: Option<String>,
-    /// What is the case, and what follows.
+    /// Description and consequence.
     pub message: String,
 }
 
@@ -47,7 +47,7 @@ impl Problem {
     }
 }
 
-/// Nothing can be read.
+/// The input is unusable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// the file is empty
@@ -63,7 +63,7 @@ pub enum Error {
         kind: &'static str,
         /// Byte in the (unpacked) file.
         offset: u64,
-        /// What is wrong.
+        /// Description.
         what: String,
     },
     /// A database of another layout.
@@ -74,7 +74,7 @@ pub enum Error {
     Table {
         /// Line, 1-based.
         line: u64,
-        /// What is wrong.
+        /// Description.
         what: String,
     },
 }

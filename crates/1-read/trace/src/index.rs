@@ -1,16 +1,16 @@
 //! A timeline as an index: its columns as bytes, for a second look without reading the trace again.
 //!
-//! The one idea to keep in mind: an index is only a copy; whoever reads it checks a sum over all of it, and reads the trace where
-//! anything is not as it was.
+//! An index is only a copy; its reader verifies a checksum over all of it, and falls back to the trace if
+//! anything differs.
 
 use crate::timeline::Timeline;
 
-/// How an index begins; the number grows with every change of a column.
+/// Magic bytes of an index; the number grows with every change of a column.
 const MAGIC: &[u8; 16] = b"rockhound-trace1";
 
 /// The index of a timeline.
 impl Timeline {
-    /// Its columns as bytes; none where they cannot be written.
+    /// Serializes the columns; `None` if they cannot be written.
     pub fn to_index(&self) -> Option<Vec<u8>> {
         let columns = postcard::to_stdvec(self).ok()?;
         let mut out = Vec::with_capacity(columns.len() + 24);
@@ -20,7 +20,7 @@ impl Timeline {
         Some(out)
     }
 
-    /// Reads an index; none where it is of another version or damaged.
+    /// Reads an index; `None` if it is damaged or of another version.
     pub fn from_index(bytes: &[u8]) -> Option<Timeline> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (written, columns) = rest.split_first_chunk::<8>()?;

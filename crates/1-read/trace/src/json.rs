@@ -1,8 +1,8 @@
-//! A scanner of JSON that arrives in pieces.
+//! Streaming JSON scanner.
 //!
-//! The one idea to keep in mind: [`Stream::with`] runs a parser on the bytes at hand, and runs it again from the same place
-//! with more of them where it came to their end. So a record is parsed as slices of one buffer, no document is built, and
-//! memory does not grow with the file.
+//! [`Stream::with`] runs a parser on the bytes at hand, and runs it again from the same place with more bytes
+//! if it reaches their end. So a record is parsed as slices of one buffer, no document is built, and memory
+//! does not grow with the file.
 
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -12,24 +12,24 @@ use std::io::Read;
 const CHUNK: usize = 1 << 20;
 /// The longest record: nothing a profiler writes as one value is longer.
 const LONGEST: usize = 256 << 20;
-/// How deep values may nest.
+/// Maximum nesting depth of values.
 const DEEPEST: u32 = 200;
 
-/// Why a parser stopped.
+/// Reason why a parser stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     /// The bytes at hand end within the value.
     More,
-    /// The bytes are no JSON of this form.
+    /// The bytes are not JSON of this form.
     Bad(&'static str),
 }
 
-/// Why a file could not be read on.
+/// Reason why reading of a file failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
     /// The file ends within a value that begins at this byte.
     Cut(u64),
-    /// What is wrong, and at which byte.
+    /// Byte offset and description.
     Bad(u64, String),
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Stream<'r> {
 
 impl<'r> Stream<'r> {
     pub(crate) fn new(input: &'r mut dyn Read) -> Self {
-        // Comes zeroed, and costs what is filled of it.
+        // Zeroed pages cost memory only once they are filled.
         let buffer = vec![0; CHUNK];
         Stream { input, buffer, at: 0, len: 0, base: 0, ended: false, failed: None }
     }
@@ -65,7 +65,7 @@ impl<'r> Stream<'r> {
         self.len -= self.at;
         self.at = 0;
         if self.buffer.len() < self.len + CHUNK {
-            // A record longer than the buffer doubles it, so that it is parsed anew a few times only.
+            // A record longer than the buffer doubles it, so that it is reparsed a few times only.
             let size = (self.len + CHUNK).max(if self.len > CHUNK { 2 * self.len } else { 0 });
             self.buffer.resize(size, 0);
         }
@@ -89,7 +89,8 @@ impl<'r> Stream<'r> {
         }
     }
 
-    /// Parses the next value. The parser may run several times: it must change nothing before it has all it needs.
+    /// Parses the next value. The parser may run several times: it must change nothing before it has all it
+    /// needs.
     pub(crate) fn with<T>(
         &mut self,
         mut parse: impl FnMut(&mut Cursor<'_>) -> Parsed<T>,
@@ -128,7 +129,7 @@ impl<'r> Stream<'r> {
                 self.with(|c| c.take())?;
                 let mut depth = 1u32;
                 loop {
-                    // A token at a time, so that what is skipped leaves the buffer.
+                    // Parses one token at a time, so that skipped text leaves the buffer.
                     let token = self.with(|c| {
                         let b = c.peek()?;
                         match b {
@@ -174,7 +175,7 @@ impl<'r> Stream<'r> {
     /// Whether another element of an array whose bracket was taken follows.
     pub(crate) fn element(&mut self) -> Result<bool, Fault> {
         loop {
-            // A comma is taken for good, so that an input may end behind it.
+            // A consumed comma is final, so an input may end after it.
             match self.with(|c| c.peek())? {
                 b',' => self.with(|c| c.take())?,
                 b']' => return self.with(|c| c.take()).map(|_| false),

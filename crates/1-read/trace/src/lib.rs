@@ -1,7 +1,7 @@
 //! Timelines of profilers, read into one [`Timeline`] value.
 //!
-//! The one idea to keep in mind: bytes arrive in pieces and the kind of file is told by what it holds; what is whole is read,
-//! and [`Timeline::problems`] says where the rest is broken and what the trace lacks.
+//! Bytes arrive in pieces and the file type is detected from content. Complete records are read, and
+//! [`Timeline::problems`] says where the rest is broken and what the trace lacks.
 //!
 //! ```
 //! let text = br#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "copy", "ts": 1.5, "dur": 2,
@@ -33,12 +33,13 @@ pub use timeline::{
 
 use std::io::{Chain, Cursor, Read};
 
-/// Bytes looked at to tell the kind of file.
+/// Number of bytes examined to detect the file type.
 const HEAD: usize = 4096;
 /// Bytes a database or protobuf may unpack to.
 const LARGEST: u64 = 8 << 30;
 
-/// Reads a trace of any kind, packed with gzip or not. `name` is the file's: tables of statistics are told apart by it.
+/// Reads a trace of any kind, plain or gzip-compressed. `name` is the file's: it selects the kind of a
+/// statistics table.
 pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
     let (head, mut input) = peek(input)?;
     if head.starts_with(&[0x1f, 0x8b]) {
@@ -50,7 +51,7 @@ pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
     by_content(name, &head, &mut input)
 }
 
-/// Whether an input begins as a timeline with events may: JSON, a database, Perfetto. Tables are not told apart here.
+/// True if an input begins like a timeline with events: JSON, a database, Perfetto. Does not classify tables.
 pub fn may_be_trace(input: &mut dyn Read) -> bool {
     let Ok((mut head, mut input)) = peek(input) else { return false };
     if head.starts_with(&[0x1f, 0x8b]) {
@@ -72,7 +73,7 @@ type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
 /// The first bytes, and the input with them.
 fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
     let mut head = Vec::new();
-    // An input that breaks off is read as far as it goes.
+    // A truncated input is read as far as it goes.
     let _ = input.take(HEAD as u64).read_to_end(&mut head);
     if head.is_empty() {
         return Err(Error::Empty);
@@ -102,12 +103,13 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
 
 fn all(input: &mut dyn Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What breaks off is told by the reader of the bytes.
+    // The parser of the bytes reports truncation.
     let _ = input.take(LARGEST).read_to_end(&mut bytes);
     bytes
 }
 
-/// Whether an environment variable steers a GPU's runtime or libraries; others may hold secrets and are not kept.
+/// Whether an environment variable steers a GPU's runtime or libraries; others may hold secrets and are not
+/// kept.
 pub(crate) fn steers(name: &str) -> bool {
     const PREFIXES: [&str; 14] = [
         "HIP_",

@@ -57,7 +57,7 @@ impl Names {
         }
     }
 
-    /// Interns bytes; what is no UTF-8 is replaced.
+    /// Interns bytes; invalid UTF-8 is replaced.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Name {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.add(text),
@@ -83,7 +83,7 @@ impl Names {
         self.by_text.get(text).copied().map(Name)
     }
 
-    /// How many there are, the empty one included.
+    /// Number of names, the empty one included.
     pub fn len(&self) -> usize {
         self.all.len()
     }

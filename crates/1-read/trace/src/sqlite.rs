@@ -1,7 +1,7 @@
 //! Databases: rocpd (rocprofv3, rocprof-sys) and the one of rocprof version 1.
 //!
-//! The one idea to keep in mind: tables are looked at through the views that hide the suffix of their names; what a database of another
-//! version lacks is named, and the rest is read.
+//! Tables are read through the views that hide the suffix of their names; a table or column that a database
+//! of another version lacks is named, and the rest is read.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Severity};
@@ -12,7 +12,8 @@ use crate::timeline::{
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that loop.
+/// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that
+/// loop.
 const STEP_THOUSANDS: u64 = 20_000_000;
 /// The layout this reader was written for.
 const SCHEMA: &str = "3";
@@ -89,7 +90,7 @@ impl Rocpd {
         let mut it = Rocpd { timeline: Timeline::new(Format::Rocpd), untimed: 0 };
         it.head(db)?;
         it.kernels(db)?;
-        // Other versions lack tables, or have them with other columns: what is whole is read.
+        // Other versions lack tables, or have them with other columns: complete parts are read.
         type Part = fn(&mut Rocpd, &Connection) -> Result<(), Error>;
         let parts: [(&str, &str, Part); 4] = [
             ("copies", "rocpd_memory_copy", Rocpd::copies),
@@ -128,7 +129,7 @@ impl Rocpd {
                 compute_units: 0,
             };
             let facts = format!("{} ", row.text(3));
-            // Facts that are not JSON are no facts.
+            // Facts that are not JSON are ignored.
             let _ = Cursor::of(facts.as_bytes()).object(|key, c| {
                 if key == b"cu_count" {
                     device.compute_units = c.number()?.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
@@ -205,7 +206,7 @@ impl Rocpd {
             let name = self.timeline.names.add(&row.text(2));
             let bytes = row.whole(7).and_then(|n| u64::try_from(n).ok());
             let detail = self.timeline.add_detail(Detail { bytes, direction: name, collective: None });
-            // A copy to the host belongs to the GPU it comes from.
+            // A copy to the host belongs to its source GPU.
             let device = [row.number(3), row.number(4)].into_iter().find(|id| gpus.contains(id));
             let queue = Queue { device: device.unwrap_or(row.number(3)), stream: row.number(5) };
             let span = GpuSpan {
@@ -253,7 +254,7 @@ impl Rocpd {
             c if c.starts_with("HIP") || c.starts_with("HSA") => HostKind::Runtime,
             _ => HostKind::Other,
         };
-        // The name of a marker's region is the function; what it says is beside the event.
+        // The name of a marker's region is the function; its message is in the event's data.
         let message = (kind == HostKind::Annotation).then(|| message(&row.text(7))).flatten();
         let names = &mut self.timeline.names;
         let name = match &message {

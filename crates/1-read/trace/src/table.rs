@@ -3,9 +3,9 @@
 use crate::error::Error;
 use std::io::{BufRead, BufReader, Read};
 
-/// Lines of other programs that may stand before a header.
+/// Maximum number of lines of other programs before a header.
 const LEAD: usize = 50;
-/// What one of a header's columns is called, in the words of any format.
+/// Column names by which a header is recognized, in any format.
 const FIRST: [&str; 11] = [
     "kind",
     "guid",
@@ -100,7 +100,7 @@ impl<'r> Table<'r> {
         self.record.len() == self.columns.len()
     }
 
-    /// A cell; empty where there is none.
+    /// A cell; empty if absent.
     pub(crate) fn text(&self, column: Option<usize>) -> &str {
         column.and_then(|at| self.record.get(at)).unwrap_or("")
     }

@@ -1,14 +1,14 @@
 //! A timeline: what ran on the GPUs and what the host did meanwhile, as columns.
 //!
-//! The one idea to keep in mind: times are whole nanoseconds of the trace's own clock; a number that the trace does not have is
-//! absent, never zero.
+//! Times are whole nanoseconds of the trace's own clock; a number that the trace does not have is absent,
+//! never zero.
 
 use crate::error::{Problem, Severity};
 use crate::names::{Name, Names};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Which tool wrote it.
+/// Tool that wrote the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Format {
     /// PyTorch profiler (Kineto).
@@ -38,7 +38,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Name for people.
+    /// Display name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Kineto => "PyTorch profiler trace",
@@ -57,7 +57,7 @@ impl Format {
     }
 }
 
-/// What a span on a GPU is.
+/// Kind of a span on a GPU.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum GpuKind {
     /// A kernel.
@@ -68,7 +68,7 @@ pub enum GpuKind {
     Set,
 }
 
-/// What a span on the host is.
+/// Kind of a span on the host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum HostKind {
     /// An operator of the framework.
@@ -79,7 +79,7 @@ pub enum HostKind {
     Runtime,
     /// A range a user named, ROCTx included.
     Annotation,
-    /// The same as the profiler projects it on the GPU.
+    /// A host annotation as the profiler projects it on the GPU.
     GpuAnnotation,
     /// A call of RCCL or NCCL.
     Collective,
@@ -110,17 +110,17 @@ pub struct Thread {
 /// A GPU of the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Device {
-    /// As the trace numbers it.
+    /// Number of the device in the trace.
     pub id: u64,
     /// Product, as the driver names it; may be empty.
     pub name: String,
-    /// Target such as `gfx942`; empty where the trace does not say.
+    /// Target such as `gfx942`; empty if the trace does not tell.
     pub target: String,
-    /// Compute units; 0 where the trace does not say.
+    /// Compute units; 0 if the trace does not say.
     pub compute_units: u32,
 }
 
-/// What a span on a GPU has besides its times.
+/// Details of a span on a GPU, in addition to its times.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Detail {
     /// Bytes copied.
@@ -142,13 +142,13 @@ pub struct Collective {
     pub elements_out: u64,
     /// `BFloat16`, `Long`, …
     pub data_type: Name,
-    /// Ranks in the group; 0 where unknown.
+    /// Ranks in the group; 0 if unknown.
     pub group_size: u64,
     /// Group.
     pub group: Name,
 }
 
-/// What ran on the GPUs, a column per fact.
+/// Spans on the GPUs, a column per fact.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold; units in the struct's text")]
 pub struct GpuSpans {
@@ -235,7 +235,7 @@ impl GpuSpans {
     }
 }
 
-/// What the host did, a column per fact.
+/// Spans on the host, a column per fact.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold")]
 pub struct HostSpans {
@@ -325,7 +325,7 @@ pub struct Shapes {
 /// Calls of one name, where a file holds sums and no timeline.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CallSum {
-    /// What is counted: `HIP API`, `kernels`, `wall clock`.
+    /// Domain of the calls counted: `HIP API`, `kernels`, `wall clock`.
     pub domain: String,
     /// Name.
     pub name: Name,
@@ -352,9 +352,9 @@ pub struct CallSum {
 /// An allocation of memory.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Allocation {
-    /// What was done: `ALLOC`, `FREE`, `RECLAIM`.
+    /// Memory operation: `ALLOC`, `FREE`, `RECLAIM`.
     pub operation: Name,
-    /// Bytes; absent where a free names none.
+    /// Bytes; absent if a free names none.
     pub bytes: Option<u64>,
     /// Start, ns.
     pub start: i64,
@@ -378,7 +378,7 @@ pub struct CounterSum {
 /// A whole trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Which tool wrote it.
+    /// Tool that wrote it.
     pub format: Format,
     /// Strings.
     pub names: Names,
@@ -394,9 +394,9 @@ pub struct Timeline {
     pub(crate) thread_rows: HashMap<(Name, Name), u32>,
     /// GPUs named by the trace.
     pub devices: Vec<Device>,
-    /// What ran on the GPUs, in the order of the file.
+    /// Spans on the GPUs, in the order of the file.
     pub gpu: GpuSpans,
-    /// What the host did, in the order of the file.
+    /// Spans on the host, in the order of the file.
     pub host: HostSpans,
     /// Details of GPU spans.
     pub details: Vec<Detail>,
@@ -410,13 +410,13 @@ pub struct Timeline {
     pub counters: Vec<CounterSum>,
     /// Rank and number of ranks of a distributed run.
     pub rank: Option<(u64, u64)>,
-    /// Environment variables that steer the runtime and libraries; absent where the trace records none.
+    /// Environment variables that steer the runtime and libraries; absent if the trace records none.
     pub environment: Option<Vec<(String, String)>>,
     /// Facts of the head, by name: `HIP runtime`, `command`.
     pub facts: Vec<(String, String)>,
     /// Records by kind as the file names them: `X kernel`, `s ac2g`.
     pub counts: Vec<(String, u64)>,
-    /// What was wrong with it, and what it lacks.
+    /// Defects and missing data.
     pub problems: Vec<Problem>,
 }
 
@@ -493,7 +493,7 @@ impl Timeline {
         self.problems.push(Problem::new(severity, message));
     }
 
-    /// The index of a queue, which is added where it is new.
+    /// The index of a queue; new queues are added.
     pub fn queue(&mut self, queue: Queue) -> u32 {
         let queues = &mut self.queues;
         *self.queue_rows.entry(queue).or_insert_with(|| {
@@ -502,7 +502,7 @@ impl Timeline {
         })
     }
 
-    /// The index of a thread, which is added without a name where it is new.
+    /// The index of a thread; new threads are added without a name.
     pub fn thread(&mut self, process: Name, thread: Name) -> u32 {
         let threads = &mut self.threads;
         *self.thread_rows.entry((process, thread)).or_insert_with(|| {

@@ -1,6 +1,6 @@
 //! rocprof-sys (Omnitrace) wall-clock reports: a call tree with sums, as a text table or JSON.
 //!
-//! The one idea to keep in mind: times include what is called, so rows of a tree must not be added up.
+//! Times include callees, so rows of a tree must not be added up.
 
 use crate::error::{Error, Problem, Severity};
 use crate::json::{Cursor, Fault, Stop, Stream, unescape};
@@ -26,7 +26,7 @@ fn label(text: &str) -> (Option<u32>, u32, &str) {
     let inner = rest.trim_start_matches(' ');
     let blanks = rest.len() - inner.len();
     match inner.strip_prefix("|_") {
-        // Names may begin with `_` themselves, so only the branch's own mark goes.
+        // Names may begin with `_` themselves, so only the branch's own mark is removed.
         Some(name) => (thread, u32::try_from(blanks / 2 + 1).unwrap_or(0), name.trim_end()),
         None => (thread, 0, inner.trim_end()),
     }
@@ -95,7 +95,7 @@ pub(crate) fn text(text: &str) -> Result<Timeline, Error> {
     Ok(timeline)
 }
 
-/// Cells of a row: the label has bars of its own, so the other columns are counted from the end.
+/// Cells of a row: the label itself contains bars, so the other columns are counted from the end.
 fn split(inner: &str, columns: usize) -> Vec<&str> {
     let inner = inner.trim_end().trim_end_matches('|');
     if columns < 2 {

@@ -9,19 +9,19 @@ use crate::types::{Tensor, Type};
 /// Bytes that one instruction moves per lane, at most.
 const WIDEST: u64 = 16;
 
-/// What an access does.
+/// Direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// To registers.
+    /// Global memory to registers.
     Load,
-    /// From registers.
+    /// Registers to global memory.
     Store,
     /// From global memory to the LDS, past the registers.
     LoadToLds,
 }
 
 impl Direction {
-    /// For people.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Load => "load",
@@ -34,7 +34,7 @@ impl Direction {
 /// A load or store of a tensor.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Access {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Load or store.
     pub direction: Direction,
@@ -42,17 +42,17 @@ pub struct Access {
     pub shape: String,
     /// Bytes of the whole tensor.
     pub bytes: u64,
-    /// Bytes per lane that one instruction can move, by the layout: neighbours in a lane's registers along the fastest
-    /// dimension. The alignment the compiler knows can make it less. `None` in TTIR.
+    /// Bytes per lane that one instruction can move, by the layout: neighbours in a lane's registers along
+    /// the fastest dimension. The alignment the compiler knows can make it less. `None` in TTIR.
     pub width: Option<u64>,
-    /// Bytes of a row along the fastest dimension of a tile of two dimensions; of the whole tile where each row begins at the end
-    /// of the one before. `None` in TTIR, for vectors, and where the addresses may lie otherwise than the layout has it.
+    /// Bytes of a row along the fastest dimension of a two-dimensional tile; of the whole tile if its rows
+    /// are contiguous. `None` in TTIR, for vectors, and if addresses may not follow the layout.
     pub row_bytes: Option<u64>,
     /// It has a mask.
     pub masked: bool,
-    /// It goes by a buffer descriptor.
+    /// The access uses a buffer descriptor.
     pub buffer: bool,
-    /// The address comes from memory: of another load.
+    /// The address is loaded from memory by another load.
     pub indirect: bool,
     /// Kernel parameter that holds the base address, where one can be followed to.
     pub base: Option<String>,
@@ -61,7 +61,7 @@ pub struct Access {
 /// An atomic on global memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Atomic {
-    /// Where.
+    /// Position.
     pub at: At,
     /// `fadd`, `max`, `cas`.
     pub operation: String,
@@ -144,7 +144,7 @@ fn value_text(tensor: &Tensor) -> String {
     tensor.text.replace("!tt.ptr<", "").replace('>', "")
 }
 
-/// Elements beside each other in a lane's registers, along the fastest dimension.
+/// Adjacent elements in a lane's registers, along the fastest dimension.
 fn neighbours(tensor: &Tensor) -> Option<u64> {
     let layout = tensor.layout.as_deref()?;
     let bases = linear(layout, &tensor.shape)?;
@@ -154,7 +154,8 @@ fn neighbours(tensor: &Tensor) -> Option<u64> {
     }
 }
 
-/// Bytes along the dimension in which a lane's elements lie beside each other; one element per lane says nothing of that.
+/// Bytes along the dimension in which a lane's elements are adjacent; one element per lane does not determine
+/// it.
 fn row_bytes(context: &Context<'_, '_>, from: &[usize], tensor: &Tensor, element: u64) -> Option<u64> {
     let layout = tensor.layout.as_deref()?;
     let bases = linear(layout, &tensor.shape)?;
@@ -171,7 +172,8 @@ fn row_bytes(context: &Context<'_, '_>, from: &[usize], tensor: &Tensor, element
     Some(elements.saturating_mul(element).div_ceil(8))
 }
 
-/// Elements from one row of a tile to the next, where that is a constant: what the row's number is multiplied by in the address.
+/// Elements from one row of a tile to the next, where that is a constant: what the row's number is multiplied
+/// by in the address.
 fn row_step(context: &Context<'_, '_>, from: &[usize], fastest: usize) -> Option<u64> {
     let function = context.function;
     let mut seen = vec![false; function.values.len()];

@@ -1,23 +1,23 @@
-//! What is looked up over and over while a kernel is summed up: users of values, positions.
+//! Caches for facts that the summary of a kernel needs repeatedly: users of values, positions.
 
 use crate::model::{Function, Module, OpId};
 
-/// Where something stands: line of the IR, and the kernel's Python line.
+/// Position of an operation: line of the IR, and the kernel's Python line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct At {
     /// Line of the IR text, from 1.
     pub line: u32,
     /// Name of the operation.
     pub op: String,
-    /// Python file, as the compiler wrote it; empty where unknown.
+    /// Python file, as the compiler wrote it; empty if unknown.
     pub file: String,
-    /// Python line of the kernel; 0 where unknown.
+    /// Python line of the kernel; 0 if unknown.
     pub source_line: u32,
     /// Index into [`KernelIr::loops`] of the innermost loop around it.
     pub in_loop: Option<usize>,
 }
 
-/// What is looked up over and over while a kernel is summed up.
+/// Cached facts about a kernel while it is summarized.
 pub(crate) struct Context<'k, 'a> {
     pub(crate) module: &'k Module<'a>,
     pub(crate) function: &'k Function<'a>,
@@ -73,7 +73,7 @@ impl<'k, 'a> Context<'k, 'a> {
         results.flat_map(|value| self.users.get(value).into_iter().flatten().copied())
     }
 
-    /// The operand is `arith.constant`: its whole number, of a tensor that of all elements.
+    /// Value of an operand that is an integer `arith.constant`, scalar or splat tensor.
     pub(crate) fn constant(&self, value: usize) -> Option<i64> {
         let op = self.function.ops.get(self.function.definition(value)?)?;
         if op.name != "arith.constant" {

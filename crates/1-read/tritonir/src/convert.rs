@@ -1,4 +1,4 @@
-//! What a conversion between two layouts moves.
+//! Data movement of a conversion between two layouts.
 
 use crate::layout::{Bases, Layout};
 use crate::linear::linear;
@@ -6,22 +6,22 @@ use crate::model::{Function, Module, OpId};
 use crate::style::ScratchStyle;
 use crate::types::{Tensor, Type};
 
-/// How a `convert_layout` is carried out.
+/// Implementation of a `convert_layout`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Exchange {
-    /// Every register stays where it is.
+    /// No data moves.
     Nothing,
-    /// Registers of a lane change places.
+    /// Registers of a lane are permuted.
     Registers,
     /// Lanes of a wave exchange values.
     Lanes,
-    /// Values are written to the LDS and read back by other waves; so many bytes of it.
+    /// Values are written to the LDS and read back by other waves; bytes of LDS used.
     Lds(Option<u64>),
     /// A tensor is stored to a buffer of the LDS (layouts of buffers, old compilers).
     Store,
     /// A tensor is loaded from a buffer of the LDS (layouts of buffers, old compilers).
     Load,
-    /// Cannot be told; the reason.
+    /// Undetermined, with the reason.
     Unknown(&'static str),
 }
 
@@ -45,7 +45,7 @@ impl Exchange {
     }
 }
 
-/// How an operation `convert_layout` is carried out.
+/// Implementation of a `convert_layout` operation.
 pub fn exchange(module: &Module<'_>, function: &Function<'_>, op: OpId, style: ScratchStyle) -> Exchange {
     let from = module.operand_types(function, op).next().or_else(|| module.operand_type(function, op, 0));
     let to = module.result_types(function, op).next().or_else(|| module.result_type(function, op));
@@ -59,7 +59,7 @@ pub fn exchange(module: &Module<'_>, function: &Function<'_>, op: OpId, style: S
     between(from, to, style)
 }
 
-/// How a tensor changes its layout.
+/// Data movement when a tensor changes its layout.
 pub fn between(from: &Tensor, to: &Tensor, style: ScratchStyle) -> Exchange {
     let (Some(source), Some(target)) = (&from.layout, &to.layout) else {
         return Exchange::Unknown("the layouts are not known");
@@ -86,7 +86,8 @@ pub fn between(from: &Tensor, to: &Tensor, style: ScratchStyle) -> Exchange {
     if source.register == target.register { Exchange::Nothing } else { Exchange::Registers }
 }
 
-/// Lists of bases that mean the same; trailing bits of one of them may be missing where there is one wave.
+/// True if two lists of bases are equivalent; trailing zero bits may be missing in one of them, as with one
+/// wave.
 fn same_steps(a: &[Vec<u32>], b: &[Vec<u32>]) -> bool {
     let zero = |it: &Vec<u32>| it.iter().all(|it| *it == 0);
     let longest = a.len().max(b.len());
@@ -109,8 +110,8 @@ pub(crate) fn scratch_bytes(from: &Tensor, to: &Tensor, style: ScratchStyle) -> 
     Some(elements * bits / 8)
 }
 
-/// Register bits that mean the same on both sides, beyond those that one access moves, are done one after the other in the
-/// same bytes (Triton 3.5 and newer).
+/// Register bits that are equal on both sides, beyond the bits that one access moves, are processed one after
+/// the other in the same bytes (Triton 3.5 and newer).
 fn swizzled_elements(from: &Tensor, source: &Bases, target: &Bases, bits: u64) -> u64 {
     let shared =
         source.register.iter().filter(|it| it.iter().any(|it| *it != 0) && target.register.contains(it));
@@ -144,7 +145,7 @@ fn padded_elements(from: &Tensor, to: &Tensor, source: &Bases, target: &Bases) -
     Some(shape.iter().product())
 }
 
-/// What all waves hold at once before registers repeat, per dimension.
+/// Extents that all waves hold at once before registers repeat, per dimension.
 fn tile_extents(layout: &Layout, bases: &Bases, shape: &[u64]) -> Option<Vec<u64>> {
     let (Layout::Blocked { size_per_thread: inner, .. } | Layout::Mfma { shape: inner, .. }) = layout else {
         return None;

@@ -8,7 +8,7 @@ use crate::types::Type;
 /// A `tt.dot`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dot {
-    /// Where.
+    /// Position.
     pub at: At,
     /// M, N and K of the tile.
     pub mnk: [u64; 3],
@@ -35,7 +35,7 @@ pub struct Instruction {
     pub n: u32,
     /// K, where the spelling has it.
     pub k: Option<u32>,
-    /// Neighbours of a lane lie along N.
+    /// Adjacent elements of a lane run along N.
     pub transposed: bool,
     /// Waves per dimension.
     pub waves: [u32; 2],

@@ -1,16 +1,16 @@
-//! Why a text could not be read, and where.
+//! Error of reading a text: reason and position.
 
 use thiserror::Error;
 
-/// Why a text is no IR, or ends too early.
+/// The text is not IR, or ends too early.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{what} at line {line}")]
 pub struct ReadError {
     /// Line the trouble begins at, from 1.
     pub line: u32,
-    /// What is wrong: lower-case, no final period.
+    /// Description: lower-case, no final period.
     pub what: String,
-    /// What to do about it; empty where there is no advice.
+    /// Suggested fix; empty without one.
     pub hint: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the IR says of one kernel, as values of its own: what rules judge and people read.
+//! Facts in the IR of one kernel, as plain values for rules and for display.
 
 use crate::access::{Access, Atomic, accesses};
 use crate::context::{At, Context};
@@ -20,12 +20,12 @@ pub struct LineOps {
     pub file: String,
     /// Line.
     pub source_line: u32,
-    /// Operations with how often, in order of the text. Arithmetic and what only shapes a value is left out where something
-    /// else is on the line.
+    /// Operations with how often, in order of the text. Arithmetic and what only shapes a value is left out
+    /// where something else is on the line.
     pub operations: Vec<(String, u32)>,
 }
 
-/// Which of the two forms of the IR.
+/// Form of the IR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// Tensors without layouts.
@@ -50,23 +50,23 @@ impl Form {
 /// A change of layout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conversion {
-    /// Where.
+    /// Position.
     pub at: At,
     /// `64x64xf16`.
     pub shape: String,
     /// Kinds of the layouts: `amd_mfma`, `blocked`.
     pub kinds: (String, String),
-    /// From results of matrix instructions.
+    /// The source holds results of matrix instructions.
     pub from_mfma: bool,
-    /// How it is done.
+    /// Implementation.
     pub exchange: Exchange,
-    /// Its value goes to a store or an atomic without more arithmetic.
+    /// Store or atomic that the value reaches without more arithmetic.
     pub feeds_store: Option<Sink>,
     /// The value converted is a transposed one, or comes from the LDS: the IR operation that made it.
     pub of: Option<String>,
 }
 
-/// Where a value ends.
+/// Final consumer of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sink {
     /// A store.
@@ -78,7 +78,7 @@ pub enum Sink {
 /// A reduction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reduction {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Dimension.
     pub axis: u32,
@@ -89,17 +89,17 @@ pub struct Reduction {
 /// A `tt.trans`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transpose {
-    /// Where.
+    /// Position.
     pub at: At,
-    /// What is transposed: `64x64xf16`.
+    /// Type of the operand: `64x64xf16`.
     pub shape: String,
-    /// Of a buffer in the LDS, which costs address arithmetic only.
+    /// The operand is an LDS buffer, so the transpose costs address arithmetic only.
     pub of_buffer: bool,
     /// Its operand is a value read from memory without arithmetic between: `tt.load` or a buffer load.
     pub of_load: bool,
-    /// It goes to a matrix product without arithmetic between.
+    /// The result reaches a matrix product without arithmetic between.
     pub to_dot: bool,
-    /// It, or what is computed from it, is a factor of a matrix product.
+    /// The result, or a value computed from it, is a factor of a matrix product.
     pub reaches_dot: bool,
     /// A conversion through the LDS follows it.
     pub through_lds: bool,
@@ -120,7 +120,7 @@ pub struct KernelIr {
     pub backend: Option<String>,
     /// Waves per workgroup.
     pub waves: Option<u32>,
-    /// Where the kernel begins.
+    /// Position of the kernel's beginning.
     pub at: At,
     /// Parameters: name, type, divisibility in bytes or elements as Triton states it.
     pub parameters: Vec<(String, String, Option<i64>)>,
@@ -146,7 +146,7 @@ pub struct KernelIr {
     pub atomics: Vec<Atomic>,
     /// LDS buffers.
     pub lds: LdsAccount,
-    /// Python lines with the operations that come from them, by file and line.
+    /// Python lines with their operations, by file and line.
     pub lines: Vec<LineOps>,
     /// `ttg.shared` of a module dumped after the allocation.
     pub stated_lds: Option<u64>,
@@ -211,7 +211,7 @@ fn kernel(module: &Module<'_>, function: &Function<'_>, style: ScratchStyle) -> 
     }
 }
 
-/// Which form a function has.
+/// Form of a function.
 fn form(module: &Module<'_>, function: &Function<'_>) -> Form {
     let has = |dialect: &str| function.ops.iter().any(|op| op.dialect() == dialect);
     let layouts = module.types.iter().any(|it| it.tensor().is_some_and(|it| it.layout.is_some()));
@@ -287,7 +287,7 @@ fn conversions(context: &Context<'_, '_>, style: ScratchStyle) -> Vec<Conversion
     function.named("convert_layout").filter_map(of).collect()
 }
 
-/// Where a value ends after casts and changes of layout only.
+/// Final consumer of a value, through casts and changes of layout only.
 fn sink(context: &Context<'_, '_>, op: OpId) -> Option<Sink> {
     const MOST: usize = 16;
     let mut at = op;
@@ -359,7 +359,7 @@ const PASSES_ON: &[&str] = &[
     "trans",
 ];
 
-/// A value comes from a load without arithmetic between.
+/// True if a value is loaded without arithmetic between.
 fn before(context: &Context<'_, '_>, op: OpId) -> bool {
     let mut at = op;
     for _ in 0..PASSES_ON.len() {
@@ -373,7 +373,8 @@ fn before(context: &Context<'_, '_>, op: OpId) -> bool {
     false
 }
 
-/// A value goes to a matrix product with only such operations between; with any where none is named.
+/// True if a value reaches a matrix product through only the operations in `between`; through any if the list
+/// is empty.
 fn after(context: &Context<'_, '_>, op: OpId, between: &[&str]) -> bool {
     let mut seen = BTreeSet::from([op]);
     let mut open: Vec<OpId> = vec![op];

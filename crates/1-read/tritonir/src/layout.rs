@@ -4,7 +4,7 @@ use crate::split::Aliases;
 use crate::split::{closing, commas, first, numbers, within};
 use std::sync::Arc;
 
-/// How deep layouts may nest in layouts: a slice of a slice of a dot operand.
+/// Maximum nesting of layouts: a slice of a slice of a dot operand.
 const MOST_NESTED: u32 = 16;
 
 /// A layout as the compiler writes it.
@@ -29,9 +29,9 @@ pub enum Layout {
         warps_per_cta: Vec<u32>,
         /// M and N of the instruction, and K where the spelling has it (3.6 and newer).
         shape: Vec<u32>,
-        /// Neighbours of a lane lie along N, not along M.
+        /// Adjacent elements of a lane run along N, not along M.
         transposed: bool,
-        /// Tiles of one wave beside each other, per dimension; empty for one.
+        /// Adjacent tiles of one wave, per dimension; empty for one.
         tiles_per_warp: Vec<u32>,
     },
     /// Factor of a matrix product.
@@ -40,7 +40,7 @@ pub enum Layout {
         index: u32,
         /// Layout of the result.
         parent: Arc<Layout>,
-        /// Neighbours along K per lane; 0 where not written.
+        /// Neighbours along K per lane; 0 if not written.
         k_width: u32,
     },
     /// A layout without one of its dimensions.
@@ -54,7 +54,7 @@ pub enum Layout {
     Linear(Bases),
     /// In the LDS, rows permuted so that columns are read without conflicts.
     Swizzled {
-        /// Elements that stay beside each other.
+        /// Number of elements that stay adjacent.
         vec: u32,
         /// Rows with the same permutation.
         per_phase: u32,
@@ -67,7 +67,7 @@ pub enum Layout {
     },
     /// In the LDS, with unused elements between.
     Padded {
-        /// So many elements are followed by so many unused ones.
+        /// Pairs: number of elements, then number of unused elements after them.
         padding: Vec<(u64, u64)>,
     },
     /// The memory space `#ttg.shared_memory`.
@@ -79,16 +79,16 @@ pub enum Layout {
 /// Coordinates that each bit of register, lane and wave number adds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bases {
-    /// By register bit.
+    /// Basis of each register bit.
     pub register: Vec<Vec<u32>>,
-    /// By lane bit.
+    /// Basis of each lane bit.
     pub lane: Vec<Vec<u32>>,
-    /// By wave bit.
+    /// Basis of each wave bit.
     pub warp: Vec<Vec<u32>>,
 }
 
 impl Layout {
-    /// Reads a layout; `None` where the text is none: an alias nothing defines, or brackets left open.
+    /// Reads a layout; `None` if the text is none: an alias nothing defines, or brackets left open.
     pub(crate) fn read(text: &str, aliases: &Aliases<'_>) -> Option<Layout> {
         read(text, aliases, 0)
     }
@@ -141,7 +141,7 @@ fn read(text: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {
     named(name, body.get(1..end - 1)?, aliases, depth)
 }
 
-/// `dialect.blocked` with what stands between `<` and `>`.
+/// `dialect.blocked` with the text between `<` and `>`.
 fn named(name: &str, body: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {
     let (dialect, short) = name.split_once('.')?;
     if !matches!(

@@ -1,7 +1,8 @@
-//! Buffers in the LDS: how large, live from where to where, at which offset; in sum what a launch asks for.
+//! Buffers in the LDS: size, live range and offset; their total is the LDS that a launch requests.
 //!
-//! Sizes and offsets are computed as Triton's own allocation does (intervals of operations, first fit by colours), so that the sum
-//! equals `shared` of the JSON beside the IR. Where the IR is a dump made after that allocation, its offsets are taken.
+//! Sizes and offsets are computed as Triton's own allocation does (intervals of operations, first fit by
+//! colours), so that the sum equals `shared` in the IR's JSON file. If the IR is a dump made after that
+//! allocation, its offsets are used.
 
 mod allocate;
 mod live;
@@ -16,7 +17,7 @@ use crate::types::{Tensor, Type};
 use allocate::{Request, allocate};
 use live::Liveness;
 
-/// What a buffer is for.
+/// Purpose of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// `local_alloc`: tiles of operands, or a tensor stored to be read in another layout.
@@ -30,7 +31,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// For people.
+    /// Display name.
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Allocation => "buffer",
@@ -44,19 +45,19 @@ impl Purpose {
 /// One buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LdsBuffer {
-    /// The operation that asks for it.
+    /// The operation that requires it.
     pub op: OpId,
-    /// Where it stands; filled in by [`kernels`](crate::kernels).
+    /// Position of the operation; filled in by [`kernels`](crate::kernels).
     pub at: At,
-    /// What for.
+    /// Purpose.
     pub purpose: Purpose,
     /// `2x128x64xf16`; the tensor exchanged for conversions and reductions.
     pub shape: String,
     /// Bytes, padding included.
     pub bytes: u64,
-    /// Where it begins in the workgroup's LDS.
+    /// Offset in the workgroup's LDS, bytes.
     pub offset: u64,
-    /// First and last line of the text where it holds something.
+    /// First and last line of the text in which it is live.
     pub lines: (u32, u32),
     /// Buffers of one tile each: 2 for `2x128x64xf16`; 1 where the tile has no further dimension.
     pub slots: u64,
@@ -65,7 +66,7 @@ pub struct LdsBuffer {
 /// The LDS of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LdsAccount {
-    /// In the order of the text.
+    /// Buffers in text order.
     pub buffers: Vec<LdsBuffer>,
     /// Bytes a workgroup takes; the reason where an operation is met whose demand is not known.
     pub total: Result<u64, String>,
@@ -139,10 +140,10 @@ fn place(module: &Module<'_>, function: &Function<'_>, buffers: &mut [LdsBuffer]
     }
 }
 
-/// What an operation takes.
+/// LDS that an operation requires.
 struct Demand<'m> {
     purpose: Purpose,
-    /// What it holds; none for a single value.
+    /// Content; `None` for a single value.
     tensor: Option<&'m Tensor>,
     bytes: u64,
 }
@@ -153,7 +154,7 @@ impl<'m> Demand<'m> {
     }
 }
 
-/// What an operation asks of the LDS.
+/// LDS requirement of an operation.
 fn demand<'m>(
     module: &'m Module<'_>,
     function: &'m Function<'_>,
@@ -216,7 +217,7 @@ pub fn buffer_bytes(buffer: &Tensor) -> Option<u64> {
     Some(all.checked_mul(u64::from(buffer.element.bits()?))?.div_ceil(8))
 }
 
-/// Whether a `tt.reduce` goes over waves, and what it stores for that.
+/// LDS that a `tt.reduce` across waves stores its partial results in.
 fn reduction<'m>(
     module: &'m Module<'_>,
     function: &'m Function<'_>,

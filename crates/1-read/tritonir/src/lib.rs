@@ -1,12 +1,14 @@
-//! Triton's intermediate representations, TTIR and TTGIR, as text: operations, layouts, LDS buffers, pipelining, source lines.
+//! Triton's intermediate representations, TTIR and TTGIR, as text: operations, layouts, LDS buffers,
+//! pipelining, source lines.
 //!
-//! [`read`] takes the text of a file, or of a log with dumps of the compiler's passes, and gives modules of operations. It relies
-//! on no list of operations: what nobody told it of is kept with name, operands and types. [`kernels`] sums a module up: loops
-//! with their prefetch distance, matrix products, accesses with their width, changes of layout with how they are carried out,
-//! and the LDS with every buffer's size, lifetime and offset.
+//! [`read`] takes the text of a file, or of a log with dumps of the compiler's passes, and gives modules of
+//! operations. It has no fixed list of operations: unknown ones are kept with name, operands and types.
+//! [`kernels`] summarizes a module: loops with their prefetch distance, matrix products, accesses with their
+//! width, changes of layout with their implementation, and the LDS with every buffer's size, lifetime and
+//! offset.
 //!
-//! Every spelling in use is read: the dialects `triton_gpu` and `ttg`, `amdgpu` and `amdg`, matrix shapes of two and of three
-//! numbers, loops as regions and as blocks.
+//! Every spelling in use is read: the dialects `triton_gpu` and `ttg`, `amdgpu` and `amdg`, matrix shapes of
+//! two and of three numbers, loops as regions and as blocks.
 
 mod access;
 mod context;

@@ -1,18 +1,18 @@
-//! Layouts as linear maps: the element of each register of each lane of each wave, as an exclusive or of coordinates, one per
-//! bit of their numbers.
+//! Layouts as linear maps: the element of each register of each lane of each wave, as an exclusive or of
+//! coordinates, one per bit of their numbers.
 //!
-//! Every layout of a tensor in registers has this form, so two of them can be compared: what a conversion moves, how many
-//! neighbours a lane has, which lanes hold copies.
+//! Every layout of a tensor in registers has this form, so two of them can be compared: what a conversion
+//! moves, how many neighbours a lane has, which lanes hold copies.
 
 use crate::layout::{Bases, Layout};
 
-/// More dimensions than any tensor has.
+/// Maximum number of dimensions.
 const MOST_DIMENSIONS: usize = 8;
 /// Longest extent, as a power of two.
 const MOST_BITS: u32 = 30;
 
-/// The linear form of a layout for a tensor of this shape. `None` for kinds that have none here (buffers, other vendors'
-/// matrix instructions) and shapes that are no powers of two.
+/// The linear form of a layout for a tensor of this shape. `None` for unsupported kinds (buffers, other
+/// vendors' matrix instructions) and for shapes that are not powers of two.
 pub fn linear(layout: &Layout, shape: &[u64]) -> Option<Bases> {
     if shape.is_empty() || shape.len() > MOST_DIMENSIONS {
         return None;
@@ -76,9 +76,9 @@ fn of(layout: &Layout, shape: &[u32]) -> Option<Bases> {
     }
 }
 
-/// Where the registers and lanes of one matrix instruction hold its result: 4 rows beside each other per lane.
+/// Registers and lanes that hold the result of one matrix instruction: 4 adjacent rows per lane.
 fn result_tile(tile: &mut Tile, m: u32, n: u32, transposed: bool) -> Option<()> {
-    // Along M for what is not transposed.
+    // A result that is not transposed runs along M.
     let (rows, columns) = if transposed { (1, 0) } else { (0, 1) };
     tile.step(Of::Register, rows, 4)?;
     match (m, n) {
@@ -100,7 +100,7 @@ fn result_tile(tile: &mut Tile, m: u32, n: u32, transposed: bool) -> Option<()> 
     }
 }
 
-/// Where lanes hold a factor of a matrix product.
+/// Lanes that hold a factor of a matrix product.
 fn factor(index: u32, parent: &Layout, k_width: u32, shape: &[u32]) -> Option<Bases> {
     let Layout::Mfma { warps_per_cta, shape: instruction, tiles_per_warp, .. } = parent else { return None };
     if shape.len() != 2 || warps_per_cta.len() != 2 || !k_width.is_power_of_two() {
@@ -166,7 +166,7 @@ impl Tile {
         }
     }
 
-    /// `count` of something, beside each other along a dimension.
+    /// Adds `count` adjacent registers, lanes or waves along a dimension.
     fn step(&mut self, of: Of, dim: usize, count: u32) -> Option<()> {
         if !count.is_power_of_two() {
             return None;
@@ -198,7 +198,7 @@ impl Tile {
         Some(())
     }
 
-    /// Repeats in more registers what is smaller than the tensor, and folds what is larger.
+    /// Repeats a smaller layout in more registers up to the tensor's shape, and folds a larger one.
     fn fill(mut self, shape: &[u32], order: &[u32]) -> Option<Bases> {
         for dim in order {
             let dim = usize::try_from(*dim).ok()?;
@@ -212,7 +212,7 @@ impl Tile {
     }
 }
 
-/// Coordinates past the end of the tensor are those of a copy.
+/// Zeroes coordinates past the end of the tensor, which replicate data.
 fn cut(bases: &mut Bases, shape: &[u32]) {
     for list in [&mut bases.register, &mut bases.lane, &mut bases.warp] {
         for basis in list {
@@ -231,7 +231,7 @@ impl Bases {
         1 << self.register.iter().filter(|it| it.iter().any(|it| *it != 0)).count().min(40)
     }
 
-    /// Elements beside each other along a dimension in a lane's first registers.
+    /// Number of adjacent elements along a dimension in a lane's first registers.
     pub fn contiguous(&self, dim: usize) -> u64 {
         let mut run = 1u64;
         for basis in &self.register {
@@ -247,7 +247,7 @@ impl Bases {
         run
     }
 
-    /// Elements of a lane beside each other along a dimension, in whatever registers.
+    /// Number of adjacent elements of a lane along a dimension, in any registers.
     pub fn contiguous_in_any_order(&self, dim: usize) -> u64 {
         let mut run = 1u64;
         let has = |run: u64| {

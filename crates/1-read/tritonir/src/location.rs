@@ -4,7 +4,7 @@ use crate::model::{Function, Module, OpId};
 use crate::split::Aliases;
 use crate::split::{closing, commas, string, within};
 
-/// How many names and calls a location may lead through.
+/// Maximum number of names and calls that a location may chain.
 const MOST_STEPS: u32 = 32;
 
 /// A position in a source file.
@@ -18,7 +18,7 @@ pub struct Frame<'a> {
     pub column: u32,
 }
 
-/// Where an operation comes from.
+/// Source position of an operation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Location<'a> {
     /// Positions, the innermost first: a line of Triton's library, and the line of the kernel that calls it.
@@ -71,7 +71,7 @@ fn follow<'a>(text: &'a str, aliases: &Aliases<'a>, into: &mut Location<'a>, ste
             follow(caller, aliases, into, steps);
         }
     } else if let Some(rest) = text.strip_prefix("fused") {
-        // Of several positions fused the first stands for all.
+        // A fused location is represented by its first position.
         let list = rest.find('[').and_then(|open| within(rest.get(open..)?, '[', ']'));
         if let Some(first) = list.and_then(|it| commas(it).next()) {
             follow(first, aliases, into, steps);

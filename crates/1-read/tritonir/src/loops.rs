@@ -1,7 +1,8 @@
 //! Loops: what they count, and how loads are pipelined in them as built.
 //!
-//! A load is prefetched by as many iterations as its value passes ends of the loop's body on the way to the operation that uses
-//! it: through registers, or through a buffer of the LDS that is handed from one iteration to the next.
+//! A load is prefetched by as many iterations as its value passes ends of the loop's body on the way to the
+//! operation that uses it: through registers, or through a buffer of the LDS that is handed from one
+//! iteration to the next.
 
 use crate::context::{At, Context};
 use crate::model::{OpId, ValueId};
@@ -17,7 +18,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// As people read it.
+    /// Display text.
     pub fn text(&self) -> String {
         match self {
             Bound::Constant(it) => it.to_string(),
@@ -29,7 +30,7 @@ impl Bound {
 /// A loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loop {
-    /// Where.
+    /// Position.
     pub at: At,
     /// Nesting depth, from 1.
     pub depth: u32,
@@ -37,7 +38,7 @@ pub struct Loop {
     pub parent: Option<usize>,
     /// Lines of the text it covers.
     pub lines: (u32, u32),
-    /// From, to, step; `None` for `scf.while`.
+    /// Lower bound, upper bound, step; `None` for `scf.while`.
     pub bounds: Option<[Bound; 3]>,
     /// `num_stages` of `tl.range`, where the loop still has it.
     pub stages: Option<i64>,
@@ -53,7 +54,7 @@ pub struct Loop {
     pub local_loads: u32,
     /// Workgroup barriers written in the IR; more are added later where LDS accesses need them.
     pub barriers: u32,
-    /// What each `async_wait` leaves outstanding.
+    /// Operations that each `async_wait` leaves outstanding.
     pub async_waits: Vec<i64>,
     /// Priorities are set: two groups of waves take turns (ping-pong), with `cond_barrier` before the loop.
     pub ping_pong: bool,
@@ -64,15 +65,15 @@ pub struct Loop {
 /// A load in a loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoopLoad {
-    /// Where.
+    /// Position.
     pub at: At,
-    /// Iterations between the load and the matrix product it is for; `None` where it is for none.
+    /// Iterations between the load and the matrix product it is for; `None` if it is for none.
     pub to_dot: Option<u32>,
     /// Iterations between the load and the first operation on its value.
     pub to_use: Option<u32>,
     /// Its value is an address, or part of one, for another load.
     pub is_address: bool,
-    /// It goes straight to the LDS.
+    /// The load writes directly to the LDS.
     pub to_lds: bool,
 }
 
@@ -162,10 +163,10 @@ fn bounds(context: &Context<'_, '_>, id: OpId) -> Option<[Bound; 3]> {
     Some([bound(0)?, bound(1)?, bound(2)?])
 }
 
-/// How deep the expression of a bound may be; deeper parts are named.
+/// Maximum depth of the expression of a bound; deeper parts are shown by name.
 const MOST_NESTED: u32 = 3;
 
-/// A value as people would write it: `K - 64`.
+/// A value as a readable expression: `K - 64`.
 fn expression(context: &Context<'_, '_>, value: ValueId, depth: u32) -> String {
     if let Some(constant) = context.constant(value) {
         return constant.to_string();
@@ -257,7 +258,7 @@ struct Walk<'w, 'k, 'a> {
     open: VecDeque<Reached>,
 }
 
-/// A value on the way.
+/// A value on the path.
 #[derive(Clone, Copy)]
 struct Reached {
     value: ValueId,

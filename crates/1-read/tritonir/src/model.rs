@@ -1,7 +1,7 @@
 //! The values that reading gives: modules, functions, operations, values.
 //!
-//! Operations of a function stand in one list in the order of the text; an operation is followed by those of its regions. So a
-//! loop's body is a range of the list.
+//! Operations of a function are in one list in text order; an operation is followed by the operations of its
+//! regions. So a loop's body is a range of the list.
 
 use crate::split::Aliases;
 use crate::types::Type;
@@ -19,7 +19,8 @@ pub struct Dump<'a> {
     pub modules: Vec<Module<'a>>,
 }
 
-/// The header of a module in a dump of compiler passes: `// -----// IR Dump Before Canonicalizer (canonicalize) …`.
+/// The header of a module in a dump of compiler passes: `// -----// IR Dump Before Canonicalizer
+/// (canonicalize) …`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass<'a> {
     /// The dump was made after the pass.
@@ -43,7 +44,7 @@ pub struct Module<'a> {
     pub functions: Vec<Function<'a>>,
     /// Every type of the module, each once.
     pub types: Vec<Type>,
-    /// `#name` and `!name` with what they stand for.
+    /// `#name` and `!name` with their meaning.
     pub aliases: Aliases<'a>,
 }
 
@@ -52,7 +53,7 @@ pub struct Module<'a> {
 pub struct Attribute<'a> {
     /// Name, without quotes.
     pub name: &'a str,
-    /// Text of the value; empty where there is none.
+    /// Text of the value; empty if absent.
     pub value: &'a str,
 }
 
@@ -71,7 +72,8 @@ pub struct Function<'a> {
     pub ops: Vec<Op<'a>>,
     /// Values in the order of their definitions.
     pub values: Vec<Value<'a>>,
-    /// Operands of all operations; [`Op::operands`] is a range of them. `None` where nothing of the name is defined before it.
+    /// Operands of all operations; [`Op::operands`] is a range of them. `None` if nothing of the name is
+    /// defined before it.
     pub(crate) operand_list: Vec<Option<ValueId>>,
     /// Types of operands and results as written; ranges in [`Op`].
     pub(crate) type_list: Vec<usize>,
@@ -88,7 +90,7 @@ pub struct Parameter<'a> {
     pub attributes: Vec<Attribute<'a>>,
 }
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Parameter of the function.
@@ -111,9 +113,9 @@ pub enum Source {
 pub struct Value<'a> {
     /// Name without `%`.
     pub name: &'a str,
-    /// What defines it.
+    /// Definition.
     pub source: Source,
-    /// Index of its type in [`Module::types`]; `None` where the text does not say.
+    /// Index of its type in [`Module::types`]; `None` if the text does not say.
     pub ty: Option<usize>,
 }
 
@@ -124,7 +126,7 @@ pub struct Op<'a> {
     pub name: &'a str,
     /// Line of the text, from 1.
     pub line: u32,
-    /// The operation whose region it stands in.
+    /// The operation whose region contains it.
     pub parent: Option<OpId>,
     /// Block within the parent's regions (or the function's).
     pub block: usize,
@@ -132,7 +134,7 @@ pub struct Op<'a> {
     pub depth: u32,
     /// One past the last operation of its regions.
     pub end: OpId,
-    /// What stands between name and types: `%a, %b, inputPrecision = tf32`.
+    /// Text between name and types: `%a, %b, inputPrecision = tf32`.
     pub text: &'a str,
     /// Attributes and properties.
     pub attributes: Vec<Attribute<'a>>,
@@ -143,7 +145,8 @@ pub struct Op<'a> {
     pub results: Range<ValueId>,
     /// Arguments of its blocks, in order of blocks.
     pub block_arguments: Vec<ValueId>,
-    /// Start values of what a loop carries, in the order of the block's arguments: of `scf.for` the counter's first.
+    /// Start values of what a loop carries, in the order of the block's arguments: of `scf.for` the counter's
+    /// first.
     pub initial: Vec<Option<ValueId>>,
     /// Text of the location.
     pub location: &'a str,
@@ -236,7 +239,7 @@ impl<'a> Function<'a> {
 }
 
 impl Op<'_> {
-    /// A loop with a region of its own.
+    /// True for a loop with a region.
     pub fn is_loop(&self) -> bool {
         matches!(self.name, "scf.for" | "scf.while")
     }

@@ -3,7 +3,7 @@
 /// Names for attributes, types and locations.
 pub type Aliases<'a> = std::collections::HashMap<&'a str, &'a str>;
 
-/// Where the bracket that begins at the first byte ends: one past its partner. `None` where it does not.
+/// End of the bracket that opens at the first byte: one past its partner. `None` if it is not closed.
 pub(crate) fn closing(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0u32;
@@ -41,7 +41,7 @@ pub(crate) fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The parts between commas outside of brackets, trimmed; none for an empty text.
+/// The parts between commas outside of brackets, trimmed; empty for an empty text.
 pub(crate) fn commas(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text).filter(|it| !it.trim().is_empty());
     std::iter::from_fn(move || {

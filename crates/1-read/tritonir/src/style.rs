@@ -1,8 +1,8 @@
-//! How compilers of different ages lay out the LDS.
+//! LDS layout of conversions, by compiler version.
 
 use crate::model::{Function, Module};
 
-/// How the compiler lays out a conversion through the LDS.
+/// LDS layout that the compiler uses for a conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScratchStyle {
     /// Padded rows: Triton 3.4 and older.
@@ -12,14 +12,15 @@ pub enum ScratchStyle {
 }
 
 impl ScratchStyle {
-    /// By the version that the JSON beside the IR has: `3.6.0`, `3.9.0+git…`.
+    /// Style by the compiler version in the IR's JSON file: `3.6.0`, `3.9.0+git…`.
     pub fn of_version(version: &str) -> Option<ScratchStyle> {
         let mut numbers = version.split(['.', '+']).map_while(|it| it.parse::<u32>().ok());
         let version = (numbers.next()?, numbers.next()?);
         Some(if version < (3, 5) { ScratchStyle::Padded } else { ScratchStyle::Swizzled })
     }
 
-    /// By the spelling: new compilers name values as Python does, call AMD's dialect `amdg` and write `version = 3` of matrix layouts.
+    /// By the spelling: new compilers name values as Python does, call AMD's dialect `amdg` and write
+    /// `version = 3` of matrix layouts.
     pub fn of_spelling(module: &Module<'_>) -> ScratchStyle {
         let new_layouts = module.aliases.values().any(|it| it.contains("amd_mfma<{version = "));
         let new_dialect = |it: &Function<'_>| it.ops.iter().any(|op| op.dialect() == "amdg");

@@ -1,7 +1,8 @@
-//! Values that go through the LDS twice on their way.
+//! Values that make two round trips through the LDS.
 //!
-//! A trip is a store to the LDS and a load from it in another layout: a conversion over waves, or an allocation that is read
-//! back. Between two trips stands arithmetic on single elements only; a matrix product or a reduction makes new values.
+//! A trip is a store to the LDS and a load from it in another layout: a conversion across waves, or an
+//! allocation that is read back. Only element-wise arithmetic is allowed between two trips; a matrix product
+//! or a reduction makes new values.
 
 use crate::context::{At, Context};
 use crate::convert::{Exchange, exchange};
@@ -12,15 +13,15 @@ use crate::types::Type;
 /// Two trips of one value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoundTrips {
-    /// Where the value comes back from its first trip.
+    /// Position of the load that ends the first trip.
     pub first: At,
-    /// Where it leaves for its second.
+    /// Position of the store that begins the second.
     pub second: At,
-    /// `64x64xf16`: what goes the second time.
+    /// Type of the value on its second trip: `64x64xf16`.
     pub shape: String,
     /// Bytes of it.
     pub bytes: u64,
-    /// A transpose is on the way.
+    /// A transpose is between the trips.
     pub transposed: bool,
     /// Operations on elements between the trips.
     pub between: u32,
@@ -70,7 +71,7 @@ fn second(context: &Context<'_, '_>, op: OpId, style: ScratchStyle) -> Option<Ro
         }
         let Some(definition) = function.definition(value) else { continue };
         let Some(it) = function.ops.get(definition) else { continue };
-        // What comes from before the loop is stored once.
+        // A value from before the loop is stored once.
         if function.enclosing_loop(definition) != function.enclosing_loop(op) {
             continue;
         }

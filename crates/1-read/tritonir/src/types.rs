@@ -54,9 +54,9 @@ impl Element {
 pub struct Tensor {
     /// Extents, outermost first.
     pub shape: Vec<u64>,
-    /// What it is of.
+    /// Element type.
     pub element: Element,
-    /// How it is spread over registers, lanes and waves, or over the LDS; `None` in TTIR.
+    /// Distribution over registers, lanes and waves, or over the LDS; `None` in TTIR.
     pub layout: Option<Arc<Layout>>,
     /// As written: `128x64xf16`.
     pub text: String,

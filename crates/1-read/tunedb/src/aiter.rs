@@ -1,8 +1,8 @@
 //! AITER's tuned and untuned tables.
 //!
-//! The one idea to keep in mind: 18 headers exist and the order of columns differs between files of one family, so columns
-//! are found by name; the key is every column before the first result, and a row that lacks a field in the middle is
-//! not read as if it lacked the last.
+//! 18 headers exist and the order of columns differs between files of one family, so columns are found by
+//! name; the key is every column before the first result, and a row that lacks a field in the middle is not
+//! read as if it lacked the last.
 
 pub use crate::columns::Columns;
 use crate::error::Error;
@@ -52,7 +52,7 @@ fn columns_of<'a>(header: &'a str, name: &str) -> Columns<'a> {
     Columns { family: family(name, &names), names, is_key, header }
 }
 
-/// What a table tunes, by its file's name, or by its columns where the name does not say it.
+/// Operation that a table tunes, from its file's name, or from its columns if the name does not tell.
 fn family(name: &str, columns: &[&str]) -> String {
     let base = name.rsplit('/').next().unwrap_or(name);
     let has = |column: &str| columns.contains(&column);
@@ -133,7 +133,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     Ok(tunings)
 }
 
-/// What the columns hold in every whole row.
+/// Columns whose values are numeric in every complete row.
 struct Numeric {
     /// A number.
     number: Vec<bool>,
@@ -278,7 +278,7 @@ fn describe<'a>(columns: &Columns<'_>, values: &[&'a str], row: &mut Row<'a>) {
     row.types = types(columns, values);
 }
 
-/// The sizes of a kernel that is no GEMM: key columns with their values.
+/// The sizes of a kernel other than a GEMM: key columns with their values.
 fn pairs(columns: &Columns<'_>, values: &[&str]) -> String {
     const NO_SIZE: [&str; 6] = ["gfx", "arch", "cu_num", "dtype", "state_dtype", "_tag"];
     let keys = columns.names.iter().zip(values).zip(&columns.is_key);
@@ -368,7 +368,8 @@ pub fn padded_fine(m: u64) -> u64 {
     m.div_ceil(step).saturating_mul(step)
 }
 
-/// `M` rounded up as the coarse search of AITER's lookup does: to a power of two, and at most 8192 for a wide result.
+/// `M` rounded up as the coarse search of AITER's lookup does: to a power of two, and at most 8192 for a wide
+/// result.
 pub fn padded_coarse(m: u64, n: u64) -> u64 {
     if m > 8192 && n > 65536 { 8192 } else { m.checked_next_power_of_two().unwrap_or(m) }
 }

@@ -1,7 +1,7 @@
 //! AITER's Triton configurations: JSON files with settings by number of rows or by name.
 //!
-//! The one idea to keep in mind: half of the key is the path (target, kernel, N and K), and the file of an N and K stands before the
-//! kernel's default as a whole.
+//! Half of the key is the path (target, kernel, N and K), and a file for one N and K replaces the kernel's
+//! default file as a whole.
 
 pub use crate::config_name::ConfigName;
 use crate::error::Error;
@@ -16,7 +16,7 @@ mod merge;
 
 pub use merge::merged;
 
-/// Bounds of `M_LEQ_n` and `M_GEQ_n` that the loader asks for, unless a kernel has bounds of its own.
+/// Bounds of `M_LEQ_n` and `M_GEQ_n` that the loader looks up, unless a kernel defines its own.
 pub const BOUNDS: [u64; 13] = [1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /// Rows of the first matrix below which a mixture of experts takes `small_M`, and `medium_M`.
 pub const MOE_BOUNDS: [(&str, u64); 2] = [("small_M", 256), ("medium_M", 1024)];
@@ -47,7 +47,7 @@ fn at_least(key: &str) -> Option<&str> {
     key.strip_prefix("M_GEQ_")
 }
 
-/// Notes entries that are in no order, that no loader asks for, and that are missing.
+/// Reports entries that are unordered, that no loader looks up, and that are missing.
 fn check_bounds(members: &[Member<'_>], index: &LineIndex<'_>, tunings: &mut Tunings<'_>) {
     let mut last: Option<u64> = None;
     for member in members {

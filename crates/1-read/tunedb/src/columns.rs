@@ -9,7 +9,7 @@ pub struct Columns<'a> {
     pub is_key: Vec<bool>,
     /// Text of the header line.
     pub header: &'a str,
-    /// What the table tunes: `a8w8_blockscale`, `fmoe`.
+    /// Operation that the table tunes: `a8w8_blockscale`, `fmoe`.
     pub family: String,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Columns<'a> {
         names.iter().find_map(|name| self.at(name))
     }
 
-    /// The value of a column in the fields of a row; none where the column or the field is missing.
+    /// The value of a column in the fields of a row; `None` if the column or the field is missing.
     pub fn value<'f>(&self, values: &[&'f str], names: &[&str]) -> Option<&'f str> {
         self.any(names).and_then(|at| values.get(at)).map(|it| it.trim())
     }

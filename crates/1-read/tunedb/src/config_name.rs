@@ -1,23 +1,24 @@
-//! Paths of AITER's Triton configurations: half of the key of what is in them.
+//! Paths of AITER's Triton configurations, which are half of the key of their entries.
 
-/// What the path of one of AITER's Triton configurations says.
+/// Facts in the path of one of AITER's Triton configurations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ConfigName {
-    /// Folder, as given; empty where the path has none.
+    /// Folder, as given; empty if the path has none.
     pub folder: String,
-    /// `gfx942`; none where neither name nor a folder is a target.
+    /// `gfx942`; `None` if neither the name nor a folder is a target.
     pub target: Option<String>,
     /// Kernel, as one spelling of both layouts: `gemm_a16w16`.
     pub kernel: String,
     /// Sizes the file is for, by their names: `N` 256 and `K` 6144. Empty for the kernel's default.
     pub sizes: Vec<(String, u64)>,
-    /// The words of the path for people: `GEMM-A16W16-N=256-K=6144`.
+    /// The words of the path for display: `GEMM-A16W16-N=256-K=6144`.
     pub words: String,
 }
 
 impl ConfigName {
-    /// Reads `gfx942-GEMM-A16W16-N=256-K=6144.json` of the older layout, or `gfx942/triton/gemm/gemm_afp4wfp4/DEFAULT.json` and
-    /// `GEMM-AFP4WFP4-N=256-K=6144.json` beside it of the newer one.
+    /// Reads `gfx942-GEMM-A16W16-N=256-K=6144.json` of the older layout, or
+    /// `gfx942/triton/gemm/gemm_afp4wfp4/DEFAULT.json` and, in the same folder,
+    /// `GEMM-AFP4WFP4-N=256-K=6144.json` of the newer one.
     pub fn parse(path: &str) -> ConfigName {
         let (folder, base) = path.rsplit_once('/').unwrap_or(("", path));
         let stem = base.strip_suffix(".json").unwrap_or(base);

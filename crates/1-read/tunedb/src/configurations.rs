@@ -1,7 +1,7 @@
-//! Problem sizes that people write for a tuner: find_exact, TensileLite's configurations, hipblaslt-bench's problem sets.
+//! Problem sizes that people write for a tuner: find_exact, TensileLite's configurations, hipblaslt-bench's
+//! problem sets.
 //!
-//! The one idea to keep in mind: these hold problems and a space of candidates, and no results; each size is a row without
-//! a candidate.
+//! These hold problems and a space of candidates, and no results; each size is a row without a candidate.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -10,7 +10,7 @@ use crate::model::{FlawKind, GemmShape, Kind, Row, Shape, Tunings, Version};
 use crate::yaml::{Node, parse};
 use std::borrow::Cow;
 
-/// Which configuration a text is, by its top-level keys.
+/// Format of a configuration, detected from its top-level keys.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     for line in lines(bytes).take(5_000) {
         match line.text.trim_end() {
@@ -120,7 +120,8 @@ fn add(size: &Node, layout: &str, types: &str, tunings: &mut Tunings<'_>) {
     }
 }
 
-/// Candidates of a group: the product of the values of its fork parameters. A parameter named twice counts with its last values.
+/// Candidates of a group: the product of the values of its fork parameters. A parameter named twice counts
+/// with its last values.
 fn candidates(group: &Node) -> Option<u64> {
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for item in group.get("ForkParameters").map(Node::list).unwrap_or_default() {
@@ -135,7 +136,8 @@ fn candidates(group: &Node) -> Option<u64> {
     counts.iter().try_fold(1u64, |product, (_, count)| product.checked_mul((*count).max(1)))
 }
 
-/// Reads the sizes of a problem set: lines `- { M: 16, N: 16, K: 1024 }`. Includes and anchors of other files stay unread.
+/// Reads the sizes of a problem set: lines `- { M: 16, N: 16, K: 1024 }`. Includes and anchors of other files
+/// stay unread.
 pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::BenchProblems, bytes);
     let mut first_of_test = 0;
@@ -178,7 +180,7 @@ pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
     Ok(tunings)
 }
 
-/// Gives the rows of one test their transposition, which stands below them.
+/// Sets the transposition, which follows below the rows, on the rows of one test.
 fn layout(tunings: &mut Tunings<'_>, from: usize, transposed: [Option<&str>; 2]) {
     let [Some(a), Some(b)] = transposed else { return };
     for row in tunings.rows.iter_mut().skip(from) {

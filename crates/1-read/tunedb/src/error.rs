@@ -1,16 +1,16 @@
-//! Why a file cannot be read as a tuning database.
+//! Reason why a file cannot be read as a tuning database.
 
 use thiserror::Error;
 
-/// A file that is no tuning database, or is damaged beyond reading.
+/// The file is not a tuning database, or is damaged beyond reading.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}{message}", place(*.line))]
 pub struct Error {
-    /// Line, 1-based; 0 where the whole file is meant.
+    /// Line, 1-based; 0 if the whole file is meant.
     pub line: u32,
-    /// What is wrong, lower-case, without a final period.
+    /// Description of the error, lower-case, without a final period.
     pub message: String,
-    /// What to do; may be empty.
+    /// Suggested fix; may be empty.
     pub hint: &'static str,
 }
 

@@ -1,6 +1,6 @@
 //! Formats of tuning files, with their keys and names.
 
-/// Where a tuning file comes from.
+/// Tool that wrote a tuning file, and its format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Format {
     /// `tunableop_results*.csv` of PyTorch.
@@ -121,7 +121,7 @@ impl Format {
         self.words().0
     }
 
-    /// Whether M and N are those of BLAS, column by column. PyTorch's, row by row, are the other way round.
+    /// True if M and N follow the column-major order of BLAS. PyTorch is row-major and swaps them.
     pub const fn is_column_major(self) -> bool {
         matches!(
             self,
@@ -141,7 +141,7 @@ impl Format {
         )
     }
 
-    /// Its name for people: `TunableOp results`.
+    /// Display name: `TunableOp results`.
     pub const fn name(self) -> &'static str {
         self.words().1
     }

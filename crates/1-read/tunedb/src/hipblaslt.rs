@@ -1,7 +1,7 @@
 //! hipBLASLt: output of hipblaslt-bench, its tuning file, the problems it logs.
 //!
-//! The one idea to keep in mind: columns grew from 35 to more than 50 and some come after the time, so values are found by
-//! the name in the header line above them, never by position.
+//! Columns grew from 35 to more than 50 and some come after the time, so values are found by the name in the
+//! header line above them, never by position.
 
 use crate::columns::Columns;
 use crate::error::Error;
@@ -19,7 +19,7 @@ const GIT: &str = "Git Version:";
 /// Columns that a tuning file without a schema version is searched by.
 pub const OLD_LOOKUP: [&str; 10] =
     ["transA", "transB", "batch_count", "m", "n", "k", "a_type", "b_type", "c_type", "compute_type"];
-/// Columns that are no part of the problem.
+/// Columns that are not part of the problem.
 const NOT_KEY: [&str; 12] = [
     "alpha",
     "beta",
@@ -41,7 +41,7 @@ fn is_key(name: &str) -> bool {
     !NOT_KEY.contains(&name) && !measured.iter().any(|part| name.contains(part)) && !name.is_empty()
 }
 
-/// Which of hipBLASLt's texts this is.
+/// Detects which of hipBLASLt's text formats this is.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     let mut found = None;
     for line in lines(bytes).take(20_000) {
@@ -290,7 +290,8 @@ pub fn has_schema(tunings: &Tunings<'_>) -> bool {
     matches!(&tunings.detail, Detail::Columns(columns) if columns.names.iter().any(|it| it.contains("schema")))
 }
 
-/// What a tuning file's loader compares: all of the problem, or without a schema version only some columns.
+/// The key that a tuning file's loader compares: the whole problem, or, without a schema version, some
+/// columns only.
 pub fn lookup_key(tunings: &Tunings<'_>, row: &Row<'_>) -> String {
     let Detail::Columns(columns) = &tunings.detail else { return row.key.to_string() };
     if has_schema(tunings) {

@@ -1,16 +1,17 @@
-//! JSON with the place of every value, and with `Infinity`, which Python writes.
+//! JSON parser that keeps the byte range of every value and accepts Python's `Infinity`.
 //!
-//! The one idea to keep in mind: depth is bounded and keys that occur twice are both kept, since a file of tunings that
-//! names a size twice is one of the things to find.
+//! Depth is bounded, and keys that occur twice are both kept, since a tuning file that names a size twice is
+//! one of the mistakes to report.
 
 use crate::error::Error;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Nesting beyond which a text is no tuning file.
+/// Maximum nesting depth; deeper texts are rejected.
 const DEEPEST: usize = 48;
-/// Values beyond which a text is no tuning file; a value of two bytes takes fifty times as many in memory.
+/// Maximum number of values; texts with more are rejected. A value of two bytes takes fifty times its size in
+/// memory.
 const MOST_VALUES: usize = 1_000_000;
 
 /// A value.

@@ -1,7 +1,8 @@
 //! Tuning databases of GPU libraries, each format read into one [`Tunings`] value and written back.
 //!
-//! The one idea to keep in mind: a file's format is told by its content; its name is looked at only where the library keeps
-//! a part of the key in it. What a format cannot say is an `Err` with the reason in each row, never a blank or a zero.
+//! The format of a file is detected from its content; the file's name is used only if the library keeps a
+//! part of the key in it. A value that a format cannot express is an `Err` with the reason in each row, never
+//! a blank or a zero.
 //!
 //! ```
 //! let text = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4,Gemm_Rocblas_7,0.5\n";
@@ -46,7 +47,7 @@ pub use types::element;
 /// Reads a tuning file. `name` is its path: MIOpen, vLLM, SGLang and AITER keep a part of the key in it.
 ///
 /// # Errors
-/// A file that is none of the formats, or is damaged so that its rows cannot be told apart.
+/// Fails if the file has none of the formats, or is so damaged that its rows cannot be separated.
 pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     if bytes.is_empty() {
         return Err(Error::new(0, "the file is empty"));

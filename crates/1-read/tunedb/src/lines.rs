@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Lines of a text that has a row per line.
 ///
 /// # Errors
-/// A text of more lines than a tuning database has, before any memory is taken for them.
+/// Fails if the text has more lines than a tuning database can have, before memory is allocated for them.
 pub(crate) fn count_lines(bytes: &[u8]) -> Result<usize, Error> {
     let most = MOST_ROWS + MOST_FLAWS;
     let count = memchr::memchr_iter(b'\n', bytes).take(most + 1).count();
@@ -20,7 +20,7 @@ pub(crate) fn count_lines(bytes: &[u8]) -> Result<usize, Error> {
     Ok(count + 1)
 }
 
-/// How a line ends.
+/// Terminator of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
     Lf,
@@ -39,7 +39,7 @@ pub(crate) struct Line<'a> {
     /// Text without the end of the line; invalid UTF-8 makes it empty, see [`Line::invalid`].
     pub(crate) text: &'a str,
     pub(crate) ending: Ending,
-    /// Whether the bytes are no UTF-8.
+    /// True if the bytes are not valid UTF-8.
     pub(crate) invalid: bool,
 }
 
@@ -84,9 +84,10 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// A text in parts between one ASCII character: parts are a few bytes long, which the search of `str::split` is slow for.
+/// A text in parts between one ASCII character: parts are a few bytes long, which the search of `str::split`
+/// is slow for.
 pub(crate) struct Parts<'a> {
-    /// What is left; none after the last part.
+    /// The remaining text; `None` after the last part.
     pub(crate) rest: Option<&'a str>,
     between: u8,
 }
@@ -110,7 +111,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Whole text, or where it is none.
+/// The bytes as UTF-8; the error names the first bad line.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
@@ -119,11 +120,11 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Line numbers of bytes, for texts read as a whole. It counts on from the last byte asked for, so questions in the order of the text
-/// cost one pass and no memory.
+/// Line numbers of bytes, for texts read as a whole. It counts on from the last byte requested, so questions
+/// in the order of the text cost one pass and no memory.
 pub(crate) struct LineIndex<'a> {
     bytes: &'a [u8],
-    /// The last byte asked for, and the line ends before it.
+    /// The last byte requested, and the line ends before it.
     last: Cell<(usize, u32)>,
 }
 
@@ -143,7 +144,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// Counts what the ends of lines and empty lines come to, and notes it once per file.
+/// Counts line terminators and empty lines, and reports them once per file.
 #[derive(Default)]
 pub(crate) struct TextCheck {
     carriage: u32,

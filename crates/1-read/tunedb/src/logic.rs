@@ -1,7 +1,7 @@
-//! TensileLite's logic YAML: which solution the library takes for which size.
+//! TensileLite's logic YAML: the library's mapping from sizes to solutions.
 //!
-//! The one idea to keep in mind: the number in the table of sizes is the position in the list of solutions, whatever a
-//! solution says of its own index; texts of solutions are kept as they are, so keys nobody here knows survive.
+//! The number in the table of sizes is the position in the list of solutions, regardless of the index that a
+//! solution states; texts of solutions are kept verbatim, so unknown keys survive.
 
 mod scan;
 mod solution;

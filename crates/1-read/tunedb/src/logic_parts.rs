@@ -1,4 +1,4 @@
-//! What a logic file holds: its header, its solutions, its table of sizes.
+//! Parts of a logic file: its header, its solutions, its table of sizes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub enum Form {
 /// Header, problem type and solutions of a logic file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Logic<'a> {
-    /// How it is written.
+    /// List form or map form.
     pub form: Form,
     /// Name of the schedule: `aquavanjaram`.
     pub schedule: &'a str,
@@ -27,11 +27,11 @@ pub struct Logic<'a> {
     pub library: &'a str,
     /// The problem type.
     pub problem: Vec<Pair<'a>>,
-    /// What solutions of the map form have in common, as text; empty in the list form.
+    /// Defaults shared by all solutions of the map form, as text; empty in the list form.
     pub defaults: &'a str,
     /// Solutions, in the order that the table of sizes counts them.
     pub solutions: Vec<Solution<'a>>,
-    /// The table of sizes, beside the rows.
+    /// The table of sizes, in addition to the rows.
     pub sizes: Vec<Size>,
     /// Bytes of the list of solutions, from its first line to the end of its last.
     pub(crate) solution_span: Range<usize>,
@@ -69,7 +69,7 @@ pub(crate) fn numbers(numbers: &[u64]) -> String {
 
 /// Keys by which equal kernels may differ.
 const NAMES: [&str; 4] = ["SolutionIndex", "SolutionNameMin", "KernelNameMin", "BaseName"];
-/// Keys that mean nothing where `StaggerU` is 0, with the value they get.
+/// Keys that have no effect if `StaggerU` is 0, with their normalized value.
 const STAGGER: [&str; 3] = ["StaggerUMapping", "StaggerUStride", "_staggerStrideShift"];
 
 /// A key with its value as text.
@@ -90,7 +90,7 @@ pub struct Solution<'a> {
     pub(crate) span: Range<usize>,
     /// Bytes of the value of `SolutionIndex`.
     pub(crate) index_span: Option<Range<usize>>,
-    /// What it says of its own index.
+    /// Index that the solution states.
     pub index: Option<u64>,
     /// Its keys, sorted.
     pub pairs: Vec<Pair<'a>>,
@@ -107,7 +107,7 @@ impl<'a> Solution<'a> {
         self.value("SolutionNameMin").or_else(|| self.value("KernelNameMin")).unwrap_or("?")
     }
 
-    /// What makes it another kernel: all keys but the names, with those of an unused stagger as zero.
+    /// Identity of the kernel: all keys but the names, with the keys of an unused stagger as zero.
     pub fn identity(&self) -> String {
         let unstaggered = self.value("StaggerU") == Some("0");
         let mut out = String::with_capacity(4096);

@@ -1,7 +1,7 @@
 //! MIOpen: FindDb and PerfDb as text, driver commands, logs of a search.
 //!
-//! The one idea to keep in mind: a record is one line, `KEY=Solver:values;Solver:values`, and its key is compared as text;
-//! each solver is a row here, and rows of one line are one record.
+//! A record is one line, `KEY=Solver:values;Solver:values`, and its key is compared as text; each solver is a
+//! row here, and rows of one line are one record.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -18,7 +18,7 @@ const SEARCH: &str = "MIOpen(HIP):";
 
 /// Entries of one record; MIOpen has fewer solvers.
 const MOST_SOLVERS: usize = 1000;
-/// Which of MIOpen's texts this is.
+/// Detects which of MIOpen's text formats this is.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     for line in lines(bytes).take(2_000) {
         let text = line.text;
@@ -35,7 +35,7 @@ pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     None
 }
 
-/// What the name of a database says: target, number of compute units, version.
+/// Facts in the name of a database: target, number of compute units, version.
 fn names(tunings: &mut Tunings<'_>) -> (Said<String>, Said<u32>) {
     let name = base_name(tunings.base_name());
     if let Some(version) = name.version {
@@ -163,7 +163,7 @@ fn perf_entry<'a>(id: &'a str, rest: &'a str, row: &mut Row<'a>) -> &'a str {
     id
 }
 
-/// Whether an algorithm's name is that of another direction.
+/// True if an algorithm's name belongs to another direction.
 fn direction_contradicts(values: &str, direction: char) -> bool {
     let Some((_, name)) = values.split_once(ALGORITHM) else { return false };
     let own = match () {
@@ -175,7 +175,7 @@ fn direction_contradicts(values: &str, direction: char) -> bool {
     own != direction
 }
 
-/// The solver and its values of an entry as it stands in the file: `Solver`, `values`.
+/// The solver and its values of an entry, verbatim: `Solver`, `values`.
 pub fn entry<'a>(tunings: &Tunings<'a>, row: &Row<'a>) -> Option<(&'a str, &'a str)> {
     let text = std::str::from_utf8(tunings.text(row)).ok()?;
     let (id, rest) = text.split_once(':')?;
@@ -191,7 +191,7 @@ pub fn solver<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {
     Some(text.split_once(": ").unwrap_or((text, "")))
 }
 
-/// Reads driver commands, their measured time where it follows, and results of a search.
+/// Reads driver commands, their measured time if it follows, and results of a search.
 pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::DriverCommands, bytes);
     let mut seen: HashMap<&'a str, usize> = HashMap::new();

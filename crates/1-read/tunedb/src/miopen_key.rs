@@ -1,6 +1,7 @@
 //! Keys and file names of MIOpen's databases.
 
-/// A convolution's key: `C-H-W-RxS-K-Ho-Wo-N-pad-stride-dilation-bias-layout-type-direction`, with a depth in each group for 3-D.
+/// A convolution's key: `C-H-W-RxS-K-Ho-Wo-N-pad-stride-dilation-bias-layout-type-direction`, with a depth in
+/// each group for 3-D.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ConvKey<'a> {
     pub(crate) layout: &'a str,
@@ -43,7 +44,7 @@ impl<'a> ConvKey<'a> {
     }
 }
 
-/// What the name of a database says.
+/// Facts in the name of a database.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct DbName {
     pub(crate) target: Option<String>,
@@ -51,7 +52,8 @@ pub(crate) struct DbName {
     pub(crate) version: Option<String>,
 }
 
-/// Reads `gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt`: target and, in hexadecimal, compute units; `gfx1030_36` is decimal.
+/// Reads `gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt`: target and, in hexadecimal, compute units;
+/// `gfx1030_36` is decimal.
 pub(crate) fn base_name(name: &str) -> DbName {
     let Some(at) = name.find("gfx") else { return DbName::default() };
     let mut parts = name[at..].split('.');

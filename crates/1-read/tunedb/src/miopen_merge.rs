@@ -1,7 +1,7 @@
 //! Merging MIOpen's databases in SQLite.
 //!
-//! The one idea to keep in mind: the first database is copied and rows are added to the copy, so what MIOpen wrote beside the two
-//! tables stays; a problem is the same when all columns of `config` but its number are.
+//! The first database is copied and rows are added to the copy, so any other content that MIOpen wrote stays;
+//! two problems are equal if all columns of `config` except the number are equal.
 
 use crate::error::Error;
 use rusqlite::Connection;
@@ -9,11 +9,11 @@ use rusqlite::Connection;
 /// Steps of SQLite's machine a merge may cost, in thousands.
 const STEP_THOUSANDS: u64 = 4_000_000;
 
-/// Merges PerfDb databases: every problem and solver of the first, then what later ones have besides. Where parameters of one solver
-/// differ, those of the first stay, or with `last` those of the last are taken.
+/// Merges PerfDb databases: every problem and solver of the first, plus the additional ones of later
+/// databases. If parameters of one solver differ, the first database wins, or the last one with `last`.
 ///
 /// # Errors
-/// Databases that are damaged, and those whose tables have other columns than the first.
+/// Fails if a database is damaged, or if its tables have other columns than the first database's.
 pub fn merge_databases(files: &[(&str, &[u8])], last: bool) -> Result<Vec<u8>, Error> {
     let Some(((name, bytes), rest)) = files.split_first() else { return Err(Error::new(0, "no file")) };
     let mut db = database::open_copy(bytes, STEP_THOUSANDS).map_err(broken(name))?;

@@ -1,7 +1,8 @@
 //! MIOpen's PerfDb as SQLite.
 //!
-//! The one idea to keep in mind: the database is opened from bytes in memory, read-only and with a bound on the work, since
-//! a damaged file may hold anything; heights and widths of results are not stored, so they are computed where they follow.
+//! The database is opened from bytes in memory, read-only and with a bound on the work, since a damaged file
+//! may hold anything; heights and widths of results are not stored, so they are computed if they follow from
+//! other columns.
 
 use crate::error::Error;
 use crate::format::Format;

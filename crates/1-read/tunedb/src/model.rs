@@ -1,7 +1,7 @@
-//! A tuning file as a value: its rows, the versions it holds for, and what is wrong with its text.
+//! A tuning file as a value: its rows, the versions it is valid for, and the defects of its text.
 //!
-//! The one idea to keep in mind: a row knows the bytes it was read from, so a file is written back as the text between
-//! its rows and the text of its rows; what no reader understands is kept because nobody touches it.
+//! A row knows the bytes it was read from, so a file is written back as the text between its rows and the
+//! text of its rows; text that no reader understands is kept verbatim.
 
 use crate::columns::Columns;
 use crate::config_name::ConfigName;
@@ -12,7 +12,7 @@ use crate::moe_name::MoeName;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Rows beyond which a file is no tuning database; bounds the memory a file of gigabytes takes.
+/// Maximum number of rows; files with more are rejected. Bounds the memory for a file of gigabytes.
 pub(crate) const MOST_ROWS: usize = 2_000_000;
 /// Lines that cannot be read beyond which a file is something else.
 pub(crate) const MOST_FLAWS: usize = 1_000_000;
@@ -22,7 +22,8 @@ const MOST_VERSIONS: usize = 100_000;
 /// A value, or the reason why the file does not say it.
 pub type Said<T> = Result<T, &'static str>;
 
-/// Reasons why a row has no time. A file may hold one of these where a time belongs; none of them is a measurement.
+/// Reasons why a row has no time. A file may hold one of these where a time belongs; none of them is a
+/// measurement.
 pub mod time {
     /// The row ends before its time.
     pub const ABSENT: &str = "the row has no time";
@@ -34,7 +35,7 @@ pub mod time {
     pub const NAN: &str = "the time is NaN";
     /// Below 0.
     pub const NEGATIVE: &str = "the time is negative";
-    /// Text that is no number.
+    /// Text that is not a number.
     pub const NO_NUMBER: &str = "the time is not a number";
     /// The format has no times at all.
     pub const NO_COLUMN: &str = "the format holds no times";
@@ -59,13 +60,13 @@ pub mod time {
         }
     }
 
-    /// Whether a reason says that the file holds something in the place of a time.
+    /// True if a reason says that the file has a placeholder instead of a time.
     pub fn is_placeholder(reason: &str) -> bool {
         [ZERO, INFINITE, NAN, NEGATIVE, NO_NUMBER].contains(&reason)
     }
 }
 
-/// What a row tunes.
+/// Operation that a row tunes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Kind {
     /// A matrix product.
@@ -92,7 +93,7 @@ impl Kind {
 
 /// Sizes of a matrix product, in the order the file's library uses.
 ///
-/// Their type is that of most libraries' own; databases of hundreds of thousands of rows are held in memory.
+/// The integer type matches most libraries; databases of hundreds of thousands of rows are held in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct GemmShape {
     /// Rows of the result.
@@ -145,7 +146,7 @@ pub struct MoeShape {
     pub top_k: Option<u64>,
 }
 
-/// What a row's candidate was tuned for.
+/// Problem that a row's candidate was tuned for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shape<'a> {
     /// A matrix product.
@@ -206,7 +207,7 @@ impl std::fmt::Display for Shape<'_> {
 const NO_RATE: &str = "the file states no rate";
 const NO_ERROR: &str = "the file states no error";
 
-/// What a file states of a row beside its time.
+/// Values that a file states for a row in addition to the time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stated {
     /// Rate, 10^12 operations per second.
@@ -227,13 +228,13 @@ impl Stated {
 pub struct Row<'a> {
     /// Line it begins on, 1-based.
     pub line: u32,
-    /// Its bytes in the file, without the end of the line. Empty where the file is no text.
+    /// Its bytes in the file, without the line terminator. Empty if the file is binary.
     pub span: Range<usize>,
-    /// What is computed.
+    /// Operation.
     pub kind: Kind,
     /// The library's word for it: `GemmAndBiasTunableOp`, `a8w8_blockscale`, the kernel's name.
     pub operation: Cow<'a, str>,
-    /// What the loader looks the row up by, as one text.
+    /// Lookup key of the loader, as one text.
     pub key: Cow<'a, str>,
     /// Types of inputs and output, in the file's words.
     pub types: Said<Cow<'a, str>>,
@@ -249,14 +250,15 @@ pub struct Row<'a> {
     pub candidate: Said<Cow<'a, str>>,
     /// Time of one call, microseconds.
     pub time_us: Said<f64>,
-    /// What the file states beside the time, in formats that state anything; apart, since most rows are of formats that do not.
+    /// Values stated in addition to the time, in formats that have any; boxed, since most rows are of formats
+    /// without.
     pub stated: Option<Box<Stated>>,
-    /// How often the file names it: repeated lines of a log count.
+    /// Number of times the file names it: repeated lines of a log count.
     pub calls: u64,
 }
 
 impl<'a> Row<'a> {
-    /// A row that says nothing but what it is.
+    /// A row with its line, span and kind only; all other fields are empty.
     pub fn new(line: u32, span: Range<usize>, kind: Kind, operation: impl Into<Cow<'a, str>>) -> Row<'a> {
         Row {
             line,
@@ -286,7 +288,7 @@ impl<'a> Row<'a> {
         self.stated.as_ref().map_or(Err(NO_ERROR), |it| it.error)
     }
 
-    /// Operations of one call, where the sizes are those of a matrix product.
+    /// Floating-point operations of one call, if the sizes describe a matrix product.
     pub fn flop(&self) -> Option<f64> {
         let it = self.shape.as_ref().ok()?.gemm()?;
         let [m, n, k, batch] = [it.m, it.n, it.k, it.batch].map(f64::from);
@@ -301,11 +303,11 @@ pub struct Version<'a> {
     pub key: Cow<'a, str>,
     /// Its value.
     pub value: Cow<'a, str>,
-    /// Line, 1-based; 0 where the file's name says it.
+    /// Line, 1-based; 0 if the file's name says it.
     pub line: u32,
 }
 
-/// What is wrong with a file's text.
+/// Kind of defect in a file's text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum FlawKind {
     /// Lines end in CR LF.
@@ -345,15 +347,15 @@ pub enum FlawKind {
 pub struct Flaw {
     /// First line it concerns, 1-based.
     pub line: u32,
-    /// What it is.
+    /// Kind of defect.
     pub kind: FlawKind,
-    /// What is the case, as a phrase.
+    /// Description of the defect, as a phrase.
     pub text: String,
     /// Whether the row of this line is left out when files are merged.
     pub spoils_row: bool,
 }
 
-/// What only one format has.
+/// Data that only one format has.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Detail<'a> {
     /// Nothing more.
@@ -362,9 +364,9 @@ pub enum Detail<'a> {
     Columns(Columns<'a>),
     /// Header and solutions of a logic file.
     Logic(Box<Logic<'a>>),
-    /// What the name of a fused-MoE file says.
+    /// Facts in the name of a fused-MoE file.
     Moe(MoeName),
-    /// What the path of one of AITER's Triton configurations says.
+    /// Facts in the path of one of AITER's Triton configurations.
     Config(ConfigName),
 }
 
@@ -381,9 +383,9 @@ pub struct Tunings<'a> {
     pub versions: Vec<Version<'a>>,
     /// Rows, in the order of the file.
     pub rows: Vec<Row<'a>>,
-    /// What is wrong with its text, by line.
+    /// Defects of the text, by line.
     pub flaws: Vec<Flaw>,
-    /// What only its format has.
+    /// Data that only its format has.
     pub detail: Detail<'a>,
 }
 
@@ -401,7 +403,8 @@ impl<'a> Tunings<'a> {
         }
     }
 
-    /// Refuses a file that has more rows, flaws or versions than any tuning database, so that its memory is bounded.
+    /// Refuses a file that has more rows, flaws or versions than any tuning database, so that its memory is
+    /// bounded.
     pub(crate) fn bounded(&self, line: u32) -> Result<(), Error> {
         let (what, most) = match () {
             () if self.rows.len() >= MOST_ROWS => ("rows", MOST_ROWS),
@@ -440,7 +443,7 @@ impl<'a> Tunings<'a> {
         self.flaws.iter().find(|flaw| flaw.spoils_row && flaw.line == line)
     }
 
-    /// The file's bytes, put together from the text of its rows and what is between them.
+    /// The file's bytes: the text of its rows and the text between them.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes.len());
         let mut at = 0;

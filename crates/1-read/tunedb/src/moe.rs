@@ -1,6 +1,6 @@
 //! Configurations by number of tokens: fused-MoE files of vLLM and SGLang.
 //!
-//! The one idea to keep in mind: half of the key is the file's name, as text; two names that differ by a blank are two keys.
+//! Half of the key is the file's name, as text; two names that differ by a blank are two keys.
 
 use crate::error::Error;
 use crate::format::Format;

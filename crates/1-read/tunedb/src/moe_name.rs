@@ -1,6 +1,6 @@
-//! Names of fused-MoE files: half of the key of what is in them.
+//! Names of fused-MoE files, which are half of the key of their entries.
 
-/// What the name of a fused-MoE file says.
+/// Facts in the name of a fused-MoE file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MoeName {
     /// Experts.
@@ -9,7 +9,7 @@ pub struct MoeName {
     pub n: u64,
     /// Device, `_` for blanks.
     pub device: String,
-    /// Types, where they are not those of the model.
+    /// Data types, if they differ from the model's.
     pub dtype: Option<String>,
     /// Block of the scales.
     pub block: Option<[u64; 2]>,
@@ -22,7 +22,7 @@ pub struct MoeName {
 }
 
 impl MoeName {
-    /// Reads a path; none where its last part is no such name.
+    /// Parses a path; `None` if its last part does not have this form.
     pub fn parse(path: &str) -> Option<MoeName> {
         let (folder, base) =
             path.rsplit_once('/').map_or((None, path), |(folder, base)| (Some(folder), base));

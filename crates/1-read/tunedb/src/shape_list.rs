@@ -1,6 +1,7 @@
-//! Plain lists of matrix products: `M,N,K` or `M N K` or `MxNxK` on a line, then a batch, a transposition and a type where they are known.
+//! Plain lists of matrix products: `M,N,K` or `M N K` or `MxNxK` on a line, then a batch, a transposition and
+//! a type where they are known.
 //!
-//! The one idea to keep in mind: sizes are PyTorch's, as in AITER's tables: M is the number of rows of the first matrix.
+//! Sizes are PyTorch's, as in AITER's tables: M is the number of rows of the first matrix.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -10,7 +11,7 @@ use crate::types::element;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Lines looked at to tell a list from other texts.
+/// Number of lines examined to distinguish a list from other texts.
 const HEAD: usize = 100;
 
 /// One product of a list.

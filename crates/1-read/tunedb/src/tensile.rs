@@ -1,7 +1,7 @@
 //! Results of TensileLite: benchmark data as CSV, the client's log.
 //!
-//! The one idea to keep in mind: the first column is headed `GFlops` and holds the problem's number; rates stand in one
-//! column per solution, where -1 means not run.
+//! The first column is headed `GFlops` and holds the problem's number; rates are in one column per solution,
+//! where -1 means not run.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 const DATA: &str = "GFlops, SizeI,";
 const LOG: &str = "run,problem-progress,solution-progress,";
 
-/// Which of the two a text is.
+/// Detects which of the two formats a text has.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     lines(bytes).take(200).find_map(|line| match line.text {
         it if it.starts_with(DATA) => Some(Format::TensileData),

@@ -1,7 +1,7 @@
 //! Results of Triton's autotuner: cache files, printed lines, events of tritonparse.
 //!
-//! The one idea to keep in mind: the best timing is the smallest median, then the smallest 20th, then 80th percentile, the
-//! first one on a tie; what failed is `Infinity`.
+//! The best timing has the smallest median, then the smallest 20th, then 80th percentile; the first one wins
+//! a tie; a failed configuration is `Infinity`.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -54,7 +54,7 @@ pub(crate) fn cache<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Resul
     Ok(tunings)
 }
 
-/// A configuration as Triton prints it; what is null is left out.
+/// A configuration as Triton prints it; null values are left out.
 fn config_words(config: &Json<'_>) -> String {
     let members = config.object().unwrap_or_default();
     let kwargs = config.get("kwargs").and_then(Json::object).unwrap_or_default();
@@ -99,7 +99,7 @@ pub(crate) fn is_log(bytes: &[u8]) -> bool {
     })
 }
 
-/// Reads printed lines of both forms among those of a program.
+/// Reads printed lines of both forms from the output of a program.
 pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::AutotuneLog, bytes);
     let mut open: Option<Row<'a>> = None;

@@ -1,7 +1,7 @@
 //! PyTorch TunableOp: results, untuned GEMMs, verbose logs.
 //!
-//! The one idea to keep in mind: PyTorch splits lines at commas and looks a GEMM up by the text of operation and sizes, so
-//! the key here is that text; sizes are column-major, so `m` and `n` of a `torch.mm` appear swapped.
+//! PyTorch splits lines at commas and looks a GEMM up by the text of operation and sizes, so the key here is
+//! that text; sizes are column-major, so `m` and `n` of a `torch.mm` appear swapped.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 /// Operations PyTorch knows.
 const OPERATIONS: [&str; 4] =
     ["GemmTunableOp", "GemmAndBiasTunableOp", "GemmStridedBatchedTunableOp", "ScaledGemmTunableOp"];
-/// What verbose logs say before an operation is tuned.
+/// Marker in verbose logs before an operation is tuned.
 const FOUND: &str = " -> ";
 
 /// Versions a results file holds for, in the order PyTorch writes them. One of the second and third is there.
 pub const VALIDATORS: [&str; 6] =
     ["PT_VERSION", "ROCM_VERSION", "HIP_VERSION", "HIPBLASLT_VERSION", "GCN_ARCH_NAME", "ROCBLAS_VERSION"];
 
-/// Whether the first lines of a text are those of a results or untuned file.
+/// True if the first lines of a text are from a results file or an untuned file.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     let mut untuned = false;
     for line in lines(bytes).take(64) {
@@ -138,7 +138,8 @@ fn problem<'a>(operation: &'a str, params: &'a str, row: &mut Row<'a>, tunings: 
     }
 }
 
-/// Operation, types and transposition of `GemmTunableOp_Half_TN`. Types may contain `_`, so it is read from both ends.
+/// Operation, types and transposition of `GemmTunableOp_Half_TN`. Types may contain `_`, so it is read from
+/// both ends.
 fn split_operation(text: &str) -> Option<(&str, &str, &str)> {
     let mut words = parts(text, b'_');
     let (name, rest) = (words.next()?, words.rest?);
@@ -147,7 +148,8 @@ fn split_operation(text: &str) -> Option<(&str, &str, &str)> {
     (OPERATIONS.contains(&name) && transposition && !types.is_empty()).then_some((name, types, layout))
 }
 
-/// Transposition and sizes of `tn_51866_16_1280_ld_1280_1280_51866`. A `*` in the place of a number stands for any.
+/// Transposition and sizes of `tn_51866_16_1280_ld_1280_1280_51866`. `*` instead of a number matches any
+/// number.
 fn sizes(params: &str) -> Result<(&str, Said<GemmShape>), &'static str> {
     let mut parts = parts(params, b'_').peekable();
     let layout = parts.next().filter(|it| it.len() == 2 && it.bytes().all(|b| matches!(b, b'n' | b't')));
@@ -198,7 +200,7 @@ fn cut(tunings: &mut Tunings<'_>, number: u32) {
     }
 }
 
-/// The target of the validators is that of every row.
+/// Sets the target named by the validators on every row.
 fn target(tunings: &mut Tunings<'_>) {
     let target = tunings.versions.iter().find(|it| it.key == "GCN_ARCH_NAME").map(|it| it.value.clone());
     let processor = target.and_then(|it| match it {
@@ -243,7 +245,7 @@ pub(crate) fn untuned<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
     Ok(tunings)
 }
 
-/// Why offline tuning of PyTorch leaves an untuned GEMM out, if it does.
+/// Reason why PyTorch's offline tuning skips an untuned GEMM, if it does.
 pub fn offline_skips(row: &Row<'_>) -> Option<&'static str> {
     let shape = row.shape.as_ref().ok()?.gemm()?;
     let one = shape.m == 1 || shape.n == 1 || shape.k == 1;

@@ -1,8 +1,10 @@
 //! Names of element types in every library, as the names `arch` has rates for.
 
-/// Element type of the inputs as `f16`, `bf16`, `f8`, `f4`, `i8`, `f32`, `xf32`, `f64`; `None` where the name is not known.
+/// Element type of the inputs as `f16`, `bf16`, `f8`, `f4`, `i8`, `f32`, `xf32`, `f64`; `None` if the name is
+/// unknown.
 ///
-/// Of a list of types the first counts, and of two inputs of different width the wider one, since it sets the rate.
+/// In a list of types the first counts; of two inputs of different width the wider one counts, since it sets
+/// the rate.
 pub fn element(types: &str) -> Option<&'static str> {
     let mut found: Vec<&'static str> = Vec::new();
     for part in types.split([' ', ',', '/', ';']).filter(|part| !part.is_empty()).take(2) {

@@ -1,7 +1,6 @@
-//! YAML as a tree, for configurations that people write.
+//! YAML as a tree, for hand-written configurations.
 //!
-//! The one idea to keep in mind: aliases are refused and the number of values is bounded, so a short text cannot unfold
-//! into a long one.
+//! Aliases are refused and the number of values is bounded, so a short text cannot unfold into a long one.
 
 use crate::error::Error;
 use saphyr_parser::{Event, Parser};

@@ -1,4 +1,4 @@
-//! What the profiler's libraries call the facts of an agent, and what `sysinfo.csv` calls them.
+//! Names of an agent's facts: in the profiler's libraries, and in `sysinfo.csv`.
 
 /// Facts that are numbers: their name, ours.
 pub(crate) const NUMBERS: [(&str, &str); 6] = [

@@ -1,7 +1,7 @@
-//! Times of a table that has none, from another that stands beside it.
+//! Times for a table that has none, taken from another table in the same folder.
 //!
-//! The one idea to keep in mind: times are taken where both tables list the same launches in the same order, and only one table does;
-//! times of another run would be wrong for every rate.
+//! Times are taken only if both tables list the same launches in the same order, and only one such table
+//! exists; times of another run would falsify every rate.
 
 use crate::folder::Files;
 use crate::form::Form;

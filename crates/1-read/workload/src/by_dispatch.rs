@@ -1,7 +1,7 @@
-//! Files beside the counters that have lines about dispatches.
+//! Side files of the counters that have lines about dispatches.
 //!
-//! The one idea to keep in mind: a file says which columns it has and what one line is; a line without a dispatch of the recording,
-//! or that is nothing to its reader, is left out and counted.
+//! A file declares its columns and the type of a line; a line without a dispatch of the recording, or one
+//! that its reader rejects, is skipped and counted.
 
 use crate::folder::Files;
 use crate::model::Dispatches;
@@ -19,11 +19,11 @@ pub(crate) struct ByDispatch {
     pub(crate) file: &'static str,
     /// Columns of text.
     pub(crate) texts: &'static [&'static str],
-    /// Columns of numbers, beside the dispatch.
+    /// Columns of numbers, other than the dispatch.
     pub(crate) numbers: &'static [&'static str],
-    /// Those of both that may be absent.
+    /// Columns of both kinds that may be absent.
     pub(crate) optional: &'static [&'static str],
-    /// What is the case with lines that are left out.
+    /// Message about skipped lines.
     pub(crate) unusable: &'static str,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Line<'a> {
 }
 
 impl ByDispatch {
-    /// Reads the file, if there is one, and gives each line to `take` with the row of its dispatch; `take` gives back nothing
-    /// where it cannot use a line.
+    /// Reads the file, if it exists, and passes each line to `take` with the row of its dispatch; `take`
+    /// returns `None` if it cannot use a line.
     pub(crate) fn read(
         &self,
         files: &Files<'_>,

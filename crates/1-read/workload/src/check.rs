@@ -1,7 +1,7 @@
-//! Defects that show only when a recording is whole.
+//! Defects that show only when a recording is complete.
 //!
-//! The one idea to keep in mind: each check says how many dispatches it concerns and what can no longer be computed,
-//! once.
+//! Each check reports once, with the number of affected dispatches and the metrics that can no longer be
+//! computed.
 
 use crate::model::Counter;
 use crate::problem::Problems;
@@ -77,10 +77,10 @@ fn durations(w: &Workload, file: &str, problems: &mut Problems) {
     );
 }
 
-/// Dispatches from which equal times are no chance.
+/// Minimum number of dispatches from which equal times are not a coincidence.
 const MANY: usize = 16;
 
-/// Dispatches that all have the same times: a clock that stood still, or times that were filled in.
+/// Detects dispatches that all have the same times: a stopped clock, or filled-in times.
 fn equal_times(w: &Workload, file: &str, problems: &mut Problems) {
     let d = &w.dispatches;
     let n = d.len();
@@ -109,7 +109,7 @@ const ALWAYS_COUNTED: [&str; 8] = [
     "SQ_BUSY_CU_CYCLES",
 ];
 
-/// Counters from which it is no chance that all are 0.
+/// Minimum number of counters from which all zeros are not a coincidence.
 const SEVERAL: usize = 3;
 
 /// Dispatches whose counters cannot be right: they ran, and nothing was counted of them.

@@ -1,11 +1,11 @@
-//! Dialects of CSV: what parts the fields, and how numbers are written there.
+//! Dialects of CSV: field separator and decimal mark.
 //!
-//! The one idea to keep in mind: where the comma is of the numbers, spreadsheets part fields with semicolons or tabs.
+//! In locales with a decimal comma, spreadsheets separate fields with semicolons or tabs.
 
 use std::borrow::Cow;
 
-/// What parts the fields: a comma, unless the first line has none outside of quotes but semicolons or tabs, as spreadsheets write
-/// where the comma is of the numbers.
+/// Field separator: a comma, unless the first line has no comma outside of quotes but semicolons or tabs, as
+/// spreadsheets write in locales with a decimal comma.
 pub(crate) fn separator(bytes: &[u8]) -> u8 {
     let mut quoted = false;
     let mut found = b',';
@@ -22,7 +22,8 @@ pub(crate) fn separator(bytes: &[u8]) -> u8 {
     found
 }
 
-/// A number's field with a point for its comma; the comma is of the numbers where fields are parted otherwise.
+/// A number's field with a point for its comma; the comma is of the numbers where fields are parted
+/// otherwise.
 pub(crate) fn with_point(field: &[u8], separator: u8) -> Cow<'_, [u8]> {
     match field.iter().position(|byte| *byte == b',') {
         Some(at) if separator != b',' => {

@@ -1,7 +1,6 @@
 //! The columns of a table that describe dispatches, made into [`Dispatches`].
 //!
-//! The one idea to keep in mind: only the kernel's name is needed; every other column may be absent and is then
-//! a column of gaps.
+//! Only the kernel's name is required; every other column may be absent and is then a column of gaps.
 
 use crate::headers;
 use crate::join::Launch;
@@ -11,7 +10,7 @@ use crate::table::{Table, Want};
 use crate::values::Values;
 use std::collections::HashMap;
 
-/// How a column is to be read, by its plain name and the first field.
+/// Parser of a column, chosen by its plain name and the first field.
 pub(crate) fn choose(name: &str, first: &[u8]) -> Want {
     match name {
         "Kernel_Name" | "GPU_ID" | "Counter_Name" => Want::Text,

@@ -1,7 +1,7 @@
-//! Where the bytes come from: names and contents given by the caller, gzip undone here.
+//! Input of the readers: names and contents given by the caller, gzip decompressed here.
 //!
-//! The one idea to keep in mind: the readers see a folder as a list of relative names with bytes behind them, so
-//! a folder on disk, an archive in memory and a fuzzer's input are the same to them.
+//! The readers see a folder as a list of relative names with bytes, so a folder on disk, an archive in memory
+//! and a fuzzer's input are read the same way.
 
 use crate::form::Form;
 use crate::problem::Error;
@@ -16,9 +16,10 @@ const HEAD: usize = 4 << 20;
 pub trait Folder {
     /// Relative names with `/` between parts, in any order.
     fn names(&self) -> Vec<String>;
-    /// Contents of a file, or why it cannot be had.
+    /// Contents of a file, or the reason why it cannot be read.
     fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String>;
-    /// Files that were asked for; the others are only what stands beside them. All of the folder where there are none.
+    /// Files requested by name; the others only accompany them. All files of the folder if none was
+    /// requested.
     fn named(&self) -> Vec<String> {
         Vec::new()
     }
@@ -33,7 +34,7 @@ impl Folder for BTreeMap<String, Vec<u8>> {
     }
 }
 
-/// Sorted view of a folder: a packed file stands under its name without `.gz`.
+/// Sorted view of a folder: a compressed file is listed under its name without `.gz`.
 pub(crate) struct Files<'a> {
     folder: &'a dyn Folder,
     /// plain name -> stored name
@@ -66,7 +67,7 @@ impl<'a> Files<'a> {
         self.names.contains_key(name)
     }
 
-    /// The files that were asked for; the only one there is was.
+    /// The requested files; a single file in the folder counts as requested.
     pub(crate) fn named(&self) -> Vec<String> {
         let plain = |name: String| name.strip_suffix(".gz").unwrap_or(&name).to_string();
         let named: Vec<String> =
@@ -74,7 +75,7 @@ impl<'a> Files<'a> {
         if named.is_empty() && self.len() == 1 { self.names().map(str::to_string).collect() } else { named }
     }
 
-    /// The form of a table, by its header line; none where it has no form that is read, or cannot be had.
+    /// The form of a table, by its header line; `None` if the form is unknown or the file is unreadable.
     pub(crate) fn form(&self, name: &str) -> Option<Form> {
         let stored = self.names.get(name)?;
         form(&self.folder.bytes(stored).ok()?)
@@ -104,7 +105,8 @@ pub(crate) fn form(bytes: &[u8]) -> Option<Form> {
     Form::of(&head)
 }
 
-/// Undoes gzip. The result grows as it is produced and stops at the limit, whatever the packed data claim.
+/// Decompresses gzip. The result grows as it is produced and stops at the limit, regardless of the size that
+/// the data claim.
 fn unpack(file: &str, packed: &[u8], limit: u64) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     let mut reader = flate2::read::MultiGzDecoder::new(packed).take(limit.saturating_add(1));

@@ -1,12 +1,12 @@
-//! Forms of tables, told by their header line.
+//! Forms of tables, detected from their header line.
 //!
-//! The one idea to keep in mind: people name files as they like and profilers name them by an option, so a name says nothing; what
-//! the columns are says everything.
+//! Users rename files and profilers name them by an option, so a name proves nothing; the columns determine
+//! the form.
 
 use crate::headers::{describes_dispatch, is_bookkeeping, is_counter, is_derived, is_instance_or_sum, plain};
 use crate::table;
 
-/// What a row of a table is.
+/// Meaning of a row of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// A counter of a dispatch.
@@ -27,7 +27,7 @@ const OF_A_DISPATCH: [&str; 6] =
 const TIMES_AND_SIZES: [&str; 4] = ["Start_Timestamp", "Grid_Size", "Grid_Size_X", "Workgroup_Size"];
 
 impl Form {
-    /// Of a file's begin, which has its header line at least.
+    /// Detects the form from the beginning of a file, which must include the header line.
     pub(crate) fn of(bytes: &[u8]) -> Option<Form> {
         // Other files, which may be large, mostly show it at once.
         let head = &bytes[..bytes.len().min(64)];

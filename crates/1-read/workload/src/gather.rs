@@ -1,8 +1,8 @@
 //! Rows of one dispatch and counter each, gathered into a workload.
 //!
-//! The one idea to keep in mind: a dispatch appears once per run of the application, with the same ID and another
-//! start time. The run with most dispatches gives the dispatches; the others are brought into its order. A dispatch's
-//! time is the median over everything read of it, so that one slow run does not stand for all.
+//! A dispatch appears once per run of the application, with the same ID and another start time. The run with
+//! most dispatches is the base; the others are brought into its order. A dispatch's time is the median over
+//! all its readings, so that one slow run does not dominate.
 
 use crate::headers;
 use crate::join::{self, Launch};
@@ -48,13 +48,13 @@ impl Execution {
         between(self.start?, self.end?)
     }
 
-    /// What a dispatch is known by in its run.
+    /// Key of a dispatch in its run.
     const fn id(&self) -> (u32, u32, u64) {
         (self.process, self.gpu, self.dispatch)
     }
 }
 
-/// What identifies an execution: run, process, GPU, dispatch, start, kernel.
+/// Key of an execution: run, process, GPU, dispatch, start, kernel.
 type ExecutionKey = (u32, u32, u32, u64, Option<i64>, u32);
 
 /// A column may be empty in most dispatches, but not in as many as nothing but a damaged file has.
@@ -75,7 +75,7 @@ pub(crate) struct Gather {
     /// execution, counter, value
     cells: Vec<(u32, u32, f64)>,
     last: Option<(ExecutionKey, u32)>,
-    /// The run that each repeats, of those that repeat one.
+    /// For each repeated run, the run it repeats.
     first_of: BTreeMap<u32, u32>,
     /// Counters have a row for each instance of their block, which are meant to be added up.
     pub(crate) by_instance: bool,
@@ -186,7 +186,7 @@ impl Gather {
         list.iter().map(launch).collect()
     }
 
-    /// What each file launched and counted; nothing where there is one.
+    /// Launches and counters of each file; empty for a single file.
     fn recorded(&self, runs: &[((u32, u32), Vec<u32>)], sources: &[String]) -> Vec<Recorded> {
         let firsts: Vec<(u32, &Vec<u32>)> =
             runs.iter().filter(|it| it.0.1 == 0).map(|it| (it.0.0, &it.1)).collect();
@@ -212,7 +212,8 @@ impl Gather {
         firsts.iter().map(recorded).collect()
     }
 
-    /// Places of executions: the row of the base and the run they are of. Runs in which a dispatch has no partner are reported.
+    /// For each execution: its row in the base run and its run. Reports runs in which a dispatch has no
+    /// counterpart.
     fn places(
         &self,
         runs: &[((u32, u32), Vec<u32>)],
@@ -297,7 +298,7 @@ impl Gather {
         times
     }
 
-    /// Of each run in the list the place of the one it repeats.
+    /// For each run, the index of the run it repeats.
     fn first_runs(&self, runs: &[((u32, u32), Vec<u32>)]) -> Vec<u16> {
         let place: HashMap<(u32, u32), u16> =
             runs.iter().enumerate().map(|(at, (key, _))| (*key, at as u16)).collect();
@@ -454,7 +455,8 @@ impl Gather {
         }
     }
 
-    /// The number of the application run behind each run read. Files in which a dispatch has the same start share one.
+    /// The number of the application run behind each run read. Files in which a dispatch has the same start
+    /// share one.
     fn passes(&self, runs: &[((u32, u32), Vec<u32>)]) -> Vec<u16> {
         let mut known: HashMap<(u32, u64, i64), u16> = HashMap::new();
         let first = |list: &[u32]| {

@@ -1,10 +1,10 @@
-//! What the profilers of each generation call the same column.
+//! Column names of each profiler generation.
 //!
-//! The one idea to keep in mind: the rest of the crate knows one name per column, that of the newest folders; older
-//! spellings exist in this file only.
+//! The rest of the crate uses one name per column, as in the newest folders; older spellings exist in this
+//! file only.
 
-/// Columns that describe a dispatch: the name used here, then every other spelling met in recordings, in lower case
-/// with `_` between words.
+/// Columns that describe a dispatch: the name used here, then every other spelling met in recordings, in
+/// lower case with `_` between words.
 const DISPATCH: &[(&str, &[&str])] = &[
     ("Dispatch_ID", &["dispatch_id", "index"]),
     ("Kernel_Name", &["kernel_name", "kernelname"]),
@@ -23,7 +23,7 @@ const DISPATCH: &[(&str, &[&str])] = &[
     ("Counter_Value", &["counter_value"]),
 ];
 
-/// Columns that say nothing about the kernel: bookkeeping of the profiler.
+/// Columns without information about the kernel: bookkeeping of the profiler.
 const BOOKKEEPING: &[&str] = &[
     "queue_id",
     "queue_index",
@@ -70,7 +70,8 @@ pub(crate) fn plain(header: &str) -> String {
     header.to_string()
 }
 
-/// Whether a name is of one instance of a counter or of their sum: `TCC_HIT[3]`, `TCC_HIT_sum`. No other column is named so.
+/// Whether a name is of one instance of a counter or of their sum: `TCC_HIT[3]`, `TCC_HIT_sum`. No other
+/// column is named so.
 pub(crate) fn is_instance_or_sum(name: &str) -> bool {
     (name.ends_with(']') || name.ends_with("_sum")) && is_counter(name)
 }
@@ -80,7 +81,8 @@ pub(crate) fn describes_dispatch(name: &str) -> bool {
     DISPATCH.iter().any(|(n, _)| *n == name)
 }
 
-/// Whether a column is bookkeeping, also in the repeated form that joining passes leaves (`obj_3`, `Wave_Size_2`).
+/// Whether a column is bookkeeping, also in the repeated form that joining passes leaves (`obj_3`,
+/// `Wave_Size_2`).
 pub(crate) fn is_bookkeeping(name: &str) -> bool {
     let low = name.to_ascii_lowercase().replace('-', "_");
     BOOKKEEPING.contains(&low.as_str()) || joined_pass(name).is_some()
@@ -117,7 +119,8 @@ pub(crate) fn is_counter(name: &str) -> bool {
     })
 }
 
-/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my ratio`.
+/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`,
+/// `FETCH_SIZE`, `my ratio`.
 pub(crate) fn is_derived(name: &str) -> bool {
     let base = split_instance(name).0;
     let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b' ');

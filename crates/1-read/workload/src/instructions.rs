@@ -1,7 +1,7 @@
-//! What every instruction did, as the file that stands beside the counters of an emulated recording.
+//! Per-instruction counts, the side file of an emulated recording.
 //!
-//! The one idea to keep in mind: one line per dispatch and instruction that ran, named by its address in the code
-//! object; sums over lines are what a listing shows. docs/recording.md describes every column.
+//! One line per dispatch and executed instruction, identified by its address in the code object; a listing
+//! shows sums over lines. docs/recording.md describes every column.
 
 use crate::folder::{Files, Folder};
 use crate::problem::{Error, Problems};
@@ -34,7 +34,7 @@ pub fn is_events_file(name: &str) -> bool {
     number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-/// What the accesses of a vector memory instruction came to.
+/// Totals of a vector memory instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct VectorUse {
     /// Accesses of waves.
@@ -47,18 +47,18 @@ pub struct VectorUse {
     pub lines: u64,
 }
 
-/// What the accesses of an LDS instruction came to.
+/// Totals of an LDS instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LdsUse {
     /// Accesses of waves.
     pub accesses: u64,
     /// Cycles they took.
     pub cycles: u64,
-    /// Of these, lost to conflicts.
+    /// Part of them lost to conflicts.
     pub conflicts: u64,
 }
 
-/// Why a wave did not issue, in the order of the columns, each in a word or two for a listing.
+/// Stall reasons in the order of the columns, each in a word or two for a listing.
 pub const STALLS: [&str; 7] = ["memory", "lds/smem", "barrier", "hazard", "busy", "matrix", "fetch"];
 
 /// Cycles that waves waited before an instruction, by reason, in the order of [`STALLS`].
@@ -112,9 +112,9 @@ impl InstructionRow {
 pub struct KernelRun {
     /// Kernel as shown.
     pub kernel: String,
-    /// Its linker name; empty where the recording does not say.
+    /// Its linker name; empty if not recorded.
     pub symbol: String,
-    /// Hash of the code object; empty where the recording does not say.
+    /// Hash of the code object; empty if not recorded.
     pub code: String,
     /// Dispatches summed.
     pub dispatches: u64,
@@ -122,7 +122,7 @@ pub struct KernelRun {
     pub rows: BTreeMap<u64, InstructionRow>,
 }
 
-/// Whose instructions are written.
+/// Dispatch and kernel whose instructions are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOf<'a> {
     /// Dispatch.
@@ -161,8 +161,8 @@ pub fn write_instructions(out: &mut String, of: RunOf<'_>, rows: &[InstructionRo
     }
 }
 
-/// Reads the instructions of the dispatches that `wanted` selects, kernel by kernel in the order they first ran.
-/// `None` when the recording has no such file.
+/// Reads the instructions of the dispatches that `wanted` selects, kernel by kernel in the order they first
+/// ran. `None` when the recording has no such file.
 pub fn read_instructions(
     folder: &dyn Folder,
     options: &Options,
@@ -195,7 +195,7 @@ fn sum(table: &Table, wanted: &dyn Fn(u64) -> bool) -> Vec<KernelRun> {
     let columns = Columns::new(table);
     let mut runs: Vec<KernelRun> = Vec::new();
     let mut places: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    // Rows of one dispatch stand together: the last place is nearly always the right one.
+    // Rows of one dispatch are adjacent: the last lookup is nearly always the right one.
     let mut last: Option<(u64, (&str, &str, &str), usize)> = None;
     for row in 0..table.rows {
         let Some((dispatch, key, instruction)) = columns.row(row) else { continue };
@@ -258,7 +258,7 @@ const NUMBERS: [&str; 10 + STALLS.len()] = [
     "Stall_Fetch",
 ];
 
-/// Where the columns of [`STALLS`] begin.
+/// First column of [`STALLS`].
 const FIRST_STALL: usize = 10;
 
 impl<'a> Columns<'a> {

@@ -1,11 +1,11 @@
-//! Bringing the runs of one application into one order of dispatches.
+//! Maps the runs of one application to one order of dispatches.
 //!
-//! The one idea to keep in mind: dispatch IDs are not the same from run to run (one run may begin at 0, the next at
-//! 1), but the n-th launch of a kernel with a given size is. So rows meet by kernel, sizes and occurrence.
+//! Dispatch IDs differ from run to run (one run may begin at 0, the next at 1), but the n-th launch of a
+//! kernel with a given size is the same. So rows are matched by kernel, sizes and occurrence.
 
 use std::collections::HashMap;
 
-/// What identifies a launch before its occurrence is counted.
+/// Identity of a launch without its occurrence number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Launch {
     pub(crate) kernel: String,
@@ -14,14 +14,14 @@ pub(crate) struct Launch {
     pub(crate) gpu: u32,
 }
 
-/// How two runs met.
+/// Result of matching two runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Match {
     /// For each row of the first run, the row of the second.
     pub(crate) rows: Vec<Option<u32>>,
-    /// Rows of the first run without partner.
+    /// Rows of the first run without counterpart.
     pub(crate) alone: u64,
-    /// Rows of the second run without partner.
+    /// Rows of the second run without counterpart.
     pub(crate) left_over: u64,
 }
 

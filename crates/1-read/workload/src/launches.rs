@@ -1,8 +1,8 @@
-//! What a Python program said of its launches, as the file that stands beside the counters: configuration, shapes, strides, runs of an
-//! autotuner.
+//! Launch annotations by a Python program, a side file of the counters: configuration, shapes, strides, runs
+//! of an autotuner.
 //!
-//! The one idea to keep in mind: a line is an object of JSON, since arguments are as many as a kernel has; a line that cannot be read is said and left
-//! out. docs/recording.md describes every field.
+//! A line is a JSON object, since the number of arguments depends on the kernel; an unreadable line is
+//! reported and skipped. docs/recording.md describes every field.
 
 use crate::folder::Files;
 use crate::model::Dispatches;
@@ -14,21 +14,21 @@ use std::collections::BTreeMap;
 /// Name of the file.
 pub const LAUNCHES_FILE: &str = "pmc_launches.jsonl";
 
-/// Most bytes of a line.
+/// Maximum bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What the program said of one launch, or of a configuration that cannot be launched.
+/// Annotation of one launch, or of a configuration that cannot be launched.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LaunchNote {
-    /// Row of the dispatch; none where there was no launch.
+    /// Row of the dispatch; `None` without a launch.
     pub row: Option<u32>,
     /// The kernel as the program calls it.
     pub kernel: String,
-    /// Where its source begins; empty and 0 where that is not known.
+    /// Source file of the kernel; empty if unknown, with line 0.
     pub file: String,
     /// Line of the source.
     pub line: u32,
-    /// Folder with what the compiler made of it, IR and code; empty where that is not known.
+    /// Folder with the compiler's output, IR and code; empty if unknown.
     pub compiled: String,
     /// Compile-time values, in the program's order: `BLOCK_SIZE`, `num_warps`.
     pub configuration: Vec<(String, String)>,
@@ -36,9 +36,9 @@ pub struct LaunchNote {
     pub programs: [u64; 3],
     /// The other arguments.
     pub arguments: Vec<LaunchArgument>,
-    /// What an autotuner tuned for when it launched this: `M=512, N=512`.
+    /// Autotuner key at this launch: `M=512, N=512`.
     pub tuning: Option<String>,
-    /// Why it could not be launched.
+    /// Reason why it could not be launched.
     pub failed: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct LaunchArgument {
     pub shape: Vec<u64>,
     /// Elements from one index to the next in each dimension.
     pub strides: Vec<i64>,
-    /// Value of what is no tensor.
+    /// Value of an argument other than a tensor.
     pub value: Option<Value>,
 }
 
@@ -101,7 +101,7 @@ struct Line {
     failed: Option<String>,
 }
 
-/// The line of a dispatch: what the program said, an object of JSON, with the number of the dispatch.
+/// The line of a dispatch: the program's annotation, a JSON object, with the number of the dispatch.
 pub fn launch_note(dispatch: Option<u64>, note: &str) -> String {
     let rest = note.trim().trim_start_matches('{').replace('\n', " ");
     match dispatch {
@@ -137,7 +137,7 @@ pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Pr
     notes
 }
 
-/// The note of a line; none where its dispatch is not in the recording.
+/// Parses the note of a line; `None` if its dispatch is not in the recording.
 fn note(line: Line, rows: &BTreeMap<u64, u32>) -> Option<LaunchNote> {
     let row = match line.dispatch {
         Some(dispatch) => Some(*rows.get(&dispatch)?),

@@ -1,7 +1,8 @@
-//! Levels that one wide file has beside its other counters, and the passes it was joined from.
+//! Level counters in one wide file, and the passes it was joined from.
 //!
-//! The one idea to keep in mind: the accumulator sums the counter before it, in hardware and in the header: `SQ_LEVEL_WAVES`,
-//! `SQ_ACCUM_PREV_HIRES_8` is the sum of the level of waves. The number is that of the joined pass, and says nothing of the level.
+//! The accumulator sums the counter before it, in hardware and in the header: after `SQ_LEVEL_WAVES`,
+//! `SQ_ACCUM_PREV_HIRES_8` is the sum of the level of waves. The number 8 is the joined pass and does not
+//! identify the level.
 
 use crate::headers;
 use std::cell::RefCell;
@@ -9,7 +10,8 @@ use std::cell::RefCell;
 /// The column in which a level is summed over cycles.
 pub(crate) const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
 
-/// Whether a name is of the accumulator: plain, numbered by a join (`_8`), or by a reader of CSV that met it twice (`.1`).
+/// Whether a name is of the accumulator: plain, numbered by a join (`_8`), or by a reader of CSV that met it
+/// twice (`.1`).
 pub(crate) fn is_accumulator(name: &str) -> bool {
     let number = |rest: &str| {
         rest.is_empty()
@@ -45,9 +47,10 @@ pub(crate) fn names() -> impl Fn(&str) -> String {
     }
 }
 
-/// The pass that each column of a joined file was read in; none where the file does not show passes.
+/// The pass that each column of a joined file was read in; `None` if the file does not show passes.
 ///
-/// Joining keeps a column of the profiler from every pass (`Kernel_ID_7`, `obj_7`), which stands before the pass's counters.
+/// Joining keeps a profiler column of every pass (`Kernel_ID_7`, `obj_7`), which precedes the pass's
+/// counters.
 pub(crate) fn passes(names: &[String]) -> Vec<Option<u16>> {
     let mut pass = 0;
     let of = |name: &String| {
@@ -73,7 +76,7 @@ mod tests {
                 "SQC_DCACHE_INFLIGHT_LEVEL,SQC_DCACHE_INFLIGHT_LEVEL_ACCUM",
             ),
             ("SQ_INST_LEVEL_LDS,SQ_ACCUM_PREV_HIRES.1_3", "SQ_INST_LEVEL_LDS,SQ_INST_LEVEL_LDS_ACCUM"),
-            // After anything else nobody can say what it sums.
+            // After any other counter, the summed level is unknown.
             (
                 "SQ_LEVEL_WAVES,SQ_WAVES,SQ_ACCUM_PREV_HIRES_8",
                 "SQ_LEVEL_WAVES,SQ_WAVES,SQ_ACCUM_PREV_HIRES_8",

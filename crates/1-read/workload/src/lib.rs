@@ -1,7 +1,7 @@
 //! Profiler recordings of every generation, read into one [`Workload`] value and written back as a folder.
 //!
-//! The one idea to keep in mind: files are told apart by what they hold (their header line, their magic bytes), and
-//! whatever can be read is read; see [`Problem`] for what could not.
+//! File types are detected from content (header line, magic bytes), and every readable part is read; see
+//! [`Problem`] for the rest.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_ro
 use folder::Files;
 use problem::Problems;
 
-/// Bounds on what is read.
+/// Limits of reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes one packed file may unpack to.

@@ -1,6 +1,7 @@
-//! Recordings with one row per dispatch and counter as CSV: long `pmc_perf.csv`, or a file of that form for each pass.
+//! Recordings with one row per dispatch and counter as CSV: long `pmc_perf.csv`, or a file of that form for
+//! each pass.
 //!
-//! The one idea to keep in mind: a file with a column `Counter_Name` is of this form, whatever it is called.
+//! A file with a column `Counter_Name` has this form, whatever its name.
 
 use crate::check;
 use crate::dispatch_columns::{choose, take};
@@ -70,7 +71,7 @@ pub(crate) fn add_csv(
     side::multiply_sizes(&mut table);
     name_kernels(file, &mut table, problems);
     let is_numbered = table.position("Dispatch_ID").is_some();
-    // Rows of one dispatch repeat its ID, which is no defect here.
+    // Rows of one dispatch repeat its ID, which is not a defect here.
     let (mut d, kernels) = take(file, &mut table, &mut Problems::default())?;
     let sizes = [&d.grid, &d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
     let (names, values) = (table.text("Counter_Name"), table.number("Counter_Value"));
@@ -101,7 +102,8 @@ pub(crate) fn add_csv(
     Ok(table.rows)
 }
 
-/// Numbers of dispatches where a table has none: the n-th row of a counter is of the n-th dispatch of its kernel.
+/// Numbers of dispatches where a table has none: the n-th row of a counter is of the n-th dispatch of its
+/// kernel.
 fn by_occurrence(kernels: &[u32], counters: &[u32]) -> Vec<u64> {
     let mut rows: HashMap<(u32, u32), u64> = HashMap::new();
     let mut numbers: HashMap<(u32, u64), u64> = HashMap::new();

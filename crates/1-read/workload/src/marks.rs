@@ -1,7 +1,7 @@
-//! How far each quantity of an emulated recording can be trusted, as the file that stands beside the counters.
+//! Confidence of each quantity of an emulated recording, a side file of the counters.
 //!
-//! The one idea to keep in mind: a recording without the file is a measurement, and its values carry no mark. In one that has it a
-//! quantity without a line is not known to be exact, and so counts as modelled.
+//! A recording without the file is a measurement, and its values carry no mark. In a recording with the file,
+//! a quantity without a line is not known to be exact, and so counts as modelled.
 
 use crate::folder::Files;
 use crate::problem::Problems;
@@ -20,10 +20,10 @@ pub const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
 /// Name under which the times of dispatches are marked.
 pub const TIME: &str = "time";
 
-/// Word for what is modelled and was compared only where it is 0.
+/// Word for a modelled quantity that was only compared where it is 0.
 const ZERO: &str = "zero";
 
-/// Most quantities that are read.
+/// Maximum number of quantities.
 const MOST: usize = 1 << 16;
 
 /// The marks of a recording, by quantity: a counter, or [`TIME`].
@@ -34,7 +34,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Marks by quantity, and the modelled quantities that were compared only where they are 0, in the model and on hardware.
+    /// Marks by quantity, and the modelled quantities that were compared only where they are 0, in the model
+    /// and on hardware.
     pub fn new(of: BTreeMap<String, Mark>, zeros: BTreeSet<String>) -> Marks {
         Marks { of, zeros }
     }
@@ -44,7 +45,7 @@ impl Marks {
         self.of.get(quantity).copied().unwrap_or(Mark::Modelled(None))
     }
 
-    /// The mark of a counter where it is 0.
+    /// The mark of a counter whose value is 0.
     pub fn of_zero(&self, quantity: &str) -> Mark {
         if self.zeros.contains(quantity) { Mark::Modelled(Some(0.0)) } else { self.of(quantity) }
     }
@@ -142,7 +143,7 @@ mod tests {
         for (quantity, mark, of_zero) in [
             ("SQ_WAVES", Mark::Exact, Mark::Exact),
             ("TCC_CC_REQ", Mark::Modelled(None), Mark::Modelled(Some(0.0))),
-            // Nobody said that it is exact.
+            // No file states that it is exact.
             ("TCC_MISS", Mark::Modelled(None), Mark::Modelled(None)),
         ] {
             assert_eq!([marks.of(quantity), marks.of_zero(quantity)], [mark, of_zero], "{quantity}");

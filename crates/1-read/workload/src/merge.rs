@@ -1,7 +1,7 @@
-//! Recordings of the ranks of one program, or of its GPUs, as one.
+//! Merges the recordings of a program's ranks, or of its GPUs, into one.
 //!
-//! The one idea to keep in mind: the dispatches of all ranks stand behind each other, and each counter is a column over all of them,
-//! with gaps where a rank did not record it. Ranks that ran on different GPUs have nothing to be added up.
+//! The dispatches of all ranks are concatenated, and each counter is a column over all of them, with gaps for
+//! ranks that did not record it. Values of ranks on different GPUs are not added up.
 
 use crate::model::{Counter, Counters, Dispatches, Extra, Rank, numbered};
 use crate::problem::Problem;
@@ -87,7 +87,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     Ok(whole)
 }
 
-/// Appends the dispatches of a rank. `numbers` are those of its kernels in the whole.
+/// Appends the dispatches of a rank. `numbers` are the numbers of its kernels in the merged recording.
 fn append(whole: &mut Dispatches, d: &Dispatches, numbers: &[u32]) {
     let (before, more) = (whole.len(), d.len());
     whole.id.extend(&d.id);
@@ -177,7 +177,7 @@ fn extend(column: &mut Values, own: &Values, start: u32) {
     own.iter().for_each(|cell| column.push(cell, 0));
 }
 
-/// Problems that every rank has are said once.
+/// Problems that every rank has are reported once.
 fn grouped(problems: Vec<(String, Problem)>, ranks: usize) -> Vec<Problem> {
     let mut alike: BTreeMap<usize, Vec<(String, Problem)>> = BTreeMap::new();
     let mut firsts: Vec<Problem> = Vec::new();
@@ -254,7 +254,7 @@ mod tests {
         let ranks: Vec<_> =
             w.ranks.iter().map(|it| (it.name.as_str(), it.rows.clone(), it.host.as_deref())).collect();
         assert_eq!(ranks, [("0", 0..2, Some("a")), ("1", 2..3, Some("b"))]);
-        // What every rank lacks is said once.
+        // Data that every rank lacks are reported once.
         let absent =
             w.problems.iter().filter(|it| it.file.starts_with("SQ_IFETCH_LEVEL.csv")).collect::<Vec<_>>();
         assert_eq!(absent.len(), 1, "{:?}", w.problems);

@@ -1,19 +1,19 @@
 //! Parts of a workload: machine, dispatches, counters.
 //!
-//! The one idea to keep in mind: everything is a column over the same dispatches in the same order. A counter that
-//! was read in another run of the application has already been brought into that order.
+//! All data are columns over the same dispatches in the same order. A counter that was read in another run of
+//! the application has already been reordered.
 
 use crate::times;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// Which kind of recording a workload was read from.
+/// Kind of recording that a workload was read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Generation {
     /// A folder with a wide `pmc_perf.csv`, one column per counter, with Omniperf 1.x header names.
     Omniperf1,
-    /// The same with the header names of Omniperf 2.x and rocprof-compute.
+    /// The same layout with the header names of Omniperf 2.x and rocprof-compute.
     Wide,
     /// A folder with a long `pmc_perf.csv`, one row per dispatch and counter.
     Long,
@@ -32,7 +32,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// As said to a user.
+    /// Display text.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Omniperf1 => "Omniperf 1.x folder",
@@ -56,7 +56,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A fact as text; blank and `NA` are no facts.
+    /// A fact as text; blank and `NA` count as missing.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.facts.get(name).map(String::as_str).filter(|v| !matches!(v.trim(), "" | "NA" | "N/A" | "nan"))
     }
@@ -111,7 +111,7 @@ pub struct Dispatches {
 }
 
 impl Dispatches {
-    /// How many there are.
+    /// Number of dispatches.
     pub fn len(&self) -> usize {
         self.id.len()
     }
@@ -136,10 +136,10 @@ impl Dispatches {
 pub struct Counter {
     /// Name as recorded, without instance: `TCC_HIT`, `TCC_HIT_sum`, `SQ_LEVEL_WAVES_ACCUM`.
     pub name: String,
-    /// Which instance of the block, counted over all XCDs, XCD-major.
+    /// Instance of the block, counted over all XCDs, XCD-major.
     pub instance: Option<u32>,
-    /// Level counter in whose run it was read, for a counter of a companion file: `SQ_IFETCH_LEVEL`. Such a counter
-    /// is also in the main run mostly, with another value.
+    /// Level counter in whose run it was read, for a counter of a companion file: `SQ_IFETCH_LEVEL`. Such a
+    /// counter is also in the main run mostly, with another value.
     pub run: Option<String>,
     /// Number of the application run it was read in, where the recording says.
     pub pass: Option<u16>,
@@ -173,7 +173,7 @@ impl Counters {
         self.list.iter()
     }
 
-    /// How many there are.
+    /// Number of counters.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -220,18 +220,18 @@ impl Counters {
         true
     }
 
-    /// Time of the dispatches in a pass, ns, where each pass has times of its own.
+    /// Time of the dispatches in a pass, ns, if each pass has its own times.
     pub fn time_in_pass(&self, pass: u16) -> Option<&Values> {
         self.times.get(&pass)
     }
 
-    /// Passes that have times of their own.
+    /// Passes that have their own times.
     pub fn timed_passes(&self) -> impl Iterator<Item = u16> + '_ {
         self.times.keys().copied()
     }
 
-    /// A counter of the main run as one pass read it. Of a counter that several passes read, `get` has the first;
-    /// the others are kept of those that count time (`GRBM_…`).
+    /// A counter of the main run as one pass read it. Of a counter that several passes read, `get` has the
+    /// first; later readings are kept only for counters of time (`GRBM_…`).
     pub fn get_in_pass(&self, pass: u16, name: &str) -> Option<&Values> {
         match self.get(name).filter(|counter| counter.pass == Some(pass)) {
             Some(counter) => Some(&counter.values),
@@ -295,7 +295,7 @@ pub struct Rank {
     pub name: String,
     /// Its dispatches, as rows.
     pub rows: std::ops::Range<u32>,
-    /// Where it ran, if it says.
+    /// Host that it ran on, if recorded.
     pub host: Option<String>,
 }
 
@@ -304,7 +304,8 @@ pub fn plain_kernel_name(name: &str) -> &str {
     [" [clone .kd]", " (.kd)", ".kd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name).trim_end()
 }
 
-/// Numbers in `all` of one recording's kernels; new ones are added. `known` has the numbers of those that are there.
+/// Numbers of one recording's kernels in `all`; new ones are added. `known` maps the existing ones to their
+/// numbers.
 pub(crate) fn numbered<K: Clone + Eq + Hash>(
     own: &[K],
     known: &mut HashMap<K, u32>,

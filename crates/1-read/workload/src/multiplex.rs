@@ -1,8 +1,9 @@
-//! Iteration multiplexing: each dispatch of a kernel recorded another set of counters, so that one run of the application is enough.
+//! Iteration multiplexing: each dispatch of a kernel recorded another set of counters, so that one run of the
+//! application is enough.
 //!
-//! The one idea to keep in mind: dispatches of one kernel are taken as repetitions. What a dispatch did not record is the mean
-//! over those of its kernel that did, so sums and ratios over all dispatches stay those of the kernel, and how far the mean can
-//! be off follows from how much the dispatches that recorded the counter differ.
+//! Dispatches of one kernel are taken as repetitions. A counter that a dispatch did not record is the mean
+//! over the dispatches of the same kernel that did, so sums and ratios over all dispatches equal the
+//! kernel's. The error of the mean follows from the spread between the dispatches that recorded the counter.
 
 use crate::model::Counter;
 use crate::multiplexed::{Members, Multiplexed};
@@ -14,13 +15,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The profiler's setting: `kernel`, or `kernel_launch_params`.
 const SETTING: &str = "iteration_multiplexing";
 
-/// Where the setting is not recorded, dispatches that lack less than this share of their kernel's counters are defects.
+/// If the setting is not recorded, dispatches that lack less than this share of their kernel's counters are
+/// defects.
 const LEAST_ABSENT: f64 = 0.1;
 
 /// Kernels named in a warning.
 const NAMED: usize = 3;
 
-/// How far means can be off.
+/// Errors of means.
 #[derive(Default)]
 struct Errors {
     /// Standard error of a mean as a share of it, and which counter's it is.
@@ -29,7 +31,8 @@ struct Errors {
     unknown: u64,
 }
 
-/// Recognises a recording of this kind and gives each dispatch the counters that others of its kernel recorded.
+/// Recognises a recording of this kind and gives each dispatch the counters that others of its kernel
+/// recorded.
 pub(crate) fn fill(w: &mut Workload, problems: &mut Problems) {
     let setting =
         w.settings.get(SETTING).map(String::as_str).filter(|it| !matches!(*it, "" | "None" | "false"));
@@ -111,7 +114,8 @@ fn groups(w: &Workload, by_kernel: bool) -> Vec<Vec<u32>> {
     groups.into_values().collect()
 }
 
-/// Whether dispatches took turns at counters: each lacks many, and some have what others lack and the other way round.
+/// Whether dispatches took turns at counters: each lacks many, and some have what others lack and the other
+/// way round.
 fn is_multiplexed(rows: &[u32], set_of: &[u32], sets: &[Members]) -> bool {
     let own: BTreeSet<u32> = rows.iter().map(|row| set_of[*row as usize]).collect();
     let mut all = Members::default();
@@ -131,9 +135,9 @@ fn is_multiplexed(rows: &[u32], set_of: &[u32], sets: &[Members]) -> bool {
 /// A mean over the dispatches that recorded a counter.
 struct Mean {
     mean: f64,
-    /// Of how many dispatches.
+    /// Number of dispatches.
     count: usize,
-    /// Its standard error, where there is more than one.
+    /// Its standard error, if there is more than one dispatch.
     error: Option<f64>,
 }
 
@@ -163,7 +167,7 @@ impl Errors {
         }
     }
 
-    /// In words.
+    /// Display text.
     fn describe(&mut self) -> String {
         self.known.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
         let unknown = match self.unknown {

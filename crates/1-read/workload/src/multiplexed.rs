@@ -3,7 +3,7 @@
 use crate::model::Counter;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which dispatches recorded which counters.
+/// Counters that each dispatch recorded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Multiplexed {
     /// Set of counters that a dispatch recorded.
@@ -22,7 +22,7 @@ impl Multiplexed {
         }
     }
 
-    /// How many sets of counters there are.
+    /// Number of sets of counters.
     pub fn sets(&self) -> usize {
         self.set_of.iter().collect::<BTreeSet<_>>().len()
     }

@@ -1,24 +1,24 @@
-//! What profilers call their files.
+//! Names of profilers' files.
 //!
-//! The one idea to keep in mind: a name says which step of a profiler wrote a file, and never what form the file has.
+//! A name tells which step of a profiler wrote a file, never the form of the file.
 
 /// The name without its folders.
 pub(crate) fn last(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Whether a file is that of a pass, `pmc_perf_3.csv`, which the profiler joins with others in the end.
+/// True for the file of a pass, `pmc_perf_3.csv`, which the profiler joins with others in the end.
 pub(crate) fn is_unjoined(name: &str) -> bool {
     let number = last(name).strip_prefix("pmc_perf_").and_then(|it| it.strip_suffix(".csv"));
     number.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Whether a file is named as one of those of which rocprof-compute has one for each pass.
+/// True for names of the files that rocprof-compute writes once per pass.
 pub(crate) fn is_results(name: &str) -> bool {
     last(name).starts_with("results") && last(name).ends_with(".csv")
 }
 
-/// Level counters that have a run of their own, and what needs them.
+/// Level counters that need a separate run, and the metrics that need them.
 pub(crate) const LEVELS: &[(&str, &str)] = &[
     ("SQ_IFETCH_LEVEL", "instruction fetch latency"),
     ("SQ_INST_LEVEL_LDS", "LDS latency"),
@@ -35,7 +35,7 @@ pub fn is_level_file(name: &str) -> bool {
 /// Kinds of files, by the start of their names: `counters_PASS_PROCESS.csv`.
 pub(crate) const KINDS: [&str; 3] = ["counters", "dispatch", "kernel_symbols"];
 
-/// Kind, pass and process of a file, or nothing where its name is another.
+/// Kind, pass and process of a file; `None` if the name has another form.
 pub(crate) fn native_file(name: &str) -> Option<(usize, &str, u64)> {
     let last = name.rsplit('/').next().unwrap_or(name);
     let stem = last.strip_suffix(".csv")?;

@@ -1,8 +1,8 @@
-//! What rocprof-compute's own collector writes: counters, dispatches and kernels in files of their own, a set of three for each
-//! pass and process.
+//! Output of rocprof-compute's native collector: counters, dispatches and kernels in separate files, a set of
+//! three for each pass and process.
 //!
-//! The one idea to keep in mind: IDs of dispatches and kernels are those of one process. Counters meet dispatches by dispatch ID,
-//! dispatches meet kernels by kernel ID, and passes meet each other as everywhere.
+//! IDs of dispatches and kernels are unique within one process only. Counters are matched to dispatches by
+//! dispatch ID, dispatches to kernels by kernel ID, and passes to each other as in other formats.
 
 use crate::check;
 use crate::folder::Files;
@@ -18,7 +18,7 @@ use crate::table::{self, Table, Want};
 use crate::times::Time;
 use std::collections::{BTreeMap, HashMap};
 
-/// End of the name of the file with counters beside a rocpd database of the same process.
+/// End of the name of the counter file that accompanies a rocpd database of the same process.
 pub(crate) const BESIDE: &str = "_native_counter_collection.csv";
 
 /// Columns of text; all others are numbers or times.

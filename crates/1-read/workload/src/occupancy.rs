@@ -1,6 +1,6 @@
-//! How many waves each dispatch of an emulated recording had in flight over its time, as the file that stands beside the counters.
+//! Waves in flight over the time of each dispatch of an emulated recording, a side file of the counters.
 //!
-//! The one idea to keep in mind: the time of a dispatch is cut into equal parts, as many as a line has numbers; each is a mean over
+//! The time of a dispatch is cut into equal parts, one per number of the line; each number is the mean over
 //! its part. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
@@ -15,10 +15,10 @@ pub const OCCUPANCY_FILE: &str = "pmc_occupancy.csv";
 /// Its header.
 pub const OCCUPANCY_HEADER: &str = "Dispatch_ID,Kernel_Name,Waves,Compute_Units";
 
-/// Most parts of a dispatch that are read.
+/// Maximum number of parts of a dispatch.
 const MOST: usize = 1 << 12;
 
-/// What a dispatch had in flight over its time.
+/// Waves in flight over the time of a dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Occupancy {
     /// Row of the dispatch.
@@ -52,7 +52,7 @@ fn rounded(mean: f64) -> String {
     if text == "-0" { "0".to_string() } else { text.to_string() }
 }
 
-/// The numbers of a cell; none where one is none, or there are too many.
+/// Parses the numbers of a cell; `None` if one is invalid, or if there are too many.
 fn numbers(cell: &str) -> Option<Vec<f64>> {
     let number = |word: &str| word.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
     let words = cell.split_ascii_whitespace();

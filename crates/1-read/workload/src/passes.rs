@@ -1,19 +1,19 @@
-//! Files of the passes of one recording: which were read in one run of the application, and in what order they stand.
+//! Files of the passes of one recording: grouping by run of the application, and order.
 //!
-//! The one idea to keep in mind: names are compared with their numbers as numbers, so the order of the passes is that of
-//! their numbers, and never that in which a folder lists them.
+//! Names are compared with their numbers as numbers, so passes are sorted by number, never by the order in
+//! which a folder lists them.
 
 use crate::names::{is_level_file, is_native_file, is_results, is_unjoined};
 use std::collections::BTreeMap;
 
-/// Which run of the application a row is of, and which of its processes.
+/// Run of the application and process that a row belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Part {
     /// Number of the run's file or files.
     pub(crate) run: u32,
     /// Number of the process in it. Processes count their dispatches each from the start.
     pub(crate) process: u32,
-    /// Number of the run that this one repeats; its own where it repeats none.
+    /// Number of the run that this one repeats; its own number otherwise.
     pub(crate) first: u32,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Passes {
 }
 
 impl Passes {
-    /// Sorts files into runs. Files below one folder of a pass (`pmc_1`, `pmc_perf_3`) are of one run, and where it was repeated
-    /// those below one of its folders `run_1`, `run_2`, ….
+    /// Sorts files into runs. Files below one folder of a pass (`pmc_1`, `pmc_perf_3`) belong to one run. If
+    /// the pass was repeated, files below each of its folders `run_1`, `run_2`, … belong to one run.
     pub(crate) fn of(names: &[String]) -> Passes {
         let mut names = names.to_vec();
         names.sort_by_cached_key(|name| natural(name));
@@ -68,9 +68,8 @@ impl Passes {
     }
 }
 
-/// Whether a file is a pass by its place or name: that of a folder of a pass, one of those that rocprof-compute numbers, or one that is
-/// called a pass with the number of its process.
-/// What other files are is said by what they hold.
+/// True if a file is a pass by its place or name: it is in a folder of a pass, rocprof-compute numbers it, or
+/// it is named as a pass with the number of its process. Other files are classified by content.
 pub(crate) fn is_of_pass(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     pass_folder(name).is_some()
@@ -81,7 +80,7 @@ pub(crate) fn is_of_pass(name: &str) -> bool {
         || is_level_file(name)
 }
 
-/// Folder of one run of a pass that was repeated, below that of the pass.
+/// Name prefix of the folder of one repetition, inside the folder of the pass.
 const RUN: &str = "run_";
 
 /// Name of the folder of a run of a repeated pass; `number` counts from 1.
@@ -132,13 +131,13 @@ enum Piece {
     Text(String),
 }
 
-/// A key by which `pass_2` stands before `pass_10`.
+/// A sort key that puts `pass_2` before `pass_10`.
 pub fn natural(name: &str) -> impl Ord + use<> {
     let mut pieces: Vec<Piece> = Vec::new();
     for c in name.chars() {
         match (pieces.last_mut(), c.is_ascii_digit()) {
             (Some(Piece::Number(digits, number)), true) => {
-                // Zeros in front say nothing of the size.
+                // Leading zeros do not change the value.
                 if number == "0" {
                     number.clear();
                     *digits = 0;

@@ -1,7 +1,7 @@
-//! How long dispatches would take if something else were the case, as the file that stands beside the counters.
+//! Predicted times of dispatches under changed conditions, a side file of the counters.
 //!
-//! The one idea to keep in mind: one line per dispatch and limit or change; read, each limit or change is a column over
-//! the dispatches of the workload. docs/recording.md describes every column.
+//! One line per dispatch and limit or change; when read, each limit or change is a column over the dispatches
+//! of the workload. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
@@ -17,11 +17,11 @@ pub const PREDICTIONS_FILE: &str = "pmc_predictions.csv";
 /// Its header.
 pub const PREDICTIONS_HEADER: &str = "Dispatch_ID,Kernel_Name,Kind,Name,Title,Time_ns,Hurried";
 
-/// What `Kind` says of a limit of the GPU that is lifted, and of another change.
+/// Values of `Kind`: a removed limit of the GPU, and another change.
 const LIMIT: &str = "limit";
 const CHANGE: &str = "what-if";
 
-/// Most limits and changes that are read: each is a column.
+/// Maximum number of limits and changes: each is a column.
 const MOST: usize = 256;
 
 /// Times of the dispatches with one limit lifted, or with one change.
@@ -29,13 +29,13 @@ const MOST: usize = 256;
 pub struct Prediction {
     /// A limit of the GPU is lifted; otherwise something is changed.
     pub lifted: bool,
-    /// Which: `lds-conflicts`, `vgpr=96`.
+    /// Name: `lds-conflicts`, `vgpr=96`.
     pub name: String,
-    /// For people: `no LDS bank conflicts`.
+    /// Display text: `no LDS bank conflicts`.
     pub title: String,
     /// Nanoseconds by dispatch.
     pub times: Values,
-    /// Of some dispatch not all workgroups ran in the order they would have.
+    /// In some dispatch, not all workgroups ran in the order they would have.
     pub hurried: bool,
 }
 
@@ -48,9 +48,9 @@ pub struct PredictionLine<'a> {
     pub kernel: &'a str,
     /// A limit is lifted.
     pub lifted: bool,
-    /// Which limit or change.
+    /// Name of the limit or change.
     pub name: &'a str,
-    /// For people.
+    /// Display text.
     pub title: &'a str,
     /// Time.
     pub nanoseconds: u64,
@@ -83,7 +83,7 @@ const COLUMNS: ByDispatch = ByDispatch {
     unusable: "have no dispatch, kind or time, or are one kind of prediction too many",
 };
 
-/// Reads the file, if there is one, as columns over the dispatches, in the order in which they stand there first.
+/// Reads the file, if it exists, as columns over the dispatches, in order of first appearance.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Prediction> {
     let mut order: Vec<Prediction> = Vec::new();
     let mut columns: Vec<BTreeMap<usize, f64>> = Vec::new();

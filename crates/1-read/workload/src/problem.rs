@@ -1,7 +1,7 @@
-//! What was wrong with a recording, where, and what follows from it.
+//! Problems of a recording: description, place, consequence.
 //!
-//! The one idea to keep in mind: a defect costs only what stands on it. Readers report it here and go on;
-//! [`Error`] is left for input from which nothing can be had.
+//! A defect affects only the values that depend on it. Readers report it here and continue; [`Error`] is for
+//! unusable input.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Severity {
     /// Something to know that costs nothing.
     Info,
-    /// The recording is usable as it is; some values cannot be computed or need care.
+    /// The recording is usable, but some values cannot be computed or need care.
     Warning,
     /// Part of the input was unreadable and is left out; a command should end with exit code 1.
     Error,
@@ -20,7 +20,7 @@ pub enum Severity {
 /// One problem of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// How bad.
+    /// Severity.
     pub severity: Severity,
     /// File it is in, relative to the folder.
     pub file: String,
@@ -30,9 +30,9 @@ pub struct Problem {
     pub column: Option<String>,
     /// Rows (or cells) concerned; 0 when it is not about rows.
     pub rows: u64,
-    /// What is the case.
+    /// Description.
     pub message: String,
-    /// What follows for the values, or what to do.
+    /// Consequence for the values, or suggested fix.
     pub consequence: String,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Nothing can be read.
+/// The input is unusable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// the folder is empty
@@ -70,7 +70,7 @@ pub enum Error {
         view::counted(*.files, "file")
     )]
     NoRecording {
-        /// How many files there are.
+        /// Number of files.
         files: usize,
         /// Some of their names.
         some: String,
@@ -116,7 +116,7 @@ pub enum Error {
         file: String,
         /// Column.
         column: String,
-        /// What to do.
+        /// Suggested fix.
         hint: String,
     },
     /// too many columns
@@ -149,7 +149,7 @@ pub enum Error {
         /// Kinds of files.
         absent: String,
     },
-    /// files that are no passes of one run
+    /// files from different runs
     #[error("{} runs of their own, and no passes of one: {}\nhint: give the path of one", .runs.len(), run_names(.runs))]
     SeveralRuns {
         /// The files of each run.
@@ -184,7 +184,7 @@ pub enum Error {
     Unreadable {
         /// File.
         file: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// gzip data is damaged or too large
@@ -192,17 +192,17 @@ pub enum Error {
     Gzip {
         /// File.
         file: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// the database is no recording
+    /// the database does not contain a recording
     #[error("`{file}`: {reason}\nhint: {hint}")]
     Database {
         /// File.
         file: String,
-        /// What is wrong.
+        /// Description.
         reason: String,
-        /// What to do.
+        /// Suggested fix.
         hint: String,
     },
 }
@@ -226,13 +226,13 @@ fn run_names(runs: &[Vec<String>]) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     pub(crate) list: Vec<Problem>,
-    /// Runs that do not have every dispatch, which is no defect where dispatches take turns at counters: file, dispatches
-    /// without partner, all dispatches.
+    /// Runs that lack dispatches, which is not a defect if dispatches take turns at counters: file,
+    /// dispatches without counterpart, all dispatches.
     pub(crate) partial: Vec<(String, u64, usize)>,
     seen: HashMap<(String, Option<String>, String), usize>,
 }
 
-/// Problems listed; what comes after them is only counted with its like.
+/// Maximum number of problems listed; further ones are only counted with similar ones.
 const LISTED: usize = 1000;
 
 impl Problems {

@@ -1,7 +1,8 @@
-//! Which reader a folder is for.
+//! Selects the reader of a folder.
 //!
-//! The one idea to keep in mind: headers say which files hold dispatches and in what form, whatever their names; only where profilers
-//! leave several forms of the same beside each other do names choose. What a file counts and nobody read is said.
+//! Headers determine which files hold dispatches and in what form, whatever their names; names decide only if
+//! a profiler leaves several forms of the same data in one folder. A file with counters that no reader used
+//! is reported.
 
 use crate::folder::{self, Files};
 use crate::form::Form;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
 
-/// Tables beside the counters that we write: some have a line per dispatch too.
+/// Side files that we write: some have a line per dispatch too.
 const BESIDE_COUNTERS: [&str; 6] =
     [SPREADS_FILE, SHARES_FILE, PREDICTIONS_FILE, INSTRUCTIONS_FILE, MARKS_FILE, OCCUPANCY_FILE];
 
@@ -53,12 +54,14 @@ pub fn has_form_of_recording(begin: &[u8]) -> bool {
     folder::form(begin).is_some_and(|form| form != Form::LongAlone)
 }
 
-/// Whether a file whose begin this is, packed or not, holds counters, with or without what the dispatches are.
+/// Whether a file whose begin this is, packed or not, holds counters, with or without what the dispatches
+/// are.
 pub fn has_counters(begin: &[u8]) -> bool {
     folder::form(begin).is_some_and(|form| form != Form::Dispatches)
 }
 
-/// Whether a file of this name holds dispatches of a recording: the folder that has it is one. Other names say nothing.
+/// True if a file of this name holds dispatches of a recording, so that its folder is one. Other names are
+/// inconclusive.
 pub fn holds_dispatches(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     last(name) == "pmc_perf.csv"
@@ -89,7 +92,8 @@ const COMPANIONS: [&str; 14] = [
     LAUNCHES_FILE,
 ];
 
-/// Whether a file belongs to recordings by its name, packed or not. What passes leave in folders of their own belongs to them.
+/// True if a file belongs to a recording by its name, compressed or not. Includes the contents of a pass's
+/// folder.
 pub fn is_companion(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     let file = last(name);
@@ -122,7 +126,7 @@ pub(crate) fn read(files: &Files<'_>) -> Result<Workload, Error> {
 struct Tables {
     /// Rows of dispatches and counters.
     long: Vec<String>,
-    /// The same without what the dispatches are.
+    /// Rows of counters without descriptions of their dispatches.
     alone: Vec<String>,
     /// Rows of dispatches with counters.
     wide: Vec<String>,
@@ -156,12 +160,13 @@ impl Tables {
         tables
     }
 
-    /// Those with counters.
+    /// Files with counters.
     fn counted(&self) -> impl Iterator<Item = &String> {
         self.long.iter().chain(&self.alone).chain(&self.wide)
     }
 
-    /// Whole dispatches in wide files. Names choose where a profiler leaves its steps: what it joins in the end is made of `results_*`.
+    /// Whole dispatches in wide files. Names choose where a profiler leaves its steps: what it joins in the
+    /// end is made of `results_*`.
     fn whole(&self) -> Vec<String> {
         let is_step = |name: &String| is_unjoined(name) || is_level_file(name);
         let (steps, others): (Vec<String>, Vec<String>) = self.wide.iter().cloned().partition(is_step);
@@ -219,7 +224,8 @@ fn by_form(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
     nothing_whole(files, tables)
 }
 
-/// Reads tables without counters: traces of kernels, or what older profilers write in the form of their counters.
+/// Reads tables without counters: traces of kernels, or what older profilers write in the form of their
+/// counters.
 fn times_alone(files: &Files<'_>, names: &[String]) -> Result<Workload, Error> {
     let traces: Vec<String> = names.iter().filter(|name| ends(name, "kernel_trace.csv")).cloned().collect();
     let names = if traces.is_empty() { names } else { &traces };
@@ -250,14 +256,14 @@ fn nothing_whole(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> 
     Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
 }
 
-/// Names files whose counters nobody read.
+/// Reports files whose counters no reader used.
 fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
     let known: BTreeSet<&str> = w.counters.iter().map(|counter| counter.name.as_str()).collect();
     let sources: BTreeSet<&str> = w.sources.iter().map(String::as_str).collect();
     let mut found = Vec::new();
     for name in tables.counted().filter(|name| !sources.contains(name.as_str())) {
         let own = counted_in(files, name);
-        // A level at the end of a dispatch says nothing beside its sum over cycles.
+        // A level at the end of a dispatch is meaningless next to its sum over cycles.
         let is_known =
             |it: &String| known.contains(it.as_str()) || known.contains(format!("{it}_ACCUM").as_str());
         let new: Vec<String> = own.into_iter().filter(|it| !is_known(it)).collect();

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// A recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// What it was read from.
+    /// Source format.
     pub generation: Generation,
     /// Machine facts.
     pub machine: Machine,
@@ -30,33 +30,33 @@ pub struct Workload {
     pub extras: Vec<Extra>,
     /// Measured ceilings, one per device.
     pub ceilings: Vec<Ceilings>,
-    /// How long dispatches would take otherwise.
+    /// Predicted times of dispatches under changed conditions.
     pub predictions: Vec<Prediction>,
-    /// What waves did is kept beside it, of some dispatch at least: other predictions need no other run.
+    /// Wave events are saved with it for at least one dispatch, so further predictions need no new run.
     pub keeps_events: bool,
     /// Dispatches of which only some XCDs were followed.
     pub shares: Vec<Share>,
-    /// How far the runs of passes lie apart that were run several times; none where each ran once.
+    /// Run-to-run spreads of repeated passes; empty if each pass ran once.
     pub spreads: Vec<Spread>,
-    /// What dispatches had in flight over their time, where that was modelled.
+    /// Waves in flight over the time of dispatches, if that was modelled.
     pub occupancy: Vec<Occupancy>,
-    /// What a Python program said of its launches.
+    /// Launch annotations by a Python program.
     pub launches: Vec<LaunchNote>,
     /// Samples of the program counter.
     pub samples: Option<Samples>,
     /// Thread traces.
     pub traces: Option<Traces>,
-    /// How far each quantity can be trusted, where it was not measured.
+    /// Confidence of each quantity; `None` for a measurement.
     pub marks: Option<Marks>,
-    /// Which dispatches recorded which counters, where each recorded only some of them.
+    /// Counters that each dispatch recorded, if each recorded only some.
     pub multiplexed: Option<Multiplexed>,
-    /// The recordings it was merged from, in the order of their dispatches; none where it is one recording.
+    /// The recordings it was merged from, in the order of their dispatches; empty for a single recording.
     pub ranks: Vec<Rank>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
     /// Files read.
     pub sources: Vec<String>,
-    /// What was wrong with them.
+    /// Defects of the files.
     pub problems: Vec<Problem>,
 }
 

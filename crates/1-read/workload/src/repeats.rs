@@ -1,7 +1,7 @@
-//! Passes that were run several times: the values of a recording are medians over the runs, and how far runs lie apart is kept.
+//! Passes that were run several times: values are medians over the runs, and the spread between runs is kept.
 //!
-//! The one idea to keep in mind: a spread is the distance between the smallest and the largest value of one dispatch, as a share of
-//! their median, so it needs no more than two runs and is never below the truth of what was seen.
+//! A spread is the distance between the smallest and the largest value of one dispatch, as a share of their
+//! median, so it needs only two runs and never understates the observed range.
 
 use crate::folder::Files;
 use crate::problem::Problems;
@@ -17,7 +17,7 @@ pub const SPREADS_FILE: &str = "pmc_spreads.csv";
 /// Its header.
 pub const SPREADS_HEADER: &str = "Kernel_Name,Quantity,Runs,Dispatches,Spread_Percent,Most_Percent";
 
-/// How far the runs of a pass lie apart in one quantity of one kernel.
+/// Run-to-run spread of a pass in one quantity of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
     /// Kernel, an index into [`Workload::kernels`](crate::Workload::kernels).
@@ -30,21 +30,21 @@ pub struct Spread {
     pub dispatches: u32,
     /// Largest minus smallest value as a share of the median: the median over dispatches.
     pub typical: f64,
-    /// The same of the dispatch where it is largest.
+    /// Spread of the dispatch with the largest.
     pub most: f64,
 }
 
-/// Columns of runs beside the first ones.
+/// Columns of repeated runs.
 pub(crate) struct Repeats {
     rows: usize,
-    /// Of each run the one that it repeats.
+    /// For each run, the run that it repeats.
     first: Vec<u16>,
     columns: BTreeMap<(u16, usize), Vec<f64>>,
     /// Number of runs and spread of each dispatch, by quantity.
     found: Vec<(String, Vec<RowSpread>)>,
 }
 
-/// Number of runs and spread of a dispatch; none where it ran once.
+/// Number of runs and spread of a dispatch; `None` if it ran once.
 type RowSpread = Option<(u32, f64)>;
 
 impl Repeats {
@@ -61,7 +61,7 @@ impl Repeats {
         self.first(one) == self.first(other)
     }
 
-    /// The column of a counter in a run; empty where there is none yet.
+    /// The column of a counter in a run; created empty if absent.
     pub(crate) fn column(&mut self, run: u16, counter: usize) -> &mut Vec<f64> {
         self.columns.entry((run, counter)).or_default()
     }
@@ -96,7 +96,7 @@ impl Repeats {
             by_first.entry(self.first(*run)).or_default().push(column);
         }
         let mut out: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
-        // Of several passes with times of their own the one with the largest spread of a dispatch counts.
+        // If several passes have their own times, the largest spread of a dispatch counts.
         let mut spread: Vec<RowSpread> = Vec::new();
         for (first, columns) in by_first {
             let (medians, spreads) = medians(self.rows, &columns);
@@ -122,7 +122,7 @@ impl Repeats {
         out.into_iter().map(|(pass, times)| (pass, values(&times))).collect()
     }
 
-    /// Counters in other passes than the one that counts, by pass and counter: medians over the runs of each.
+    /// Counters in passes other than the main one, by pass and counter: medians over the runs of each.
     pub(crate) fn other_passes(&self, origin: &[Option<u16>], passes: &[u16]) -> Vec<((u16, usize), Values)> {
         let mut by_pass: BTreeMap<(u16, usize), Vec<&[f64]>> = BTreeMap::new();
         for ((run, counter), column) in &self.columns {
@@ -161,7 +161,7 @@ fn values(column: &[f64]) -> Values {
     column.iter().map(|value| Some(*value).filter(|value| !value.is_nan())).collect()
 }
 
-/// Row by row the median, and where there are several values how many and how far they lie apart.
+/// Median of each row; for rows with several values, also their number and spread.
 fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<RowSpread>) {
     let one = |row: usize| {
         let cells = columns.iter().filter_map(|column| column.get(row)).copied();
@@ -169,7 +169,7 @@ fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<RowSpread>) {
         let Some(middle) = median(&mut cells) else { return (f64::NAN, None) };
         let (least, most) = (cells[0], cells[cells.len() - 1]);
         let share = if most == least { 0.0 } else { (most - least) / middle.abs() };
-        // Where the median is 0 and not all are, a share says nothing.
+        // If the median is 0 and not all values are, the relative spread is undefined.
         (middle, (cells.len() > 1 && share.is_finite()).then_some((cells.len() as u32, share)))
     };
     (0..rows).map(one).unzip()

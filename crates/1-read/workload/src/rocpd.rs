@@ -1,7 +1,7 @@
 //! rocpd SQLite databases, as rocprofv3 writes them.
 //!
-//! The one idea to keep in mind: the database is opened from bytes in memory, read-only and with a bound on the work
-//! a query may do, because the views in it are SQL that somebody else wrote.
+//! The database is opened from bytes in memory, read-only and with a bound on the work of a query, because
+//! the views in it are untrusted SQL.
 
 use crate::agent;
 use crate::check;
@@ -24,7 +24,7 @@ const STEP_THOUSANDS: u64 = 5_000_000;
 /// The views that are read: counters, and without them kernels alone.
 const VIEWS: [&str; 2] = ["counters_collection", "kernels"];
 
-/// What a row is made of: the view's column for each part, the first that exists.
+/// Source of each part of a row: the first of these columns that the view has.
 const COLUMNS: &[(&str, &[&str])] = &[
     ("dispatch", &["dispatch_id"]),
     ("gpu", &["agent_abs_index", "agent_id"]),
@@ -45,7 +45,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
 /// Databases by name, with their bytes.
 pub(crate) type Databases<'a> = BTreeMap<String, Cow<'a, [u8]>>;
 
-/// Reads databases: each is one run of the application, or one process of it where a pass has a folder of its own.
+/// Reads databases: each is one run of the application, or one process of a run if a pass has its own folder.
 pub(crate) fn databases(
     files: &Files<'_>,
     databases: &Databases<'_>,
@@ -103,8 +103,8 @@ pub(crate) fn databases(
     Ok(w)
 }
 
-/// The file with counters that a process wrote beside its database: `out/pmc_1/7_native_counter_collection.csv` of
-/// `out/pmc_1/host/7_results.db`.
+/// The counter file that a process wrote in addition to its database:
+/// `out/pmc_1/7_native_counter_collection.csv` of `out/pmc_1/host/7_results.db`.
 fn native_counters(files: &Files<'_>, database: &str) -> Option<String> {
     let (mut folder, file) = database.rsplit_once('/').unwrap_or(("", database));
     let process = file.split(['_', '.']).next().filter(|process| !process.is_empty())?;
@@ -134,7 +134,7 @@ impl Database<'_> {
         Error::Database { file: self.name.to_string(), reason, hint: hint.to_string() }
     }
 
-    /// Adds its rows, and those of the file beside it. Returns how many there are, and the facts of the GPU.
+    /// Adds its rows and the rows of its side file. Returns the number of rows, and the facts of the GPU.
     fn add(
         &self,
         gather: &mut Gather,
@@ -179,7 +179,8 @@ impl Database<'_> {
         Ok((rows, agent(&db)))
     }
 
-    /// Adds the counters of the file beside the database to its dispatches. What the database has itself stays.
+    /// Adds the counters of the database's side file to its dispatches. Counters of the database take
+    /// precedence.
     fn add_beside(
         &self,
         (gather, part): (&mut Gather, Part),
@@ -204,7 +205,7 @@ impl Database<'_> {
                 *own.entry((row.dispatch, row.counter.to_string())).or_insert(0.0) += value;
             }
         };
-        // Times of the trace go before those of rows with counters, which may be of another run.
+        // Times of the trace take precedence over times of rows with counters, which may be from another run.
         for view in if has_counters { &[VIEWS[1], VIEWS[0]][..] } else { &[VIEWS[1]] } {
             let columns = columns_of(db, view).map_err(broken)?;
             if !columns.is_empty() {
@@ -240,7 +241,7 @@ impl Database<'_> {
     }
 }
 
-/// Facts of the first GPU. Those that are numbers stand in a text of JSON.
+/// Facts of the first GPU. Numeric facts are in a JSON text.
 fn agent(db: &Connection) -> BTreeMap<String, String> {
     let query =
         "SELECT name, product_name, extdata FROM rocpd_info_agent WHERE type = 'GPU' ORDER BY id LIMIT 1";

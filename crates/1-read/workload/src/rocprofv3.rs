@@ -1,7 +1,7 @@
 //! rocprofv3's CSV files: counters, or kernel traces alone.
 //!
-//! The one idea to keep in mind: files in the folder of one pass (`pmc_1`) are of processes that ran at the same time;
-//! any other file is a run of its own.
+//! Files in the folder of one pass (`pmc_1`) are from processes that ran at the same time; any other file is
+//! a separate run.
 
 use crate::agent;
 use crate::check;
@@ -73,7 +73,7 @@ fn agents(files: &Files<'_>, of: &str, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     let alike = |name: &str| name.bytes().zip(of.bytes()).take_while(|(a, b)| a == b).count();
     let found = files.names().filter(|n| n.ends_with("agent_info.csv"));
-    // The first of those that are alike.
+    // The first of equally similar names.
     let found = found.reduce(|best, name| if alike(name) > alike(best) { name } else { best });
     let Some(name) = found.map(str::to_string) else {
         problems.warn(

@@ -1,13 +1,13 @@
-//! Which files of a folder are passes of one run of a program, and which are runs of their own.
+//! Classifies files of a folder: passes of one run of a program, or separate runs.
 //!
-//! The one idea to keep in mind: a pass launches what the others launch and adds counters. A file that repeats their counters, or is of
+//! A pass repeats the launches of the others and adds counters. A file that repeats their counters, or has
 //! other launches, is another run: joining it would mix two programs, or two versions of one.
 
 use crate::join::{self, Launch};
 use crate::problem::Error;
 use std::collections::BTreeSet;
 
-/// What a file launched and counted.
+/// Launches and counters of a file.
 pub(crate) struct Recorded {
     /// Name of the file.
     pub(crate) file: String,
@@ -56,7 +56,8 @@ pub(crate) fn check(files: Vec<Recorded>) -> Result<(), Error> {
     Err(Error::SeveralRuns { runs: runs.into_iter().map(|run| run.files).collect(), counted })
 }
 
-/// Whether most dispatches of both are the same launches. Some programs launch a few kernels more or less from run to run.
+/// Whether most dispatches of both are the same launches. Some programs launch a few kernels more or less
+/// from run to run.
 fn is_one_program(a: &[Launch], b: &[Launch]) -> bool {
     let met = a.len() as u64 - join::join(a, b).alone;
     2 * met >= a.len().max(b.len()) as u64

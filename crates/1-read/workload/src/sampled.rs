@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// How samples were taken.
+/// Sampling method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SamplingMethod {
     /// The host interrupts the waves at equal times: the instruction is known, and not whether it issued.
@@ -12,7 +12,7 @@ pub enum SamplingMethod {
 }
 
 impl SamplingMethod {
-    /// As said to a user.
+    /// Display text.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::HostTrap => "host trap",
@@ -21,7 +21,8 @@ impl SamplingMethod {
     }
 }
 
-/// Why a sampled wave did not issue: a word for tables, and the end of the profiler's name, in the order of its numbers.
+/// Stall reasons of a sampled wave: a word for tables, and the end of the profiler's name, in the order of
+/// its numbers.
 pub const SAMPLE_STALLS: [(&str, &str); 10] = [
     ("unknown", "NONE"),
     ("fetch", "NO_INSTRUCTION_AVAILABLE"),
@@ -35,20 +36,21 @@ pub const SAMPLE_STALLS: [(&str, &str); 10] = [
     ("sleep", "SLEEP_WAIT"),
 ];
 
-/// The reason a profiler names, as a place in [`SAMPLE_STALLS`]; a name that is not known is the first.
+/// Index in [`SAMPLE_STALLS`] of the reason that a profiler names; 0 for an unknown name.
 pub(crate) fn stall_reason(name: &str) -> usize {
     let name = name.rsplit("NOT_ISSUED_REASON_").next().unwrap_or(name).trim();
     SAMPLE_STALLS.iter().position(|(_, known)| known.eq_ignore_ascii_case(name)).unwrap_or(0)
 }
 
-/// What samples of one instruction say, counted.
+/// Sample counts of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SampleCounts {
     /// Samples.
     pub samples: u64,
-    /// Of these, the wave issued the instruction. Zero with `stalled` where the method does not say.
+    /// Part of them in which the wave issued the instruction. Zero, like `stalled`, if the method does not
+    /// tell.
     pub issued: u64,
-    /// Of these, the wave did not issue it.
+    /// Part of them in which the wave did not issue it.
     pub stalled: u64,
     /// Samples that did not issue by reason, in the order of [`SAMPLE_STALLS`].
     pub stalls: [u64; SAMPLE_STALLS.len()],
@@ -87,7 +89,7 @@ impl SampleCounts {
 pub struct SampledInstruction {
     /// Virtual address in the code object; absent in CSV files, which do not say it.
     pub address: Option<u64>,
-    /// Its text; empty where it is not recorded.
+    /// Its text; empty if not recorded.
     pub text: String,
     /// Source file and line as recorded, `a.cpp:12`; empty without debug information.
     pub source: String,
@@ -98,14 +100,14 @@ pub struct SampledInstruction {
 pub struct SampledKernel {
     /// Name as recorded.
     pub name: String,
-    /// Linker name; empty where it is not recorded.
+    /// Linker name; empty if not recorded.
     pub symbol: String,
 }
 
 /// The samples of one instruction in one dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SampleRow {
-    /// Process, by the system's number; 0 where it is not known.
+    /// Process, by the system's number; 0 if unknown.
     pub(crate) process: u64,
     pub(crate) dispatch: u64,
     /// An index into [`Samples::kernels`].
@@ -118,11 +120,12 @@ pub(crate) struct SampleRow {
 /// The samples of a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Samples {
-    /// How they were taken, each method once.
+    /// Sampling methods, each once.
     pub methods: Vec<SamplingMethod>,
     /// Files they were read from.
     pub sources: Vec<String>,
-    /// They were taken in a run of the application of their own, so their dispatches are not those of the counters.
+    /// Samples were taken in a separate run of the application, so their dispatches differ from the counters'
+    /// dispatches.
     pub own_run: bool,
     /// Kernels.
     pub kernels: Vec<SampledKernel>,
@@ -141,7 +144,7 @@ pub struct KernelSamples {
     pub total: SampleCounts,
     /// Instructions by address, then text.
     pub rows: BTreeMap<SampledInstruction, SampleCounts>,
-    /// How many samples of an instruction each process has, where several processes were sampled.
+    /// Number of samples of an instruction by process, if several processes were sampled.
     pub processes: BTreeMap<SampledInstruction, BTreeMap<u64, u64>>,
 }
 
@@ -151,7 +154,7 @@ impl Samples {
         self.rows.iter().map(|row| row.counts.samples).sum()
     }
 
-    /// Sums over the kernels and dispatches that `wanted` selects, kernels of most samples first.
+    /// Sums over the kernels and dispatches that `wanted` selects, kernels with most samples first.
     pub fn by_kernel(&self, wanted: &dyn Fn(&SampledKernel, u64) -> bool) -> Vec<KernelSamples> {
         let mut out: Vec<KernelSamples> = self
             .kernels

@@ -1,7 +1,6 @@
-//! Samples of the program counter: which instruction waves were at, and why they did not issue.
+//! Samples of the program counter: the instruction of a wave, and the reason why it did not issue.
 //!
-//! The one idea to keep in mind: a sample is one look at one wave. Counts of samples estimate shares of time; they are
-//! no counts of executions.
+//! A sample is one observation of one wave. Sample counts estimate shares of time, not numbers of executions.
 
 mod csv;
 mod dispatches;
@@ -21,7 +20,7 @@ struct Collect {
     kernels: HashMap<SampledKernel, u32>,
     instructions: HashMap<SampledInstruction, u32>,
     rows: HashMap<(u64, u64, u32, u32), usize>,
-    /// Process whose samples are added now; 0 where it is not known.
+    /// Process whose samples are added now; 0 if unknown.
     process: u64,
 }
 
@@ -59,7 +58,8 @@ impl Collect {
     }
 }
 
-/// The samples of several ranks, whose dispatches have the same numbers, as those of one recording; kernels select among them.
+/// Merges the samples of several ranks, whose dispatch numbers coincide; samples can then be selected by
+/// kernel only.
 pub(crate) fn merge(ranks: Vec<Samples>) -> Option<Samples> {
     let mut collect = Collect::default();
     for (number, own) in ranks.into_iter().enumerate() {
@@ -76,14 +76,14 @@ pub(crate) fn merge(ranks: Vec<Samples>) -> Option<Samples> {
     (!collect.samples.rows.is_empty()).then_some(collect.samples)
 }
 
-/// What files with samples hold.
+/// Content of files with samples.
 pub(crate) struct Found {
     samples: Samples,
     /// The dispatches they list, and the machine they name.
     run: dispatches::Run,
 }
 
-/// Stands for the name of a kernel that is not recorded.
+/// Placeholder for the name of a kernel that is not recorded.
 pub(crate) const NO_KERNEL: &str = "(kernel not recorded)";
 
 pub(crate) fn kernels_by_dispatch(w: &Workload) -> HashMap<u64, u32> {
@@ -94,13 +94,14 @@ pub(crate) fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Process that wrote a file, by the number its name begins with; 0 where there is none.
+/// Process that wrote a file, from the number at the beginning of its name; 0 without a number.
 fn process_of(name: &str) -> u64 {
     let (number, _) = last_part(name).split_once('_').unwrap_or_default();
     number.parse().unwrap_or(0)
 }
 
-/// Reads the samples of a folder, if it has some. JSON is preferred: the CSV files have neither addresses nor kernels.
+/// Reads the samples of a folder, if it has some. JSON is preferred: the CSV files have neither addresses nor
+/// kernels.
 pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Found> {
     let mut collect = Collect::default();
     let mut run = dispatches::Run::default();
@@ -143,7 +144,7 @@ impl Found {
         w.samples = Some(self.samples);
     }
 
-    /// CSV files have dispatches and no kernels: those of the recording of the same run.
+    /// CSV files list dispatches without kernels; the names come from the recording of the same run.
     fn name_kernels(&mut self, w: &Workload, problems: &mut Problems) {
         if let [only] = &w.kernels[..] {
             self.samples.kernels.iter_mut().for_each(|kernel| kernel.name.clone_from(only));
@@ -154,7 +155,7 @@ impl Found {
         let old = std::mem::take(&mut self.samples);
         let mut unnamed = 0;
         for row in &old.rows {
-            // Only files of rocprofv3 that stand together are of one run.
+            // Only files of rocprofv3 in one folder belong to one run.
             let at = of.get(&row.dispatch).filter(|_| w.generation == Generation::Rocprofv3);
             let name = at.and_then(|at| w.kernels.get(*at as usize));
             unnamed += if name.is_none() { row.counts.samples } else { 0 };

@@ -1,6 +1,6 @@
-//! Which dispatches of an emulated recording were followed on some XCDs only, as the file that stands beside the counters.
+//! Dispatches of an emulated recording that were simulated on some XCDs only, a side file of the counters.
 //!
-//! The one idea to keep in mind: a dispatch without a line was followed on all. docs/recording.md describes every column.
+//! A dispatch without a line was simulated on all XCDs. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
@@ -14,18 +14,18 @@ pub const SHARES_FILE: &str = "pmc_shares.csv";
 /// Its header.
 pub const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
 
-/// A dispatch whose caches and times are from some XCDs that stand for all.
+/// A dispatch whose cache counts and times come from representative XCDs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
     /// Row of the dispatch.
     pub row: u32,
-    /// XCDs that were followed.
+    /// XCDs that were simulated.
     pub followed: u32,
     /// All XCDs.
     pub xcds: u32,
-    /// How far the times of the followed ones lie from their mean, as a share of it.
+    /// Deviation of the simulated XCDs' times from their mean, as a share of the mean.
     pub time_error: f64,
-    /// The same of counts of cache requests, the one that lies farthest.
+    /// The same for counts of cache requests; the largest over all counts.
     pub count_error: f64,
 }
 

@@ -1,6 +1,6 @@
-//! The small files beside the counters: machine, measured ceilings, settings, pass lists.
+//! Side files of the counters: machine, measured ceilings, settings, pass lists.
 //!
-//! The one idea to keep in mind: none of them is needed; what they would have said is then missing with a reason.
+//! All of them are optional; data of an absent one is missing with a reason.
 
 use crate::dispatch_columns::launches;
 use crate::folder::Files;
@@ -34,7 +34,7 @@ pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
 
-/// Reads a side file as a table, if it is there; `consequence` is what follows where it cannot be read.
+/// Reads a side file as a table, if it exists; `consequence` is reported if it cannot be read.
 pub(crate) fn table(
     files: &Files<'_>,
     file: &str,
@@ -87,7 +87,7 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
     machine
 }
 
-/// The column of `roofline.csv` that says which GPU it is of: ours; the vendor's file has none.
+/// The column of `roofline.csv` that names the GPU: an addition of ours; the vendor's file has none.
 pub(crate) const CEILINGS_GPU: &str = "gpu";
 
 /// `roofline.csv`: one row of ceilings per device.
@@ -124,8 +124,8 @@ pub(crate) fn ceilings(files: &Files<'_>, machine: &Machine, problems: &mut Prob
     ceilings
 }
 
-/// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing else of
-/// YAML is read.
+/// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing
+/// else of YAML is read.
 pub(crate) fn settings(files: &Files<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut out: BTreeMap<String, String> = BTreeMap::new();
     let Some(bytes) = try_bytes(files, "profiling_config.yaml", problems) else { return out };
@@ -184,7 +184,7 @@ pub(crate) fn passes(files: &Files<'_>, counters: &mut Counters, problems: &mut 
     }
 }
 
-/// Time stamps from a file of their own, where the counters' file has none.
+/// Time stamps from a separate file, if the counters' file has none.
 pub(crate) fn times(
     file: &str,
     bytes: &[u8],
@@ -244,7 +244,7 @@ pub(crate) fn multiply_sizes(table: &mut table::Table) {
     }
 }
 
-/// Reports dispatches that met no partner in another run.
+/// Reports dispatches without a counterpart in another run.
 pub(crate) fn report(file: &str, met: &join::Match, consequence: &str, problems: &mut Problems) {
     if met.alone > 0 {
         problems.warn(

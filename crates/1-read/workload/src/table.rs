@@ -1,7 +1,7 @@
-//! CSV to columns in one pass over the bytes.
+//! Parses CSV into columns in one pass over the bytes.
 //!
-//! The one idea to keep in mind: the type of a column is decided before its rows are read, so each field is parsed
-//! straight from the file into its column; no row and no field is ever copied.
+//! The type of a column is decided before its rows are read, so each field is parsed straight from the file
+//! into its column; no row or field is ever copied.
 
 use crate::dialect;
 use crate::number::number;
@@ -13,10 +13,10 @@ use std::collections::HashMap;
 /// Columns a file may have.
 pub(crate) const MAX_COLUMNS: usize = 65_536;
 
-/// What to make of a column.
+/// Treatment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Want {
-    /// Not needed.
+    /// The column is not needed.
     Skip,
     /// Numbers.
     Number,
@@ -111,8 +111,8 @@ impl Table {
     }
 }
 
-/// Reads a file. `rename` gives each header its own name (old generations differ); `choose` says what to make of a
-/// column, given its name and the first row's field.
+/// Reads a file. `rename` gives each header its own name (old generations differ); `choose` says what to make
+/// of a column, given its name and the first row's field.
 pub(crate) fn read(
     file: &str,
     bytes: &[u8],
@@ -197,7 +197,8 @@ pub(crate) fn without_rows(file: &str, bytes: &[u8]) -> Error {
     }
 }
 
-/// The fields of the header line; none where the file is empty, cut off in a quoted field, or has more columns than are read.
+/// The fields of the header line; `None` if the file is empty, is cut off in a quoted field, or has too many
+/// columns.
 pub(crate) fn header(bytes: &[u8]) -> Option<Vec<String>> {
     let mut scan = Scan::new("", bytes);
     if scan.done() {
@@ -215,7 +216,7 @@ struct Scan<'a> {
     separator: u8,
 }
 
-/// What ended a field.
+/// Terminator of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Separator,
@@ -464,7 +465,7 @@ fn content<'b>(bytes: &'b [u8], range: (usize, usize), doubled: bool, spare: &'b
     spare
 }
 
-/// At most nine digits followed by a separator, and where that stands. `.0` may follow the digits.
+/// At most nine digits followed by a separator, and the separator's position. `.0` may follow the digits.
 #[inline]
 fn whole(bytes: &[u8], at: usize, separator: u8) -> Option<(u32, usize)> {
     let mut v: u32 = 0;

@@ -1,7 +1,7 @@
-//! Thread traces of `rocprofv3 --att`: what every instruction of the traced waves cost.
+//! Thread traces of `rocprofv3 --att`: cost of every instruction of the traced waves.
 //!
-//! The one idea to keep in mind: the folder `ui_output_agent_A_dispatch_N` and the table `stats_ui_output_agent_A_dispatch_N.csv` say
-//! the same of one dispatch; the folder names kernels, so it is preferred. Columns are found by name.
+//! The folder `ui_output_agent_A_dispatch_N` and the table `stats_ui_output_agent_A_dispatch_N.csv` describe
+//! the same dispatch; the folder names kernels, so it is preferred. Columns are found by name.
 //!
 //! Source: rocprofiler-sdk, documentation of thread traces.
 
@@ -30,7 +30,7 @@ fn agent_and_dispatch(name: &str) -> Option<(u64, u64)> {
     Some((agent.parse().ok()?, dispatch.parse().ok()?))
 }
 
-/// Whether a file is the table of a thread trace, beside which its folder lies.
+/// True for the table of a thread trace, whose folder is in the same place.
 pub fn is_thread_trace(name: &str) -> bool {
     let table = last_part(name).strip_prefix("stats_").and_then(|it| it.strip_suffix(".csv"));
     table.and_then(agent_and_dispatch).is_some()
@@ -41,7 +41,8 @@ pub fn is_thread_trace_folder(name: &str) -> bool {
     agent_and_dispatch(name).is_some()
 }
 
-/// Whether a file holds the instructions of one wave, in the order in which they issued: `se0_sm1_sl2_wv3.json`.
+/// Whether a file holds the instructions of one wave, in the order in which they issued:
+/// `se0_sm1_sl2_wv3.json`.
 pub fn is_wave_file(name: &str) -> bool {
     let number = |part: &str, start: &str| {
         part.strip_prefix(start).is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
@@ -59,7 +60,7 @@ struct Of {
     names: Option<String>,
 }
 
-/// What the files of thread traces hold.
+/// Content of the files of thread traces.
 pub(crate) struct Found {
     traces: Traces,
     /// GPU target, where the files say it.
@@ -115,7 +116,7 @@ impl Collect {
     }
 }
 
-/// Reads what is there of one dispatch.
+/// Reads the files that exist for one dispatch.
 fn one(
     files: &Files<'_>,
     (dispatch, agent): (u64, u64),
@@ -170,7 +171,7 @@ impl Found {
         w.traces = Some(self.traces);
     }
 
-    /// Tables alone name no kernels: those of the only kernel that the recording has.
+    /// Tables alone do not name kernels; if the recording has a single kernel, its name is used.
     fn name_kernels(&mut self, w: &Workload, of: &HashMap<u64, u32>) {
         for at in 0..self.traces.kernels.len() {
             if !self.traces.kernels[at].name.is_empty() {
@@ -229,7 +230,8 @@ impl Found {
     }
 }
 
-/// The traces of several ranks, whose dispatches have the same numbers, as those of one recording; kernels select among them.
+/// Merges the traces of several ranks, whose dispatch numbers coincide; traces can then be selected by kernel
+/// only.
 pub(crate) fn merge(ranks: Vec<Traces>) -> Option<Traces> {
     let mut whole = Traces::default();
     let mut places: HashMap<SampledKernel, u32> = HashMap::new();

@@ -1,6 +1,6 @@
-//! Time stamps, which need all 64 bits of nanoseconds and may have fractions of one.
+//! Time stamps, which need all 64 bits of nanoseconds and may have fractions of a nanosecond.
 //!
-//! The one idea to keep in mind: whole nanoseconds and the fraction stand in columns of their own, so neither is rounded.
+//! Whole nanoseconds and the fraction are in separate columns, so neither is rounded.
 
 use crate::number::number;
 use crate::values::Values;
@@ -36,7 +36,8 @@ pub(crate) fn fractions(times: impl Iterator<Item = Option<Time>>) -> Values {
     if fractions.iter().all(|fraction| fraction == Some(0.0)) { Values::new() } else { fractions }
 }
 
-/// Parts of a nanosecond that are kept: profilers write three digits after the point, means of passes a few more.
+/// Parts of a nanosecond that are kept: profilers write three digits after the point, means of passes a few
+/// more.
 const PARTS: i128 = 1_000_000_000;
 
 /// A time stamp: whole nanoseconds, rounded down, and the fraction that remains.
@@ -56,7 +57,8 @@ pub(crate) fn parse(field: &[u8]) -> Result<Option<Time>, ()> {
     Ok(number(field)?.and_then(split))
 }
 
-/// A decimal number, with exponent or without, in parts of a nanosecond; nothing where it is none, or too large.
+/// A decimal number, with exponent or without, in parts of a nanosecond; `None` if it is malformed or too
+/// large.
 fn decimal(text: &str) -> Option<i128> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
@@ -89,13 +91,13 @@ fn decimal(text: &str) -> Option<i128> {
     Some(if negative { -parts } else { parts })
 }
 
-/// From one time to another in nanoseconds, as the numbers were written.
+/// Difference of two times in nanoseconds, exact as written.
 pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
     let whole = end.0.checked_sub(start.0)?;
     if start.1 == 0.0 && end.1 == 0.0 {
         return Some(whole as f64);
     }
-    // Fractions are decimals: their difference is one too, which that of binary fractions is not.
+    // Fractions are decimal; the difference of binary fractions would not be an exact decimal.
     let parts = |fraction: f64| (fraction * PARTS as f64).round() as i128;
     let all = i128::from(whole) * PARTS + parts(end.1) - parts(start.1);
     if all.unsigned_abs() <= 1 << 53 {
@@ -106,7 +108,7 @@ pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
     format!("{sign}{}.{:09}", all / parts, all % parts).parse().ok()
 }
 
-/// A time as whole nanoseconds, rounded down, and the fraction that remains; nothing where it does not fit.
+/// A time as whole nanoseconds, rounded down, and the remaining fraction; `None` if it does not fit.
 pub(crate) fn split(time: f64) -> Option<Time> {
     (time.abs() < 9.2e18).then(|| (time.floor() as i64, time - time.floor()))
 }

@@ -1,19 +1,19 @@
-//! What thread traces say of instructions, by kernel and instruction.
+//! Thread-trace counts by kernel and instruction.
 //!
-//! The one idea to keep in mind: a thread trace follows the waves of one compute unit of each shader engine, so its counts are exact
-//! for these waves and stand for no others.
+//! A thread trace follows the waves of one compute unit of each shader engine, so its counts are exact for
+//! these waves and cannot be extrapolated to others.
 
 use crate::sampled::{SampledInstruction, SampledKernel};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What the traced waves did at one instruction.
+/// Counts of the traced waves at one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TracedCounts {
     /// Executions by traced waves.
     pub hits: u64,
     /// Cycles from the first try to issue to the end of the issue, the stall counted in.
     pub latency: u64,
-    /// Of these, cycles in which the instruction could not issue.
+    /// Part of it in which the instruction could not issue.
     pub stall: u64,
     /// Cycles between the end of the instruction before and the first try to issue.
     pub idle: u64,
@@ -36,11 +36,11 @@ pub struct TracedDispatch {
     pub id: u64,
     /// Agent as recorded: a GPU.
     pub agent: u64,
-    /// Its kernel, an index into [`Traces::kernels`]; absent where no wave was traced.
+    /// Its kernel, an index into [`Traces::kernels`]; absent if no wave was traced.
     pub kernel: Option<u32>,
-    /// Waves whose instructions were traced; absent where the files do not say.
+    /// Waves whose instructions were traced; absent if the files do not say.
     pub waves: Option<u64>,
-    /// When each ran and where, by place and begin; none where the files do not say.
+    /// Time and place of each wave, sorted by place and begin; empty if the files do not tell.
     pub spans: Vec<WaveSpan>,
 }
 
@@ -70,7 +70,8 @@ pub(crate) struct TraceRow {
 pub struct Traces {
     /// Files they were read from.
     pub sources: Vec<String>,
-    /// They were taken in a run of the application of their own, so their dispatches are not those of the counters.
+    /// Traces were taken in a separate run of the application, so their dispatches differ from the counters'
+    /// dispatches.
     pub own_run: bool,
     /// Kernels, and functions that were not inlined.
     pub kernels: Vec<SampledKernel>,
@@ -86,11 +87,11 @@ pub struct KernelTrace {
     pub kernel: SampledKernel,
     /// Dispatches that were traced.
     pub dispatches: u64,
-    /// Waves of these dispatches; absent where the files do not say.
+    /// Waves of these dispatches; absent if the files do not say.
     pub waves: Option<u64>,
     /// All its instructions.
     pub total: TracedCounts,
-    /// Instructions by address, then text; those that no traced wave ran have zeros.
+    /// Instructions by address, then text; instructions that no traced wave ran have zeros.
     pub rows: BTreeMap<SampledInstruction, TracedCounts>,
 }
 
@@ -102,7 +103,7 @@ impl Traces {
         total
     }
 
-    /// Sums over the kernels and dispatches that `wanted` selects, kernels of most stalled cycles first.
+    /// Sums over the kernels and dispatches that `wanted` selects, kernels with most stalled cycles first.
     pub fn by_kernel(&self, wanted: &dyn Fn(&SampledKernel, u64) -> bool) -> Vec<KernelTrace> {
         let mut out: Vec<KernelTrace> = self
             .kernels

@@ -1,8 +1,8 @@
-//! One recorded column, as small as its numbers allow.
+//! One recorded column, stored as compactly as its numbers allow.
 //!
-//! The one idea to keep in mind: most counters are whole numbers below 2^32 and many are the same in every
-//! dispatch, so a column starts as one constant and widens only when a value demands it. Numbers read back are
-//! exactly those that were written; a cell that was not recorded is `None`.
+//! Most counters are whole numbers below 2^32 and many are the same in every dispatch, so a column starts as
+//! one constant and widens only when a value demands it. Numbers read back are exactly those that were
+//! written; a cell that was not recorded is `None`.
 
 /// A column of numbers with gaps.
 #[derive(Clone, Debug)]
@@ -65,12 +65,12 @@ impl Values {
         }
     }
 
-    /// Whether there is no cell.
+    /// True if the column has no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a cell, `None` where nothing was recorded.
+    /// The value of a cell, `None` if nothing was recorded.
     pub fn get(&self, row: usize) -> Option<f64> {
         let v = self.raw(row);
         if v.is_nan() { None } else { Some(v) }
@@ -148,7 +148,8 @@ impl Values {
         }
     }
 
-    /// Appends a cell. `expected` is how many cells the column will have, if known: it sizes the first allocation.
+    /// Appends a cell. `expected` is how many cells the column will have, if known: it sizes the first
+    /// allocation.
     pub fn push(&mut self, value: Option<f64>, expected: usize) {
         let v = finite(value);
         match &mut self.cells {
@@ -226,7 +227,7 @@ impl Values {
     }
 }
 
-/// Whether a value can stand in a `Small` column. Minus zero keeps its sign, so it does not.
+/// True if a value can be stored in a `Small` column. Minus zero keeps its sign, so it cannot.
 fn fits(v: f64) -> bool {
     v.is_nan() || (v >= 0.0 && v < f64::from(GAP) && v.fract() == 0.0 && v.to_bits() != (-0.0f64).to_bits())
 }

@@ -1,9 +1,10 @@
-//! Folders and files with one column per counter: Omniperf 1.x, rocprof-compute 2.x and 3.x, rocprof's `results.csv`.
+//! Folders and files with one column per counter: Omniperf 1.x, rocprof-compute 2.x and 3.x, rocprof's
+//! `results.csv`.
 //!
-//! The one idea to keep in mind: a level counter is read in a run of its own, whose file (`SQ_IFETCH_LEVEL.csv`)
-//! holds the accumulated level as `SQ_ACCUM_PREV_HIRES` and repeats other counters with that run's values. Here the
-//! level becomes `SQ_IFETCH_LEVEL_ACCUM` and the repeated counters keep the name of the run beside their own. Newer profilers
-//! join those runs too: the accumulator stands after its level among the columns of `pmc_perf.csv`.
+//! A level counter is read in a separate run, whose file (`SQ_IFETCH_LEVEL.csv`) holds the accumulated level
+//! as `SQ_ACCUM_PREV_HIRES` and repeats other counters with that run's values. Here the level becomes
+//! `SQ_IFETCH_LEVEL_ACCUM`, and the repeated counters are stored with the name of their run. Newer profilers
+//! join those runs too: the accumulator follows its level among the columns of `pmc_perf.csv`.
 
 use crate::check;
 use crate::dispatch_columns::{choose, launches, take};
@@ -68,13 +69,13 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
     finish(files, w, problems)
 }
 
-/// Which level counters a recording was to have.
+/// Level counters that a recording should contain.
 enum Asked {
-    /// None: only what a roofline needs, or an emulator made it, which has no levels over time.
+    /// None: a recording for a roofline only, or from an emulator, which has no levels over time.
     None,
-    /// Those that the profiler planned runs for.
+    /// The level counters that the profiler planned runs for.
     Planned(BTreeSet<String>),
-    /// All, as nothing says otherwise.
+    /// All, as no plan is recorded.
     All,
 }
 
@@ -107,7 +108,7 @@ impl Times {
         Times(vec![Vec::new(); rows])
     }
 
-    /// Adds those of one pass; `rows` are its rows in the order of the dispatches.
+    /// Adds the times of one pass; `rows` are its rows in the order of the dispatches.
     fn add(&mut self, d: &Dispatches, rows: &[Option<u32>]) {
         let time = |whole: &[Option<i64>], fraction: &Values, row: usize| {
             Some((whole.get(row).copied()??, fraction.get(row).unwrap_or(0.0)))
@@ -119,7 +120,7 @@ impl Times {
         }
     }
 
-    /// Gives each dispatch its mean start and end, as the profiler does where it joins the passes.
+    /// Gives each dispatch its mean start and end, as the profiler does when it joins the passes.
     fn put(&self, d: &mut Dispatches) {
         let mean = |list: &[(Time, Time)], of: fn(&(Time, Time)) -> Time| -> Option<Time> {
             let first = of(list.first()?).0;
@@ -139,7 +140,8 @@ impl Times {
     }
 }
 
-/// Reads wide files of the passes of one recording and joins them. The one with most dispatches gives the dispatches.
+/// Reads wide files of the passes of one recording and joins them. The one with most dispatches gives the
+/// dispatches.
 fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Result<(Workload, Times), Error> {
     let mut read: Vec<(String, Workload)> = Vec::new();
     let mut failed = None;
@@ -171,7 +173,7 @@ fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Resul
     Ok((w, times))
 }
 
-/// What a file launched and counted.
+/// Launches and counters of a file.
 fn recorded(name: &str, w: &Workload) -> Recorded {
     Recorded {
         file: name.to_string(),
@@ -186,8 +188,8 @@ fn companion(name: &str) -> Option<&str> {
     name.strip_suffix(".csv").filter(|s| headers::is_counter(s))
 }
 
-/// Reads what rocprof writes, several files joined. `timed` are tables of the same dispatches with times alone, which rocprof
-/// writes in a run without counters.
+/// Reads what rocprof writes, several files joined. `timed` are tables of the same dispatches with times
+/// alone, which rocprof writes in a run without counters.
 pub(crate) fn results(
     files: &Files<'_>,
     names: &[String],
@@ -219,7 +221,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.spreads = repeats::read(files, &w.kernels, &mut problems);
     w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
     w.launches = launches::read(files, &w.dispatches, &mut problems);
-    // What was emulated was not measured, also where nothing says how far off it is.
+    // Emulated values are not measurements, even without known errors.
     let unknown = || w.machine.emulator().map(|_| Marks::default());
     w.marks = marks::read(files, &mut problems).or_else(unknown);
     side::passes(files, &mut w.counters, &mut problems);
@@ -265,11 +267,11 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     Ok(Workload { kernels, dispatches, counters, extras, sources, ..Workload::empty(generation) })
 }
 
-/// Names columns that nobody knows and that hold no numbers.
+/// Reports unknown columns that hold no numbers.
 fn report_texts(file: &str, table: &Table, problems: &mut Problems) {
     let is_text = |at: &usize| {
         let name = &table.names[*at];
-        // One that stands twice has been named.
+        // A duplicate column has been reported.
         matches!(table.columns[*at], Cells::Skipped)
             && headers::is_unknown(name)
             && table.position(name) == Some(*at)

@@ -1,7 +1,7 @@
 //! A workload written as the folder that rocprof-compute 3.x reads.
 //!
-//! The one idea to keep in mind: level counters go back into companion files of their own, because the vendor's tool
-//! looks for them there; reading the written folder gives the same workload again.
+//! Level counters go back into separate companion files, because the vendor's tool looks for them there;
+//! reading the written folder gives the same workload again.
 
 mod long;
 mod rocpd;
@@ -43,7 +43,7 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Files beside the counters, with these facts of the machine.
+/// Writes the side files of the counters, with these facts of the machine.
 fn beside(w: &Workload, facts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     if !facts.is_empty() {
@@ -158,7 +158,7 @@ fn time(out: &mut String, whole: i64, fraction: f64) {
     let _ = match (fraction > 0.0, whole < 0) {
         (false, _) => write!(out, "{whole}"),
         (true, false) => write!(out, "{whole}{}", format!("{fraction}").trim_start_matches('0')),
-        // Below zero the digits count the other way.
+        // A negative time is written with the complement of the fraction, which rounds down.
         (true, true) => {
             write!(out, "-{}{}", -(whole + 1), format!("{}", 1.0 - fraction).trim_start_matches('0'))
         }

@@ -1,9 +1,9 @@
-//! Which addresses memory instructions form: lane by lane where the code says so, symbolically otherwise.
+//! Addresses of memory instructions: lane by lane if the code determines them, symbolic otherwise.
 //!
-//! The one idea to keep in mind: an address is a known number per lane plus a sum of unknowns ([`value`]). Two
-//! addresses with the same unknowns are a known distance apart; an address whose unknowns are the same for all
-//! lanes has known banks and a known stride. What the code does not determine is `None`, never a guess. One
-//! assumption is made: a kernel that asks for one work-item dimension runs in one-dimensional workgroups.
+//! An address is a known number per lane plus a sum of unknowns ([`value`]). Two addresses with the same
+//! unknowns are a known distance apart; an address whose unknowns are the same for all lanes has known banks
+//! and a known stride. What the code does not determine is `None`, never a guess. One assumption is made: a
+//! kernel that asks for one work-item dimension runs in one-dimensional workgroups.
 
 mod effects;
 mod entry;
@@ -35,19 +35,19 @@ pub struct Access {
     stem: Id,
     /// The constant.
     constant: u32,
-    /// What else must be equal for two bases to be comparable: upper word, buffer resource.
+    /// Parts of a base that must also be equal for two bases to be comparable: upper word, buffer resource.
     key: Id,
-    /// No lane was turned off on the way to it, by a branch or a loop.
+    /// No lane was disabled on the way to it, by a branch or a loop.
     all_lanes: bool,
 }
 
 impl Access {
-    /// Accesses of one group are a known distance apart: that of their [`constant`](Self::constant)s.
+    /// Accesses of one group are a known distance apart: the distance of their [`constant`](Self::constant)s.
     pub fn group(&self) -> (Id, Id) {
         (self.key, self.stem)
     }
 
-    /// No lane was turned off on the way to the access, by a branch or a loop.
+    /// No lane was disabled on the way to the access, by a branch or a loop.
     pub fn has_all_lanes(&self) -> bool {
         self.all_lanes
     }
@@ -58,7 +58,7 @@ impl Access {
     }
 }
 
-/// What an iteration adds to an unknown.
+/// Amount that an iteration adds to an unknown.
 #[derive(Clone, Copy, Debug)]
 struct Advance {
     in_loop: u32,
@@ -68,7 +68,7 @@ struct Advance {
 /// Addresses of the lanes where each has a known number of one unknown stride, up to an amount common to all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Strided {
-    /// What is known of each lane's address, in bytes.
+    /// Known part of each lane's address, in bytes.
     pub offsets: [u32; LANES],
     /// Strides of each lane.
     pub steps: [u32; LANES],
@@ -85,12 +85,12 @@ pub struct FirstWave {
     pub by_wave: u32,
 }
 
-/// How an address moves from one iteration of a loop to the next.
+/// Step of an address from one iteration of a loop to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// By this many bytes.
+    /// Advances by this many bytes.
     Bytes(i32),
-    /// By an amount that is the same in every iteration and lane, known only at run time.
+    /// Advances by an amount that is the same in every iteration and lane, known only at run time.
     Uniform(Marks),
 }
 
@@ -99,7 +99,7 @@ pub enum Step {
 pub struct Addresses {
     pool: Pool,
     accesses: Vec<Access>,
-    /// By symbol.
+    /// Advance of each symbol.
     advances: HashMap<u32, Advance>,
 }
 
@@ -114,7 +114,7 @@ impl Addresses {
         &self.accesses
     }
 
-    /// The address of instruction `inst`, if it forms one that is followed.
+    /// The address of instruction `inst`, if it is a tracked memory access.
     pub fn of(&self, inst: u32) -> Option<&Access> {
         let at = self.accesses.binary_search_by_key(&inst, |access| access.inst).ok()?;
         self.accesses.get(at)
@@ -125,7 +125,7 @@ impl Addresses {
         self.pool.has_uniform_terms(access.base).then(|| self.pool.lane_values(access.base))
     }
 
-    /// Addresses of the first wave's lanes where they depend on nothing but the work-item's number.
+    /// Addresses of the first wave's lanes, if they depend only on the work-item's number.
     pub fn first_wave(&self, access: &Access) -> Option<FirstWave> {
         let by_wave = match self.pool.get(access.base).terms() {
             [] => 0,
@@ -142,7 +142,7 @@ impl Addresses {
         Some(FirstWave { lanes: self.pool.lane_values(access.base), by_wave })
     }
 
-    /// Addresses of the lanes where they differ by an unknown stride.
+    /// Addresses of the lanes, if they differ by an unknown stride.
     pub fn strided(&self, access: &Access) -> Option<Strided> {
         let (steps, bytes) = self.pool.stride(access.base)?;
         let (offsets, steps) = (self.pool.lane_values(access.base), self.pool.lane_values(steps));
@@ -169,7 +169,7 @@ impl Addresses {
         })
     }
 
-    /// How the address moves per iteration of loop `id`; `None` when that is not the same in all iterations and lanes.
+    /// Step of the address per iteration of loop `id`; `None` if it differs between iterations or lanes.
     pub fn step(&self, access: &Access, cfg: &Cfg, id: u32) -> Option<Step> {
         let nested = cfg.loops.get(id as usize)?.nested_end;
         let mut bytes = 0u32;
@@ -191,13 +191,13 @@ impl Addresses {
         Some(unknown.map_or(Step::Bytes(bytes as i32), Step::Uniform))
     }
 
-    /// What the unknowns of the address derive from.
+    /// Origins of the unknowns of the address.
     pub fn marks(&self, access: &Access) -> Marks {
         self.pool.marks(access.base)
     }
 
-    /// Loop `id` runs over the same addresses in each of its iterations: nothing in the address changes with it but
-    /// the iteration counts of loops inside it.
+    /// Loop `id` runs over the same addresses in each of its iterations: nothing in the address changes with
+    /// it but the iteration counts of loops inside it.
     pub fn repeats(&self, access: &Access, cfg: &Cfg, id: u32) -> bool {
         let nested = cfg.loops.get(id as usize).map_or(id, |found| found.nested_end);
         // The upper word follows from the same index.
@@ -207,7 +207,8 @@ impl Addresses {
         })
     }
 
-    /// Names the array: equal for accesses whose addresses are formed from the same pointer argument or buffer.
+    /// Names the array: equal for accesses whose addresses are formed from the same pointer argument or
+    /// buffer.
     pub fn array(&self, access: &Access) -> (u32, Id) {
         let pointer = self.pool.get(access.base).terms().iter().find(|term| {
             let symbol = self.pool.symbol(**term);

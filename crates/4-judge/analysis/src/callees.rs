@@ -1,7 +1,7 @@
-//! The functions that a kernel calls, and those that they call.
+//! Functions that a kernel calls, directly or indirectly.
 //!
-//! The one idea to keep in mind: a called function runs on the kernel's registers, so its code belongs to the kernel's card and
-//! listing; it keeps a graph, addresses and source lines of its own.
+//! A called function runs on the kernel's registers, so its code belongs to the kernel's card and listing;
+//! its flow graph, addresses and source lines are separate.
 
 use crate::calls;
 use crate::code::{Code, Recent};
@@ -111,7 +111,7 @@ impl Callee {
         }
     }
 
-    /// Where an instruction stands, for people.
+    /// Position of an instruction, for messages.
     pub(crate) fn place(&self, isa: Option<Isa>, source: Source<'_>, inst: usize) -> Place {
         Place {
             address: self.address(inst),

@@ -1,8 +1,7 @@
-//! Which functions a kernel calls.
+//! Call targets of a kernel.
 //!
-//! The one idea to keep in mind: compilers build a callee's address from the program counter and constants
-//! just before the call, so following constants through scalar registers names it; anything else is a call
-//! through a pointer.
+//! Compilers build a callee's address from the program counter and constants just before the call, so
+//! following constants through scalar registers names it; anything else is a call through a pointer.
 
 use codeobj::{Body, CodeObject};
 use isa::{Inst, OpFlags, Operand, RegFile, RegRange};
@@ -16,10 +15,10 @@ pub struct Call {
     pub callee: Option<String>,
 }
 
-/// How far before a call its address is looked for, in instructions.
+/// Distance before a call within which its address is searched, in instructions.
 const WINDOW: usize = 96;
 
-/// All calls in code that starts at `address`. In text, `symbols` names what the linker would fill in.
+/// All calls in code that starts at `address`. In assembly text, `symbols` names the relocation targets.
 pub(crate) fn find(
     insts: &[Inst],
     address: u64,
@@ -47,7 +46,7 @@ fn direct_target(operand: &Operand) -> Option<i32> {
     }
 }
 
-/// The register pair a call goes through: the last register operand.
+/// The register pair that holds a call's target: the last register operand.
 fn called_register(inst: &Inst) -> Option<RegRange> {
     inst.operands().iter().rev().find_map(|operand| match operand {
         Operand::Reg(reg) if reg.file == RegFile::Sgpr && reg.count == 2 => Some(*reg),

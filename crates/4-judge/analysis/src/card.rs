@@ -1,6 +1,6 @@
 //! The card of one kernel, made from its evidence.
 //!
-//! The one idea to keep in mind: nothing is judged here; the card only says what is there.
+//! A card states facts and judges nothing.
 
 use crate::{Code, KernelEvidence};
 use codeobj::Body;
@@ -156,7 +156,7 @@ fn called_bytes(evidence: &KernelEvidence<'_>) -> u64 {
     evidence.callees.iter().filter_map(bytes).sum()
 }
 
-/// The kernel's instructions and those of the functions it calls, each function once.
+/// The instructions of the kernel and of the functions it calls, each function once.
 fn whole_mix(evidence: &KernelEvidence<'_>) -> Mix {
     if evidence.callees.is_empty() {
         return mix_card(&evidence.mix);
@@ -183,7 +183,7 @@ fn pressure(evidence: &KernelEvidence<'_>) -> Option<Pressure> {
     Some(Pressure { live_vgprs: u32::from(live.vgprs), live_agprs: u32::from(live.agprs), at })
 }
 
-/// Loops of the kernel, then those of the functions it calls.
+/// Loops of the kernel, then loops of the functions it calls.
 fn loops(evidence: &KernelEvidence<'_>) -> Vec<LoopCard> {
     let place = |inst| evidence.place(inst);
     let text = |inst| evidence.text(inst);
@@ -203,7 +203,7 @@ fn loops(evidence: &KernelEvidence<'_>) -> Vec<LoopCard> {
     cards
 }
 
-/// One loop; the numbers of those of a function come after `before` others.
+/// One loop; loops of a function are numbered after `before` others.
 fn loop_card(
     code: &Code,
     id: u32,
@@ -232,7 +232,7 @@ fn loop_card(
     }
 }
 
-/// What a wait waits for: its operands as printed.
+/// Counters that a wait waits for: its operands as printed.
 fn wait(text: &str) -> String {
     text.split_once(' ').map_or(text, |(_, operands)| operands).trim().to_owned()
 }

@@ -1,7 +1,7 @@
-//! The code of a kernel: its instructions, and what follows from them alone.
+//! The code of a kernel: its instructions, and facts that follow from them alone.
 //!
-//! The one idea to keep in mind: templates leave many kernels with the same bytes under different names; such
-//! kernels share one [`Code`], so it knows neither name nor address nor resources.
+//! Templates leave many kernels with the same bytes under different names; such kernels share one [`Code`],
+//! so it knows neither name nor address nor resources.
 
 use crate::affine::{Addresses, Effects, Entry};
 use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags, RegRange};
@@ -22,9 +22,9 @@ pub struct Code {
     pub live: Liveness,
     /// Instructions by unit.
     pub mix: Mix,
-    /// What the instructions do to addresses; worked out when first asked for.
+    /// Effects of the instructions on addresses; computed on first use.
     effects: OnceLock<Effects>,
-    /// Addresses for the first way to start the kernel that was asked for.
+    /// Addresses for the first requested way to start the kernel.
     addresses: OnceLock<(Entry, Arc<Addresses>)>,
 }
 
@@ -62,8 +62,8 @@ impl Code {
         self.effects().vectors_written(inst)
     }
 
-    /// Whether an instruction of loop `id`, or of a loop inside it, writes some of `range`; `None` for files other than vector
-    /// and scalar registers.
+    /// Whether an instruction of loop `id`, or of a loop inside it, writes some of `range`; `None` for files
+    /// other than vector and scalar registers.
     pub fn loop_writes(&self, id: u32, range: RegRange) -> Option<bool> {
         self.effects().loop_writes(id, range)
     }
@@ -117,7 +117,7 @@ impl<'a> Recent<'a> {
     }
 }
 
-/// How many instructions there are up to the last that can run: compilers pad a kernel's end.
+/// Number of instructions up to the last that can run: compilers pad a kernel's end.
 fn without_padding(insts: &[Inst]) -> usize {
     let mut end = insts.len();
     while let Some(inst) = insts[..end].last() {
@@ -129,7 +129,8 @@ fn without_padding(insts: &[Inst]) -> usize {
         }
         end -= 1;
     }
-    // Nothing but padding is the place of an empty kernel, unless it is no code at all, which is shown as it is.
+    // A region of only padding is an empty kernel, unless it does not decode, in which case it is shown as it
+    // is.
     if insts.iter().any(|inst| inst.encoding == Encoding::Unknown) { insts.len() } else { 0 }
 }
 

@@ -1,7 +1,7 @@
-//! What changed between two builds of the same kernels.
+//! Differences between two builds of the same kernels.
 //!
-//! The one idea to keep in mind: a metric is one row of [`METRICS`]: its key, its words, which way is better,
-//! and how to read it off a card. Thresholds, text and JSON all go by these rows.
+//! A metric is one row of [`METRICS`]: its key, its label, its direction, and the function that reads it off
+//! a card. Thresholds, text and JSON all use these rows.
 
 mod balance;
 mod loops;
@@ -16,7 +16,7 @@ use view::{
 
 use work::Work;
 
-/// Which way a metric is better.
+/// Direction in which a metric improves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Better {
     /// Less is better.
@@ -25,9 +25,9 @@ pub enum Better {
     More,
     /// Less is better, where the difference is clear.
     ClearlyLess,
-    /// More is better, where the difference is clear.
+    /// More is better, if the difference is clear.
     ClearlyMore,
-    /// Less is better where it lets more waves run.
+    /// Less is better if it lets more waves run.
     ForWaves,
     /// It depends.
     Neither,
@@ -42,7 +42,7 @@ pub struct Metric {
     pub label: &'static str,
     /// Unit; empty for counts.
     pub unit: &'static str,
-    /// Which way is better.
+    /// Direction of improvement.
     pub better: Better,
     value: fn(&KernelCard) -> Option<f64>,
 }
@@ -61,7 +61,7 @@ fn findings(card: &KernelCard, severity: Severity) -> Option<f64> {
     Some(card.findings.iter().filter(|finding| finding.severity == severity).count() as f64)
 }
 
-/// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) come on top.
+/// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) are added to these.
 pub const METRICS: &[Metric] = &[
     row("occupancy", "waves per SIMD", "", Better::More, |c| c.occupancy.as_ref().map(|o| o.waves_per_simd)),
     row("vgprs", "VGPRs", "", Better::ForWaves, |c| c.resources.vgprs.map(f64::from)),
@@ -251,8 +251,8 @@ fn verdict(better: Better, old: Option<f64>, new: Option<f64>) -> Verdict {
     }
 }
 
-/// Findings only `one` has. Findings of one rule cancel out one by one, equal sentences first, so a number
-/// that moved in a sentence is no new finding.
+/// Findings only `one` has. Findings of one rule cancel out one by one, equal sentences first, so a changed
+/// number in a sentence does not make a finding new.
 fn only_in<'a>(one: &'a [Finding], other: &[Finding]) -> Vec<&'a Finding> {
     let mut free: Vec<&Finding> = other.iter().collect();
     let mut left: Vec<&Finding> = Vec::new();
@@ -293,7 +293,7 @@ pub fn compare_kernels(old: &KernelCard, new: &KernelCard) -> Option<KernelCompa
     Some(KernelComparison { old: name(old), new: name(new), balance, changes, loops, appeared, gone })
 }
 
-/// What makes a change worth looking at first: new findings by severity, then waves lost, then values that got worse.
+/// Sort key of a change: new findings by severity, then waves lost, then values that got worse.
 fn weight(kernel: &KernelComparison) -> ([usize; 3], bool, usize) {
     let appeared =
         Severity::ALL.map(|severity| kernel.appeared.iter().filter(|f| f.severity == severity).count());
@@ -302,7 +302,7 @@ fn weight(kernel: &KernelComparison) -> ([usize; 3], bool, usize) {
     (appeared, waves, kernel.changes.iter().filter(worse).count())
 }
 
-/// In how many kernels each value differs, the fixed metrics first.
+/// Number of kernels in which each value differs, the fixed metrics first.
 fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
     let mut totals: Vec<ChangeTotal> = Vec::new();
     for change in changed.iter().flat_map(|kernel| &kernel.changes) {
@@ -323,7 +323,7 @@ fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
     totals
 }
 
-/// Compares two builds. `renamed` pairs names (linker or demangled) of the old build with those of the new.
+/// Compares two builds. `renamed` pairs names (linker or demangled) of the old build with names of the new.
 ///
 /// Kernels are matched by linker name and processor, or by name alone when the builds have no processor in
 /// common. A name that occurs several times is matched in order.

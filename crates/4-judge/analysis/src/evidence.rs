@@ -1,7 +1,7 @@
 //! One kernel as evidence: what the code object says, its instructions, their flow, and the GPU's facts.
 //!
-//! The one idea to keep in mind: a kernel read from machine code and one read from assembly text end up as
-//! the same [`KernelEvidence`]; only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
+//! A kernel read from machine code and one read from assembly text end up as the same [`KernelEvidence`];
+//! only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
 use crate::affine::{Addresses, Entry};
 use crate::callees::Callee;
@@ -21,7 +21,7 @@ use view::{Place, Resources, SourceLine};
 pub struct KernelEvidence<'a> {
     /// The code object it belongs to.
     pub object: &'a CodeObject,
-    /// What the code object says of it.
+    /// The kernel as the code object describes it.
     pub kernel: &'a Kernel,
     /// Facts of the target; `None` for a target that is not supported.
     pub target: Option<&'static arch::Target>,
@@ -33,19 +33,20 @@ pub struct KernelEvidence<'a> {
     code: Arc<Code>,
     /// Waves per SIMD; `None` when the target or the registers are not known.
     pub occupancy: Option<arch::Occupancy>,
-    /// What the occupancy takes for granted, as phrases.
+    /// Assumptions of the occupancy, as phrases.
     pub assumptions: Vec<String>,
     /// Calls in code order.
     pub calls: Vec<calls::Call>,
-    /// The functions called, and those that they call, as far as they are known by name.
+    /// Functions called directly or indirectly, as far as they are known by name.
     pub callees: Vec<Callee>,
     /// Size of the code in bytes, padding included; 0 for text.
     pub code_bytes: u64,
-    /// What was wrong but did not stop the reading.
+    /// Defects that did not stop the reading.
     pub warnings: Vec<String>,
-    /// Triton's IR of the kernel, where it is known.
+    /// Triton's IR of the kernel, if known.
     pub ir: Option<&'a TritonIr>,
-    /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that first asks.
+    /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that
+    /// first asks.
     pub busy: OnceLock<[f64; 3]>,
     /// There is code and no instruction in it, so nothing to judge.
     pub is_empty: bool,
@@ -56,11 +57,12 @@ pub struct KernelEvidence<'a> {
     text: TextBody,
 }
 
-/// One line in so many may be unreadable before what the rest seems to do is no evidence.
+/// If more than one line in this many is unreadable, the rest is not used as evidence.
 const MOST_UNREAD: usize = 50;
 
 impl<'a> KernelEvidence<'a> {
-    /// Lines of the text that cannot be read, if they are so many that the rest is no evidence of what the kernel does.
+    /// Number of unreadable lines of the text, if it is too high for the rest to be evidence of the kernel's
+    /// behaviour.
     pub fn unread_lines(&self) -> Option<usize> {
         (self.text.unread * MOST_UNREAD > self.insts.len()).then_some(self.text.unread)
     }
@@ -73,7 +75,7 @@ impl<'a> KernelEvidence<'a> {
         Self::gather_next(object, kernel, source, &mut Recent::default())
     }
 
-    /// The same, without reading code again that the kernel before had too.
+    /// As `gather`, but reuses code that the previous kernels have in common.
     pub fn gather_next(
         object: &'a CodeObject,
         kernel: &'a Kernel,
@@ -160,7 +162,7 @@ impl<'a> KernelEvidence<'a> {
         self.ir.is_some() || self.kernel.metadata.num_stages.is_some()
     }
 
-    /// Addresses the memory instructions form; worked out when first asked for.
+    /// Addresses of the memory instructions; computed on first use.
     pub fn addresses(&self) -> &Addresses {
         self.addresses.get_or_init(|| {
             let packed = self.isa.is_none_or(Isa::packs_work_items);
@@ -168,7 +170,7 @@ impl<'a> KernelEvidence<'a> {
         })
     }
 
-    /// Addresses in workgroups of each usual shape; empty where the code object tells the shape.
+    /// Addresses in workgroups of each usual shape; empty if the code object tells the shape.
     pub fn usual_shapes(&self) -> &[Shaped] {
         self.shaped.get_or_init(|| {
             let packed = self.isa.is_none_or(Isa::packs_work_items);
@@ -205,12 +207,13 @@ impl<'a> KernelEvidence<'a> {
         }
     }
 
-    /// Where an instruction of a called function stands, for people.
+    /// Position of an instruction of a called function, for messages.
     pub fn place_in(&self, callee: &Callee, inst: usize) -> Place {
         callee.place(self.isa, self.source, inst)
     }
 
-    /// Source position of an instruction in the kernel itself: of the call where the instruction is of an inlined function.
+    /// Source position of an instruction in the kernel itself: of the call where the instruction is of an
+    /// inlined function.
     pub fn kernel_line(&self, inst: usize) -> Option<SourceLine> {
         match self.source {
             Source::Text { .. } => self.source_line(inst),
@@ -237,7 +240,7 @@ impl<'a> KernelEvidence<'a> {
         self.cfg.loop_of(u32::try_from(inst).ok()?).map(|id| id + 1)
     }
 
-    /// Where an instruction stands, for people.
+    /// Position of an instruction, for messages.
     pub fn place(&self, inst: usize) -> Place {
         Place {
             address: self.address(inst),
@@ -249,7 +252,7 @@ impl<'a> KernelEvidence<'a> {
     }
 }
 
-/// The GPU whose facts stand for all that generic code runs on.
+/// The GPU whose facts represent all targets of generic code.
 fn stand_in(object: &CodeObject, target: Option<&arch::Target>) -> Option<String> {
     arch::runs_on(&object.target.processor)?;
     Some(format!("a GPU of target {}, one of those that the code runs on", target?.name))

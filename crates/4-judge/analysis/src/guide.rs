@@ -1,7 +1,7 @@
-//! A recording in one verdict, a few findings and the commands that go on from there.
+//! A recording reduced to one verdict, a few findings and the commands to run next.
 //!
-//! The one idea to keep in mind: nothing is measured here. The verdict is the roofline's, the findings are the rules',
-//! the changes are those of the comparison; what is added is which of them matters first and what to do with it.
+//! Nothing is measured here. The verdict comes from the roofline, the findings from the rules, the changes
+//! from the comparison; the guide adds which of them matters first and what to do with it.
 
 mod changes;
 mod selection;
@@ -28,12 +28,12 @@ const FINDINGS: usize = 3;
 const WORTH: f64 = 0.01;
 /// Kernels listed, and the share of the time in percent after which no further one is.
 const KERNELS: (usize, f64) = (5, 90.0);
-/// The rule that says what bounds a kernel, as the verdict does.
+/// The rule that names the limiter of a kernel, like the verdict.
 const VERDICT: &str = "CTR001";
-/// Rules that say what bounds a kernel or compare; the verdict and the changes say the same.
+/// Rules that name the limiter of a kernel or compare recordings; verdict and changes already cover them.
 const NO_ADVICE: [&str; 2] = [VERDICT, "CTR005"];
 
-/// Whether a rule says what the verdict on its kernel says.
+/// Whether a rule repeats the verdict on its kernel.
 pub fn is_verdict(rule: &str) -> bool {
     rule == VERDICT
 }
@@ -43,7 +43,7 @@ pub fn advises(rule: &str) -> bool {
     !NO_ADVICE.contains(&rule)
 }
 
-/// What a guide is made from.
+/// Inputs of a guide.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// The recordings; of two the first is the base.
@@ -52,11 +52,11 @@ pub struct Inputs<'a> {
     pub kernels: &'a [WorkloadEvidence<'a>],
     /// Kernels of the base; none without one.
     pub base: &'a [WorkloadEvidence<'a>],
-    /// What the rules found in the last one, most time first.
+    /// Findings of the rules in the last recording, most time first.
     pub findings: &'a [Finding],
-    /// What they found in the base.
+    /// Findings in the base.
     pub base_findings: &'a [Finding],
-    /// What they could not check in the last one.
+    /// Rules that could not check the last recording.
     pub not_checked: &'a [NotChecked],
     /// Notes on the last recording.
     pub notes: &'a [Note],
@@ -112,7 +112,7 @@ fn lead<'k, 'a>(kernels: &'k [WorkloadEvidence<'a>]) -> Option<&'k WorkloadEvide
     kernels.iter().find(|kernel| kernel.runtime().is_none()).or(kernels.first())
 }
 
-/// The kernels that most of the time goes to.
+/// The kernels that take most of the time.
 fn kernels(all: &[WorkloadEvidence<'_>]) -> Vec<GuideKernel> {
     let mut covered = 0.0;
     let mut out = Vec::new();

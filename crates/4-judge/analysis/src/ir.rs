@@ -1,4 +1,4 @@
-//! Triton's IR of one kernel, and where its operations stand.
+//! Triton's IR of one kernel, and the positions of its operations.
 
 use tritonir::{At, KernelIr};
 use view::{IrPlace, SourceLine};
@@ -6,13 +6,13 @@ use view::{IrPlace, SourceLine};
 /// The IR of a kernel and the file it was read from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TritonIr {
-    /// File, for people.
+    /// File name for display.
     pub file: String,
-    /// What it says.
+    /// Content of the IR.
     pub kernel: KernelIr,
 }
 
-/// Where an operation of the IR stands.
+/// Position of an operation of the IR.
 pub fn ir_place(at: &At) -> IrPlace {
     IrPlace {
         ir_line: at.line,

@@ -1,7 +1,7 @@
-//! Evidence: what one kernel looks like, in its code object and in a recording, as values.
+//! Evidence: the facts about one kernel, from its code object and from a recording, as values.
 //!
-//! The one idea to keep in mind: everything a rule, a card or a chart needs is computed once per kernel, here; rules
-//! only judge and renderers only write.
+//! Everything a rule, a card or a chart needs is computed once per kernel, here; rules only judge and
+//! renderers only write.
 
 pub mod affine;
 mod callees;

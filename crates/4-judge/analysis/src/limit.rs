@@ -1,12 +1,13 @@
-//! The limits of a GPU that a simulation lifted one at a time, and which of them says most of a kernel.
+//! Limits of a GPU that a simulation removed one at a time, and the limit that explains most of a kernel's
+//! time.
 //!
-//! The one idea to keep in mind: a roofline says what a kernel is near to, a lifted limit what it would gain; where both are
+//! A roofline names the ceiling that a kernel is close to, a simulation without a limit the gain; if both are
 //! known, the gain leads.
 
 use crate::roofline::{Bound, Resource};
 use crate::workload::predictions::Times;
 
-/// What a kernel would save.
+/// Saving of a kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Saved {
     /// Nanoseconds, of all its dispatches.
@@ -31,9 +32,9 @@ impl Saved {
 pub struct Limit<'a> {
     /// Name in files: a row of docs/breakdown.md.
     pub name: &'a str,
-    /// Name for people.
+    /// Display name.
     pub title: &'a str,
-    /// What the kernel would save without it.
+    /// Saving of the kernel without this limit.
     pub saved: Saved,
 }
 
@@ -42,9 +43,9 @@ pub struct Limit<'a> {
 pub struct Leading<'a> {
     /// The limit.
     pub limit: Limit<'a>,
-    /// What it does to the kernel, after "held up by".
+    /// Effect on the kernel, after "held up by".
     pub what: &'static str,
-    /// What to do about it.
+    /// Advice.
     pub advice: &'static str,
 }
 
@@ -52,7 +53,7 @@ pub struct Leading<'a> {
 const LEADS: f64 = 0.05;
 
 impl<'a> Leading<'a> {
-    /// The first of the limits, which come most first, if it costs enough to lead.
+    /// The first of the limits, sorted by cost, if it costs enough to lead.
     pub(crate) fn of(limits: &[Limit<'a>]) -> Option<Leading<'a>> {
         let limit = *limits.first().filter(|limit| limit.saved.part() >= LEADS)?;
         let (_, what, advice) = *WHAT_AND_ADVICE.iter().find(|(name, _, _)| *name == limit.name)?;
@@ -88,7 +89,8 @@ impl Limit<'_> {
     }
 }
 
-/// What a ceiling costs that the roofline says is near, where another limit costs more: "; with infinite memory bandwidth 2 % less".
+/// Cost of the ceiling that the roofline names, if another limit costs more: "; with infinite memory
+/// bandwidth 2 % less".
 pub fn beside(limits: &[Limit<'_>], bound: &Bound, percent: impl Fn(f64) -> String) -> String {
     let Bound::Ceiling { .. } = bound else { return String::new() };
     match limits.iter().find(|limit| limit.is_bound(bound)) {
@@ -99,7 +101,7 @@ pub fn beside(limits: &[Limit<'_>], bound: &Bound, percent: impl Fn(f64) -> Stri
     }
 }
 
-/// By limit: what it does to a kernel, and what to do about it.
+/// By limit: its effect on a kernel, and the advice.
 const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
     (
         "l1",

@@ -1,7 +1,7 @@
 //! The annotated disassembly of one kernel.
 //!
-//! The one idea to keep in mind: one line per instruction, in code order; what changes from line to line
-//! (source position, label) is given only where it changes.
+//! One line per instruction, in code order; a column that repeats (source position, label) is printed only
+//! where it changes.
 
 use crate::{Callee, KernelEvidence};
 use isa::{Inst, Liveness, Operand};
@@ -64,7 +64,8 @@ fn most_live(live: &Liveness) -> u16 {
     peak.map_or(0, |live| live.vectors())
 }
 
-/// The lines of a function that is called; its name is the label of the first. `peak`: most registers live in it.
+/// The lines of a function that is called; its name is the label of the first. `peak`: most registers live in
+/// it.
 fn function(evidence: &KernelEvidence<'_>, callee: &Callee, peak: bool) -> Vec<ListingLine> {
     let code = &callee.code;
     let targets = targets(&code.insts);
@@ -118,7 +119,7 @@ fn targets(insts: &[Inst]) -> BTreeMap<u32, String> {
     offsets.into_iter().enumerate().map(|(number, offset)| (offset, format!("L{number}"))).collect()
 }
 
-/// Text of an instruction; a branch names the label it goes to.
+/// Text of an instruction; a branch shows the label of its target.
 fn with_label(text: String, inst: &Inst, targets: &BTreeMap<u32, String>) -> String {
     let target = inst.operands().iter().find_map(|operand| match operand {
         Operand::Target(offset) => targets.get(&u32::try_from(*offset).ok()?),

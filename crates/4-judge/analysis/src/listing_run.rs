@@ -1,7 +1,7 @@
-//! What a recording says of each instruction, beside the lines of a listing.
+//! Recorded data of each instruction, as columns of a listing.
 //!
-//! The one idea to keep in mind: instructions are found by address, and their text must be the same: numbers beside code
-//! that did not run would be worse than none.
+//! Instructions are matched by address, and their text must be equal: numbers next to code that did not run
+//! would be worse than no numbers.
 
 use crate::KernelEvidence;
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ pub enum Mismatch {
     /// Assembly text, where instructions have no address.
     #[error("assembly text has no addresses, by which a recording names instructions")]
     Text,
-    /// Another instruction, or none, stands at an address.
+    /// The file has another instruction, or none, at an address.
     #[error("at {address:#x} the recording has `{recorded}`, and the file has {found}")]
     Instruction {
-        /// Where.
+        /// Address.
         address: u64,
-        /// As recorded.
+        /// Recorded text.
         recorded: String,
-        /// As read, in backticks, or in words.
+        /// Text in the file, in backticks, or a description.
         found: String,
     },
-    /// No sampled instruction stands in the file.
+    /// The file contains none of the sampled instructions.
     #[error("`{recorded}` was sampled, and no sampled instruction stands in the file")]
     Absent {
         /// An instruction as recorded.
@@ -71,7 +71,7 @@ pub fn add_run(
     Ok(())
 }
 
-/// What waves waited for in the whole kernel, functions called counted in, most first.
+/// Wait reasons in the whole kernel, called functions included, most first.
 fn waits(run: &KernelRun, all: u64) -> Vec<WaitShare> {
     let mut sums = [0u64; STALLS.len()];
     for cycles in run.rows.values().filter_map(|row| row.stalls) {

@@ -1,7 +1,7 @@
-//! What samples of the program counter say of each instruction, beside the lines of a listing.
+//! Program-counter samples of each instruction, as columns of a listing.
 //!
-//! The one idea to keep in mind: samples of hardware come from a code object that the recording does not hold, so the file
-//! given must have the same instructions where samples were taken; operands may be printed otherwise by another disassembler.
+//! Hardware samples come from a code object that the recording does not hold, so the given file must have the
+//! same instructions at sampled addresses; operands may be printed differently by another disassembler.
 
 use crate::KernelEvidence;
 use crate::listing_run::Mismatch;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use view::{LineSamples, Listing, ListingLine, ListingSamples, SourceLine, WaitShare};
 use workload::{KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, Samples};
 
-/// How samples were taken and where they were read.
+/// Sampling method and source of the samples.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SampledBy {
     /// Methods in words.
@@ -19,7 +19,7 @@ pub struct SampledBy {
 }
 
 impl SampledBy {
-    /// Of the samples of a recording.
+    /// Method and source of a recording's samples.
     pub fn of(samples: &Samples) -> Self {
         let methods: Vec<&str> = samples.methods.iter().map(|method| method.describe()).collect();
         SampledBy { method: methods.join(" and "), sources: samples.sources.clone() }
@@ -145,7 +145,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Percent of samples that issued, where that is known.
+/// Percent of samples that issued, if known.
 pub(crate) fn issued(counts: &SampleCounts) -> Option<f64> {
     counts.says_issued().then(|| percent(counts.issued, counts.samples))
 }

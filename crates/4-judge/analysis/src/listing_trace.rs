@@ -1,7 +1,7 @@
-//! What a thread trace says of each instruction, beside the lines of a listing; and what measured stalls say of findings.
+//! Thread-trace data of each instruction, as columns of a listing; and measured stalls of findings.
 //!
-//! The one idea to keep in mind: a stall is charged to the instruction that could not issue, mostly an `s_waitcnt`; its cause is the
-//! memory instruction whose end that one waits for.
+//! A stall is charged to the instruction that could not issue, mostly an `s_waitcnt`; its cause is the memory
+//! instruction whose completion the wait needs.
 
 use crate::KernelEvidence;
 use crate::listing_run::Mismatch;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use view::{Finding, LineTrace, Listing, ListingLine, ListingTrace};
 use workload::{KernelTrace, TracedCounts};
 
-/// Instructions looked at before a wait for the one that it waits for.
+/// Instructions searched backwards from a wait for its cause.
 const LOOKED_BACK: usize = 4096;
 
 /// Adds the thread trace of a kernel to the listing of `evidence`. `sources` are the files it was read from.
@@ -83,7 +83,7 @@ fn line(counts: &TracedCounts, total: &TracedCounts, cause: Option<u64>) -> Opti
     (hits > 0).then(|| LineTrace { hits, latency, stall, share: percent(stall, total.stall), idle, cause })
 }
 
-/// What kind of count a memory instruction adds to: vector memory, or LDS and scalar memory.
+/// Counter that a memory instruction increments: true for vector memory, false for LDS and scalar memory.
 fn is_vector(class: Class) -> Option<bool> {
     match class {
         Class::VmemLoad | Class::VmemStore | Class::VmemAtomic => Some(true),
@@ -92,9 +92,10 @@ fn is_vector(class: Class) -> Option<bool> {
     }
 }
 
-/// The memory instruction that each wait is for, by their addresses: the youngest that must have ended.
+/// For each wait, the memory instruction it waits for, by address: the youngest that must have completed.
 ///
-/// Looked for in the order of code, in a loop from its end on too. Scalar loads return in any order; the youngest stands for them.
+/// Searches backwards in program order, wrapping at loop ends. Scalar loads return out of order, so the
+/// youngest is charged.
 pub(crate) fn causes(evidence: &KernelEvidence<'_>) -> BTreeMap<u64, u64> {
     let waits = (0..evidence.insts.len()).filter_map(|at| {
         let wait = wait(&evidence.insts[at])?;
@@ -109,7 +110,7 @@ pub(crate) fn causes(evidence: &KernelEvidence<'_>) -> BTreeMap<u64, u64> {
 fn before(evidence: &KernelEvidence<'_>, at: usize, vector: bool, count: u32) -> Option<usize> {
     let mut left = count;
     let number = u32::try_from(at).ok()?;
-    // The end of a loop comes before its begin.
+    // The end of a loop precedes its begin in this search.
     let around = evidence.cfg.loop_of(number).map(|id| {
         let mut own: Vec<usize> =
             evidence.cfg.loop_insts(id).map(|it| it as usize).filter(|it| *it > at).collect();
@@ -140,8 +141,8 @@ fn before(evidence: &KernelEvidence<'_>, at: usize, vector: bool, count: u32) ->
 /// Rules whose places stall where the cost arises.
 const STALLING: [&str; 4] = ["SYN", "MEM", "LDS", "MAT"];
 
-/// Gives findings on the code what was measured at their places: cycles that waves stalled there, or samples of waves that were there.
-/// A wait for one of the places counts as that place.
+/// Gives findings on the code what was measured at their places: cycles that waves stalled there, or samples
+/// of waves that were there. A wait for one of the places counts as that place.
 pub fn measure_findings(findings: &mut [Finding], listing: &Listing, evidence: &KernelEvidence<'_>) {
     if listing.trace.is_none() && listing.samples.is_none() && listing.run.is_none() {
         return;

@@ -5,7 +5,7 @@ use metrics::{Evaluation, TakenFrom, Value};
 use view::{Known, Mark, Missing};
 use workload::Workload;
 
-/// What was recorded of a kernel's dispatches.
+/// Recorded numbers of a kernel's dispatches.
 pub struct KernelNumbers<'a> {
     /// The recording.
     pub workload: &'a Workload,
@@ -21,7 +21,7 @@ impl KernelNumbers<'_> {
         self.evaluation.value(metric)
     }
 
-    /// How far `value`, which follows from a metric, can be trusted; none where it was measured or is not known.
+    /// Confidence of `value`, which follows from a metric; `None` if it was measured or is unknown.
     pub fn trust(&self, metric: &str, value: &Value) -> Option<Mark> {
         self.evaluation.trust(metric, value)?.ok()
     }
@@ -33,7 +33,7 @@ impl KernelNumbers<'_> {
         value.map(|value| Known { value, trust })
     }
 
-    /// Where a metric is from, where the recording has derived counters in place of its own.
+    /// Source of a metric, if the recording has derived counters instead of the metric's inputs.
     pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
         self.evaluation.taken_from(metric)
     }

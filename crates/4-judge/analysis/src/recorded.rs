@@ -1,7 +1,7 @@
 //! One kernel of a recording, as evidence.
 //!
-//! The one idea to keep in mind: numbers are asked of the metrics by name, over this kernel's dispatches only; what was
-//! not recorded is missing with its reason and a rule hands that reason on.
+//! Metrics are evaluated by name, over this kernel's dispatches only; a metric that was not recorded is
+//! missing with its reason, and a rule passes that reason on.
 
 use crate::limit::{Leading, Limit, Saved};
 use crate::numbers::KernelNumbers;
@@ -15,7 +15,7 @@ use std::ops::Deref;
 use view::{Known, Mark, Missing};
 use workload::{TIME, Workload, plain_kernel_name};
 
-/// What is known of one kernel from its dispatches.
+/// Facts about one kernel from its dispatches.
 pub struct WorkloadEvidence<'a> {
     numbers: KernelNumbers<'a>,
     /// Name, without what profilers add.
@@ -24,12 +24,12 @@ pub struct WorkloadEvidence<'a> {
     pub time: Value,
     /// Percent of the time of all selected dispatches.
     pub time_percent: Value,
-    /// The same kernel in the recording that is compared with.
+    /// The same kernel in the base recording of a comparison.
     pub baseline: Option<&'a WorkloadEvidence<'a>>,
     roof: OnceCell<Roof>,
 }
 
-/// What is asked of the numbers is asked of the evidence.
+/// Methods of the numbers are available on the evidence.
 impl<'a> Deref for WorkloadEvidence<'a> {
     type Target = KernelNumbers<'a>;
 
@@ -68,30 +68,30 @@ impl<'a> WorkloadEvidence<'a> {
             .collect()
     }
 
-    /// Percent of a metric's peak; `None` where there is no peak.
+    /// Percent of a metric's peak; `None` if the metric has no peak.
     pub fn percent_of_peak(&self, metric: &str) -> Option<Result<Known, Missing>> {
         let value = self.evaluation.percent_of_peak(metric)?;
         let trust = self.trust(metric, &value);
         Some(value.map(|value| Known { value, trust }))
     }
 
-    /// A time of this recording, ns, or a part of one that nothing but time is needed for.
+    /// A time of this recording, ns, or a share that depends only on times.
     pub fn timed(&self, value: f64) -> Known {
         Known { value, trust: self.workload.marks.as_ref().map(|marks| marks.of(TIME)) }
     }
 
-    /// How far its times can be trusted; none where they were measured.
+    /// Confidence of its times; `None` if they were measured.
     pub fn time_trust(&self) -> Option<Mark> {
         self.timed(*self.time.as_ref().ok()?).trust
     }
 
-    /// How far the percentage of the time can be trusted; none where it was measured, and where the kernel is all there is.
+    /// Confidence of the percentage of the time; `None` if it was measured, or if this is the only kernel.
     pub fn time_percent_trust(&self) -> Option<Mark> {
         let percent = self.time_percent.as_ref().ok().filter(|percent| **percent < 100.0)?;
         self.timed(*percent).trust
     }
 
-    /// What the HIP runtime launches it for, if it is no kernel of the program.
+    /// Purpose for which the HIP runtime launches it; `None` for a kernel of the program.
     pub fn runtime(&self) -> Option<RuntimeKernel> {
         RuntimeKernel::by_name(self.kernel)
     }
@@ -111,18 +111,18 @@ impl<'a> WorkloadEvidence<'a> {
         self.evaluation.rows().len()
     }
 
-    /// Where the kernel stands below the machine's ceilings.
+    /// Position of the kernel below the machine's ceilings.
     pub fn roof(&self) -> &Roof {
         self.roof.get_or_init(|| Roof::of(&self.numbers))
     }
 
-    /// What the kernel would save without a limit; none where that was not simulated.
+    /// Saving of the kernel without a limit; `None` if that was not simulated.
     pub fn saved_without(&self, limit: &str) -> Option<Saved> {
         let found = self.workload.predictions.iter().find(|it| it.lifted && it.name == limit)?;
         Times::of(self.workload, found, self.evaluation.rows()).map(Saved::of)
     }
 
-    /// What the kernel would save without each limit that was tried, most first.
+    /// Saving of the kernel without each simulated limit, most first.
     pub fn limits(&self) -> Vec<Limit<'a>> {
         let tried = self.workload.predictions.iter().filter(|it| it.lifted);
         let saved = tried.filter_map(|it| {
@@ -134,12 +134,12 @@ impl<'a> WorkloadEvidence<'a> {
         all
     }
 
-    /// The limit that costs most, if it costs enough to say so.
+    /// The limit that costs most, if its cost is large enough to report.
     pub fn leading_limit(&self) -> Option<Leading<'a>> {
         Leading::of(&self.limits())
     }
 
-    /// What a workgroup of the kernel asks for, as recorded.
+    /// Resources of a workgroup of the kernel, as recorded.
     pub fn resources(&self) -> Result<Resources, Missing> {
         let count = |metric: &str| self.value(metric).map(|value| value.round() as u32);
         let threads = count("dispatch.workgroup_size")?;
@@ -157,7 +157,7 @@ impl<'a> WorkloadEvidence<'a> {
     /// Size of the L2 caches together.
     pub fn l2_bytes(&self) -> Value {
         let target = self.target.ok_or(Missing::TargetFacts)?;
-        // GPUs of one die do not say how many they have.
+        // GPUs of one die do not record their number of dies.
         let dies = self.machine("num_xcd").unwrap_or(1.0).max(1.0);
         Ok(dies * f64::from(target.l2.bytes_per_xcd.value))
     }

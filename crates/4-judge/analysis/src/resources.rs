@@ -1,7 +1,7 @@
 //! Registers, memory and occupancy of one kernel, from metadata, descriptor, companion file and code.
 //!
-//! The one idea to keep in mind: metadata counts the registers used, the descriptor those allocated. A count in neither
-//! is unknown, and the occupancy names what it assumes instead.
+//! Metadata counts the registers used, the descriptor those allocated. A count in neither is unknown, and the
+//! occupancy names what it assumes instead.
 
 use arch::{Occupancy, Target};
 use codeobj::Kernel;
@@ -39,8 +39,8 @@ pub(crate) fn gather(kernel: &Kernel, target: Option<&'static Target>, insts: &[
     }
 }
 
-/// VGPRs and AGPRs used. Metadata of a target with one file for both counts them together, and often gives no number of
-/// AGPRs; the descriptor says at which register they begin, and the code which are named.
+/// VGPRs and AGPRs used. Metadata of a target with one file for both counts them together, and often gives no
+/// number of AGPRs; the descriptor says at which register they begin, and the code which are named.
 fn vector_registers(
     kernel: &Kernel,
     target: Option<&'static Target>,
@@ -61,7 +61,7 @@ fn vector_registers(
         (None, begin) => {
             let named = NamedRegisters::of(insts);
             match begin {
-                // The count is that of the VGPRs alone.
+                // The count covers the VGPRs alone.
                 Some(begin) if total <= begin => (total, named.agprs),
                 Some(begin) if named.vgprs <= begin => (begin, total - begin),
                 // No descriptor, or one whose AGPRs begin among the VGPRs the code names.
@@ -82,7 +82,7 @@ pub struct NamedRegisters {
 }
 
 impl NamedRegisters {
-    /// Of some instructions.
+    /// Register counts named by some instructions.
     pub fn of(insts: &[Inst]) -> Self {
         let mut named = NamedRegisters::default();
         for inst in insts {

@@ -1,7 +1,7 @@
-//! Where a kernel stands below the ceilings of the machine, and which ceiling stops it.
+//! Position of a kernel below the ceilings of the machine, and the ceiling that limits it.
 //!
-//! The one idea to keep in mind: every ceiling gives the least time a kernel's bytes or operations need. The longest of
-//! these is the nearest roof; what the kernel takes beyond it is time no ceiling asks for.
+//! Every ceiling gives the minimum time for a kernel's bytes or operations. The longest of these times is the
+//! nearest roof; the kernel's time beyond it is not explained by any ceiling.
 
 mod at_most;
 pub(crate) mod ceilings;
@@ -20,7 +20,7 @@ use ceilings::{Both, DRAWN_ONLY, LEVELS, LOOKUPS, RATES, Unit};
 use metrics::Value;
 use view::{CeilingBasis, Known, Mark, Missing};
 
-/// Operation counts by type; those the GPU does not have are not asked for.
+/// Operation counts by type; those the GPU does not have are not requested.
 const FLOPS: &[&str] = &[
     "compute.f6f4_ops",
     "compute.f8_ops",
@@ -35,19 +35,19 @@ const FLOPS: &[&str] = &[
 pub struct Share {
     /// Name of the ceiling: `HBM`, `vector f32`.
     pub name: &'static str,
-    /// What it is a ceiling of.
+    /// Resource that it limits.
     pub resource: Resource,
-    /// What the kernel reaches, in the ceiling's unit.
+    /// Rate of the kernel, in the ceiling's unit.
     pub rate: Value,
     /// The ceiling.
     pub ceiling: f64,
     /// Unit of both.
     pub unit: &'static str,
-    /// What the ceiling rests on.
+    /// Source of the ceiling.
     pub basis: CeilingBasis,
     /// The ceiling of the data sheet, where `ceiling` was measured and both are known.
     pub data_sheet: Option<f64>,
-    /// How far the rate can be trusted; none where it was measured.
+    /// Confidence of the rate; `None` if it was measured.
     pub trust: Option<Mark>,
 }
 
@@ -70,14 +70,14 @@ impl Share {
         self.known_part().map(|part| part.value)
     }
 
-    /// The same with how far it can be trusted.
+    /// The reached share with its confidence.
     pub fn known_part(&self) -> Option<Known> {
         let rate = self.rate.as_ref().ok()?;
         Some(Known { value: rate / self.ceiling, trust: self.trust })
     }
 }
 
-/// How much of each ceiling some dispatches reach.
+/// Shares of the ceilings that some dispatches reach.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reached {
     /// Levels of memory, farthest first.
@@ -86,7 +86,7 @@ pub struct Reached {
     pub lookups: Option<Share>,
     /// Types the vector and matrix units compute with.
     pub rates: Vec<Share>,
-    /// Why the kernel's part of a ceiling is not known, of each such ceiling.
+    /// Ceilings of which the kernel's share is unknown, with the reason.
     unknown: Vec<(&'static str, Missing)>,
 }
 
@@ -143,7 +143,7 @@ impl Reached {
         self.levels.iter().filter(|level| level.name != DRAWN_ONLY).chain(&self.lookups)
     }
 
-    /// The nearest roof's part. What exceeds every ceiling is counted wrongly and is no roof.
+    /// Share of the nearest roof. A value above every ceiling is a counting error and is skipped.
     fn nearest(&self) -> Option<f64> {
         let units = [Unit::Vector, Unit::Matrix].into_iter().filter_map(|unit| self.unit_part(unit));
         let parts = self.judging().filter_map(Share::part).chain(units);
@@ -154,27 +154,27 @@ impl Reached {
 /// A kernel below all ceilings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Roof {
-    /// What all its dispatches together reach.
+    /// Shares that all its dispatches together reach.
     pub all: Reached,
-    /// What its typical dispatches reach, which the verdict is about.
+    /// Shares that its typical dispatches reach; the verdict is about these.
     pub reached: Reached,
-    /// Those dispatches.
+    /// The typical dispatches.
     pub typical: Typical,
     /// Floating-point operations of a dispatch.
     pub flops: Result<Known, Missing>,
     /// Types whose operations were not recorded.
     pub flops_without: Vec<String>,
-    /// What stops the kernel; missing where nothing that was recorded says so.
+    /// Limiter of the kernel; missing if the recorded counters do not determine it.
     pub bound: Result<Bound, Missing>,
-    /// How far its numbers can be trusted; none where they were measured.
+    /// Confidence of its numbers; `None` if they were measured.
     pub bound_trust: Option<Mark>,
-    /// What else may stop it: within the noise, or by the other ceilings.
+    /// Other possible limiters: within the noise, or by the other ceilings.
     pub rivals: Vec<Rival>,
     /// Ceilings that do not stop it.
     pub excluded: Vec<&'static str>,
-    /// What was not recorded and could turn the verdict.
+    /// Unrecorded counters that could change the verdict.
     pub lacks: Vec<Lack>,
-    /// What was not recorded and cannot turn it, since other counters bound it.
+    /// Unrecorded counters that cannot change it, since other counters bound them.
     pub at_most: Vec<AtMost>,
 }
 
@@ -213,7 +213,7 @@ impl Roof {
         }
     }
 
-    /// What stops the kernel; missing too where the recording only says what does not.
+    /// Limiter of the kernel; missing also if the recording only excludes some.
     pub fn known_bound(&self) -> Result<&Bound, Missing> {
         match &self.bound {
             Ok(bound) if bound.is_known() => Ok(bound),
@@ -246,7 +246,7 @@ impl Roof {
         self.reached.nearest()
     }
 
-    /// The verdict in a sentence; what is missing is shortened.
+    /// The verdict in a sentence; the list of missing counters is shortened.
     pub fn describe(&self) -> String {
         match self.known_bound() {
             Ok(bound) => bound.describe(self.bound_trust),
@@ -257,7 +257,8 @@ impl Roof {
         }
     }
 
-    /// What stops the kernel, with what is within the noise of it: `latency or launch`; none where only what does not is known.
+    /// Limiter of the kernel and the limiters within its noise: `latency or launch`; `None` if only excluded
+    /// ones are known.
     pub fn names(&self) -> Option<String> {
         let bound = self.known_bound().ok()?;
         let noise = self.rivals.iter().find(|rival| rival.reason == RivalReason::Noise);
@@ -268,7 +269,8 @@ impl Roof {
     }
 }
 
-/// Why the part of a ceiling that a metric reaches is not known; none of what the GPU has not, or where nothing is moved or computed.
+/// Reason why the share of a ceiling that a metric reaches is unknown; `None` if the GPU lacks the resource,
+/// or if nothing is moved or computed.
 fn unknown_part<T>(
     kernel: &KernelNumbers<'_>,
     (name, metric): (&'static str, &str),
@@ -284,7 +286,8 @@ fn unknown_part<T>(
     }
 }
 
-/// Operations of a dispatch as far as they were recorded, and which types were not. A type without a matrix instruction has none.
+/// Operations of a dispatch as far as they were recorded, and which types were not. A type without a matrix
+/// instruction has none.
 fn flops(kernel: &KernelNumbers<'_>, reached: &Reached) -> (Result<Known, Missing>, Vec<String>) {
     let mut total: Option<Known> = None;
     let mut without = Vec::new();
@@ -306,7 +309,8 @@ fn flops(kernel: &KernelNumbers<'_>, reached: &Reached) -> (Result<Known, Missin
     (total.ok_or(reason), without)
 }
 
-/// Whether other counters say that there are no operations of a type, as where its only counter is that of matrix instructions.
+/// True if other counters prove that a type has zero operations, as for a type counted only by matrix
+/// instructions.
 fn proven_zero(kernel: &KernelNumbers<'_>, reached: &Reached, kind: &str) -> bool {
     let of_type: Vec<_> =
         reached.unknown.iter().filter(|(name, _)| name.rsplit(' ').next() == Some(kind)).collect();

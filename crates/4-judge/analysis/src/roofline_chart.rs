@@ -60,7 +60,8 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
     }
 }
 
-/// Keeps the levels of memory and the types asked for; of none asked for come all levels, and the types in use.
+/// Keeps the levels of memory and the types requested; of none requested come all levels, and the types in
+/// use.
 pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
     if !levels.is_empty() {
         chart.bandwidths.retain(|ceiling| levels.contains(&ceiling.name.as_str()));
@@ -82,7 +83,7 @@ pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
 const INTEGERS: [(&str, &str); 3] =
     [("i8", "compute.i8_ops"), ("i32", "compute.i32_ops"), ("i64", "compute.i64_ops")];
 
-/// Places the kernels by their integer operations, where only types of integers are asked for.
+/// Places the kernels by their integer operations, where only types of integers are requested.
 pub fn count_integers(chart: &mut RooflineChart, kernels: &[WorkloadEvidence<'_>], types: &[&str]) {
     let metric = |name: &&str| INTEGERS.iter().find(|(known, _)| known == name).map(|(_, metric)| *metric);
     let Some(metrics) = types.iter().map(metric).collect::<Option<Vec<&str>>>().filter(|it| !it.is_empty())
@@ -145,7 +146,8 @@ pub fn letter<'a>(charts: impl Iterator<Item = &'a mut RooflineChart>) {
     }
 }
 
-/// Several charts as one, with the ceilings of the last; kernels are called by the names of their recordings too.
+/// Several charts as one, with the ceilings of the last; kernels are called by the names of their recordings
+/// too.
 pub fn merge(charts: &[(&str, &RooflineChart)]) -> Option<RooflineChart> {
     let [rest @ .., (name, last)] = charts else { return None };
     let mut merged = (*last).clone();

@@ -1,10 +1,10 @@
 //! Kernels that the HIP runtime launches by itself.
 //!
-//! The one idea to keep in mind: nobody can change their code or their launch, only the calls that cause them.
+//! Users cannot change their code or their launch, only the calls that cause them.
 
 use std::sync::LazyLock;
 
-/// What the runtime launches a kernel for.
+/// Purpose of a kernel that the runtime launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeKernel {
     /// Beginning of its name.
@@ -25,7 +25,7 @@ static KNOWN: LazyLock<Vec<RuntimeKernel>> = LazyLock::new(|| {
 });
 
 impl RuntimeKernel {
-    /// The runtime's kernel of this name; none of kernels of the program.
+    /// The runtime's kernel of this name; `None` for kernels of the program.
     pub fn by_name(kernel: &str) -> Option<Self> {
         let known = KNOWN.iter().filter(|it| kernel.starts_with(it.name));
         known.max_by_key(|it| it.name.len()).copied()

@@ -1,7 +1,6 @@
 //! Addresses in workgroups of usual shapes, for kernels whose shape the code object does not tell.
 //!
-//! The one idea to keep in mind: nothing is assumed in silence. A rule that uses these names the shape with what follows
-//! from it.
+//! Every assumption is stated. A rule that uses these names the shape and its consequences.
 
 use crate::affine::Addresses;
 
@@ -9,14 +8,14 @@ use crate::affine::Addresses;
 pub struct Shaped {
     /// The shape, or several whose waves hold the same work-items: `64x1 and 256x1`.
     pub shape: &'static str,
-    /// What the memory instructions address then.
+    /// Addresses of the memory instructions with this shape.
     pub addresses: Addresses,
 }
 
 /// Shapes that kernels of two dimensions are started with.
 const USUAL: [(&str, [u32; 3]); 4] =
     [("64x1 and 256x1", [256, 1, 1]), ("32x8", [32, 8, 1]), ("16x16", [16, 16, 1]), ("8x8", [8, 8, 1])];
-/// The same for kernels that allow one wave only.
+/// Usual shapes for kernels that allow one wave only.
 const ONE_WAVE: [(&str, [u32; 3]); 3] = [("64x1", [64, 1, 1]), ("16x4", [16, 4, 1]), ("8x8", [8, 8, 1])];
 
 /// The usual shapes of workgroups of at most `max_workgroup` work-items.

@@ -1,9 +1,9 @@
-//! Where instructions are read from, and their positions in the source.
+//! Sources that instructions are read from, and positions in them.
 
 use crate::text::TextFile;
 use view::SourceLine;
 
-/// What the instructions of a kernel are read from.
+/// Source that the instructions of a kernel are read from.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
     /// The bytes of the code object, and its line table when it has debug information.

@@ -1,7 +1,7 @@
 //! An assembly file as the source of several kernels.
 //!
-//! The one idea to keep in mind: kernels of one file share its `.file` table, so the file is split once and
-//! each kernel reads only its own lines.
+//! Kernels of one file share its `.file` table, so the file is split once and each kernel reads only its own
+//! lines.
 
 use isa::{Inst, Isa};
 use std::collections::HashMap;
@@ -23,7 +23,8 @@ impl<'a> TextFile<'a> {
         TextFile { lines: text.lines().collect(), files: OnceLock::new(), definitions: OnceLock::new() }
     }
 
-    /// Lines that define macros and constants, with their positions. Names with a point are what compilers note of each function.
+    /// Lines that define macros and constants, with their positions. Names with a point are what compilers
+    /// note of each function.
     fn definitions(&self) -> &[usize] {
         self.definitions.get_or_init(|| {
             let mut in_macro = false;
@@ -68,7 +69,7 @@ const ERRORS_TOLD: usize = 20;
 /// Lines named.
 const LINES_NAMED: usize = 100;
 
-/// Names lines that cannot be read beside those told one by one.
+/// Lists unreadable lines beyond the ones reported one by one.
 fn more_lines(lines: impl ExactSizeIterator<Item = u32> + Clone) -> String {
     let count = lines.len();
     let which = view::noun_of(count, "line");

@@ -1,7 +1,7 @@
 //! Triton's part of a card: the IR, joined with the code by source line.
 //!
-//! IR and code are two compilations of one kernel; what they share is the Python line. A line of a library function counts for
-//! the line of the kernel that calls it, in both.
+//! IR and code are two compilations of one kernel; what they share is the Python line. A line of a library
+//! function counts for the line of the kernel that calls it, in both.
 
 use crate::KernelEvidence;
 use crate::ir::{TritonIr, ir_place};
@@ -188,7 +188,7 @@ impl CodeLines {
     }
 }
 
-/// Files are compared by name: the IR has it as Python does, the debug information with a folder of its own.
+/// Files are compared by file name: the IR has Python's path, the debug information a different folder.
 fn key(file: &str, line: u32) -> (String, u32) {
     (file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned(), line)
 }

@@ -1,7 +1,7 @@
 //! The counters `s_waitcnt` waits for.
 //!
-//! The one idea to keep in mind: a count is how many operations may still be running; the largest value a field
-//! holds means the counter is not waited for.
+//! A count is the number of operations that may still be outstanding; the largest value of a field disables
+//! the wait for that counter.
 
 use isa::{Inst, Operand};
 
@@ -10,7 +10,7 @@ const NO_VECTOR_WAIT: u32 = 63;
 /// Value of the LDS field that waits for nothing: a higher count cannot be encoded.
 pub const NO_LDS_WAIT: u32 = 15;
 
-/// Fields of one wait; `None` where the counter is not waited for.
+/// Fields of one wait; `None` if the counter is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wait {
     /// Vector memory.
@@ -19,7 +19,7 @@ pub struct Wait {
     pub lds: Option<u32>,
 }
 
-/// What `inst` waits for, if it is a wait.
+/// Counters that `inst` waits for, if it is a wait.
 pub fn wait(inst: &Inst) -> Option<Wait> {
     if inst.op.info().name != "s_waitcnt" {
         return None;

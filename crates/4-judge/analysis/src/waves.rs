@@ -1,6 +1,6 @@
 //! Occupancy over time of the kernels of a recording.
 //!
-//! The one idea to keep in mind: dispatches count by their time, so the mean over the parts is the mean over the kernel's time.
+//! Dispatches are weighted by their time, so the mean over the parts is the mean over the kernel's time.
 
 use crate::recorded::WorkloadEvidence;
 use metrics::Value;
@@ -11,7 +11,7 @@ use workload::Occupancy;
 /// Mark of waves in flight.
 const LEVEL: &str = "SQ_LEVEL_WAVES";
 
-/// Occupancy over time of at most `most` kernels; none where the recording has none.
+/// Occupancy over time of at most `most` kernels; `None` if the recording has none.
 pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> Option<WaveChart> {
     let first = kernels.first()?;
     let of_row: HashMap<u32, &Occupancy> = first.workload.occupancy.iter().map(|it| (it.row, it)).collect();

@@ -1,7 +1,7 @@
-//! Memory instructions of a kernel as the rules see them: width, offset, address.
+//! Memory instructions of a kernel for the rules: width, offset, address.
 //!
-//! The one idea to keep in mind: accesses that the program orders (atomic, volatile, coherent) are left out;
-//! nothing may be merged, moved or dropped there.
+//! Accesses that the program orders (atomic, volatile, coherent) are excluded; they must not be merged, moved
+//! or dropped.
 
 use analysis::KernelEvidence;
 use analysis::affine::{Access as Address, Addresses, LANES};
@@ -11,7 +11,7 @@ use view::Place;
 
 /// Widest access of a lane, `dwordx4` and `b128`.
 pub(crate) const WIDEST: u32 = 16;
-/// Most places a finding lists.
+/// Maximum number of places that a finding lists.
 const PLACES: usize = 8;
 
 /// One memory instruction.
@@ -40,8 +40,8 @@ pub(crate) fn reaches_global(evidence: &KernelEvidence<'_>, inst: &Inst, access:
     }
 }
 
-/// Whether a buffer access goes to scratch: compilers for targets without scratch instructions reach it through the
-/// resource a kernel is started with in `s[0:3]`.
+/// True if a buffer access addresses scratch: compilers for targets without scratch instructions use the
+/// resource descriptor that a kernel receives in `s[0:3]`.
 fn is_scratch(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
     let uses_scratch =
         evidence.resources.scratch_bytes.is_none_or(|bytes| bytes > 0) || evidence.resources.dynamic_stack;
@@ -55,7 +55,8 @@ fn is_scratch(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
         })
 }
 
-/// Whether four registers hold the resource of scratch: `s[0:3]` do at the start, and compilers often copy it before anything else.
+/// Whether four registers hold the resource of scratch: `s[0:3]` do at the start, and compilers often copy it
+/// before anything else.
 pub(crate) fn holds_scratch_resource(evidence: &KernelEvidence<'_>, first: u16) -> bool {
     let copies = |to: u16, from: u16| {
         let pair = |first| Operand::Reg(RegRange::new(RegFile::Sgpr, first, 2));

@@ -1,7 +1,6 @@
 //! Runs every rule on one kernel, by its code or by a recording.
 //!
-//! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
-//! severity and place.
+//! Rules do not see each other's findings; findings are sorted afterwards, by severity and place.
 
 use crate::{
     Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence,
@@ -38,8 +37,8 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
 /// Rules that compare with a base.
 const COMPARING: [&str; 1] = ["CTR005"];
 
-/// Findings of two rules that have one cause: the first, or the second where that is worse, is kept and says the other; the
-/// second's advice is better where it names the cause.
+/// Findings of two rules that have one cause: the first, or the second where that is worse, is kept and says
+/// the other; the second's advice is better where it names the cause.
 const ONE_CAUSE: [(&str, &str, bool); 5] = [
     ("RES001", "RES005", true),
     ("RES001", "TIL006", true),
@@ -48,7 +47,7 @@ const ONE_CAUSE: [(&str, &str, bool); 5] = [
     ("RES002", "RES009", false),
 ];
 
-/// Makes one finding of those that have one cause.
+/// Joins findings with a common cause into one.
 fn join_causes(findings: &mut Vec<Finding>) {
     for (kept, joined, names_cause) in ONE_CAUSE {
         let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
@@ -68,7 +67,8 @@ fn join_causes(findings: &mut Vec<Finding>) {
     }
 }
 
-/// Too few workgroups are why a kernel is bound by launch: one finding, which names the cause and says the verdict.
+/// Too few workgroups are why a kernel is bound by launch: one finding, which names the cause and says the
+/// verdict.
 fn join_launch(findings: &mut Vec<Finding>) {
     let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
     let (Some(_), Some(verdict)) = (at("LCH002"), at("CTR001")) else { return };
@@ -83,9 +83,10 @@ fn join_launch(findings: &mut Vec<Finding>) {
     }
 }
 
-/// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not recorded.
+/// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not
+/// recorded.
 pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    // Nobody can change a kernel of the runtime: what may be said of it is what changed.
+    // A user cannot change a kernel of the runtime: only a finding on a change is useful.
     let applies = |rule: &Rule| evidence.runtime().is_none() || COMPARING.contains(&rule.id);
     let (mut findings, not_checked) = outcomes(|rule| {
         let outcome = rule.recording_check().filter(|_| applies(rule))?(evidence);
@@ -138,7 +139,7 @@ pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChec
     (findings, not_checked)
 }
 
-/// What the rules that have this kind of check say, in the order of the registry.
+/// Outcomes of the rules that have this kind of check, in the order of the registry.
 fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotChecked>) {
     let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
     for rule in registry::all() {
@@ -153,12 +154,12 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
     (findings, not_checked)
 }
 
-/// Most severe first. Stable: a rule's own order stays within one severity.
+/// Sorts by severity, most severe first. Stable: a rule's own order stays within one severity.
 fn sort_by_severity(findings: &mut [Finding]) {
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
 }
 
-/// Most time lost first; where none is known, most severe first.
+/// Sorts by lost time, most first; findings without a known time by severity.
 fn sort_by_time(findings: &mut [Finding]) {
     let time = |finding: &Finding| finding.time_lost_ns.unwrap_or(-1.0);
     findings.sort_by(|a, b| {

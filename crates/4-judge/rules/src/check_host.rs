@@ -68,7 +68,7 @@ fn host_check(rule: &Rule) -> Option<RuleCheck> {
         .or_else(|| rules::jobs::CHECKS.iter().find(|(id, _)| *id == rule.id).map(|(_, check)| *check))
 }
 
-/// A verdict with what the table says of the check; nothing where the work has no use for it.
+/// A verdict with the table's text for the check; `None` if the workload does not need the check.
 fn described(judged: Judged, profile: Option<Profile>) -> Option<HostCheck> {
     let row = ROWS.iter().find(|row| row.check == judged.check)?;
     if profile.is_some_and(|it| !row.profiles.contains(&it.as_str())) {
@@ -92,7 +92,7 @@ fn described(judged: Judged, profile: Option<Profile>) -> Option<HostCheck> {
     })
 }
 
-/// Checks that are not as wanted, as findings of their rules.
+/// Failed checks, as findings of their rules.
 pub fn host_findings(checks: &[HostCheck]) -> Vec<Finding> {
     let of = |check: &HostCheck| {
         let severity = match check.verdict {

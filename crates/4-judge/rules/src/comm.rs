@@ -1,6 +1,6 @@
-//! What rules on communication judge by: outputs of tests, debug logs, topologies, copies between GPUs.
+//! Evidence of rules on communication: outputs of tests, debug logs, topologies, copies between GPUs.
 //!
-//! The one idea to keep in mind: bandwidth is judged at large sizes and latency at small ones, never by an average over both.
+//! Bandwidth is judged at large sizes and latency at small ones, never by an average over both.
 
 use fabric::Board;
 use trace::comm::{Bandwidths, CommFile, CommLog, RcclTest, Topology};

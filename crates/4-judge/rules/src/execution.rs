@@ -1,7 +1,6 @@
-//! What rules on emulated runs judge by, and what their findings have in common.
+//! Evidence of rules on emulated runs, and shared parts of their findings.
 //!
-//! The one idea to keep in mind: such a rule is about right and wrong, not about time; the two instructions that do not
-//! get along are the evidence.
+//! Such a rule judges correctness, not time; the two conflicting instructions are the evidence.
 
 use codeobj::LineTable;
 use emu::{Memory, Program};
@@ -11,12 +10,12 @@ use view::{Place, SourceLine};
 /// A load that writes the LDS instead of registers.
 pub(crate) const INTO_LDS: &str = "load into the LDS";
 
-/// What an emulated run of a kernel shows.
+/// Facts that an emulated run of a kernel shows.
 #[derive(Clone, Copy)]
 pub struct ExecutionEvidence<'a> {
     /// The kernel.
     pub program: &'a Program,
-    /// What checking it came to.
+    /// Result of the checker.
     pub checked: &'a Checked,
     /// Memory it ran in: allocations have names.
     pub memory: &'a Memory,
@@ -41,7 +40,7 @@ impl ExecutionEvidence<'_> {
         }
     }
 
-    /// Where an access stands.
+    /// Position of an access.
     pub(crate) fn place(&self, side: Side) -> Place {
         let address = self.program.address(side.index);
         let frame = self.lines.and_then(|lines| lines.frames(address).into_iter().next());
@@ -58,7 +57,7 @@ impl ExecutionEvidence<'_> {
         }
     }
 
-    /// An address of global memory: allocation and byte where it is in one.
+    /// An address of global memory, as allocation and byte if it is inside one.
     pub(crate) fn global(&self, address: u64) -> String {
         match self.memory.nearest(address) {
             Some(near) if (near.base..near.base + near.bytes).contains(&address) => {

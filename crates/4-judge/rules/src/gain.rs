@@ -1,18 +1,19 @@
-//! What a change would bring: the part of a kernel's time that the instructions it saves take.
+//! Gain of a change: the share of a kernel's time that the instructions it saves take.
 //!
-//! The one idea to keep in mind: a wave runs each instruction as often as the loops around it say, and a compute unit's
-//! paths to memory and LDS serve all its SIMDs; what is saved counts against the busiest of them.
+//! A wave runs each instruction as often as the loops around it iterate, and a compute unit's paths to memory
+//! and LDS serve all its SIMDs; savings are counted against the busiest of them.
 
 use crate::work::Work;
 use analysis::KernelEvidence;
 use isa::{Cfg, Class, Inst, Space};
 use view::Severity;
 
-/// How often a loop is taken to run, since code does not say.
+/// Assumed iterations of a loop, since code does not tell.
 const ITERATIONS: f64 = 16.0;
 /// Depth of loops from which on more of it counts no more.
 const MOST_DEPTH: u32 = 5;
-/// Cycles for which one access of a wave occupies a path that the SIMDs of a compute unit share, counted for one SIMD.
+/// Cycles for which one access of a wave occupies a path that the SIMDs of a compute unit share, counted for
+/// one SIMD.
 const PATH_CYCLES: f64 = 16.0;
 /// SIMDs that share those paths.
 const SHARED_BY: f64 = 4.0;
@@ -27,7 +28,7 @@ struct Busy {
     lds: f64,
 }
 
-/// What a wave of the kernel runs, as far as its code tells.
+/// Instructions that a wave of the kernel executes, as far as its code tells.
 pub(crate) struct Executed<'a> {
     cfg: &'a Cfg,
     insts: &'a [Inst],
@@ -71,13 +72,14 @@ impl<'a> Executed<'a> {
         }
     }
 
-    /// How often a wave runs what stands in a loop and in none inside it.
+    /// Executions per wave of code in a loop, inner loops excluded.
     pub(crate) fn times(&self, innermost: Option<u32>) -> f64 {
         let depth = innermost.map_or(0, |id| self.cfg.loops[id as usize].depth);
         ITERATIONS.powi(depth.min(MOST_DEPTH) as i32)
     }
 
-    /// Part of the kernel's time that so many cycles take for each iteration of a loop; without one, for each wave.
+    /// Share of the kernel's time that this number of cycles takes for each iteration of a loop; without a
+    /// loop, for each wave.
     pub(crate) fn cycles(&self, innermost: Option<u32>, cycles: f64) -> f64 {
         let all = self.busy.vector.max(self.busy.memory).max(self.busy.lds);
         let part = cycles * self.times(innermost);
@@ -94,7 +96,8 @@ impl<'a> Executed<'a> {
         self.cycles(innermost, cycles * SHARED_BY)
     }
 
-    /// Part of the kernel's time that a loop takes, loops inside it left out, with cycles that its instructions do not show.
+    /// Part of the kernel's time that a loop takes, loops inside it left out, with cycles that its
+    /// instructions do not show.
     pub(crate) fn loop_part(&self, id: u32, more: f64) -> f64 {
         let mut busy = Busy::default();
         for at in self.cfg.loop_own_insts(id) {

@@ -1,7 +1,7 @@
-//! What scripts and tables of AMD's guides check or set, and what of Rockhound has it.
+//! Items that scripts and tables of AMD's guides check or set, and the part of Rockhound that covers each.
 //!
-//! The one idea to keep in mind: the list is data (`data/guide-checks.tsv`), and a test looks every entry up, so a check that is renamed or
-//! dropped is missed here.
+//! The list is data (`data/guide-checks.tsv`), and a test looks every entry up, so renaming or dropping a
+//! check fails the test.
 
 use std::sync::LazyLock;
 
@@ -10,15 +10,15 @@ use std::sync::LazyLock;
 pub struct GuideCheck {
     /// Document.
     pub document: &'static str,
-    /// What it checks or sets.
+    /// Item that the document checks or sets.
     pub item: &'static str,
-    /// What has it: `check:numa-balancing`, `var:GPU_MAX_HW_QUEUES`, `rule:ENV002`, `command:triage`.
+    /// Parts that cover it: `check:numa-balancing`, `var:GPU_MAX_HW_QUEUES`, `rule:ENV002`, `command:triage`.
     pub covered: Vec<Cover>,
-    /// What differs; may be empty.
+    /// Difference; may be empty.
     pub note: &'static str,
 }
 
-/// What has a check of a document.
+/// Part of Rockhound that covers a check of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cover {
     /// A check of hosts.
@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn variables_of_the_documents() {
         let Some(folder) = testkit::shared("seeds") else { return };
-        // Names in capitals that are no variables: tile sizes, an enumeration, registers of PCI, a state of MIOpen, a shell's own.
+        // Names in capitals other than variables: tile sizes, an enumeration, registers of PCI, a state of
+        // MIOpen, a shell's own.
         let others = ["BLOCK_", "HIPBLASLT_EPILOGUE_", "ECAP_ACS", "DB_UPDATE", "NEW_VAL"];
         let mut found = BTreeSet::new();
         for (name, bytes) in testkit::files(&folder) {

@@ -1,13 +1,13 @@
-//! What rules on machines, environments and commands judge by, and what their verdicts have in common.
+//! Evidence of rules on machines, environments and commands, and shared parts of their verdicts.
 //!
-//! The one idea to keep in mind: what is wanted, why, and how to set it is data (`data/checks.tsv`); a rule says only what is the case.
-//! A fact that is not known gives [`HostVerdict::Unknown`].
+//! Wanted value, reason, and way to set it are data (`data/checks.tsv`); a rule states only the current
+//! value. An unknown fact gives [`HostVerdict::Unknown`].
 
 use system::command::Command;
 use system::{Environment, Fact, Machine};
 use view::{HostVerdict, Reading};
 
-/// For which work a machine is asked about.
+/// Workload that a machine is checked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// Times that can be compared.
@@ -39,29 +39,29 @@ impl Profile {
     }
 }
 
-/// What is known of a host.
+/// Facts known about a host.
 #[derive(Clone, Copy)]
 pub struct HostEvidence<'a> {
     /// The machine.
     pub machine: &'a Machine,
     /// The command that is to run on it.
     pub command: Option<&'a Command>,
-    /// For which work.
+    /// Workload.
     pub profile: Option<Profile>,
 }
 
-/// What one check came to.
+/// Result of one check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judged {
     /// Name of the check, a row of `data/checks.tsv`.
     pub check: &'static str,
     /// HostVerdict.
     pub verdict: HostVerdict,
-    /// What is the case.
+    /// Current state, as a sentence.
     pub message: String,
-    /// What was read.
+    /// Values that were read.
     pub readings: Vec<Reading>,
-    /// The command that sets it, where it is more than the table's.
+    /// The command that sets it, if it differs from the table's.
     pub set: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Judged {
         Judged { check, verdict, message: message.into(), readings: Vec::new(), set: None }
     }
 
-    /// As wanted.
+    /// The value is as wanted.
     pub(crate) fn pass(check: &'static str, message: impl Into<String>) -> Judged {
         Judged::new(check, HostVerdict::Pass, message)
     }
@@ -85,7 +85,7 @@ impl Judged {
         Judged::new(check, HostVerdict::Fail, message)
     }
 
-    /// Not read.
+    /// The value was not read.
     pub(crate) fn unknown(check: &'static str, reason: impl Into<String>) -> Judged {
         Judged::new(check, HostVerdict::Unknown, reason)
     }
@@ -118,7 +118,7 @@ impl HostEvidence<'_> {
         }
     }
 
-    /// Where the environment was read.
+    /// Source of the environment.
     pub(crate) fn environment_from(&self, name: &str) -> String {
         format!("{name} in {}", self.machine.environment.from().unwrap_or("the environment"))
     }

@@ -1,9 +1,10 @@
-//! What findings on Triton's IR have in common.
+//! Shared parts of findings on Triton's IR.
 
 use tritonir::At;
 use view::{Place, SourceLine};
 
-/// Where an operation of the IR stands, for a finding: its Python line, and the operation with its line of the IR.
+/// Position of an operation of the IR, for a finding: its Python line, and the operation with its line of the
+/// IR.
 pub(crate) fn place(at: &At) -> Place {
     let known = !at.file.is_empty() && at.source_line > 0;
     Place {

@@ -1,18 +1,19 @@
-//! Which lanes reach an instruction: all of them, but for those beyond the end of the data.
+//! Detects instructions that all lanes reach, except lanes beyond the end of the data.
 //!
-//! The one idea to keep in mind: `if (i < n)`, where `i` is a work-item's number in the grid and `n` a scalar, turns lanes off in
-//! the grid's last wave only; any other condition may leave a single lane, so nothing is said of it.
+//! `if (i < n)`, where `i` is a work-item's number in the grid and `n` a scalar, disables lanes in the grid's
+//! last wave only; any other condition may leave a single lane, so it proves nothing.
 
 use analysis::KernelEvidence;
 use isa::{Class, Inst, Operand, RegFile, RegRange};
 
-/// Instructions that are looked at before one.
+/// Number of preceding instructions that are searched.
 const WITHIN: usize = 2048;
 /// Steps from a value to what it is made of.
 const MOST_STEPS: u32 = 8;
 
-/// Whether the only conditions on the way to an instruction compare a work-item's number in the grid with a scalar, and there is
-/// one: those of branches that lead to it, and of loops around it that lanes leave at different times.
+/// True if there is a condition on the way to an instruction, and every one compares a work-item's number in
+/// the grid with a scalar. Conditions are the branches that lead to it, and the loops around it that lanes
+/// leave at different times.
 pub(crate) fn only_the_end_is_off(evidence: &KernelEvidence<'_>, at: u32) -> bool {
     let mut guards = 0;
     for before in dominating(evidence, at) {
@@ -26,7 +27,7 @@ pub(crate) fn only_the_end_is_off(evidence: &KernelEvidence<'_>, at: u32) -> boo
             {
                 guards += 1;
             }
-            // Lanes come back.
+            // Lanes are re-enabled.
             ("s_or_b64", _) => {}
             _ => return false,
         }
@@ -69,7 +70,7 @@ fn writes_exec(inst: &Inst) -> bool {
     found
 }
 
-/// The last instruction before `at` that writes the first register of a run, on the way that all take.
+/// The last instruction before `at` that writes the first register of a run, on the path common to all lanes.
 pub(crate) fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Option<u32> {
     dominating(evidence, at).find(|before| {
         let mut found = false;
@@ -80,7 +81,8 @@ pub(crate) fn written_at(evidence: &KernelEvidence<'_>, at: u32, register: RegRa
     })
 }
 
-/// The mask of lanes that left a loop holds those that it held, and those beyond the end.
+/// True if the mask of lanes that left a loop contains only its previous lanes and lanes beyond the end of
+/// the data.
 fn is_loop_end(evidence: &KernelEvidence<'_>, at: u32, left: RegRange) -> bool {
     let Some(made) = written_at(evidence, at, left) else { return false };
     let inst = &evidence.insts[made as usize];
@@ -111,7 +113,8 @@ fn is_end_check(evidence: &KernelEvidence<'_>, at: u32, mask: RegRange) -> bool 
     orders && integers && made_of(evidence, made, number, 0).is_some_and(|has_scalar| has_scalar)
 }
 
-/// Whether a vector register before `at` is a sum of a work-item's number in the workgroup and scalars, and has some of these.
+/// Whether a vector register before `at` is a sum of a work-item's number in the workgroup and scalars, and
+/// has some of these.
 fn made_of(evidence: &KernelEvidence<'_>, at: u32, register: RegRange, steps: u32) -> Option<bool> {
     let Some(made) = written_at(evidence, at, register) else {
         // What the kernel starts with.

@@ -1,28 +1,28 @@
-//! What rules on launches judge by: the GPU, the number of workgroups, and for a matrix product its tiles.
+//! Evidence of rules on launches: the GPU, the number of workgroups, and for a matrix product its tiles.
 
 use crate::Outcome;
 use arch::Model;
 use gemm::Estimate;
 
-/// How a kernel is launched, as far as it is known.
+/// Launch of a kernel, as far as it is known.
 #[derive(Clone, Copy)]
 pub struct LaunchEvidence<'a> {
     /// The GPU.
     pub model: &'static Model,
     /// Workgroups of the launch.
     pub workgroups: u64,
-    /// The matrix product with its tiles, where it is one.
+    /// The matrix product with its tiles, if the kernel computes one.
     pub gemm: Option<&'a Estimate>,
     /// The best other tiles for the product, fastest first.
     pub alternatives: &'a [Estimate],
     /// `WorkGroupMapping` of hipBLASLt or Tensile.
     pub workgroup_mapping: Option<u32>,
-    /// The kernel deals its tiles to the XCDs itself; `None` where that is not known.
+    /// The kernel deals its tiles to the XCDs itself; `None` if unknown.
     pub remaps_xcds: Option<bool>,
 }
 
-/// The number of workgroups that best share the depth of a tile, and the time expected then, microseconds; none where the launch has
-/// tiles enough, too little depth, or shares it already.
+/// The number of workgroups that best split the depth of a tile (split-K), and the time expected with it,
+/// microseconds; `None` if the launch has enough tiles, too little depth, or splits it already.
 pub(crate) fn shared_depth(evidence: &LaunchEvidence<'_>) -> Option<(u64, f64)> {
     let it = evidence.gemm?;
     let steps = it.problem.k / it.tile.k.max(1);

@@ -1,10 +1,10 @@
 //! Rules: evidence in, findings out; one file per rule.
 //!
-//! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
-//! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
-//! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either;
-//! those on right and wrong judge an emulated run, those on hosts a machine, its environment or a command, those on the time
-//! between kernels a timeline.
+//! A rule fires only for the reason its page states. Page, check and the arithmetic's tests of a rule are in
+//! one file under `rules/`; [`all`] is the flat list of rules; kernels that must and must not trigger each
+//! rule are in `fixtures/rules/`. A rule judges code, a recording, or either; correctness rules judge an
+//! emulated run, host rules a machine, its environment or a command, trace rules a timeline (the time between
+//! kernels).
 
 mod access;
 mod check;
@@ -54,7 +54,7 @@ use view::{Finding, Missing, Severity};
 pub struct Rule {
     /// Three letters for the subject and three digits, for example `RES003`. Never reused.
     pub id: &'static str,
-    /// What is wrong where it fires, as a phrase: "registers spilled to scratch memory".
+    /// The problem that the rule reports, as a phrase: "registers spilled to scratch memory".
     pub title: &'static str,
     /// The highest severity its findings have.
     pub severity: Severity,
@@ -84,10 +84,10 @@ pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
 
 /// Judges files on communication.
 pub type CommCheck = fn(&CommEvidence<'_>) -> Outcome;
-/// Judges one kernel by Triton's IR, and by its code where that is there.
+/// Judges one kernel by Triton's IR, and by its code if available.
 pub type IrCheck = fn(&tritonir::KernelIr, &KernelEvidence<'_>) -> Outcome;
 
-/// What a rule judges by.
+/// Evidence that a rule judges.
 #[derive(Clone, Copy)]
 pub enum Check {
     /// The code object or assembly text.
@@ -100,7 +100,7 @@ pub enum Check {
     Execution(ExecutionCheck),
     /// Facts of a machine, an environment or a command line.
     Host(HostCheck),
-    /// A timeline, or those of all ranks.
+    /// A timeline, or the timelines of all ranks.
     Trace(TraceCheck),
     /// Files on communication: tests, logs, topologies.
     Comm(CommCheck),
@@ -108,7 +108,7 @@ pub enum Check {
     Several(&'static [Check]),
     /// Tuning databases.
     Tunings(TuningCheck),
-    /// Triton's IR; kernels without it are not of Triton, or not known to be, and nothing is said of them.
+    /// Triton's IR; kernels without it are skipped: they are not Triton's, or not known to be.
     Ir(IrCheck),
     /// Triton's IR, and the code of kernels without it; one page, two checks.
     IrOrCode(IrCheck, CodeCheck),
@@ -116,14 +116,14 @@ pub enum Check {
     Launch(LaunchCheck),
 }
 
-/// What a rule says about one kernel.
+/// Result of a rule for one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// The evidence is there and nothing is wrong.
     Silent,
-    /// Evidence is absent; the phrase says what is needed: "the workgroup size".
+    /// Evidence is absent; the phrase names the missing input: "the workgroup size".
     NotChecked(String),
-    /// What is wrong, most costly first.
+    /// Problems found, most costly first.
     Findings(Vec<Finding>),
 }
 
@@ -140,7 +140,7 @@ impl Outcome {
 }
 
 impl Check {
-    /// The first of one or several checks that `wanted` takes.
+    /// The first check that `wanted` accepts.
     fn find<T>(&self, wanted: impl Fn(&Check) -> Option<T>) -> Option<T> {
         match self {
             Check::Several(all) => all.iter().find_map(wanted),

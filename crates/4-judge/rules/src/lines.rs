@@ -1,6 +1,6 @@
 //! Cache lines that one access of a wave touches, for addresses known lane by lane or up to one stride.
 //!
-//! The one idea to keep in mind: the first lane is taken to begin a line. What alignment adds is at most one line.
+//! The first lane is assumed to begin a line. Alignment adds at most one line.
 
 use analysis::affine::{Access, Addresses, LANES, Strided};
 
@@ -9,7 +9,7 @@ use analysis::affine::{Access, Addresses, LANES, Strided};
 pub(crate) struct Lines {
     /// Touched.
     pub(crate) touched: u32,
-    /// That would hold the same bytes.
+    /// Minimum number of lines that would hold the same bytes.
     pub(crate) least: u32,
     /// Bytes from the first lane to the second; with a stride, bytes for each element of it.
     pub(crate) apart: i32,
@@ -18,7 +18,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines of `line` bytes that `bytes` per lane touch; `None` where the lanes are not known.
+    /// Lines of `line` bytes that `bytes` per lane touch; `None` if the lanes are not known.
     pub(crate) fn of(
         addresses: &Addresses,
         access: &Access,
@@ -39,7 +39,7 @@ impl Lines {
         Some(lines)
     }
 
-    /// Lanes with different `steps` are taken to lie in different lines.
+    /// Lanes with different `steps` are assumed to be in different lines.
     fn count(offsets: &[i64; LANES], steps: &[i64; LANES], position: i64, bytes: u32, line: u32) -> Self {
         let lowest = offsets.iter().min().copied().unwrap_or(0);
         let (line, bytes) = (i64::from(line.max(1)), i64::from(bytes.max(1)));
@@ -69,18 +69,19 @@ impl Lines {
     }
 }
 
-/// Divides what is not negative. Sizes are powers of two but for one of three words.
+/// Divides non-negative numbers. Sizes are powers of two, except one of three words.
 fn divide(size: i64) -> impl Fn(i64) -> i64 {
     let shift = size.trailing_zeros();
     let is_power = size == 1 << shift;
     move |at| if is_power { at >> shift } else { at / size }
 }
 
-/// Different pairs among at most `N`. Lanes mostly come in order, where nothing is left to sort and neighbours are the same.
+/// Different pairs among at most `N`. Lanes mostly come in order, where nothing is left to sort and
+/// neighbours are the same.
 struct Distinct<const N: usize> {
     pairs: [(i64, i64); N],
     len: usize,
-    /// They came in order.
+    /// They arrived in order.
     sorted: bool,
 }
 

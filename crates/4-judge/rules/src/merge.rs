@@ -1,7 +1,7 @@
-//! Narrow accesses of one block that stand next to each other in memory.
+//! Narrow accesses of one block that are adjacent in memory.
 //!
-//! The one idea to keep in mind: two addresses of one group are a known number of bytes apart, whatever the
-//! unknowns are; sorting a group by position shows which accesses touch.
+//! Two addresses of one group are a known number of bytes apart, whatever the unknowns are; sorting a group
+//! by position shows which accesses are contiguous.
 
 use crate::access::{MemoryAccess, WIDEST};
 use foldhash::{HashMap, HashMapExt};
@@ -12,7 +12,7 @@ pub(crate) struct Run {
     pub(crate) insts: Vec<u32>,
     /// Bytes per lane of each.
     pub(crate) bytes: Vec<u32>,
-    /// How many accesses of up to 16 bytes move the same.
+    /// Number of accesses of up to 16 bytes that move the same data.
     pub(crate) needed: u32,
 }
 
@@ -23,7 +23,7 @@ impl Run {
     }
 }
 
-/// Accesses of 16, 12, 8, 4, 2 and 1 bytes that move so many bytes and none beyond them.
+/// Number of accesses of 16, 12, 8, 4, 2 and 1 bytes that move exactly this many bytes.
 fn accesses_for(bytes: u32) -> u32 {
     let dwords = u32::from(bytes % WIDEST >= 4);
     bytes / WIDEST + dwords + (bytes % 4).count_ones()

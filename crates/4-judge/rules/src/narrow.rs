@@ -1,7 +1,7 @@
 //! Vector memory accesses that move fewer than 16 bytes per lane though their addresses allow more.
 //!
-//! The one idea to keep in mind: three proofs, tried in this order: adjacent bytes of one lane in one block,
-//! contiguous lanes, contiguous iterations.
+//! Three proofs, tried in this order: adjacent bytes of one lane in one block, contiguous lanes, contiguous
+//! iterations.
 
 use crate::access::{MemoryAccess, WIDEST, is_global, lanes_are_contiguous, memory_access};
 use crate::merge::{self, Run};
@@ -10,13 +10,14 @@ use analysis::affine::{Addresses, Step};
 use isa::{Access, Class};
 use std::collections::{BTreeMap, HashSet};
 
-/// Widest access that contiguous lanes or iterations make narrow: 8 bytes reach full bandwidth with enough waves.
+/// Widest access that contiguous lanes or iterations make narrow: 8 bytes reach full bandwidth with enough
+/// waves.
 const NARROW_ALONE: u32 = 4;
 
-/// Fewest accesses of a block outside loops that are looked at.
+/// Minimum number of accesses of a block outside loops to be checked.
 const MERGED_OUTSIDE: u32 = 4;
 
-/// Why a wider access is possible.
+/// Reason why a wider access is possible.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Kind {
     /// Adjacent to others of its block.
@@ -30,12 +31,12 @@ pub(crate) enum Kind {
 /// Narrow accesses of one loop, or of the code outside loops.
 pub(crate) struct Narrow {
     pub(crate) in_loop: Option<u32>,
-    /// All accesses of the kind there.
+    /// Number of all accesses of this kind in the loop, or outside loops.
     pub(crate) all: u32,
     /// Instruction, bytes per lane, proof; those to merge first.
     pub(crate) accesses: Vec<(u32, u32, Kind)>,
     pub(crate) runs: Vec<Run>,
-    /// An access of the other kind stands between accesses that could be merged.
+    /// An access of the other kind is between accesses that could be merged.
     pub(crate) interrupted: bool,
     /// The loop has matrix instructions.
     pub(crate) has_matrix: bool,
@@ -51,8 +52,8 @@ impl Narrow {
         self.runs.iter().map(Run::saved).sum()
     }
 
-    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in and those to one
-    /// address by all lanes left out.
+    /// Accesses per iteration that wide accesses save, including contiguous lanes and iterations and
+    /// excluding accesses of all lanes to one address.
     pub(crate) fn saved_in_all(&self) -> f64 {
         let alone = self
             .accesses
@@ -71,7 +72,7 @@ impl Narrow {
         widths
     }
 
-    /// How many 16-byte accesses per iteration move the same bytes: "1", "1/4".
+    /// Number of 16-byte accesses per iteration that move the same bytes: "1", "1/4".
     pub(crate) fn needed_text(&self) -> String {
         let whole: u32 = self.runs.iter().map(|run| run.needed).sum();
         let alone: u32 = self
@@ -84,7 +85,7 @@ impl Narrow {
         format!("{number:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 
-    /// What the addresses prove.
+    /// Fact that the addresses prove.
     pub(crate) fn proof(&self) -> String {
         let count = |kind: Kind| self.accesses.iter().filter(|(_, _, k)| *k == kind).count();
         let mut parts = Vec::new();
@@ -173,14 +174,14 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
     found
 }
 
-/// An access of the opposite kind stands between the first and the last of a run.
+/// True if an access of the opposite kind is between the first and the last of a run.
 fn has_between(evidence: &KernelEvidence<'_>, run: &Run, kind: Access) -> bool {
     let opposite = if kind == Access::Load { Access::Store } else { Access::Load };
     let (Some(first), Some(last)) = (run.insts.first(), run.insts.last()) else { return false };
     evidence.insts[*first as usize..*last as usize].iter().any(|inst| is_global(evidence, inst, opposite))
 }
 
-/// Why one access by itself can be wider.
+/// Reason why one access by itself can be wider.
 fn alone(
     evidence: &KernelEvidence<'_>,
     addresses: &Addresses,
@@ -191,7 +192,7 @@ fn alone(
         return None;
     }
     let step = addresses.step(access.address, &evidence.cfg, id);
-    // An access that does not move is no stream.
+    // An access to a fixed address is not a stream.
     if step == Some(Step::Bytes(0)) {
         return None;
     }

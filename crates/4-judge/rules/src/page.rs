@@ -1,12 +1,12 @@
 //! The shape of a rule's page.
 //!
-//! The one idea to keep in mind: every page has the same five headings in the same order, so a reader knows
-//! where the reason, the evidence and the remedy stand.
+//! Every page has the same five headings in the same order, so a reader finds reason, evidence and remedy at
+//! the same place.
 
 /// Headings of a page, in order. Each is a `## ` line.
 pub const SECTIONS: [&str; 5] = ["What it does", "Why it is slow", "Evidence", "What to do", "Source"];
 
-/// Heading and body of each section of a page, in the order they stand.
+/// Heading and body of each section of a page, in page order.
 pub fn sections(page: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = page;

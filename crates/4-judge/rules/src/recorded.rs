@@ -1,7 +1,7 @@
-//! What the rules on recordings share: how lost time and parts are written.
+//! Shared parts of rules on recordings: formatting of lost time and of shares.
 //!
-//! The one idea to keep in mind: the time a finding costs is at most the time the kernel takes beyond its nearest roof,
-//! since nothing below the roof can be gained without changing the work.
+//! The time lost to a finding is at most the kernel's time beyond its nearest roof, since no time below the
+//! roof can be gained without changing the work.
 
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
@@ -10,7 +10,7 @@ use view::{Finding, Known};
 /// Part of the time below which nothing is lost.
 const NOTHING: f64 = 0.005;
 
-/// States that a finding costs `part` of the kernel's time, as time where it is known.
+/// States that a finding costs `part` of the kernel's time, in units of time if known.
 pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: impl Into<Known>) -> Finding {
     let part = part.into().map(|part| part.clamp(0.0, 1.0));
     let total = evidence.time.as_ref().ok().map(|ns| evidence.timed(*ns));
@@ -28,7 +28,7 @@ pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: impl
         .with_trust([ns, total])
 }
 
-/// As [`lost`], but no more than the kernel takes beyond its nearest roof.
+/// As [`lost`], but at most the kernel's time beyond its nearest roof.
 pub(crate) fn lost_below_roof(
     evidence: &WorkloadEvidence<'_>,
     finding: Finding,
@@ -46,8 +46,8 @@ pub(crate) fn known_bound(evidence: &WorkloadEvidence<'_>) -> Option<Known> {
     Some(Known { value, trust: roof.bound_trust })
 }
 
-/// States that a finding costs what the kernel would save without a limit, where that was simulated; otherwise as
-/// [`lost_below_roof`].
+/// States that a finding costs what the kernel would save without a limit, where that was simulated;
+/// otherwise as [`lost_below_roof`].
 pub(crate) fn lost_to(
     evidence: &WorkloadEvidence<'_>,
     finding: Finding,
@@ -57,7 +57,7 @@ pub(crate) fn lost_to(
     simulated(evidence, &finding, limit).unwrap_or_else(|| lost_below_roof(evidence, finding, part))
 }
 
-/// A finding that costs what the kernel would save without a limit; none where that was not simulated.
+/// A finding whose cost is the kernel's saving without a limit; `None` if that was not simulated.
 pub(crate) fn simulated(evidence: &WorkloadEvidence<'_>, finding: &Finding, limit: &str) -> Option<Finding> {
     let saved = evidence.saved_without(limit)?;
     let [ns, total, part] = [saved.ns, saved.base, saved.part()].map(|value| evidence.timed(value));
@@ -90,7 +90,7 @@ pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
     evidence.roof().may_wait() || matches!(evidence.roof().bound, Ok(Bound::Launch { .. }))
 }
 
-/// Part of a level's bandwidth ceiling that is reached, 0 where it is not known.
+/// Part of a level's bandwidth ceiling that is reached, 0 if unknown.
 pub(crate) fn part_of(evidence: &WorkloadEvidence<'_>, level: &str) -> Known {
     evidence.roof().level(level).and_then(Share::known_part).unwrap_or(Known::from(0.0))
 }

@@ -1,7 +1,6 @@
 //! The flat list of rules.
 //!
-//! The one idea to keep in mind: a rule exists exactly when it stands here; command line, documentation and
-//! tests all read this list.
+//! A rule exists if and only if it is in this list; command line, documentation and tests all read it.
 
 use crate::{Rule, rules};
 

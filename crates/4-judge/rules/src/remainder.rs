@@ -1,7 +1,7 @@
-//! Loops that do what another loop leaves over.
+//! Remainder loops of unrolled loops.
 //!
-//! The one idea to keep in mind: unrolled loops are followed by a short one for the last few steps, which adds to the same sums; it
-//! runs a few times, whatever the size of the problem.
+//! An unrolled loop is followed by a short one for the last few steps, which adds to the same sums; it runs a
+//! few times, whatever the size of the problem.
 
 use analysis::KernelEvidence;
 use foldhash::HashSet;
@@ -37,7 +37,7 @@ fn added_to(inst: &Inst) -> Option<RegRange> {
     is_read.then_some(*sum)
 }
 
-/// Another loop beside this one, before it in the code, adds to the same sums at least twice as much per iteration; or as much, and
+/// True if an earlier sibling loop adds to the same sums at least twice as much per iteration; or as much, if
 /// this one can be left after each part of it.
 pub(crate) fn is_remainder(evidence: &KernelEvidence<'_>, id: u32) -> bool {
     let loops = &evidence.cfg.loops;

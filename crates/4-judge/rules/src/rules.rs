@@ -1,6 +1,6 @@
 //! One module per rule.
 //!
-//! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
+//! A module gives one `RULE`; it reads evidence and no other rule's findings.
 
 pub(crate) mod alu001;
 pub(crate) mod alu002;

@@ -1,7 +1,6 @@
 //! Findings that hold for some shapes of the workgroup only.
 //!
-//! The one idea to keep in mind: where the code object does not tell the shape, every usual shape is judged, and the finding
-//! names the shapes.
+//! If the code object does not tell the shape, every usual shape is judged, and the finding names the shapes.
 
 use analysis::KernelEvidence;
 use analysis::affine::Addresses;
@@ -11,7 +10,8 @@ use view::{Finding, Severity};
 /// A finding and how bad it is, in the rule's own unit.
 pub(crate) type Weighed = (u32, Finding);
 
-/// Findings by where they are, for the shape of the kernel's workgroup or, where that is unknown, for the usual shapes.
+/// Findings by where they are, for the shape of the kernel's workgroup or, where that is unknown, for the
+/// usual shapes.
 pub(crate) fn judge<K: Ord + Copy>(
     evidence: &KernelEvidence<'_>,
     judge: impl Fn(&Addresses) -> BTreeMap<K, Weighed>,

@@ -1,7 +1,7 @@
-//! Where instructions of one kind stand, and in which loop they are paid for most often.
+//! Occurrences of one kind of instruction, and the loop that executes them most often.
 //!
-//! The one idea to keep in mind: a count over the whole kernel says little; the count per iteration of the
-//! loop that runs most often says what it costs.
+//! A count over the whole kernel does not show the cost; the count per iteration of the most executed loop
+//! does.
 
 use analysis::KernelEvidence;
 use isa::{Inst, Operand, RegFile, Space};
@@ -18,7 +18,7 @@ pub(crate) struct Sites {
     pub(crate) hottest: Option<LoopShare>,
 }
 
-/// What a loop's iteration holds of them.
+/// Occurrences in an iteration of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LoopShare {
     /// Index of the loop.
@@ -67,12 +67,12 @@ impl Sites {
         Sites::find(evidence, |inst| is_scratch_access(evidence, inst, has_buffer))
     }
 
-    /// How many there are.
+    /// Number of occurrences.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// How many stand in any loop.
+    /// Number of occurrences in loops.
     pub(crate) fn in_loops(&self) -> usize {
         self.all.iter().filter(|(_, innermost)| innermost.is_some()).count()
     }

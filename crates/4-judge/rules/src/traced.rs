@@ -1,6 +1,6 @@
-//! What rules on timelines judge by: one trace, or those of all ranks of a run.
+//! Evidence of rules on timelines: one trace, or the traces of all ranks of a run.
 //!
-//! The one idea to keep in mind: ranks do the same work, so a rule on single traces speaks once, of the rank that loses most.
+//! Ranks do the same work, so a rule on single traces reports once, for the rank that loses most.
 
 use crate::Outcome;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use view::{Finding, Known};
 pub struct TraceEvidence<'a> {
     /// A trace per rank.
     pub ranks: &'a [TimelineEvidence<'a>],
-    /// What each is called.
+    /// Names of the traces.
     pub names: Vec<String>,
     /// Collectives matched across ranks; absent for one trace.
     pub matched: Option<Ranks>,
@@ -42,7 +42,7 @@ type ProductKey = (u64, u64, u64, u64, String, &'static str);
 pub struct TunedProducts(HashMap<ProductKey, TunedProduct>);
 
 impl TunedProducts {
-    /// Those of files; rows without sizes, types or a measured time are nothing to compare with.
+    /// Products of tuning files; rows without sizes, types or a measured time are skipped.
     pub fn of(files: &[Tunings<'_>]) -> TunedProducts {
         let mut found: HashMap<ProductKey, TunedProduct> = HashMap::new();
         for file in files {
@@ -83,7 +83,7 @@ impl<'a> TraceEvidence<'a> {
         TraceEvidence { ranks, names, matched, tuned: TunedProducts::default() }
     }
 
-    /// The same with what files of tunings know.
+    /// The same with the results of tuning files.
     pub fn with_tunings(mut self, files: &[Tunings<'_>]) -> Self {
         self.tuned = TunedProducts::of(files);
         self
@@ -119,7 +119,7 @@ impl<'a> TraceEvidence<'a> {
     }
 }
 
-/// A finding that loses so many nanoseconds of a trace.
+/// A finding that loses this many nanoseconds of a trace.
 pub(crate) fn lost(finding: Finding, evidence: &TimelineEvidence<'_>, ns: i64) -> Finding {
     let share = percent(ns, evidence.total.span);
     finding

@@ -1,7 +1,6 @@
-//! What rules on tuning databases judge by, and what their findings have in common.
+//! Evidence of rules on tuning databases, and shared parts of their findings.
 //!
-//! The one idea to keep in mind: such a rule says what the library's loader does with the file, and the place is the line
-//! where somebody has to look.
+//! Such a rule states the effect of the file on the library's loader, and the place is the line to inspect.
 
 use crate::Outcome;
 use crate::recorded::duration;
@@ -31,7 +30,7 @@ pub struct TuneMachine {
 pub struct TuningEvidence<'a> {
     /// The files.
     pub files: &'a [Tunings<'a>],
-    /// Where they are to be used, if that is known.
+    /// Machine that will use them, if it is known.
     pub machine: Option<&'a TuneMachine>,
     /// Kernels that the library has, by name or index, if that is known.
     pub catalogue: Option<&'a BTreeSet<String>>,
@@ -43,12 +42,12 @@ pub(crate) fn at(file: &Tunings<'_>, line: u32) -> Place {
     Place { source, ..Place::default() }
 }
 
-/// A time in microseconds, for people.
+/// Formats a time in microseconds.
 pub(crate) fn time(us: f64) -> String {
     duration(us * 1e3)
 }
 
-/// How much longer `slow` takes: `0.75 ms per call (18 %)`.
+/// Extra time of `slow` over `fast`: `0.75 ms per call (18 %)`.
 pub(crate) fn loss(slow: f64, fast: f64) -> String {
     format!("{} per call ({:.0} %)", time(slow - fast), 100.0 * (slow - fast) / slow)
 }
@@ -71,7 +70,8 @@ pub(crate) fn has_keys(format: Format) -> bool {
     )
 }
 
-/// Rows of a file by key, in the order of their first; only keys of several rows. Entries of one record of MIOpen are one.
+/// Rows of a file by key, in the order of their first; only keys of several rows. Entries of one record of
+/// MIOpen are one.
 pub(crate) fn repeated<'f, 'a>(file: &'f Tunings<'a>) -> Vec<Vec<&'f Row<'a>>> {
     let records = matches!(file.format, Format::FindDb | Format::PerfDb);
     let mut found: HashMap<&str, usize> = HashMap::with_capacity(file.rows.len());
@@ -120,7 +120,7 @@ pub(crate) fn peak(row: &Row<'_>) -> Option<(f64, &'static Model)> {
     let rates = models.filter_map(|model| Some((model.peak_tera_ops(Unit::Matrix, element)?, model)));
     let rates: Vec<_> = rates.collect();
     rates.iter().find(|(_, model)| own(model)).copied().or_else(|| {
-        // A part of a GPU is no faster than the whole.
+        // A partition of a GPU is not faster than the whole.
         rates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))
     })
 }

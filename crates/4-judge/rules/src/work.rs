@@ -1,7 +1,7 @@
-//! How long instructions occupy a SIMD.
+//! Cycles that instructions occupy a SIMD.
 //!
-//! [`Work::cycles`] counts the instructions that do work: vector, matrix and LDS, without scalar bookkeeping. [`Clock`] counts
-//! the cycles in which one wave issues, without waits.
+//! [`Work::cycles`] counts the instructions that do work: vector, matrix and LDS, without scalar bookkeeping.
+//! [`Clock`] counts the cycles in which one wave issues, without waits.
 
 use analysis::KernelEvidence;
 use isa::{Class, Cost, Inst, Op};
@@ -78,7 +78,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Issues one instruction. A wave goes on while the matrix unit works.
+    /// Issues one instruction. A wave continues while the matrix unit works.
     pub(crate) fn issue(&mut self, work: &Work, inst: &Inst) {
         match inst.class() {
             Class::Wait | Class::Control => {}

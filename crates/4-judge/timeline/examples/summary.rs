@@ -1,5 +1,5 @@
-//! Reads a trace, gathers its evidence, writes and reads its index, and says how long each takes: `cargo run --release -p rockhound-timeline --example
-//! summary FILE`.
+//! Reads a trace, gathers its evidence, writes and reads its index, and says how long each takes: `cargo run
+//! --release -p rockhound-timeline --example summary FILE`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "an example reads files and prints")]
 
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! A value for each name of a timeline.
 //!
-//! The one idea to keep in mind: names are small numbers, so that millions of spans are summed by name without hashing one.
+//! Names are small numbers, so that millions of spans are summed by name without hashing one.
 
 use trace::{Name, Timeline};
 
@@ -10,14 +10,14 @@ pub(crate) struct ByName<T> {
 }
 
 impl<T> ByName<T> {
-    /// None met yet.
+    /// Creates an empty table.
     pub(crate) fn of(timeline: &Timeline) -> Self {
         ByName { values: (0..timeline.names.len()).map(|_| None).collect() }
     }
 
-    /// The value of a name, made where it is met first.
+    /// The value of a name, created on first use.
     pub(crate) fn get(&mut self, name: Name, make: impl FnOnce() -> T) -> &mut T {
-        // A timeline has the empty string at least; a number of no name stands for it.
+        // A timeline has at least the empty string; numbers without a name use its slot.
         let at = Some(name.0 as usize).filter(|at| *at < self.values.len()).unwrap_or(0);
         self.values[at].get_or_insert_with(make)
     }

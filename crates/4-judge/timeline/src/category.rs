@@ -1,4 +1,4 @@
-//! What a kernel does, from its name.
+//! Category of a kernel, derived from its name.
 
 use std::sync::OnceLock;
 
@@ -23,8 +23,8 @@ fn rows() -> &'static [(&'static str, Vec<&'static str>)] {
     })
 }
 
-/// Category of a kernel: `gemm`, `attention`, `convolution`, `norm`, `element-wise`, …; the operator that launched it tells
-/// convolutions whose kernels are matrix products.
+/// Category of a kernel: `gemm`, `attention`, `convolution`, `norm`, `element-wise`, …; the operator that
+/// launched it tells convolutions whose kernels are matrix products.
 pub fn category(kernel: &str, operator: Option<&str>) -> &'static str {
     let lower = kernel.to_ascii_lowercase();
     let found = rows().iter().find(|(_, words)| words.iter().any(|word| lower.contains(word)));

@@ -1,7 +1,7 @@
 //! Collectives: bandwidth of each, and who waits for whom across ranks.
 //!
-//! The one idea to keep in mind: clocks of ranks differ, durations do not. All ranks leave a collective together, so the one that
-//! spends least time in it came last.
+//! Clocks of ranks differ, durations do not. All ranks leave a collective together, so the one that spends
+//! least time in it came last.
 
 use crate::category::{COMMUNICATION, category};
 use crate::kernels::Durations;
@@ -11,7 +11,7 @@ use trace::{GpuKind, Name, Timeline};
 /// Collectives of one kind and size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CollectiveSum {
-    /// As the trace names it: `allreduce`.
+    /// Operation as named in the trace: `allreduce`.
     pub operation: String,
     /// Bytes of one rank's buffer; of gathering kinds, of all ranks' together.
     pub bytes: Option<u64>,
@@ -26,7 +26,7 @@ pub struct CollectiveSum {
 }
 
 impl CollectiveSum {
-    /// Bus bandwidth of the fastest, GB/s: the others wait for ranks that come late.
+    /// Bus bandwidth of the fastest rank, GB/s: the others wait for late ranks.
     pub fn bus_gb_per_s(&self) -> Option<f64> {
         let bytes = self.bytes? as f64;
         (self.durations.min > 0).then(|| bytes / self.durations.min as f64 * self.factor.unwrap_or(1.0))
@@ -84,24 +84,25 @@ pub struct RankTime {
     pub matched: u64,
     /// Time in them, ns.
     pub communicating: i64,
-    /// Of it, waiting for ranks that came later, ns.
+    /// Part of it spent waiting for ranks that came later, ns.
     pub waiting: i64,
-    /// Collectives in which it came last.
+    /// Collectives in which it arrived last.
     pub last: u64,
 }
 
-/// Who waits for whom.
+/// Ranks that wait, and the ranks they wait for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ranks {
     /// A row per timeline.
     pub ranks: Vec<RankTime>,
     /// Collectives that only some timelines have, and why they are not matched.
     pub unmatched: u64,
-    /// Median difference of the ends of matched collectives to those of the first timeline, ns: how far clocks differ.
+    /// Clock skew: median difference between the ends of matched collectives and their ends in the first
+    /// timeline, ns.
     pub skew: Vec<Option<i64>>,
 }
 
-/// Matches the collectives of several ranks: those of one kind, group and size, in their order.
+/// Matches the collectives of several ranks in order, by kind, group and size.
 pub fn match_ranks(timelines: &[&Timeline]) -> Ranks {
     type Key = (String, u64, u64, String, String);
     let mut by_key: BTreeMap<Key, Vec<Vec<usize>>> = BTreeMap::new();

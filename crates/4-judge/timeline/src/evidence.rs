@@ -12,7 +12,7 @@ use crate::streams::{CopySum, StreamTime, copies, streams};
 use arch::Model;
 use trace::{GpuKind, Timeline};
 
-/// What a timeline shows.
+/// Facts derived from a timeline.
 pub struct TimelineEvidence<'a> {
     /// The timeline.
     pub timeline: &'a Timeline,
@@ -22,11 +22,12 @@ pub struct TimelineEvidence<'a> {
     pub overviews: Vec<Overview>,
     /// All GPUs together.
     pub total: Overview,
-    /// The same without what was launched before the trace began; absent where all was launched in it, or nothing says.
+    /// The total without spans launched before the trace began; absent if all were launched in it, or if the
+    /// trace does not tell.
     pub linked: Option<Overview>,
     /// Kernels launched before the trace began, and copies and fills.
     pub stale: (u64, u64),
-    /// Why GPUs were idle.
+    /// Reasons for idle time of the GPUs.
     pub idle: IdleTime,
     /// Kernels, copies and fills by name.
     pub kernels: Vec<KernelSum>,
@@ -38,7 +39,7 @@ pub struct TimelineEvidence<'a> {
     pub latency: Latency,
     /// Launches of graphs.
     pub graphs: Vec<GraphLaunch>,
-    /// What was launched.
+    /// Launches and their kernels.
     pub launched: Launched,
     /// Streams.
     pub streams: Vec<StreamTime>,
@@ -100,7 +101,7 @@ impl<'a> TimelineEvidence<'a> {
         self.total.sum
     }
 
-    /// Whether most launches were captured into a graph and ran elsewhere, so that idle time says nothing.
+    /// True if most launches were captured into a graph and ran elsewhere, so that idle time is meaningless.
     pub fn is_capture(&self) -> bool {
         self.launched.calls > 20 && self.launched.without_kernel * 2 > self.launched.calls
     }
@@ -111,7 +112,8 @@ impl<'a> TimelineEvidence<'a> {
     }
 }
 
-/// The GPU that the trace names, in any words: `AMD Instinct MI300X VF`. One without a name is known by its compute units.
+/// The GPU that the trace names, in any words: `AMD Instinct MI300X VF`. One without a name is known by its
+/// compute units.
 fn model(timeline: &Timeline) -> Option<&'static Model> {
     let named = timeline.devices.iter().find_map(|device| {
         let words = device.name.split([' ', '_', '-', '(']);

@@ -1,4 +1,4 @@
-//! Matrix products with their sizes, and how near their kernels come to the GPU's peak.
+//! Matrix products with their sizes, and the share of the GPU's peak that their kernels reach.
 
 use crate::kernels::Durations;
 use crate::links::Links;
@@ -57,8 +57,8 @@ impl ProductSum {
         element(&self.product.data_type)
     }
 
-    /// The line that asks TunableOp to tune it: none where type or strides are not known, and for batches with a size of 1, which it
-    /// does not tune.
+    /// The line that asks TunableOp to tune it. `None` if type or strides are unknown, and for batches with a
+    /// size of 1, which TunableOp does not tune.
     pub fn untuned_line(&self) -> Option<String> {
         let p = &self.product;
         let element = match element(&p.data_type)? {
@@ -176,7 +176,7 @@ fn product(timeline: &Timeline, operator: &str, shapes: &Shapes) -> Option<Produ
         (Some((_, lda)), Some((_, ldb))) => Some([lda, ldb]),
         _ => None,
     };
-    // What is added stands before the factors. PyTorch gives a vector to the library as the bias of its kernel.
+    // The addend precedes the factors. PyTorch passes a vector to the library as the bias of its kernel.
     let added = first.checked_sub(1).and_then(|at| dims.get(at));
     Some(Product {
         operator: operator.to_owned(),
@@ -191,7 +191,7 @@ fn product(timeline: &Timeline, operator: &str, shapes: &Shapes) -> Option<Produ
     })
 }
 
-/// Lists of numbers within a JSON list; what is no list of numbers is empty.
+/// Lists of numbers within a JSON list; an element that is not a list of numbers gives an empty list.
 fn nested(json: &str) -> Vec<Vec<u64>> {
     let mut out = Vec::new();
     let (mut depth, mut number) = (0, None::<u64>);

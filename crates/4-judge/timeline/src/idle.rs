@@ -1,6 +1,6 @@
-//! Why a GPU was idle: what each gap between its spans waited for.
+//! Reasons for idle time: the event that each gap between the spans of a GPU waited for.
 //!
-//! The one idea to keep in mind: a gap ends with a span, and the call that launched this span says how long the host was to blame.
+//! A gap ends with a span, and the call that launched this span says how long the host was to blame.
 
 use crate::by_name::ByName;
 use crate::links::{Links, is_synchronising};
@@ -8,7 +8,7 @@ use crate::overview::Overview;
 use std::collections::{BTreeMap, HashMap};
 use trace::{HostKind, Name, Timeline};
 
-/// What a GPU waited for.
+/// Reason why a GPU was idle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
     /// The host waited for the GPU before it launched more.
@@ -17,17 +17,17 @@ pub enum Why {
     HostLate,
     /// The launch was called after the gap began, and the span had not started yet.
     Launching,
-    /// The span was queued before the gap began: dependencies and the way from one span to the next.
+    /// The span was queued before the gap began: dependencies, and the latency from one span to the next.
     Queued,
-    /// The trace does not say what launched the span.
+    /// The trace does not link the span to its launch.
     Unknown,
 }
 
 impl Why {
-    /// All, in the order of tables.
+    /// All reasons, in the order of tables.
     pub const ALL: [Why; 5] = [Why::Synchronised, Why::HostLate, Why::Launching, Why::Queued, Why::Unknown];
 
-    /// For people.
+    /// Display name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Why::Synchronised => "host waits for the GPU before it launches more",
@@ -53,7 +53,7 @@ pub struct Idle {
 /// Idle time by reason, and what the host did in it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct IdleTime {
-    /// By reason.
+    /// Idle time by reason.
     pub by_reason: BTreeMap<Why, Idle>,
     /// Calls the host waited in, ns.
     pub calls: Vec<(Name, i64, u64)>,
@@ -149,8 +149,8 @@ fn synchronising_calls(timeline: &Timeline) -> Syncs {
     out
 }
 
-/// The call in which a thread waited when a gap began, or last within it. It must have lasted beyond the gap's begin: a wait
-/// that was over before had nothing to do with the gap.
+/// The call in which a thread waited when a gap began, or last within it. It must have lasted beyond the
+/// gap's begin: a wait that was over before had nothing to do with the gap.
 fn waiting(syncs: &Syncs, timeline: &Timeline, thread: u32, start: i64, called: i64) -> Option<usize> {
     let all = syncs.get(&thread)?;
     let before = all.partition_point(|(begin, _, _)| *begin < called);
@@ -159,7 +159,7 @@ fn waiting(syncs: &Syncs, timeline: &Timeline, thread: u32, start: i64, called: 
         .rev()
         .take(8)
         .filter(|(_, end, _)| *end > start)
-        // A look at a stream that is done already is no wait.
+        // A query of a stream that has already finished does not wait.
         .find(|(_, _, row)| timeline.host.duration(*row) > 1_000 || timeline.host.start[*row] <= start)
         .map(|(_, _, row)| *row)
 }

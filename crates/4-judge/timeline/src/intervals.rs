@@ -37,7 +37,7 @@ impl Intervals {
         }
     }
 
-    /// What is in both.
+    /// Intersection of both.
     pub fn intersection(&self, other: &Intervals) -> Intervals {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut out = Vec::new();
@@ -60,13 +60,13 @@ impl Intervals {
         self.total() - self.intersection(other).total()
     }
 
-    /// Whether a moment lies in one of them.
+    /// True if one of the intervals contains the moment.
     pub fn contains(&self, time: i64) -> bool {
         let before = self.0.partition_point(|(start, _)| *start <= time);
         before.checked_sub(1).is_some_and(|at| time < self.0[at].1)
     }
 
-    /// What lies between them.
+    /// Gaps between the intervals.
     pub fn gaps(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.0.windows(2).map(|pair| (pair[0].1, pair[1].0))
     }

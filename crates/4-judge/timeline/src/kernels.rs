@@ -8,7 +8,7 @@ use trace::{GpuKind, Name, Timeline};
 /// Durations of one name.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Durations {
-    /// How many.
+    /// Number of executions.
     pub count: u64,
     /// Sum, ns.
     pub total: i64,
@@ -48,7 +48,7 @@ impl Durations {
 pub struct KernelSum {
     /// Name.
     pub name: Name,
-    /// What ran.
+    /// Kind of work.
     pub kind: GpuKind,
     /// Its durations.
     pub durations: Durations,

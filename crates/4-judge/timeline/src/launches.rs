@@ -1,4 +1,4 @@
-//! How launches reach the GPU: calls, latency, how many wait.
+//! Launch path to the GPU: calls, latency, queue depth.
 
 use crate::by_name::ByName;
 use crate::intervals::Intervals;
@@ -44,9 +44,10 @@ pub fn calls(timeline: &Timeline) -> Vec<CallTime> {
 /// Latency of launches and length of the queue.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Latency {
-    /// From the launch call's begin to the kernel's, of kernels that found the GPU idle, ns, ascending.
+    /// Latency from the launch call's begin to the kernel's, for kernels that found the GPU idle, ns,
+    /// ascending.
     pub idle: Vec<i64>,
-    /// The same of all, ns, ascending.
+    /// The same latency for all kernels, ns, ascending.
     pub all: Vec<i64>,
     /// Spans launched and not ended, at each launch: sum and greatest.
     depth_sum: u64,

@@ -1,7 +1,7 @@
-//! What a timeline shows: where the time between kernels goes.
+//! Evidence from a timeline: where the time between kernels goes.
 //!
-//! The one idea to keep in mind: [`TimelineEvidence`] is gathered once; tables and rules read it and compute nothing of the
-//! timeline themselves.
+//! [`TimelineEvidence`] is gathered once; tables and rules read it and compute nothing of the timeline
+//! themselves.
 
 mod by_name;
 pub mod category;

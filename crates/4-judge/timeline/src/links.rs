@@ -1,7 +1,7 @@
-//! Which call launched a kernel, and which operator it belongs to.
+//! Links from kernels to the calls that launched them and to the operators they belong to.
 //!
-//! The one idea to keep in mind: launch and kernel share a correlation, operator and kernel an external id; a kernel whose
-//! correlation no call of the trace has was launched before the trace began.
+//! Launch and kernel share a correlation, operator and kernel an external id; a kernel whose correlation no
+//! call of the trace has was launched before the trace began.
 
 use std::collections::HashSet;
 use trace::{Format, GpuKind, HostKind, Timeline};
@@ -20,7 +20,8 @@ pub struct Links {
     pub has_launches: bool,
     /// Whether the trace has operators.
     pub has_operators: bool,
-    /// Whether the tool records the launch of every span, so that one without was launched before the trace began.
+    /// Whether the tool records the launch of every span, so that one without was launched before the trace
+    /// began.
     records_all: bool,
 }
 
@@ -107,12 +108,12 @@ pub fn is_synchronising(call: &str) -> bool {
         || matches!(call, "hipMemcpy" | "hipMemcpyWithStream" | "hipMemcpyDtoH" | "hipFree")
 }
 
-/// What was launched and never ran within the trace.
+/// Launches whose kernels did not run within the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Launched {
     /// Launch calls of kernels.
     pub calls: u64,
-    /// Of them, those without a kernel in the trace: captured into a graph, or cut off at the trace's end.
+    /// Part of them without a kernel in the trace: captured into a graph, or cut off at the trace's end.
     pub without_kernel: u64,
     /// Launches of graphs.
     pub graphs: u64,

@@ -45,7 +45,8 @@ pub fn operators(timeline: &Timeline, links: &Links) -> Vec<OperatorSum> {
     out
 }
 
-/// Time of each operator less that of the operators it calls, ns, by row; 0 of other rows.
+/// Self time of each operator (its time minus the time of the operators it calls), ns, by row; 0 for other
+/// rows.
 fn self_times(timeline: &Timeline) -> Vec<i64> {
     let host = &timeline.host;
     let mut own = vec![0; host.len()];
@@ -72,13 +73,14 @@ fn self_times(timeline: &Timeline) -> Vec<i64> {
     own
 }
 
-/// Sorts rows of a thread by start, outer ones first. Files have them in this order, or nearly, which one pass finds.
+/// Sorts rows of a thread by start, outer ones first. Files have them in this order, or nearly, which one
+/// pass finds.
 fn in_order(timeline: &Timeline, rows: &mut [u32]) {
     let host = &timeline.host;
     rows.sort_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));
 }
 
-/// A kernel with where it comes from.
+/// A kernel with its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
     /// Kernel.
@@ -121,7 +123,7 @@ fn python_lines(timeline: &Timeline, links: &Links) -> HashMap<usize, Name> {
     let mut by_thread: Vec<Vec<u32>> = vec![Vec::new(); timeline.threads.len()];
     for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Python) {
         let name = host.name[at];
-        // Functions of the framework say nothing about where a user's program called it.
+        // Functions of the framework do not show where a user's program called it.
         let is = user.get(name, || {
             let text = names.get(name);
             text.contains(".py(") && !text.starts_with("torch/") && !text.contains("site-packages/torch/")

@@ -1,4 +1,4 @@
-//! How the GPUs' time divides: computing, communicating, copying, idle.
+//! Breakdown of the GPUs' time: computing, communicating, copying, idle.
 
 use crate::by_name::ByName;
 use crate::category::{COMMUNICATION, category};
@@ -22,22 +22,22 @@ pub struct Overview {
     pub busy: i64,
     /// Sum of durations.
     pub sum: i64,
-    /// A kernel runs that is no communication.
+    /// A kernel runs that does not communicate.
     pub computing: i64,
     /// Communication runs.
     pub communicating: i64,
-    /// Of it, while nothing else runs.
+    /// Part of it during which nothing else runs.
     pub exposed_communication: i64,
     /// Copies and fills run.
     pub copying: i64,
-    /// Of it, while nothing else runs.
+    /// Part of it during which nothing else runs.
     pub exposed_copies: i64,
     /// Intervals in which anything runs.
     pub busy_intervals: Intervals,
 }
 
 impl Overview {
-    /// Nothing runs, ns.
+    /// Idle time, ns.
     pub fn idle(&self) -> i64 {
         self.span - self.busy
     }
@@ -48,7 +48,7 @@ impl Overview {
     }
 }
 
-/// Which kernels are communication, by name.
+/// True for each name that is a communication kernel.
 pub(crate) fn communication(timeline: &Timeline) -> Vec<bool> {
     let mut known: ByName<bool> = ByName::of(timeline);
     let gpu = &timeline.gpu;
@@ -61,7 +61,7 @@ pub(crate) fn communication(timeline: &Timeline) -> Vec<bool> {
         .collect()
 }
 
-/// The time of each GPU, over the spans that `wanted` admits; GPUs by number.
+/// The time of each GPU, over the spans that `wanted` accepts; GPUs by number.
 pub fn overviews(timeline: &Timeline, wanted: &dyn Fn(usize) -> bool) -> Vec<Overview> {
     let communication = communication(timeline);
     let gpu = &timeline.gpu;
@@ -129,7 +129,7 @@ pub fn together(all: &[Overview]) -> Overview {
     out
 }
 
-/// Links and wanted spans: those that were launched within the trace.
+/// Overviews of the spans that were launched within the trace.
 pub fn linked(timeline: &Timeline, links: &Links) -> Vec<Overview> {
     overviews(timeline, &|at| !links.is_stale(at))
 }

@@ -5,25 +5,25 @@ use crate::steps::step_number;
 use std::collections::HashSet;
 use trace::{HostKind, Timeline};
 
-/// What is wanted.
+/// Filter on a timeline.
 #[derive(Default)]
 pub struct Selection<'a> {
     /// Only kernels whose name this admits.
     pub kernel: Option<&'a dyn Fn(&str) -> bool>,
     /// Only spans that begin in this range, ns of the trace's clock.
     pub time: Option<(i64, i64)>,
-    /// Only what these steps launched.
+    /// Only spans launched in these steps.
     pub steps: Vec<u64>,
 }
 
 impl Selection<'_> {
-    /// Whether everything is wanted.
+    /// Whether everything is selected.
     pub fn is_all(&self) -> bool {
         self.kernel.is_none() && self.time.is_none() && self.steps.is_empty()
     }
 }
 
-/// The part that is wanted. Steps take what was launched in them, wherever it ran.
+/// The selected part. A step includes the spans launched in it, wherever they ran.
 pub fn select(timeline: &Timeline, selection: &Selection<'_>) -> Timeline {
     if selection.is_all() {
         return timeline.clone();

@@ -21,7 +21,7 @@ pub struct Range {
     pub span: i64,
 }
 
-/// How PyTorch names the steps of a profile.
+/// Prefix of PyTorch's names for the steps of a profile.
 const STEP: &str = "ProfilerStep#";
 
 /// Number of a step by its name.

@@ -9,7 +9,7 @@ use trace::{GpuKind, Name, Queue, Timeline};
 /// One stream or queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamTime {
-    /// Which.
+    /// Stream.
     pub queue: Queue,
     /// Kernels, copies and fills.
     pub spans: u64,
@@ -19,7 +19,7 @@ pub struct StreamTime {
     pub span: i64,
     /// Something of it runs, ns.
     pub busy: i64,
-    /// Nothing of it runs within its span, and something of another stream of the GPU does, ns.
+    /// Time within its span in which it is idle and another stream of the GPU is busy, ns.
     pub others: i64,
 }
 
@@ -75,15 +75,15 @@ pub fn streams(timeline: &Timeline) -> Vec<StreamTime> {
 pub struct CopySum {
     /// Name, direction included.
     pub name: Name,
-    /// What ran.
+    /// Kind of work.
     pub kind: GpuKind,
     /// Durations.
     pub durations: Durations,
-    /// Bytes of those whose bytes the trace has.
+    /// Total bytes of the spans whose size the trace has.
     pub bytes: u64,
-    /// Time of those, ns.
+    /// Total time of those spans, ns.
     pub timed: i64,
-    /// How many those are.
+    /// Number of those spans.
     pub known: u64,
     /// Copies that the trace says moved 1 byte: some runtimes write this for any size.
     pub one_byte: u64,

@@ -2,7 +2,7 @@
 
 use crate::json::{Cursor, Stop};
 
-/// The fields of an event that are looked at. Absent ones are empty.
+/// The fields read from an event. Absent ones are empty.
 #[derive(Default)]
 pub(super) struct Event<'a> {
     pub(super) phase: u8,

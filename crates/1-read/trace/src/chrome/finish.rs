@@ -1,4 +1,5 @@
-//! What can be said once all events have passed: what spans of rocprof v1 are, grids in workgroups, what is missing.
+//! Facts known only after all events have passed: kinds of rocprof v1 spans, grids in workgroups, missing
+//! data.
 
 use super::Reader;
 use crate::error::{Error, Problem, Severity};

@@ -1,9 +1,9 @@
-//! Members of a document beside its events: devices, rank, versions.
+//! Members of a document other than its events: devices, rank, versions.
 
 use crate::json::{Cursor, Fault, Stop, Stream, unescape};
 use crate::timeline::{Device, Timeline};
 
-/// Reads one member; what is not known is skipped, and nothing of the environment a trace may hold is kept.
+/// Reads one member; unknown members are skipped, and environment variables in a trace are never kept.
 pub(super) fn member(
     timeline: &mut Timeline,
     key: &str,

@@ -1,7 +1,7 @@
-//! Chrome trace events: PyTorch's profiler (Kineto), rocprof v1, and whoever else writes them.
+//! Chrome trace events: PyTorch's profiler (Kineto), rocprof v1, and any other writer.
 //!
-//! The one idea to keep in mind: what an event is follows from its category and arguments, never from its process number, and
-//! what belongs together is found at the end, since events come in any order.
+//! The kind of an event follows from its category and arguments, never from its process number. Related
+//! events are joined at the end, since events arrive in any order.
 
 mod event;
 mod finish;
@@ -26,7 +26,7 @@ pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
     reader.finish(result)
 }
 
-/// What is collected while events pass.
+/// State collected while events pass.
 struct Reader {
     timeline: Timeline,
     /// Process, thread and row of the last event: neighbours are mostly of one thread.
@@ -38,7 +38,7 @@ struct Reader {
     shapes: HashMap<Shapes, u32>,
     counts: Vec<(u8, Vec<u8>, u64)>,
     last_count: usize,
-    /// Spans with exact times, whose process says what they are.
+    /// Spans with exact times, whose process determines their kind.
     exact: Vec<(Name, GpuSpan, HostSpan)>,
     unopened: u64,
     backwards: u64,
@@ -203,7 +203,7 @@ impl Reader {
                 let span = self.gpu_span(event, kind, start, end);
                 self.timeline.gpu.push(span);
             }
-            // The frame around everything is no work.
+            // The frame around everything is not work.
             None if event.category == b"Trace" => self.kineto = true,
             None => {
                 self.latest = self.latest.max(end);

@@ -3,7 +3,7 @@
 /// A matrix of copies, GB/s.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct BandwidthMatrix {
-    /// What was measured, as its heading says.
+    /// Name of the measurement, from its heading.
     pub title: String,
     /// Devices copied to: `GPU 00`.
     pub columns: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Transfer {
     pub ms: f64,
     /// Bytes.
     pub bytes: u64,
-    /// From, with what, to: `G0 -> G000:004 -> G1`.
+    /// Source, executor, destination: `G0 -> G000:004 -> G1`.
     pub way: String,
 }
 
@@ -59,7 +59,7 @@ pub struct Bandwidths {
 }
 
 impl Bandwidths {
-    /// Reads a file; `None` where it is of neither tool.
+    /// Reads a file; `None` if it is of neither tool.
     pub(super) fn read(text: &str) -> Option<Bandwidths> {
         let tool = text.lines().take(200).find_map(|line| {
             let line = line.trim();

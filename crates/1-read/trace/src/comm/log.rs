@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Warning {
     /// Its text.
     pub text: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Line of the first, 1-based.
     pub line: u32,
@@ -18,7 +18,7 @@ pub struct Warning {
 /// Channels by how they reach the peer.
 pub type Channels = BTreeMap<String, u64>;
 
-/// What a log says.
+/// Facts in a log.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CommLog {
     /// Lines of the library.
@@ -33,7 +33,7 @@ pub struct CommLog {
     pub ranks: u64,
     /// Communicators of ranks that were completed.
     pub completed: u64,
-    /// Connections of channels by their way: `P2P/IPC`, `SHM`, `NET/IB`.
+    /// Connections of channels by transport: `P2P/IPC`, `SHM`, `NET/IB`.
     pub connections: Channels,
     /// Channels of the communicator.
     pub channels: u64,
@@ -66,7 +66,7 @@ const CALLS: [&str; 12] = [
 ];
 
 impl CommLog {
-    /// Reads the lines of the library, wherever they stand.
+    /// Reads the lines of the library, anywhere in the text.
     pub(super) fn read(text: &str) -> CommLog {
         let mut log = CommLog::default();
         for (at, line) in text.lines().enumerate() {
@@ -81,7 +81,7 @@ impl CommLog {
                 (None, Some((head, body))) => (true, head, body),
                 (None, None) => continue,
             };
-            // A date in brackets may stand first.
+            // A date in brackets may come first.
             let head =
                 head.rsplit_once("] ").filter(|_| head.starts_with('[')).map_or(head, |(_, rest)| rest);
             let Some((host, _)) = head.trim().split_once(':') else { continue };

@@ -1,7 +1,7 @@
-//! What tools for communication print: rccl-tests, debug logs of RCCL and NCCL, topologies, TransferBench, NPKit.
+//! Output of communication tools: rccl-tests, debug logs of RCCL and NCCL, topologies, TransferBench, NPKit.
 //!
-//! The one idea to keep in mind: lines of several programs run into one file, so each reader takes the lines it knows from
-//! wherever they stand.
+//! Output of several programs is interleaved in one file, so each reader picks the lines it knows, anywhere
+//! in the text.
 
 mod bandwidth;
 mod log;

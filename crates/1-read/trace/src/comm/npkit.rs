@@ -135,7 +135,7 @@ impl NpkitDump {
             } else {
                 base_cpu.unwrap_or(0.0) + (event.time as f64 - base_gpu.unwrap_or(0.0)) * gpu_us
             };
-            // On the CPU several slots of a channel are under way at once.
+            // On the CPU several slots of a channel can be in flight at the same time.
             let slot = if cpu { event.slot } else { 0 };
             if let Some(kind) = name.strip_suffix("_ENTRY") {
                 self.unpaired +=

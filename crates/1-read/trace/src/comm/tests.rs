@@ -1,4 +1,4 @@
-//! Output of rccl-tests (`all_reduce_perf` and its kin).
+//! Output of rccl-tests (`all_reduce_perf` and similar).
 
 /// One measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -7,9 +7,9 @@ pub struct Measured {
     pub time_us: f64,
     /// Bytes by time, GB/s.
     pub algorithm: f64,
-    /// What links carry, GB/s.
+    /// Bus bandwidth: the rate over the links, GB/s.
     pub bus: f64,
-    /// Wrong values; absent where they were not checked.
+    /// Wrong values; absent if they were not checked.
     pub wrong: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ pub struct TestRow {
     pub operation: String,
     /// Root; -1 for none.
     pub root: i64,
-    /// With a buffer of its own for the result.
+    /// With a separate buffer for the result.
     pub out_of_place: Measured,
     /// With the result in the input's buffer.
     pub in_place: Option<Measured>,
@@ -60,7 +60,7 @@ pub struct RcclTest {
 }
 
 impl RcclTest {
-    /// Reads the lines of a run; `None` where there is neither header nor row.
+    /// Reads the lines of a run; `None` without header and rows.
     pub(super) fn read(text: &str) -> Option<RcclTest> {
         let mut test = RcclTest::default();
         let mut header = false;
@@ -118,12 +118,12 @@ impl RcclTest {
         self.ranks.push((host, process, gpu));
     }
 
-    /// Ranks; by the device lines, or 0 where there is none.
+    /// Number of ranks, from the device lines; 0 without such lines.
     pub fn rank_count(&self) -> u64 {
         self.ranks.len() as u64
     }
 
-    /// The collective that factor, operation and root leave; `None` where several do.
+    /// The collective that factor, operation and root leave; `None` if several do.
     fn infer(&self) -> Option<&'static str> {
         let last = self.rows.last()?;
         let ranks = self.rank_count() as f64;
@@ -169,7 +169,7 @@ impl RcclTest {
         })
     }
 
-    /// Wrong values; absent where none were counted.
+    /// Wrong values; absent if none were counted.
     pub fn wrong(&self) -> Option<u64> {
         let cells = self.rows.iter().flat_map(|row| [Some(row.out_of_place), row.in_place]);
         let counted: Vec<u64> = cells.flatten().filter_map(|cell| cell.wrong).collect();

@@ -1,7 +1,7 @@
 //! Perfetto traces, as rocprofv3 and rocprof-sys write them.
 //!
-//! The one idea to keep in mind: kernels of one queue overlap without nesting, so a slice that names its own end or length has
-//! that, whatever the end events say.
+//! Kernels of one queue overlap without nesting, so the end or length that a slice states takes precedence
+//! over end events.
 
 mod packet;
 mod wire;
@@ -33,7 +33,7 @@ pub(crate) fn is_trace(head: &[u8]) -> bool {
             plausible && !inner.cut && !first.bytes().is_empty()
         }
         Some(_) => false,
-        // The first packet may be longer than what is looked at.
+        // The first packet may be longer than the examined bytes.
         None => head.first() == Some(&0x0a) && head.iter().any(|b| *b >= 0x80 || *b == 0),
     }
 }
@@ -43,7 +43,7 @@ struct Open {
     name: Name,
     event: Event,
     start: i64,
-    /// Already recorded with a length of its own.
+    /// Already recorded with an explicit length.
     done: bool,
 }
 

@@ -1,17 +1,17 @@
-//! Packets, track events, interned strings and clocks. Field numbers are those of Perfetto's `trace_packet.proto`,
-//! `track_event.proto` and their kin.
+//! Packets, track events, interned strings and clocks. Field numbers are from Perfetto's
+//! `trace_packet.proto`, `track_event.proto` and related files.
 
 use super::wire::{Field, fields};
 use crate::names::{Name, Names};
 use std::collections::HashMap;
 
-/// A packet's fields that are looked at.
+/// Fields read from a packet.
 #[derive(Default)]
 pub(super) struct Packet<'a> {
     pub(super) sequence: u64,
     pub(super) time: u64,
     pub(super) clock: Option<u64>,
-    /// Interned ids start anew.
+    /// Interning state is cleared.
     pub(super) cleared: bool,
     pub(super) event: Option<&'a [u8]>,
     pub(super) track: Option<&'a [u8]>,

@@ -30,7 +30,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The fields of a message; it ends at the first one that is not whole.
+/// The fields of a message; iteration ends at the first incomplete one.
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
     /// Whether the message ended within a field.

@@ -1,4 +1,4 @@
-//! CSV of rocprofv3, of rocprof v1 and v2, and their statistics: the header says which.
+//! CSV of rocprofv3, of rocprof v1 and v2, and their statistics, distinguished by the header.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Problem, Severity};
@@ -191,7 +191,7 @@ impl<'r> Spans<'r> {
     }
 }
 
-/// `hip_stats.csv` and its kin.
+/// `hip_stats.csv` and similar.
 fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
     let mut timeline = Timeline::new(Format::Stats);
     let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);

@@ -1,7 +1,7 @@
 //! rocprofv3 `--output-format json`.
 //!
-//! The one idea to keep in mind: records name kernels and operations by number, and the lists that say what the numbers mean
-//! may come later, so spans get their names when a process has been read whole.
+//! Records name kernels and operations by number, and the lists that say what the numbers mean may come
+//! later, so spans get their names when a process has been read whole.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Problem, Severity};
@@ -62,7 +62,7 @@ fn document(
     Ok(())
 }
 
-/// What one process recorded.
+/// Records of one process.
 #[derive(Default)]
 struct Process {
     pid: String,
@@ -76,7 +76,7 @@ struct Process {
     streams: BTreeSet<u64>,
 }
 
-/// Which list a record is from.
+/// List that a record is from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     Kernel,
@@ -364,7 +364,7 @@ fn symbol<'a>(c: &mut Cursor<'a>) -> Result<(u64, &'a [u8]), Stop> {
     Ok((id, if formatted.is_empty() { plain } else { formatted }))
 }
 
-/// An agent: its handle, whether it is a GPU, what is known of it.
+/// An agent: its handle, whether it is a GPU, and its facts.
 fn agent(c: &mut Cursor<'_>) -> Result<(u64, bool, Device), Stop> {
     let (mut id, mut kind, mut device) = (0, 0, Device::default());
     c.object(|key, c| {

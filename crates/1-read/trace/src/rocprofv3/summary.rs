@@ -1,7 +1,7 @@
 //! `rocprofv3 --summary`: a table of sums for each domain, as text.
 //!
-//! The one idea to keep in mind: the last table repeats the rows of those before it, so it is read only where it stands alone;
-//! averages are rounded, so the mean is computed of sum and calls.
+//! The last table repeats the rows of the tables before it, so it is read only if it is the only table;
+//! averages are rounded, so the mean is computed from sum and calls.
 
 use crate::error::{Error, Problem, Severity};
 use crate::timeline::{CallSum, Format, Timeline};

@@ -77,7 +77,7 @@ pub fn perfetto<E>(timeline: &Timeline, take: &mut dyn FnMut(&[u8]) -> Result<()
     take(&writer.out.0)
 }
 
-/// Tracks of streams begin here, those of threads at 1.
+/// First track id of streams; tracks of threads begin at 1.
 const STREAMS: u64 = 1 << 32;
 
 fn gpu_slice(timeline: &Timeline, at: usize) -> Slice {
@@ -157,7 +157,7 @@ impl Writer {
         let mut packet = Message::default();
         packet.number(8, unsigned(slice.start));
         packet.number(13, 2);
-        // Number 0 is no name; the empty string has it.
+        // Number 0 is the null name, used for the empty string.
         if self.known.insert(slice.name) {
             let mut entry = Message::default();
             entry.number(1, u64::from(slice.name.0) + 1);

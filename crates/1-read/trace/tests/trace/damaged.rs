@@ -1,4 +1,5 @@
-//! Damaged input: cut off at every byte, changed at random. Nothing panics, and nothing broken is read in silence.
+//! Damaged input: cut off at every byte, changed at random. Nothing panics, and nothing broken is read in
+//! silence.
 
 use trace::{Severity, Timeline};
 
@@ -150,7 +151,7 @@ fn clocks_that_go_back() {
     assert!(t.problems.iter().any(|it| it.message.contains("end before")), "{:?}", t.problems);
 }
 
-/// A file that ends early says so, or is refused; a table may end after any row.
+/// A truncated file is reported, or is refused; a table may end after any row.
 #[test]
 fn cut_off_files_say_where_they_end() {
     for (text, from) in

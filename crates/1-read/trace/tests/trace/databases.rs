@@ -1,9 +1,10 @@
-//! Databases of other versions and with other layouts: what is whole is read, what is not is named.
+//! Databases of other versions and with other layouts: complete parts are read, missing parts are named.
 
 use rusqlite::{Connection, MAIN_DB};
 use trace::{Severity, Timeline};
 
-/// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a statement.
+/// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a
+/// statement.
 const TABLES: [(&str, &str); 14] = [
     ("rocpd_metadata", "(tag, value); INSERT INTO rocpd_metadata VALUES ('schema_version', '3')"),
     (

@@ -1,10 +1,11 @@
-//! Offsets for buffers that live at different times: Triton's allocation, after Li et al., "Minimizing storage for buffers".
+//! Offsets for buffers that live at different times: Triton's allocation, after Li et al., "Minimizing
+//! storage for buffers".
 //!
-//! The steps and their order are those of the compiler, for the sum is to be the same also where it is not the smallest.
+//! Steps and their order are the compiler's, so that the sum equals the compiler's even if it is not minimal.
 
 use std::ops::Range;
 
-/// What is to be placed.
+/// A buffer to place.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) size: u64,
@@ -12,7 +13,7 @@ pub(super) struct Request {
     pub(super) alignment: u64,
 }
 
-/// More rounds than any set of buffers takes: a bound for texts that are no IR.
+/// Upper bound on rounds, above the number for any real set of buffers; protects against malformed texts.
 const MOST_ROUNDS: usize = 1000;
 
 /// Offsets in the order of the requests.
@@ -86,7 +87,7 @@ fn starts(requests: &[&Request]) -> Vec<u64> {
     offsets
 }
 
-/// For each the others it shares bytes with at the same time.
+/// For each buffer, the buffers whose bytes and live range overlap with it.
 fn clashes(requests: &[&Request], offsets: &[u64]) -> Vec<Vec<usize>> {
     let bytes = |at: usize| {
         let offset = offsets.get(at).copied().unwrap_or(0);
@@ -102,7 +103,7 @@ fn clashes(requests: &[&Request], offsets: &[u64]) -> Vec<Vec<usize>> {
     all.clone().map(of).collect()
 }
 
-/// Moves those that clash above the ones they clash with, one colour after the other.
+/// Moves clashing buffers above the ones they clash with, one colour after the other.
 fn bump(requests: &[&Request], clashes: &[Vec<usize>], offsets: &mut [u64]) {
     let mut colours: Vec<Option<usize>> = vec![None; requests.len()];
     if let Some(first) = colours.first_mut() {

@@ -1,4 +1,5 @@
-//! From where to where a buffer is live, in the numbering of Triton's allocation: operations after those of their regions.
+//! Live ranges of buffers, in the numbering of Triton's allocation: an operation follows the operations of
+//! its regions.
 
 use crate::model::{Function, Module, OpId, Source, ValueId};
 use crate::types::Type;
@@ -45,7 +46,8 @@ impl Liveness {
         let lines = self.line.get(range.clone()).unwrap_or_default();
         let first = lines.iter().copied().filter(|it| *it > 0).min().unwrap_or(own.0);
         let last = lines.iter().copied().max().unwrap_or(own.1);
-        // A loop stands at its first line; what lives to its end lives to the last line in it.
+        // The position of a loop is its first line; a buffer live to the loop's end is live to the last line
+        // in it.
         let looped =
             (0..function.ops.len()).filter(|op| self.number.get(*op) == Some(&range.end.saturating_sub(1)));
         let end = looped
@@ -114,7 +116,8 @@ fn numbers(function: &Function<'_>) -> Vec<usize> {
     number
 }
 
-/// Number of the last use of each value, of operations in the block that defines it: a use in a loop counts as the loop.
+/// Number of the last use of each value, of operations in the block that defines it: a use in a loop counts
+/// as the loop.
 fn last_uses(function: &Function<'_>, number: &[usize]) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; function.values.len()];
     for op in 0..function.ops.len() {
@@ -167,7 +170,7 @@ fn aliases(module: &Module<'_>, function: &Function<'_>, allocations: &[OpId]) -
     }
 }
 
-/// Which buffer values become which others.
+/// Copy edges between buffer values: from a value to the values it becomes.
 fn edges(function: &Function<'_>, memory: impl Fn(ValueId) -> bool) -> Vec<(ValueId, ValueId)> {
     let mut edges = Vec::new();
     let mut edge = |from: Option<ValueId>, to: Option<ValueId>| {

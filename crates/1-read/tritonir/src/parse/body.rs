@@ -17,7 +17,7 @@ pub(super) struct Body<'a> {
     pub(super) type_list: Vec<usize>,
     /// First value of a name, and how many it names.
     scope: HashMap<&'a str, (ValueId, usize)>,
-    /// What names meant outside of the region.
+    /// Shadowed names with their meaning outside of the region.
     hidden: Vec<(&'a str, Option<(ValueId, usize)>)>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Body<'a> {
         Ok(block + 1 - first_block)
     }
 
-    /// How many names were given a meaning so far, for [`Self::leave`].
+    /// Number of definitions so far, for [`Self::leave`].
     pub(super) fn entered(&self) -> usize {
         self.hidden.len()
     }
@@ -197,7 +197,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The text of one type: a name with `!` or without, and what stands in `<…>` after it.
+/// The text of one type: a name with `!` or without, and the `<…>` after it.
 pub(super) fn ty<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, ReadError> {
     let start = cursor.at;
     cursor.take("!");
@@ -208,7 +208,7 @@ pub(super) fn ty<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, ReadError> {
     Ok(cursor.slice(start, cursor.at))
 }
 
-/// What is gathered of an operation after its name.
+/// Parts of an operation after its name.
 #[derive(Default)]
 struct Tail<'a> {
     operands: Vec<Option<ValueId>>,
@@ -216,7 +216,7 @@ struct Tail<'a> {
     result_types: Vec<usize>,
     attributes: Vec<Attribute<'a>>,
     location: &'a str,
-    /// Where the text before types and regions ends.
+    /// End of the text before types and regions.
     text_end: Option<usize>,
     blocks: usize,
     /// Names a loop gives to what it carries, with the start values.
@@ -314,7 +314,7 @@ fn close<'a>(
 
 /// `%a, %b:4 = `.
 fn results<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, usize)>, ReadError> {
-    /// More results than any operation has: a bound for texts that are no IR.
+    /// Maximum number of results of an operation; protects against malformed texts.
     const MOST: usize = 4096;
     let mut results = Vec::new();
     while cursor.peek() == Some(b'%') {
@@ -492,7 +492,8 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Defines what a loop carries, as arguments of its block. The first of a `scf.for` counts; its type stands after the colon.
+    /// Defines loop-carried values as arguments of the loop's block. The first value of a `scf.for` is the
+    /// counter; its type follows the colon.
     fn carried(&mut self, tail: &Tail<'a>) {
         let counted = self.body.ops.get(self.id).is_some_and(|op| op.name == "scf.for");
         let mut defined = Vec::with_capacity(tail.carried.len());
@@ -520,7 +521,7 @@ impl<'a> Reader<'_, 'a> {
         self.body.values.get(value)?.ty
     }
 
-    /// A list of types after `:` or `->`; an arrow or `to` leads to those of results.
+    /// A list of types after `:` or `->`; types after an arrow or `to` are result types.
     fn types(&mut self, tail: &mut Tail<'a>, mut of_results: bool) -> Result<(), ReadError> {
         let mut depth = 0u32;
         loop {

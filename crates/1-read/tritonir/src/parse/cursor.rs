@@ -21,7 +21,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// What is not read yet.
+    /// Unread text.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// To the end of the line, before its `\n`.
+    /// Skips to the end of the line, before its `\n`.
     pub(super) fn skip_line(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());

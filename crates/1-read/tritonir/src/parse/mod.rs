@@ -1,7 +1,8 @@
 //! From text to [`Dump`]: finds modules, their aliases and passes.
 //!
-//! The printed form of MLIR is read, of which only what all operations have in common is relied on: an operation ends with its
-//! line, a region begins with `{` at the end of a line, types follow a colon. So operations nobody told us of are read too.
+//! The printed form of MLIR is read, of which only what all operations have in common is relied on: an
+//! operation ends with its line, a region begins with `{` at the end of a line, types follow a colon. So
+//! operations nobody told us of are read too.
 
 mod body;
 mod cursor;
@@ -15,15 +16,15 @@ use body::Body;
 use cursor::Cursor;
 use types::Interner;
 
-/// How deep regions may nest.
+/// Maximum nesting depth of regions.
 const MOST_NESTED: u32 = 64;
-/// How dumps of the compiler's passes begin.
+/// First words of a dump of a compiler pass.
 const HEADER: &str = "// -----// IR Dump ";
 
 /// Reads TTIR or TTGIR text, or a log with dumps of the compiler's passes.
 ///
 /// # Errors
-/// Where there is no module in it, or one that ends too early.
+/// Fails if the text has no module, or if a module ends too early.
 pub fn read(text: &str) -> Result<Dump<'_>, ReadError> {
     let mut cursor = Cursor { text, at: 0, line: 1 };
     let mut dump = Dump::default();
@@ -82,14 +83,14 @@ pub fn recognise(bytes: &[u8]) -> bool {
     has(HEADER) || (function && has("module")) || head.starts_with(b"tt.func ")
 }
 
-/// What is known of a module before it begins.
+/// Pass and aliases read before a module begins.
 #[derive(Default)]
 struct Pending<'a> {
     pass: Option<Pass<'a>>,
     aliases: Aliases<'a>,
 }
 
-/// `#mma = #ttg.amd_mfma<…>`. Those of locations may follow their module.
+/// `#mma = #ttg.amd_mfma<…>`. Location aliases may follow their module.
 fn alias<'a>(cursor: &mut Cursor<'a>, pending: &mut Pending<'a>, dump: &mut Dump<'a>) {
     let start = cursor.at;
     cursor.skip_line();
@@ -108,7 +109,8 @@ fn alias<'a>(cursor: &mut Cursor<'a>, pending: &mut Pending<'a>, dump: &mut Dump
     pending.aliases.insert(name, meaning);
 }
 
-/// `// -----// IR Dump Before TritonGPUCoalesce (tritongpu-coalesce) ('builtin.module' operation) //----- //`.
+/// `// -----// IR Dump Before TritonGPUCoalesce (tritongpu-coalesce) ('builtin.module' operation) //-----
+/// //`.
 fn header(line: &str) -> Option<Pass<'_>> {
     let rest = line.strip_prefix(HEADER)?;
     let (when, rest) = rest.split_once(' ')?;
@@ -163,7 +165,7 @@ fn module<'a>(cursor: &mut Cursor<'a>, pending: Pending<'a>, wrapped: bool) -> R
                 *cursor = start;
                 break;
             }
-            // A declaration that is no function: `llvm.mlir.global`.
+            // A declaration other than a function: `llvm.mlir.global`.
             _ => cursor.skip_line(),
         }
     }

@@ -27,7 +27,7 @@ impl<'a> Interner<'a> {
         index
     }
 
-    /// Index of a type that has no text of its own.
+    /// Adds a type that the text does not spell out, and returns its index.
     pub(super) fn add(&mut self, ty: Type) -> usize {
         self.types.push(ty);
         self.types.len() - 1
@@ -74,7 +74,7 @@ impl<'a> Interner<'a> {
     }
 }
 
-/// What stands in the brackets a text begins with.
+/// Text inside the brackets at the beginning.
 fn inner(text: &str) -> Option<&str> {
     text.get(1..closing(text)? - 1)
 }

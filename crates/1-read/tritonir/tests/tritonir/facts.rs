@@ -1,4 +1,4 @@
-//! All dumps of `../shared/triton-ir` against the facts beside them, which other tools computed.
+//! Compares all dumps of `../shared/triton-ir` with the fact files next to them, which other tools computed.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
-//! Entries of one of AITER's Triton configurations put into another, whose text stays as it is elsewhere.
+//! Merges entries of one of AITER's Triton configurations into another, whose text is otherwise kept
+//! verbatim.
 //!
-//! The one idea to keep in mind: the base is edited as text, so layout and whatever no reader knows stay; `M_LEQ_n` stay in rising
-//! order, then `M_GEQ_n`, and `any` stays last.
+//! The base is edited as text, so layout and unknown keys stay; `M_LEQ_n` stay in rising order, then
+//! `M_GEQ_n`, and `any` stays last.
 
 use super::{at_least, up_to};
 use crate::error::Error;
@@ -9,14 +10,14 @@ use crate::json::{Json, Member, Placed, parse};
 use crate::lines::text;
 use std::collections::HashSet;
 
-/// A piece of text in the place of some bytes of the base.
+/// Text that replaces some bytes of the base.
 struct Edit {
     start: usize,
     end: usize,
     text: String,
 }
 
-/// Both documents, while one is put into the other.
+/// Both documents during a merge.
 struct Merge<'m> {
     base: &'m str,
     other: &'m str,
@@ -26,10 +27,12 @@ struct Merge<'m> {
     edits: Vec<Edit>,
 }
 
-/// The base with the entries of `other` that it lacks, and with those that both have and for whose path `takes` is true.
+/// The base plus the entries of `other` that it lacks. An entry that both have comes from `other` if `takes`
+/// is true for its path.
 ///
 /// # Errors
-/// Texts that are no JSON objects, and paths that are an entry in one text and a group of entries in the other.
+/// Fails if a text is not a JSON object, or if a path is an entry in one text and a group of entries in the
+/// other.
 pub fn merged(base: &[u8], other: &[u8], takes: &dyn Fn(&str) -> bool) -> Result<Vec<u8>, Error> {
     let (base, other) = (text(base)?, text(other)?);
     let (own, theirs) = (parse(base)?, parse(other)?);
@@ -37,7 +40,7 @@ pub fn merged(base: &[u8], other: &[u8], takes: &dyn Fn(&str) -> bool) -> Result
     let mut merge = Merge { base, other, units, takes, edits: Vec::new() };
     merge.object(&own, &theirs, "")?;
     let mut edits = merge.edits;
-    // Insertions at one place keep their order, and stand before what replaces the entry there.
+    // Insertions at one place keep their order and precede the replacement of the entry there.
     edits.sort_by_key(|it| (it.start, it.end));
     let mut out = String::with_capacity(base.len() + other.len());
     let mut at = 0;
@@ -56,7 +59,7 @@ fn indent(text: &str, root: &Placed<'_>) -> usize {
     first.map_or(0, |member| blanks_before(text, member.span.start).map_or(0, str::len))
 }
 
-/// The blanks between the beginning of the line and a place; none where something else stands there.
+/// Indentation before `at`; `None` if anything but spaces precedes it.
 fn blanks_before(text: &str, at: usize) -> Option<&str> {
     let before = text.get(..at)?;
     let line = &before[before.rfind('\n')? + 1..];
@@ -68,13 +71,13 @@ fn is_entry(value: &Json<'_>) -> bool {
     value.object().is_some_and(|members| members.iter().all(|it| it.value.value.object().is_none()))
 }
 
-/// A key that stands twice.
+/// A duplicate key.
 fn repeated<'m>(members: &'m [Member<'_>]) -> Option<&'m str> {
     let mut seen = HashSet::new();
     members.iter().map(|it| it.key.as_ref()).find(|key| !seen.insert(*key))
 }
 
-/// Where a key belongs among others; keys that are names stay where they are.
+/// Sort rank of a key among others; keys that are names stay in place.
 fn rank(key: &str) -> (u8, u64) {
     let number = |text: Option<&str>| text.and_then(|it| it.parse().ok());
     match (number(up_to(key)), number(at_least(key))) {
@@ -126,7 +129,7 @@ impl Merge<'_> {
         Ok(())
     }
 
-    /// Puts a member before the first that has to stand behind it.
+    /// Inserts a member before the first one that must follow it.
     fn insert(&mut self, members: &[Member<'_>], own: &Placed<'_>, member: &Member<'_>) {
         let text = self.fitted(member);
         let separator = match members {

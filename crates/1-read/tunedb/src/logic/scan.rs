@@ -1,7 +1,7 @@
 //! The parts of a logic file and its table of sizes.
 //!
-//! The one idea to keep in mind: the files are written by a program in one style, so lines and their indent are enough;
-//! whatever is not in that style is refused with its line instead of being guessed at.
+//! The files are written by a program in one style, so lines and their indent are enough; text in any other
+//! style is rejected with its line number.
 
 use crate::error::Error;
 use crate::logic_parts::{Form, Size};
@@ -26,7 +26,8 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The value of a part that is one line. Blanks at its end are kept: one real file has one, and it matters.
+    /// The value of a part that is one line. Blanks at its end are kept: one real file has one, and it
+    /// matters.
     pub(crate) fn one_line(&self) -> &'a str {
         self.text.trim_end_matches(['\n', '\r']).trim_start()
     }

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::logic_parts::{Pair, Solution};
 use std::ops::Range;
 
-/// Solutions, and their keys together, beyond which a file is no logic. The largest files have some thousands of 200 keys each.
+/// Maximum number of solutions, and of their keys together; files with more are rejected. The largest files
+/// have some thousands of solutions of 200 keys each.
 const MOST_SOLUTIONS: usize = 200_000;
 const MOST_KEYS: usize = 8_000_000;
 
@@ -21,7 +22,7 @@ fn block_lines<'a>(section: &Section<'a>, text: &'a str) -> impl Iterator<Item =
     let mut at = section.start;
     let mut number = section.line;
     let body = &text[section.start..section.span.end];
-    // What stands behind the dash or key is indented as if they were blanks.
+    // Text after the dash or key is indented as if the dash or key were spaces.
     let shift = section.start - section.span.start;
     body.split_inclusive('\n').enumerate().map(move |(index, raw)| {
         let start = at;
@@ -35,7 +36,7 @@ fn block_lines<'a>(section: &Section<'a>, text: &'a str) -> impl Iterator<Item =
     })
 }
 
-/// The pairs of a map whose keys stand at `indent`.
+/// The pairs of a map whose keys are indented by `indent`.
 pub(crate) fn pairs<'a>(section: &Section<'a>, text: &'a str, indent: usize) -> Result<Vec<Pair<'a>>, Error> {
     let mut reader = Pairs::new(text);
     for line in block_lines(section, text) {
@@ -44,7 +45,7 @@ pub(crate) fn pairs<'a>(section: &Section<'a>, text: &'a str, indent: usize) -> 
     Ok(reader.finish(section.span.end).pairs)
 }
 
-/// The solutions of a list whose dashes stand at `dash` and keys at `indent`.
+/// The solutions of a list whose dashes are indented by `dash` and keys by `indent`.
 pub(crate) fn solutions<'a>(
     section: &Section<'a>,
     text: &'a str,
@@ -107,7 +108,7 @@ struct Pairs<'a> {
     pairs: Vec<Pair<'a>>,
     /// Key and begin of the value of the last pair.
     last: Option<(&'a str, usize)>,
-    /// Where the last line ends.
+    /// End of the last line.
     end: usize,
     index: Option<(Range<usize>, Option<u64>)>,
 }

@@ -9,12 +9,12 @@ pub struct MergedSize {
     pub numbers: Vec<u64>,
     /// Position of its solution in the new list.
     pub solution: usize,
-    /// Efficiency as written in the file it comes from.
+    /// Efficiency as written in the source file.
     pub efficiency: String,
 }
 
-/// Text of `base` with these solutions and sizes in the place of its own. A solution is given with the text it stands in;
-/// its text stays as it is, but for its index.
+/// Text of `base` with its solutions and sizes replaced by these. Each solution comes with its source text,
+/// which is kept verbatim except for the index.
 pub fn compose(
     base: &str,
     logic: &Logic<'_>,
@@ -27,7 +27,7 @@ pub fn compose(
     write_solutions(&mut out, logic.form, solutions);
     out.push_str(&base[first.end..second.start]);
     if sizes.is_empty() && logic.sizes.is_empty() {
-        // A file without sizes says so in its own way.
+        // A file without sizes has its own notation for that.
         out.push_str(&base[second.clone()]);
     } else {
         write_sizes(&mut out, logic.form, sizes);

@@ -1,6 +1,6 @@
 //! Damaged files: cut at every byte, and changed at random.
 //!
-//! The one idea to keep in mind: a reader may refuse, and it may report flaws, but it neither panics nor loses bytes.
+//! A reader may refuse, and it may report flaws, but it neither panics nor loses bytes.
 
 use testkit::Random;
 use tunedb::read;

@@ -1,11 +1,11 @@
-//! The files of `../shared/tuning`: each is read, and comes back byte for byte; what its notes say of it is found.
+//! Reads each file of `../shared/tuning` and writes it back byte for byte; the facts in its notes are found.
 //!
-//! The one idea to keep in mind: a row of a table is a file and what the loader's documentation says of it.
+//! A row of a table is a file and the facts that the loader's documentation states about it.
 
 use std::collections::BTreeMap;
 use tunedb::{FlawKind, Format, Tunings, read, time};
 
-/// Files that are no tuning databases.
+/// Files that are not tuning databases.
 const OTHERS: [&str; 3] = ["NOTES.md", "README.md", "spaces/"];
 
 fn files() -> Option<BTreeMap<String, Vec<u8>>> {
@@ -22,7 +22,7 @@ fn kinds(tunings: &Tunings<'_>, kind: FlawKind) -> Vec<u32> {
 #[test]
 fn every_file_is_read_and_comes_back_byte_for_byte() {
     let Some(files) = files() else { return };
-    // A cut JSON text and an AITER table of settings that are no shapes have no rows to give.
+    // A truncated JSON text and an AITER table of settings without shapes hold no rows.
     let refused = ["triton/made-truncated.autotune.json"];
     let mut formats: BTreeMap<Format, usize> = BTreeMap::new();
     for (name, bytes) in &files {
@@ -98,7 +98,7 @@ fn formats_rows_and_times() {
     ] {
         let tunings = read(name, &files[name]).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(tunings.format, format, "{name}");
-        // 0 rows stand for any number where the notes give none.
+        // 0 rows match any number if the notes give none.
         let found = tunings.rows.len();
         let any = matches!(format, Format::FindDb | Format::TensileConfig);
         assert!(any && found > 0 || found == rows, "{name}: {found} rows, not {rows}");

@@ -1,6 +1,6 @@
 //! `*_pc_sampling_host_trap.csv` and `*_pc_sampling_stochastic.csv` of rocprofv3: one line per sample.
 //!
-//! The one idea to keep in mind: an instruction is its text and source line here, since there is no address.
+//! An instruction is identified by its text and source line, since the file has no address.
 
 use super::{Collect, SampleCounts, SampledInstruction, SampledKernel, SamplingMethod, stall_reason};
 use crate::folder::Files;

@@ -1,6 +1,6 @@
-//! The dispatches that a file with samples lists, and the recording they make where there are no counters.
+//! Dispatches listed in a file with samples, and the recording made of them if no counters exist.
 //!
-//! The one idea to keep in mind: without counters there are still kernels, sizes and times.
+//! Without counters, a recording still has kernels, sizes and times.
 
 use super::{Found, NO_KERNEL};
 use crate::check;
@@ -24,7 +24,7 @@ pub(super) struct Listed {
     pub(super) sizes: [Option<f64>; 7],
 }
 
-/// What a file says beside its samples.
+/// Data of a file other than its samples.
 #[derive(Default)]
 pub(crate) struct Run {
     pub(super) dispatches: Vec<Listed>,

@@ -1,7 +1,7 @@
 //! Samples in `*results.json` of rocprofv3 and rocprof-compute.
 //!
-//! The one idea to keep in mind: such a file may hold millions of samples, so each is counted as it is read and forgotten;
-//! only names, dispatches and one count per dispatch and instruction are kept.
+//! Such a file may hold millions of samples, so each is counted as it is read and then dropped; only names,
+//! dispatches and one count per dispatch and instruction are kept.
 
 use super::dispatches::{Listed, Run};
 use super::{Collect, SampleCounts, SampledInstruction, SampledKernel, SamplingMethod, stall_reason};
@@ -55,15 +55,15 @@ pub(super) fn file(
     }
 }
 
-/// Where a sample was taken: dispatch, code object, offset in it, number of the instruction's text.
+/// Key of a sample: dispatch, code object, offset in it, number of the instruction's text.
 type Place = (u64, u64, u64, u64);
 
-/// What the file says of one process.
+/// Data of one process.
 #[derive(Default)]
 struct Process {
     samples: HashMap<Place, SampleCounts>,
     methods: [u64; 2],
-    /// Samples that do not say where they were taken.
+    /// Samples without a position.
     unplaced: u64,
     instructions: Vec<String>,
     comments: Vec<String>,
@@ -454,7 +454,7 @@ struct Part<'a>(&'a mut Process, Level);
 /// The elements of a list, each given to a function and forgotten.
 struct Each<'a, T, F>(&'a mut Process, F, PhantomData<T>);
 
-/// Which object of a process.
+/// Kind of object inside a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Process,

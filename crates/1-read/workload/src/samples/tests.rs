@@ -95,7 +95,7 @@ fn lines_of_csv_get_the_kernels_of_their_run() {
     assert_eq!(names, [("a".to_string(), 1), ("b".to_string(), 1)]);
     assert!(w.problems.iter().any(|p| p.message.contains("without a dispatch") && p.rows == 1));
 
-    // Without a trace nothing says which kernel it was; the counters of another run do not.
+    // Without a trace the kernel is unknown; the counters of another run do not tell.
     let w = read(&folder(&[("9_pc_sampling_stochastic.csv", CSV)]), &Options::default()).unwrap();
     assert_eq!((w.kernels, w.dispatches.id), (vec![NO_KERNEL.to_string()], vec![1, 2]));
     let counters = ("pmc_perf.csv", "Dispatch_ID,Kernel_Name,SQ_WAVES\n1,a,4\n2,b,4\n");

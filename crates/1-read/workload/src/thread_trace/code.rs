@@ -1,6 +1,6 @@
 //! `code.json`, its table, and `filenames.json` of a thread trace.
 //!
-//! The one idea to keep in mind: a row whose instruction starts with `;` names the kernel or function that begins there.
+//! A row whose instruction starts with `;` names the kernel or function that begins there.
 
 use crate::folder::Files;
 use crate::model::plain_kernel_name;
@@ -16,7 +16,7 @@ const HINT: &str = "the file is no output of `rocprofv3 --att`";
 
 /// An instruction and what traced waves did there.
 pub(super) struct Line {
-    /// Linker name of the kernel or function; empty where the file does not name it.
+    /// Linker name of the kernel or function; empty if the file does not name it.
     pub(super) symbol: String,
     pub(super) instruction: SampledInstruction,
     pub(super) counts: TracedCounts,
@@ -40,7 +40,7 @@ fn column(header: &str) -> Option<usize> {
     COLUMNS.iter().position(|names| names.iter().any(|name| name.eq_ignore_ascii_case(header)))
 }
 
-/// Bytes of a file, a problem where they cannot be had.
+/// Bytes of a file; reports a problem if they are unreadable.
 fn bytes<'a>(files: &Files<'a>, name: &str, problems: &mut Problems) -> Option<std::borrow::Cow<'a, [u8]>> {
     files.bytes(name).map_err(|error| problems.error(name, first_line(&error.to_string()), LEFT_OUT)).ok()
 }
@@ -51,7 +51,7 @@ fn parse(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Value
     read.map_err(|error| problems.error(name, format!("the JSON is damaged: {error}"), LEFT_OUT)).ok()
 }
 
-/// The instructions of `code.json`; none of them where nothing was traced.
+/// The instructions of `code.json`; empty if nothing was traced.
 pub(super) fn json(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Vec<Line>> {
     let document = parse(files, name, problems)?;
     let rows = match document.get("code") {
@@ -133,7 +133,7 @@ pub(super) fn csv(files: &Files<'_>, name: &str, problems: &mut Problems) -> Opt
     Some(lines(name, raw, problems))
 }
 
-/// A row as it stands.
+/// A row as parsed.
 struct Raw {
     text: Option<String>,
     source: Option<String>,
@@ -185,7 +185,7 @@ fn lines(name: &str, rows: impl Iterator<Item = Raw>, problems: &mut Problems) -
     out
 }
 
-/// What `filenames.json` says.
+/// Content of `filenames.json`.
 pub(super) struct Names {
     pub(super) target: Option<String>,
     pub(super) waves: u64,
@@ -195,7 +195,7 @@ pub(super) struct Names {
 /// GPU target and the waves: number, place and time. A wave without them is counted and has no span.
 pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Names> {
     let document = parse(files, name, problems)?;
-    // Some profilers write the name of a family, `vega`, which is no target.
+    // Some profilers write the name of a family, `vega`, which is not a target.
     let target = document.get("gfxv").and_then(Value::as_str);
     let target = target.filter(|it| it.starts_with("gfx")).map(str::to_string);
     let mut out = Names { target: target.filter(|it| !it.is_empty()), waves: 0, spans: Vec::new() };

@@ -11,7 +11,7 @@ fn folder(files: &[(&str, &str)]) -> Files {
 const CODE_FILE: &str = "ui_output_agent_9_dispatch_3/code.json";
 const TABLE_FILE: &str = "stats_ui_output_agent_9_dispatch_3.csv";
 
-/// Two functions; the columns stand in another order than in the vendor's files, and there is one more.
+/// Two functions; the columns are in another order than in the vendor's files, with one extra column.
 const CODE: &str = r#"{"version":"9","header":"Vaddr, ISA, Stall, Latency, Hit, Later, Idle, Source","code":[
  [256,"; _Z4scalePf.kd",0,0,0,"",0,""],
  [256,"s_load_dword s0, s[4:5], 0x0",0,8,2,"",0,"a.hip:3"],
@@ -105,7 +105,7 @@ fn what_is_wrong_is_said() {
     let empty =
         r#"{"code":null,"header":"ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"}"#;
     let row = |row: &str| format!("{{\"header\":\"ISA,Vaddr,Hit,Latency,Stall\",\"code\":[{row}]}}");
-    // File, severity, what is said, rows that are left.
+    // File, severity, message, remaining rows.
     for (text, severity, said, rows) in [
         (empty.to_owned(), Severity::Warning, "the thread trace of dispatch 3 is empty", 0),
         (row("[\"s_nop 0\",1,1,2]"), Severity::Warning, "instructions without text", 0),

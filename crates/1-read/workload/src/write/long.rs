@@ -1,6 +1,7 @@
-//! A workload as the folder that rocprof-compute 3.3 and newer writes: a row per dispatch and counter in one file.
+//! A workload as the folder that rocprof-compute 3.3 and newer writes: a row per dispatch and counter in one
+//! file.
 //!
-//! The one idea to keep in mind: in this form a level has its sum as a counter of its own, `SQ_LEVEL_WAVES_ACCUM`, and no companion file.
+//! In this form, the sum of a level is a separate counter, `SQ_LEVEL_WAVES_ACCUM`, without a companion file.
 
 use super::{beside, quoted, time};
 use crate::model::Counter;
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 const HEADER: &str = "GPU_ID,Dispatch_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,\
      Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name,Counter_Value\n";
 
-/// Version of `sysinfo.csv`, which is that of the tool.
+/// Version of `sysinfo.csv`, equal to the version of the tool.
 const VERSION: &str = "3";
 
 /// The files of the folder, by name.

@@ -1,7 +1,7 @@
 //! A workload as rocpd databases, the newest format of rocprofv3.
 //!
-//! The one idea to keep in mind: a database is one run of the application, so counters that were read in the run of a level counter
-//! go into one of their own. Only totals of grid and workgroup are known; they are written as the first dimension.
+//! A database is one run of the application, so counters that were read in the run of a level counter go into
+//! a separate one. Only totals of grid and workgroup are known; they are written as the first dimension.
 
 use super::long::name;
 use crate::agent;
@@ -15,7 +15,7 @@ const TABLES: &str = include_str!("../../data/rocpd-tables.tsv");
 /// The schema that is written.
 const SCHEMA: &str = "3";
 
-/// Views that add what a row refers to: those that `analyze` and the vendor's tools read.
+/// Views that resolve references of rows, as used by `analyze` and the vendor's tools.
 const VIEWS: &str = "
 CREATE VIEW kernels AS SELECT d.id, d.guid, d.tid, c.string AS category, r.string AS region, k.display_name AS name, d.nid, d.pid,
  a.absolute_index AS agent_abs_index, a.logical_index AS agent_log_index, a.type_index AS agent_type_index, a.type AS agent_type,
@@ -68,7 +68,7 @@ FROM rocpd_kernel_dispatch d JOIN rocpd_info_kernel_symbol k ON k.id = d.kernel_
 GROUP BY k.display_name ORDER BY total_duration DESC;
 ";
 
-/// Why there is no database.
+/// Reason why no database is written.
 #[derive(Debug, thiserror::Error)]
 pub enum RocpdError {
     /// SQLite refuses
@@ -79,10 +79,11 @@ pub enum RocpdError {
     Untimed(usize, usize),
 }
 
-/// The databases by name: the main run, then one for each run of a level counter. All are files of one recording.
+/// The databases by name: the main run, then one for each run of a level counter. All are files of one
+/// recording.
 ///
 /// # Errors
-/// Dispatches without times; what SQLite refuses.
+/// Fails for dispatches without times, and with SQLite's own errors.
 pub fn write_rocpd(w: &Workload) -> Result<BTreeMap<String, Vec<u8>>, RocpdError> {
     let d = &w.dispatches;
     let timed =
@@ -149,7 +150,7 @@ fn column(text: &str) -> String {
     format!("\"{name}\" {kind}{more}")
 }
 
-/// Where rows go.
+/// Target of inserted rows.
 struct Insert<'a> {
     db: &'a Connection,
     suffix: &'a str,
@@ -157,7 +158,7 @@ struct Insert<'a> {
 }
 
 impl Insert<'_> {
-    /// Adds a row; all tables but that of metadata have the identifier.
+    /// Adds a row; all tables except the metadata table have the identifier.
     fn row(&self, table: &str, columns: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
         let places = vec!["?"; values.len()].join(", ");
         let (guid, more) =
@@ -168,7 +169,7 @@ impl Insert<'_> {
     }
 }
 
-/// Who recorded what, where.
+/// Writes the head: schema version, machine, process, thread.
 fn head(insert: &Insert<'_>, w: &Workload) -> rusqlite::Result<()> {
     for (at, (tag, value)) in
         (1..).zip([("schema_version", SCHEMA), ("uuid", insert.suffix), ("guid", insert.guid)])

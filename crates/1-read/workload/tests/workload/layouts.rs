@@ -1,5 +1,5 @@
-//! Layouts of folders made here: a file for each pass, native counters, counters beside a database, roofline only, and files in which
-//! no counter can be found.
+//! Made-up folder layouts: a file for each pass, native counters, counters in a database's side file,
+//! roofline only, and files without any counter.
 
 use std::collections::BTreeMap;
 use workload::{Generation, Options, Severity, Workload, read};
@@ -347,7 +347,7 @@ fn counters_beside_a_database_are_its_own() {
     assert_eq!(column(&w, "SQ_INSTS_VALU"), [10.0, 20.0].map(Some));
     assert_eq!(times(&w), [10.0, 20.0].map(Some));
     assert_eq!(w.dispatches.grid.iter().collect::<Vec<_>>(), [64.0, 128.0].map(Some));
-    // The facts beside databases are the machine's.
+    // The facts in a database's side files are the machine's.
     assert_eq!(w.machine.target(), Some("gfx942"));
     assert_eq!(w.machine.number("num_hbm_channels"), Some(64.0));
     // A value that the database has already is said where it differs.
@@ -450,7 +450,7 @@ fn cells_that_no_value_fills_are_refused() {
     assert!(error.contains("20000 counters of 20000 dispatches, of which 20000 values are there"), "{error}");
 }
 
-/// What holds of every reading.
+/// Invariants of every reading.
 fn holds(files: &Files, what: &str) -> bool {
     match read(files, &Options { max_unpacked: 1 << 20 }) {
         Ok(w) => {

@@ -1,4 +1,5 @@
-//! Recordings made here: rocpd databases, rocprof's `results.csv`, and everything that can be wrong with a folder.
+//! Recordings made here: rocpd databases, rocprof's `results.csv`, and everything that can be wrong with a
+//! folder.
 
 use std::collections::BTreeMap;
 use workload::{Generation, Options, Workload, read};
@@ -71,7 +72,7 @@ fn each_pass_keeps_its_times_and_what_counts_time() {
     assert_eq!(w.counters.get("SQ_LEVEL_WAVES_ACCUM").unwrap().pass, Some(1));
     assert_eq!(in_pass(0, "GRBM_GUI_ACTIVE"), Some(300.0));
     assert_eq!(in_pass(1, "GRBM_GUI_ACTIVE"), Some(420.0));
-    // Work does not depend on the pass: the first reading stands for all.
+    // Work does not depend on the pass: the first reading is used for all.
     assert_eq!((in_pass(0, "SQ_WAVES"), in_pass(1, "SQ_WAVES")), (Some(5.0), None));
     assert_eq!(w.dispatches.duration(0), Some(100.0));
 }
@@ -242,7 +243,7 @@ fn ten_thousand_columns_and_columns_nobody_knows() {
         row.push_str(&format!(",{i}"));
     }
     let w = load(&[("pmc_perf.csv", &format!("{header}\n{row}\n"))]).unwrap();
-    // A column of numbers that nobody knows is a counter that somebody defined, unless its name is more than a word.
+    // An unknown column of numbers is a user-defined counter, unless its name is more than a word.
     assert_eq!(w.counters.len(), 10_001);
     assert_eq!(w.counters.get("SQ_MADE_UP_9999").unwrap().values.get(0), Some(9999.0));
     assert_eq!(w.counters.get("MyRatio").unwrap().values.get(0), Some(0.5));

@@ -1,4 +1,5 @@
-//! Layouts of the newest profilers, made from one recording in `../shared`, hold its counters; skipped loudly without it.
+//! Layouts of the newest profilers, made from one recording in `../shared`, hold its counters; skipped loudly
+//! without it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ fn mean(values: &workload::Values) -> f64 {
     all.iter().sum::<f64>() / all.len() as f64
 }
 
-/// Every counter of the base is in the other, with the same values, or with the same mean where dispatches differ in number.
+/// Every counter of the base is in the other, with the same values, or with the same mean where dispatches
+/// differ in number.
 fn same_counters(what: &str, base: &Workload, other: &Workload) {
     assert_eq!(other.counters.len(), base.counters.len(), "{what}");
     let passes = |w: &Workload| {
@@ -55,7 +57,7 @@ fn every_layout_holds_the_counters_of_the_recording() {
     let Some(base) = files(BASE) else { return };
     let base = load(&base);
     let times = |w: &Workload| (0..3).map(|row| w.dispatches.duration(row)).collect::<Vec<_>>();
-    // The native layout has the times of one pass, the others those of all.
+    // The native layout has the times of one pass, the other layouts have the times of all.
     let one_pass = [8052.0, 6650.0, 6730.0].map(Some).to_vec();
     for (what, generation, durations) in [
         ("f0_ch64", Generation::Long, times(&base)),

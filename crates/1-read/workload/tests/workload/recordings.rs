@@ -192,7 +192,7 @@ fn samples_of_the_program_counter() {
         assert_eq!(kernels[0].kernel.name, "vecCopy(double*, double*, double*, int, int)");
         assert_eq!((kernels[0].total.issued, kernels[0].total.stalls[3]), (5, 20), "{folder}");
     }
-    // The figures of the notes beside the files; an issued sample has no reason.
+    // The figures are from the notes next to the files; an issued sample has no reason.
     for (file, total, issued, stalls) in [
         ("pc_sampling_host_trap.csv", 79, 0, [0; 10]),
         ("pc_sampling_stochastic_debug.csv", 97, 20, [0, 1, 5, 71, 0, 0, 0, 0, 0, 0]),

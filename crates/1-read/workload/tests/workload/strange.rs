@@ -1,5 +1,5 @@
-//! Tables that people make of what profilers write: other dialects, orders and names of columns, cut off anywhere, two profilers in one
-//! folder. Whatever is read is right, whatever is not is said.
+//! Tables that users edit or convert from profilers' output: other dialects, orders and names of columns, cut
+//! off anywhere, two profilers in one folder. Values are read correctly, and unread data is reported.
 
 use std::collections::BTreeMap;
 use workload::{Error, Options, Severity, Workload, read};
@@ -24,7 +24,7 @@ fn waves(w: &Workload) -> Vec<Option<f64>> {
 /// The columns of a table in another order.
 fn turned(text: &str) -> String {
     let line = |line: &str| {
-        // The one comma in quotes is no separator.
+        // The one comma in quotes does not separate fields.
         let mut fields: Vec<String> =
             line.replace("int, b", "int@ b").split(',').map(|it| it.replace('@', ",")).collect();
         fields.reverse();
@@ -77,7 +77,7 @@ fn what_is_wrong_with_columns_is_said() {
         };
         LONG.lines().map(line).collect::<String>()
     };
-    // Files, what is said of them, how many counters remain.
+    // Files, message, number of remaining counters.
     let cases: Vec<(Files, &str, usize)> = vec![
         (
             vec![("x.csv", OLD.replace("VALUBusy", "SQ_WAVES"))],
@@ -176,7 +176,7 @@ fn rows_without_number_are_of_dispatches_in_order() {
     assert!(!w.problems.iter().any(|it| it.message.contains("multiplexing")), "{:?}", w.problems);
 }
 
-/// Derived counters in the tables of each generation, as people publish them.
+/// Derived counters in the tables of each generation, as published.
 #[test]
 fn no_derived_counter_is_lost_in_any_form() {
     let tables = [
@@ -189,7 +189,7 @@ fn no_derived_counter_is_lost_in_any_form() {
         // rocprofv2: a blank line below the header, names in capitals.
         "Dispatch_ID,GPU_ID,Queue_ID,Queue_Index,PID,TID,GRD,WGR,LDS,SCR,Arch_VGPR,ACCUM_VGPR,SGPR,Wave_Size,SIG,OBJ,Kernel_Name,Start_Timestamp,End_Timestamp,Correlation_ID,FetchSize,L2CacheHit,MemUnitStalled\n\n\
          1,4,1,1,1,1,64,64,0,0,8,0,16,64,1,1,\"c(int*) (.kd)\",2,9,33,1.5,2.5,3.5\n",
-        // rocprofv3, and what is left of it when columns are cut.
+        // rocprofv3, and the rest of it after columns are cut.
         "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Grid_Size\",\"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n\
          1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"FetchSize\",1.5e+00,2,9\n1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"L2CacheHit\",2.5,2,9\n1,1,\"Agent 1\",64,5,\"c(int*)\",64,\"MemUnitStalled\",3.5,2,9\n",
         "Kernel_Name,Counter_Name,Counter_Value\nc(int*),FetchSize,1.5\nc(int*),L2CacheHit,2.5\nc(int*),MemUnitStalled,3.5\n",

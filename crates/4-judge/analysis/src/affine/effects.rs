@@ -1,7 +1,8 @@
-//! What instructions do to the registers that addresses pass through, whatever the kernel starts with.
+//! Effects of instructions on the registers that addresses pass through, independent of the kernel's initial
+//! state.
 //!
-//! The one idea to keep in mind: a kernel is evaluated twice, and for each usual shape of its workgroup again; what is
-//! asked of the instructions alone is asked once.
+//! A kernel is evaluated twice, and again for each usual shape of its workgroup; facts that depend on the
+//! instructions alone are computed once.
 
 use super::semantics::{Mask, Sem, mask, sem};
 use super::state::{Set, VECTOR_SLOTS, contains, insert, slots};
@@ -17,19 +18,19 @@ const UNNAMED: [(Implicit, RegRange); 2] =
 pub(super) struct Effect {
     /// Its arithmetic.
     pub(super) sem: Sem,
-    /// What it does to EXEC, if it writes it.
+    /// Effect on EXEC, if the instruction writes it.
     pub(super) exec: Option<Mask>,
     /// Slots of its result.
     pub(super) result: Range<u16>,
-    /// Where the runs end that it writes; they begin where those of the instruction before it end.
+    /// End of the register runs that it writes; they begin at the end of the previous instruction's runs.
     end: u32,
 }
 
-/// What a loop writes.
+/// Registers that a loop writes.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Written {
     pub(super) slots: Set,
-    /// Those that arithmetic of a known kind writes: only these can advance evenly.
+    /// Registers written by arithmetic of a known kind: only these can advance by a constant step.
     pub(super) computed: Set,
     /// Lanes may leave the loop at different times.
     pub(super) exec: bool,
@@ -41,7 +42,7 @@ pub(crate) struct Effects {
     insts: Vec<Effect>,
     /// Slots written, in code order.
     runs: Vec<Range<u16>>,
-    /// By loop.
+    /// Effects of each loop.
     pub(super) loops: Vec<Written>,
 }
 

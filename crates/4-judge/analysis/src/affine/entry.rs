@@ -1,11 +1,11 @@
-//! What registers hold when a kernel starts.
+//! Initial register values of a kernel.
 //!
-//! The one idea to keep in mind: a one-dimensional workgroup gives lane `l` of wave `w` the work-item `l + 64*w`,
-//! so work-item ids are known per lane up to the wave.
+//! A one-dimensional workgroup gives lane `l` of wave `w` the work-item `l + 64*w`, so work-item ids are
+//! known per lane up to the wave.
 
 use super::value::{Id, LANES, Marks, Pool, Symbol};
 
-/// How a kernel starts: which registers are set up and what is known of the workgroup.
+/// Entry state of a kernel: the initialised registers and the known facts about the workgroup.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entry {
     /// SGPRs set before the workgroup ids.
@@ -26,15 +26,16 @@ pub struct Entry {
     pub max_workgroup: u32,
     /// Byte offsets within the arguments that hold sizes of grid or workgroup.
     pub sizes: Vec<(u32, u32)>,
-    /// Byte offset within the arguments of the workgroup's size in x, which that in y follows, two bytes each.
+    /// Byte offset within the arguments of the workgroup's size in x, which that in y follows, two bytes
+    /// each.
     pub workgroup_sizes: Option<u32>,
 }
 
-/// The same within the dispatch packet.
+/// Offset of the workgroup sizes within the dispatch packet.
 pub(super) const PACKET_WORKGROUP_SIZES: u32 = 4;
 
 impl Entry {
-    /// How `kernel` starts. `packed`: the target packs work-item ids into one register.
+    /// Entry state of `kernel`. `packed`: the target packs work-item ids into one register.
     pub fn of(kernel: &codeobj::Kernel, packed: bool) -> Entry {
         let mut entry = Entry {
             dimensions: 3,
@@ -50,7 +51,7 @@ impl Entry {
             entry.user_sgprs = u16::from(descriptor.user_sgprs);
             entry.workgroup_ids = (descriptor.workgroup_id_mask & 7).count_ones() as u16;
             entry.dimensions = descriptor.workitem_id_dims;
-            // Pointers come in the order of the property bits: segment buffer, dispatch, queue, arguments.
+            // Pointers follow the order of the property bits: segment buffer, dispatch, queue, arguments.
             let mut next = 0;
             for (bit, registers) in [(0, 4), (1, 2), (2, 2), (3, 2)] {
                 if descriptor.properties & (1 << bit) == 0 {
@@ -75,7 +76,7 @@ impl Entry {
         entry
     }
 
-    /// The same start in workgroups of one size.
+    /// The same entry state with a known workgroup size.
     pub fn with_workgroup(&self, size: [u32; 3]) -> Entry {
         Entry { workgroup: Some(size), ..self.clone() }
     }
@@ -85,18 +86,18 @@ impl Entry {
         self.workgroup.is_some() || self.dimensions <= 1
     }
 
-    /// The word with the workgroup's size in x and y, where it is known.
+    /// The word with the workgroup's size in x and y, if known.
     pub(super) fn workgroup_word(&self) -> Option<u32> {
         self.workgroup.map(|[x, y, _]| x & 0xffff | y << 16)
     }
 
-    /// What a load at `offset` of the arguments derives from.
+    /// Origins of a load at `offset` of the arguments.
     pub(super) fn marks_of_argument(&self, offset: u32) -> Marks {
         let size = self.sizes.iter().any(|(from, to)| (*from..*to).contains(&offset));
         Marks { grid: size, argument: !size, ..Marks::default() }
     }
 
-    /// The ids x, y, z of the work-item; `None` where they are unknown.
+    /// The ids x, y, z of the work-item; `None` if they are unknown.
     fn ids(&self, pool: &mut Pool) -> [Option<Id>; 3] {
         let unknown = [None; 3];
         let wave = |pool: &mut Pool, count: u32| {
@@ -128,7 +129,7 @@ impl Entry {
             return [pool.table(at(1, x)), pool.table(at(x, y)), pool.table(at(x * y, z.max(lanes)))];
         }
         if x.is_multiple_of(lanes) {
-            // A wave lies within one row.
+            // A wave does not cross a row.
             let w = wave(pool, x / lanes);
             let lane = pool.linear(0, 1);
             let id = pool.scale(w, lanes).and_then(|base| pool.add(lane, base));

@@ -1,7 +1,7 @@
-//! Carries values from instruction to instruction.
+//! Propagates values from instruction to instruction.
 //!
-//! The one idea to keep in mind: an operation the [`Pool`](super::value::Pool) cannot express becomes an unknown that
-//! is the same wherever the same operands meet the same operation.
+//! An operation the [`Pool`](super::value::Pool) cannot express becomes an unknown that is the same wherever
+//! the same operands meet the same operation.
 
 use super::Access;
 use super::entry::PACKET_WORKGROUP_SIZES;
@@ -11,7 +11,7 @@ use super::value::{Derived, Id, LANES, Marks, Symbol, low_bits};
 use super::walk::Walker;
 use isa::{Access as Kind, Bits, Field, Inst, Mem, Operand, RegFile, RegRange, Space};
 
-/// The operand in a field of the encoding; `off` where there is none.
+/// The operand in a field of the encoding; `off` if the encoding has no such field.
 fn operand(inst: &Inst, field: Field) -> Operand {
     let found = inst.operands_with_fields().find(|(_, its)| *its == field);
     found.map_or(Operand::Off, |(operand, _)| *operand)

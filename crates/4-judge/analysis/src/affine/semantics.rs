@@ -1,7 +1,7 @@
-//! What integer instructions compute, as far as addresses need it.
+//! Integer semantics of instructions, as far as addresses need them.
 //!
-//! The one idea to keep in mind: a row here is a promise that the result is exactly that arithmetic modulo
-//! 2^32; an instruction without a row has an unknown result, which is always right.
+//! A row here is a promise that the result is exactly that arithmetic modulo 2^32; an instruction without a
+//! row has an unknown result, which is always right.
 
 use isa::Op;
 use std::sync::OnceLock;
@@ -65,11 +65,11 @@ pub(super) enum Sem {
     ShlNAdd(u8),
     /// Bits `b` to `b + c` of `a`.
     Bfe,
-    /// The same with offset and width packed into `b`.
+    /// As above, with offset and width packed into `b`.
     BfeScalar,
     /// `b` plus the number of set bits of `a` below the lane, lanes 0 to 31.
     CountLow,
-    /// The same for lanes 32 to 63.
+    /// As above, for lanes 32 to 63.
     CountHigh,
     /// `a` of the first active lane.
     FirstLane,
@@ -154,7 +154,7 @@ const ROWS: &[(&str, Sem)] = &[
     ("s_load_dwordx16", Sem::Load),
 ];
 
-/// How an instruction changes EXEC.
+/// Change of EXEC by an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mask {
     /// Turns lanes off.
@@ -198,7 +198,7 @@ pub(super) fn sem(op: Op) -> Sem {
     table.get(usize::from(op.0)).copied().unwrap_or(Sem::Unknown)
 }
 
-/// What `op` does to EXEC when it writes it.
+/// Effect of `op` on EXEC if `op` writes it.
 pub(super) fn mask(op: Op) -> Mask {
     static TABLE: OnceLock<Vec<Mask>> = OnceLock::new();
     let table = TABLE.get_or_init(|| by_opcode(MASKS, Mask::Reset));

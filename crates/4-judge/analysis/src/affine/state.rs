@@ -1,7 +1,7 @@
-//! What is known of the registers at one point.
+//! Known register values at one point.
 //!
-//! The one idea to keep in mind: vector instructions write only the lanes EXEC turns on. When lanes come back, what
-//! was written without them is no longer one value for all lanes, so it is forgotten.
+//! Vector instructions write only the lanes that EXEC enables. When lanes are re-enabled, a value written
+//! without them is no longer uniform over all lanes, so it is forgotten.
 
 use super::value::Id;
 use isa::{RegFile, RegRange};
@@ -62,7 +62,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Lanes come back: what was written without them is forgotten.
+    /// Lanes are re-enabled: what was written without them is forgotten.
     pub(super) fn widen(&mut self) {
         let Some(written) = self.levels.pop() else { return };
         self.forget(&written);

@@ -1,7 +1,7 @@
-//! The arithmetic against plain evaluation.
+//! Symbolic arithmetic against plain evaluation.
 //!
-//! The one idea to keep in mind: whatever numbers stand for the unknowns, a symbolic result and the operation on
-//! numbers agree in every lane.
+//! For any numbers substituted for the unknowns, a symbolic result and the operation on numbers agree in
+//! every lane.
 
 use super::value::{Derived, Id, LANES, Marks, Pool, Symbol};
 use std::collections::HashMap;

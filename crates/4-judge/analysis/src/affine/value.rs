@@ -1,17 +1,17 @@
 //! Values of address arithmetic: one number per lane plus a sum of unknowns.
 //!
-//! The one idea to keep in mind: a value is `f(lane) + c1*s1 + c2*s2 + …` modulo 2^32 with `f` known for each of
-//! the 64 lanes. Arithmetic that keeps this form is exact; everything else becomes a new unknown. Equal
-//! values have equal ids, so comparing addresses is comparing numbers.
+//! A value is `f(lane) + c1*s1 + c2*s2 + …` modulo 2^32 with `f` known for each of the 64 lanes. Arithmetic
+//! that keeps this form is exact; everything else becomes a new unknown. Equal values have equal ids, so
+//! comparing addresses is comparing numbers.
 
 use foldhash::HashMap;
 use std::hash::{Hash, Hasher};
 
 /// Lanes of a wave.
 pub const LANES: usize = 64;
-/// Most unknowns one value carries; a longer sum becomes one unknown.
+/// Maximum number of unknowns in one value; a longer sum becomes one unknown.
 const TERMS: usize = 4;
-/// Most tables kept per kernel; beyond it results are unknown.
+/// Maximum number of tables per kernel; beyond it results are unknown.
 const TABLES: usize = 4096;
 
 /// A value, as an index into its [`Pool`].
@@ -73,7 +73,7 @@ impl Value {
     }
 }
 
-/// What an unknown derives from; the union over its operands.
+/// Origins of an unknown; the union over its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marks {
     /// The workgroup's position in the grid.
@@ -82,7 +82,7 @@ pub struct Marks {
     pub grid: bool,
     /// A kernel argument.
     pub argument: bool,
-    /// Something loaded from memory that is no kernel argument.
+    /// Loaded from memory, other than a kernel argument.
     pub loaded: bool,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Symbol {
     pub(super) max: Option<u32>,
     /// Innermost loop whose iterations may change it.
     pub(super) changes_in: Option<u32>,
-    /// What it derives from.
+    /// Its origins.
     pub(super) marks: Marks,
 }
 
@@ -139,7 +139,8 @@ pub(super) struct Pool {
     /// The value that is a symbol and nothing else, by symbol: most values are, and need no look-up.
     alone: Vec<Id>,
     derived: HashMap<(Derived, Id, Id, Id), Id>,
-    /// Unknowns that are the product of a known number per lane and one unknown for all lanes, by symbol; and the number.
+    /// Unknowns that are the product of a known number per lane and one unknown for all lanes, by symbol; and
+    /// the number.
     strides: HashMap<u32, Id>,
 }
 
@@ -260,7 +261,7 @@ impl Pool {
         matches!(value.lane, Lane::Linear { step: 0, .. }) && self.has_uniform_terms(id)
     }
 
-    /// What is unknown is the same for all lanes.
+    /// True if the unknowns are the same for all lanes.
     pub(super) fn has_uniform_terms(&self, id: Id) -> bool {
         self.get(id).terms().iter().all(|term| !self.symbols[term.symbol as usize].varying)
     }
@@ -300,7 +301,7 @@ impl Pool {
         (total <= u64::from(u32::MAX)).then_some(total)
     }
 
-    /// The value without its constant, so that neighbours in memory share what is derived from it.
+    /// The value without its constant, so that adjacent addresses share derived values.
     pub(super) fn without_constant(&mut self, id: Id) -> Id {
         let mut value = *self.get(id);
         if let Lane::Linear { base, .. } = &mut value.lane {
@@ -309,7 +310,7 @@ impl Pool {
         self.intern(value)
     }
 
-    /// What [`without_constant`](Self::without_constant) takes away.
+    /// The constant that [`without_constant`](Self::without_constant) removes.
     pub(super) fn constant_of(&self, id: Id) -> u32 {
         match self.get(id).lane {
             Lane::Linear { base, .. } => base,
@@ -435,7 +436,7 @@ impl Pool {
         self.derive(Derived::Sign, [a, 0, 0], 1, None, false)
     }
 
-    /// `and`, `or`, `xor`; with unknowns only where the known bits and those of the unknowns stay apart.
+    /// `and`, `or`, `xor`; with unknowns only if known bits and unknown bits do not overlap.
     pub(super) fn bitwise(&mut self, kind: Derived, a: Id, b: Id) -> Option<Id> {
         let op: fn(u32, u32) -> u32 = match kind {
             Derived::And => |x, y| x & y,

@@ -1,9 +1,8 @@
-//! Carries values from block to block.
+//! Propagates values from block to block.
 //!
-//! The one idea to keep in mind: blocks are visited once per pass in execution order. Where paths meet, a register
-//! keeps its value only if all paths agree; at a loop's header, registers the loop writes are unknown in the
-//! first pass, and `start + travelled` in the second if the first found them to advance by the same amount in
-//! every lane.
+//! Blocks are visited once per pass in execution order. Where paths meet, a register keeps its value only if
+//! all paths agree; at a loop's header, registers the loop writes are unknown in the first pass, and `start +
+//! travelled` in the second if the first found them to advance by the same amount in every lane.
 
 use super::effects::Effects;
 use super::entry::Entry;
@@ -13,12 +12,12 @@ use super::{Access, Addresses, Advance};
 use foldhash::HashMap;
 use isa::{Cfg, Inst, RegFile, RegRange};
 
-/// A register the loop computes, as it is at the top of an iteration.
+/// A register that the loop computes, at the top of an iteration.
 #[derive(Clone)]
 struct Phi {
     slot: u16,
     id: Id,
-    /// What an iteration adds; `None` once a latch disagrees.
+    /// Step per iteration; `None` once a latch disagrees.
     step: Option<Id>,
     /// Some latch was seen.
     closed: bool,
@@ -31,14 +30,14 @@ pub(super) struct Walker<'a> {
     pub(super) effects: &'a Effects,
     pub(super) entry: &'a Entry,
     pub(super) pool: Pool,
-    /// By loop; ascending by slot.
+    /// Phis of each loop, ascending by slot.
     phis: Vec<Vec<Phi>>,
     /// Iterations of a loop times a step.
     counts: HashMap<(u32, Id), Id>,
     advances: HashMap<u32, Advance>,
     pub(super) accesses: Vec<Access>,
-    /// Registers that are not needed any more: there is one set for every block, and each is larger than an allocator
-    /// keeps at hand.
+    /// Registers that are not needed any more: there is one set for every block, and each is larger than an
+    /// allocator keeps at hand.
     #[allow(
         clippy::vec_box,
         reason = "the boxes are what is kept: they come from the states of blocks and go back there"
@@ -51,14 +50,14 @@ pub(super) struct Walker<'a> {
     pub(super) innermost: Option<u32>,
 }
 
-/// How far a pass has come.
+/// Progress of a pass.
 #[derive(Clone)]
 struct Progress {
     /// Position of the next block in the order of execution.
     next: usize,
     /// Registers at the end of each block that something still follows.
     states: Vec<Option<Box<State>>>,
-    /// How many blocks are still to follow each block.
+    /// Number of successors of each block that are still to be visited.
     uses: Vec<usize>,
     /// Accesses found so far.
     accesses: usize,
@@ -97,7 +96,7 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) 
     let before_loops = walker.pass(&[], Progress::at_start(cfg));
     let found = std::mem::replace(&mut walker.phis, vec![Vec::new(); cfg.loops.len()]);
     if found.iter().flatten().any(|phi| phi.step.is_some()) {
-        // Ids of the first pass stay valid: the pool only grows. What comes before every loop is as it was.
+        // Ids of the first pass stay valid: the pool only grows. Code before every loop is unchanged.
         let from = before_loops.unwrap_or_else(|| Progress::at_start(cfg));
         walker.accesses.truncate(from.accesses);
         walker.pass(&found, from);
@@ -131,7 +130,7 @@ impl Walker<'_> {
         before_loops
     }
 
-    /// The same registers once more.
+    /// Copies the registers.
     fn copy(&mut self, from: &State) -> Box<State> {
         let Some(mut copy) = self.spare.pop() else { return Box::new(from.clone()) };
         copy.registers = from.registers;
@@ -166,7 +165,8 @@ impl Walker<'_> {
         state
     }
 
-    /// What all paths to a block agree on, loops back to it left out; none where a path was not followed yet.
+    /// State on which all paths to a block agree, back edges excluded; `None` if a path has not been visited
+    /// yet.
     fn arriving(
         &mut self,
         block: u32,
@@ -204,7 +204,8 @@ impl Walker<'_> {
         state.filter(|_| complete)
     }
 
-    /// Forgets what loops that end between two blocks write where lanes may leave them early: those keep what they had then.
+    /// Forgets what loops that end between two blocks write where lanes may leave them early: those keep what
+    /// they had then.
     fn leave_loops(&self, from: u32, to: u32, state: &mut State) {
         let mut left = self.cfg.blocks[from as usize].innermost;
         while let Some(id) = left
@@ -217,8 +218,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Registers at the top of a loop, of any iteration: unknown where the loop writes them, but for those that the pass
-    /// before `known` to advance evenly.
+    /// Registers at the top of a loop, for any iteration: unknown if the loop writes them, except registers
+    /// that the previous pass found to advance by a constant step (`known`).
     fn iterate(&mut self, id: u32, known: &[Phi], state: &mut State) {
         let before = state.registers;
         let written = self.effects.loops[id as usize].clone();
@@ -253,8 +254,8 @@ impl Walker<'_> {
         value
     }
 
-    /// How far `step` per iteration has led since loop `id` was entered. Registers that advance together share the
-    /// unknown, so their distance stays known.
+    /// Total of `step` since loop `id` was entered. Registers that advance together share the unknown, so
+    /// their distance stays known.
     fn travelled(&mut self, id: u32, step: Id) -> Id {
         let constant = self.pool.as_constant(step);
         let (unit, factor) = match constant {

@@ -1,7 +1,7 @@
 //! All changes of a kernel weighed against each other, in one line.
 //!
-//! The one idea to keep in mind: waves, spills, widths and work count; the size of the code and the number of registers
-//! beside the same waves do not.
+//! Waves, spills, widths and work count; code size does not, nor does the number of registers if the waves
+//! stay the same.
 
 use view::{Balance, Change, Verdict};
 
@@ -18,7 +18,7 @@ const COUNTED: [&str; 9] = [
     "lds_width",
 ];
 
-/// Most values named on each side.
+/// Maximum number of values named on each side.
 const NAMED: usize = 3;
 
 pub(super) fn of(changes: &[Change]) -> Balance {

@@ -1,7 +1,7 @@
-//! Loops of two builds of a kernel, matched, and what an iteration of each does.
+//! Loops of two builds of a kernel, matched, and the work of one iteration of each.
 //!
-//! The one idea to keep in mind: compilers keep the order of loops; where their number at a depth differs, the loop with most
-//! work is the one that matters.
+//! Compilers keep the order of loops; if the number of loops at a depth differs, only the loop with most work
+//! is compared.
 
 use view::{KernelCard, LoopCard, LoopComparison, LoopSide};
 

@@ -1,13 +1,13 @@
-//! What a kernel executes, as far as its card tells: instructions, bytes, widths.
+//! Work of a kernel as far as its card tells: instructions, bytes, widths.
 //!
-//! The one idea to keep in mind: a loop counts with the iterations it is taken to run, so that what stands outside of loops
-//! does not hide what a loop lost; counts are compared per byte moved or per matrix instruction, since a loop that is unrolled
-//! does more in an iteration.
+//! A loop is weighted with its assumed number of iterations, so that code outside of loops does not hide a
+//! loss inside a loop; counts are compared per byte moved or per matrix instruction, since an unrolled loop
+//! does more per iteration.
 
 use std::collections::BTreeMap;
 use view::{KernelCard, Mix};
 
-/// How often a loop is taken to run, since code does not say.
+/// Assumed iterations of a loop, since code does not tell.
 const ITERATIONS: f64 = 16.0;
 /// Depth from which on loops count no more.
 const MOST_DEPTH: u32 = 5;
@@ -33,7 +33,7 @@ impl Accesses {
     }
 }
 
-/// What one wave executes.
+/// Work of one wave.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Work {
     pub(super) instructions: f64,
@@ -44,7 +44,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Of a whole kernel; none where there is no code.
+    /// Work of a whole kernel; `None` without code.
     pub(super) fn of(card: &KernelCard) -> Option<Work> {
         let mix = card.mix.as_ref()?;
         let mut work = Work::default();

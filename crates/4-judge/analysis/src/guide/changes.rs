@@ -1,6 +1,6 @@
-//! What a second profile says of a change: time, what bounds, work, findings.
+//! Effect of a change according to a second profile: time, limiter, work, findings.
 //!
-//! The one idea to keep in mind: a time within the noise of the dispatches is no change, whatever its percentage.
+//! A time difference within the noise of the dispatches does not count as a change, whatever its percentage.
 
 use super::selection::plain_name;
 use super::{Inputs, advises};
@@ -11,7 +11,7 @@ use view::{
     Finding, GuideChange, GuideChanges, GuidePair, GuideTotal, Known, Mark, Missing, Number, Verdict,
 };
 
-/// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
+/// Minimum change of a mean time, percent, if the dispatches are too few to estimate noise.
 const CHANGED: f64 = 2.0;
 /// Work of a dispatch that is compared: metric, and what it is.
 const WORK: &[(&str, &str)] = &[

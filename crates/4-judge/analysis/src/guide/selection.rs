@@ -1,7 +1,7 @@
-//! Which part of a program or a recording, as options of a command line.
+//! The selected part of a program or a recording, as command-line options.
 //!
-//! The one idea to keep in mind: a command that goes on from here looks at what was looked at. Numbers of kernels are places in
-//! the list of one recording, so they become names before they go into a command on another one.
+//! A follow-up command keeps the selection of the current one. Kernel numbers are positions in the list of
+//! one recording, so they become names before they go into a command on another recording.
 
 use super::words::split;
 use crate::workload::{Renames, Subject, Wanted};
@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use view::shell_word;
 use workload::plain_kernel_name;
 
-/// How the command that a recording was made with begins, where it says more than the program.
+/// Beginning of the command that made a recording, if it states more than the program.
 const PROFILE: &str = "rockhound profile ";
-/// Option of commands that record and of those that look.
+/// Option name, in commands that record and in commands that analyze.
 const ITERATIONS: &str = "--kernel-iteration-range";
 
-/// What a profiler records of a program.
+/// Parts of a program that a profiler records.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recorded {
     /// Kernels: names or regular expressions; all of none.
@@ -23,12 +23,13 @@ pub struct Recorded {
     pub dispatches: Vec<String>,
     /// Launches of each kernel as on the command line; all of none.
     pub iterations: Vec<String>,
-    /// Only so many of those.
+    /// Maximum number of them.
     pub limit: Option<u64>,
 }
 
 impl Recorded {
-    /// The command as the recording keeps it: that of the program, with what was recorded of it where that is not everything.
+    /// The command as the recording keeps it: the program's command line, with the recorded part unless
+    /// everything was recorded.
     pub fn command(&self, program: &str) -> String {
         match self.options() {
             options if options.is_empty() => program.to_owned(),
@@ -36,7 +37,7 @@ impl Recorded {
         }
     }
 
-    /// The reverse of [`Recorded::command`]; none of a launch file, which is a kernel and no program.
+    /// The reverse of [`Recorded::command`]; `None` for a launch file, which is a kernel and not a program.
     pub(super) fn parse(command: &str) -> Option<(Self, &str)> {
         let Some(options) = command.strip_prefix(PROFILE) else { return Some((Self::default(), command)) };
         let (words, program) = split(options)?;
@@ -68,16 +69,17 @@ impl Recorded {
     }
 }
 
-/// What is looked at of a recording; nothing stands for everything.
+/// Selected part of a recording; empty selects everything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Looked {
     wanted: Wanted,
-    /// Names of the kernels looked at, without template arguments and parameters; empty where kernels were not selected.
+    /// Names of the selected kernels, without template arguments and parameters; empty without a selection of
+    /// kernels.
     plain: Vec<String>,
 }
 
 impl Looked {
-    /// What was asked for, if that is less than everything.
+    /// The requested selection, if it is less than everything.
     pub(super) fn at(subject: &Subject, renames: &Renames) -> Self {
         let (w, wanted) = (&subject.workload, &subject.wanted);
         if subject.rows.len() == w.dispatches.len() {
@@ -85,7 +87,7 @@ impl Looked {
         }
         let mut wanted = wanted.clone();
         for kernel in &mut wanted.kernels {
-            // The kernel may have another name here than in the base, by which it was asked for.
+            // The kernel may have another name here than in the base, where it was selected.
             let other = renames.others(kernel).next().filter(|_| !subject_has(subject, kernel));
             if let Some(other) = other.map(str::to_owned) {
                 *kernel = other;
@@ -102,7 +104,7 @@ impl Looked {
         before(list("-k", &self.wanted.kernels) + &self.dispatches())
     }
 
-    /// The same with one of the kernels instead of all: its place in the list of this recording.
+    /// The same with one of the kernels instead of all: its index in the list of this recording.
     pub(super) fn options_of_one(&self, place: Option<usize>) -> String {
         let kernel = place.map_or_else(String::new, |place| format!("-k {place} "));
         before(kernel + &self.dispatches())
@@ -115,7 +117,7 @@ impl Looked {
         before(kernel + &dispatches.collect::<String>())
     }
 
-    /// What to record of the program to look at the same again, where dispatches keep their numbers.
+    /// Options to record the same part of the program again, if dispatches keep their numbers.
     pub(super) fn again(&self, recorded: Recorded) -> Recorded {
         let or = |own: &Vec<String>, other| if own.is_empty() { other } else { own.clone() };
         Recorded {
@@ -127,8 +129,8 @@ impl Looked {
         }
     }
 
-    /// Kernels as options of another profiler, with a space before them: parts of names fit expressions and names alike.
-    /// Dispatches are counted in other ways there.
+    /// Kernels as options of another profiler, with a space before them: parts of names fit expressions and
+    /// names alike. Dispatches are counted in other ways there.
     pub(super) fn options_elsewhere(&self) -> String {
         before(list("-k", &self.plain))
     }

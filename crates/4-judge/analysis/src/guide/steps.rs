@@ -1,7 +1,7 @@
-//! What to do next, as commands that can be pasted.
+//! Next steps, as commands that can be pasted.
 //!
-//! The one idea to keep in mind: a command names what this recording names, its path, its program, its kernel; a step that
-//! would need something nobody recorded is left out or says what to put in.
+//! A command uses the names of this recording: its path, its program, its kernel. A step that needs an input
+//! nobody recorded is left out or says what to insert.
 
 use super::selection::{Looked, Recorded, plain_name};
 use super::{Inputs, lead};
@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind, shell_word};
 use workload::{LaunchNote, plain_kernel_name};
 
-/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
+/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits
+/// counts.
 const PANELS_OF_RULES: &[(&str, &[u16])] = &[
     ("ALU", &[10, 11]),
     ("CTR", &[2]),
@@ -134,12 +135,12 @@ fn panels_of_verdict(inputs: &Inputs<'_>, verdict: &GuideVerdict) -> &'static [u
     }
 }
 
-/// The option that takes ranks as one, where that was done.
+/// The option that merges ranks, if it was used.
 fn ranks(subject: &Subject) -> &'static str {
     if subject.workload.ranks.is_empty() { "" } else { " --ranks" }
 }
 
-/// Place of the first kernel looked at in the list of all; none where there is only one.
+/// Position of the first selected kernel in the list of all; `None` if the list has one kernel.
 fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
     let all: Vec<u32> = (0..last.workload.dispatches.len() as u32).collect();
     let ranked = metrics::kernels(&last.workload, &all);
@@ -220,7 +221,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     last.workload.machine.text("command")?;
     let [model, ..] = models(&last.workload.machine)[..] else { return None };
     let kernels = looked.options_elsewhere();
-    // `workloads/NAME/GPU` can be where the recording lies.
+    // `workloads/NAME/GPU` can be the folder of the recording itself.
     let name = format!("{}-emulated", name_of(last));
     let command = format!(
         "rockhound profile --gpu {} -n {}{kernels} -- {}",
@@ -231,7 +232,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
 }
 
-/// Asks what each limit of the GPU is worth, where that was not done and can be.
+/// The step that simulates the gain without each limit of the GPU, if that was not done and is possible.
 fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
     lead(inputs.kernels)?.time.as_ref().ok()?;
     last.workload.machine.text("command")?;
@@ -248,7 +249,7 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) 
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
-/// What the next wave per SIMD costs, where more waves are what the kernel needs.
+/// Cost of the next wave per SIMD, if the kernel needs more waves.
 fn next_wave(
     kernel: &WorkloadEvidence<'_>,
     verdict: &GuideVerdict,
@@ -265,7 +266,7 @@ fn next_wave(
     let mut tried = resources;
     let what = match step.resource {
         arch::Limiter::Vgpr => {
-            // Where the file is shared, what is shed are registers of either kind.
+            // In a unified register file, the registers to save can be of either kind.
             tried.vgprs = tried.vgprs.saturating_sub(step.shed);
             "VGPRs"
         }
@@ -286,7 +287,7 @@ fn next_wave(
     Some(GuideStep::new(StepKind::Try, why, command))
 }
 
-/// The same program recorded again, and where that goes.
+/// The command that records the same program again, and its output folder.
 struct Again {
     record: String,
     folder: String,
@@ -296,7 +297,7 @@ struct Again {
 fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> String {
     let machine = &last.workload.machine;
     let model = models(machine).first().copied();
-    // Where times were asked for at another clock, they are compared at that one.
+    // If times were requested at another clock, they are compared at that one.
     let clocked = model.and_then(|model| {
         let mhz = machine.number("cur_sclk")? as u32;
         model.at_engine_mhz(mhz).filter(|_| mhz != model.running_mhz())
@@ -305,7 +306,7 @@ fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> Strin
     let at = clocked.map(|model| gpu(model.key()));
     let command = machine.text("command").unwrap_or_default();
     match Recorded::parse(command) {
-        // A launch file names its GPU, unless another was asked for, and all it launches is recorded.
+        // A launch file names its GPU, unless another was requested, and all it launches is recorded.
         None => {
             let rest = command.strip_prefix("rockhound profile ").unwrap_or(command);
             let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));

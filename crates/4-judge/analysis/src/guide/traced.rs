@@ -1,18 +1,18 @@
-//! What stops a kernel of which no counters were recorded, by a thread trace or samples of the program counter.
+//! Limiter of a kernel without recorded counters, from a thread trace or samples of the program counter.
 //!
-//! The one idea to keep in mind: a stall is charged to the instruction that waits. What it waits for follows from the instruction:
-//! `s_waitcnt vmcnt` waits for vector memory, a load that cannot issue for the unit that takes loads.
+//! A stall is charged to the instruction that waits. Its cause follows from the instruction: `s_waitcnt
+//! vmcnt` waits for vector memory, a load that cannot issue waits for the unit that takes loads.
 
 use crate::WorkloadEvidence;
 use crate::workload::{selected_samples, selected_traces};
 use view::{GuideVerdict, Missing, Number, counted, listed};
 use workload::{SampledInstruction, is_sampled_kernel};
 
-/// What instructions wait for.
+/// Cause of the waits of instructions.
 struct Wait {
     /// After "waves wait for".
     what: &'static str,
-    /// As the verdict's `bound_by`.
+    /// Name, as in the verdict's `bound_by`.
     name: &'static str,
     meaning: &'static str,
 }
@@ -33,7 +33,7 @@ const MEMORY: Wait = Wait {
     meaning: "issue loads earlier, keep more of them in flight, or let more waves hide them",
 };
 
-/// Beginnings of instructions, and what they wait for where they do not issue; the first that fits counts.
+/// Prefixes of instructions, and the unit that they wait for when they cannot issue; the first match counts.
 const WAITS: &[(&[&str], Wait)] = &[
     (
         &["s_barrier"],
@@ -104,7 +104,7 @@ const NAMED: usize = 2;
 /// An instruction and how much of the kernel waits at it.
 type Stall<'a> = (&'a SampledInstruction, u64);
 
-/// A verdict from a thread trace or samples of the kernel; none where there are none.
+/// A verdict from a thread trace or samples of the kernel; `None` if it has neither.
 pub(super) fn verdict(kernel: &WorkloadEvidence<'_>) -> Option<GuideVerdict> {
     let rows = kernel.evaluation.rows();
     let w = kernel.workload;
@@ -132,7 +132,7 @@ fn said(
     (all, unit): (u64, &str),
     more: &str,
 ) -> Option<GuideVerdict> {
-    // Without the text of instructions nothing says what they wait for.
+    // Without the text of instructions, the cause of their waits is unknown.
     stalls.retain(|(at, count)| *count > 0 && !at.text.is_empty());
     stalls.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let stalled: u64 = stalls.iter().map(|it| it.1).sum();

@@ -1,7 +1,6 @@
-//! What stops the kernel of most time, in words.
+//! Limiter of the kernel of most time, in words.
 //!
-//! The one idea to keep in mind: each thing that can stop a kernel makes one kind of change useless, and saying which saves
-//! the most work.
+//! Each limiter makes one kind of change useless, and naming the useless changes saves the most work.
 
 use super::words::in_short;
 use crate::WorkloadEvidence;
@@ -59,7 +58,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
             (headline(roof, bound), because, meaning(bound, roof_trust))
         }
         None => (headline(roof, bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
-        // What was simulated says more than what is near.
+        // A simulated gain says more than a near ceiling.
         Some(leading) => (
             format!("held up most by {}", leading.what),
             format!(
@@ -99,7 +98,7 @@ const ALONE: &[(&str, &str)] = &[
     ("issue.valu", "of the cycles with vector instructions issued"),
 ];
 
-/// What was recorded, where it is too little for a verdict: `1530 GB/s read from memory (29 % of the peak)`.
+/// Recorded rates, if they are too few for a verdict: `1530 GB/s read from memory (29 % of the peak)`.
 fn recorded(kernel: &WorkloadEvidence<'_>) -> Vec<String> {
     let said = |(metric, what): &(&str, &str)| {
         let value = kernel.known(metric).ok()?;
@@ -113,7 +112,7 @@ fn recorded(kernel: &WorkloadEvidence<'_>) -> Vec<String> {
     if all.is_empty() { Vec::new() } else { vec![format!("recorded: {}", all.join(", "))] }
 }
 
-/// What was not recorded, by the units and levels it belongs to.
+/// Counters that were not recorded, by unit and level.
 fn names(lacks: &[Lack]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for lack in lacks {
@@ -130,7 +129,7 @@ fn names(lacks: &[Lack]) -> Vec<String> {
     out
 }
 
-/// `HBM and L2 are not known: TCC_EA0_RDREQ was not recorded`; none where nothing is lacking.
+/// `HBM and L2 are not known: TCC_EA0_RDREQ was not recorded`; `None` if nothing is missing.
 fn without(kernel: &WorkloadEvidence<'_>) -> Option<String> {
     let lacks = &kernel.roof().lacks;
     let names = names(lacks);
@@ -147,7 +146,7 @@ fn without(kernel: &WorkloadEvidence<'_>) -> Option<String> {
     })
 }
 
-/// Which dispatches the verdict is about, what is as near, and what it was concluded without.
+/// Dispatches that the verdict is about, limiters within the noise, and counters that were missing.
 fn notes(kernel: &WorkloadEvidence<'_>, roof: &Roof) -> Vec<String> {
     let mut out = Vec::new();
     let typical = &roof.typical;
@@ -194,7 +193,8 @@ fn bound_is_known(roof: &Roof) -> bool {
     roof.bound.as_ref().is_ok_and(Bound::is_known)
 }
 
-/// `matrix f8 was not recorded; it is at most 0 % of its ceiling: matrix operations keep the matrix unit busy`.
+/// `matrix f8 was not recorded; it is at most 0 % of its ceiling: matrix operations keep the matrix unit
+/// busy`.
 fn stand_ins(limits: &[AtMost]) -> Vec<String> {
     let mut by_reason: Vec<(&str, Vec<&str>, f64)> = Vec::new();
     for limit in limits {

@@ -6,7 +6,7 @@ use view::{counted, listed, noun_of};
 /// Counters that are named one by one.
 const NAMED: usize = 5;
 
-/// `32 counters of panels 10 and 17` in place of names; none where they are few enough to be named.
+/// `32 counters of panels 10 and 17` instead of names; `None` if they are few enough to be named.
 pub fn in_short(counters: &[&str], compiled: &Compiled) -> Option<String> {
     if counters.len() <= NAMED {
         return None;
@@ -18,7 +18,7 @@ pub fn in_short(counters: &[&str], compiled: &Compiled) -> Option<String> {
     Some(if panels.is_empty() { count } else { format!("{count} of {of} {}", listed(&numbers, "and")) })
 }
 
-/// The words before `--`, as [`view::shell_word`] writes them, and the text behind; none where there is no `--`.
+/// The words before `--`, as [`view::shell_word`] writes them, and the text after it; `None` without `--`.
 pub(super) fn split(text: &str) -> Option<(Vec<String>, &str)> {
     let mut words = Vec::new();
     let (mut word, mut inside) = (String::new(), false);

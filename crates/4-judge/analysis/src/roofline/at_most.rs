@@ -1,7 +1,7 @@
 //! Upper limits for ceilings whose own counters were not recorded.
 //!
-//! The one idea to keep in mind: a counter that was not recorded is often bounded by one that was. Without a matrix instruction
-//! there are no matrix operations of any type, so a verdict does not have to wait for the counter of each type.
+//! A counter that was not recorded is often bounded by one that was. Zero matrix instructions mean zero
+//! matrix operations of every type, so a verdict does not need the counter of each type.
 
 use crate::numbers::KernelNumbers;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ struct Limit {
     ceiling: &'static str,
     /// Metric, percent of the ceiling.
     metric: &'static str,
-    /// Why the ceiling is not exceeded by more.
+    /// Reason for the upper bound.
     reason: &'static str,
 }
 
@@ -34,7 +34,7 @@ pub struct AtMost {
     pub ceiling: &'static str,
     /// Part of the ceiling.
     pub part: f64,
-    /// Why it is not more.
+    /// Reason for the upper bound.
     pub reason: &'static str,
 }
 

@@ -1,12 +1,12 @@
-//! Ceilings of a machine: measured ones where the recording has them, else those of the data sheet.
+//! Ceilings of a machine: measured ones if the recording has them, else data-sheet values.
 //!
-//! The one idea to keep in mind: one row per ceiling names both, the column of `roofline.csv` and the metric whose peak
-//! is the data-sheet value, so that they can never be of different things.
+//! One row per ceiling names both the column of `roofline.csv` and the metric whose peak is the data-sheet
+//! value, so that both always describe the same resource.
 
 use crate::numbers::KernelNumbers;
 use view::{CeilingBasis, Missing};
 
-/// What a ceiling is of.
+/// Resource that a ceiling limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
     /// Bytes moved at a level of memory.
@@ -19,7 +19,7 @@ pub enum Resource {
 
 /// A level of memory.
 pub(crate) struct Level {
-    /// As shown.
+    /// Display name.
     pub(crate) name: &'static str,
     /// Column of `roofline.csv`.
     measured: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct Level {
     pub(crate) bandwidth: &'static str,
 }
 
-/// From the farthest memory to the nearest.
+/// Memory levels, from the farthest to the nearest.
 pub(crate) const LEVELS: &[Level] = &[
     Level {
         name: "HBM",
@@ -42,8 +42,8 @@ pub(crate) const LEVELS: &[Level] = &[
     Level { name: "LDS", measured: "LDSBw", bytes: "roofline.lds_bytes", bandwidth: "lds.bandwidth" },
 ];
 
-/// The level whose counter counts look-ups and no bytes: a look-up for one lane's two bytes counts as one for a whole line. It is
-/// drawn, as the vendor's tools do, and judges nothing; [`LOOKUPS`] does.
+/// The level whose counter counts look-ups and no bytes: a look-up for one lane's two bytes counts as one for
+/// a whole line. It is drawn, as the vendor's tools do, and judges nothing; [`LOOKUPS`] does.
 pub(crate) const DRAWN_ONLY: &str = "vL1D";
 
 /// Look-ups of the vector L1, in place of its bytes.
@@ -56,7 +56,7 @@ pub(crate) const LOOKUPS: Level = Level {
 
 /// A type that a unit computes with.
 pub(crate) struct Rate {
-    /// As shown.
+    /// Display name.
     pub(crate) name: &'static str,
     /// The unit's types take turns: their shares of the peaks add up.
     pub(crate) unit: Unit,
@@ -68,13 +68,13 @@ pub(crate) struct Rate {
     pub(crate) unit_name: &'static str,
 }
 
-/// What computes.
+/// Unit that computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
     Vector,
     Matrix,
-    /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings are shown where
-    /// they are asked for and judge nothing.
+    /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings
+    /// are shown where they are requested and judge nothing.
     Integer,
 }
 
@@ -103,7 +103,7 @@ pub(crate) const RATES: &[Rate] = &[
     rate("matrix i8", Unit::Matrix, &["MFMAI8Ops"], "compute.matrix_i8", "Gop/s"),
 ];
 
-/// Both ceilings of one thing.
+/// Measured and data-sheet ceiling of one resource.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Both {
     /// Measured on the machine.
@@ -112,11 +112,12 @@ pub(crate) struct Both {
     pub(crate) data_sheet: Option<f64>,
 }
 
-/// How far above a measured ceiling a kernel may be: the one of HBM is measured with a copy, and reads alone are faster.
+/// Factor by which a kernel may exceed a measured ceiling: HBM's is measured with a copy, and reads alone are
+/// faster.
 const ABOVE_MEASURED: f64 = 1.1;
 
 impl Both {
-    /// The one that `rate` is held against: the measured one, unless the kernel shows that more is possible.
+    /// The ceiling that `rate` is compared with: the measured one, unless the kernel exceeds it.
     pub(crate) fn of(self, rate: Option<f64>) -> Option<(f64, CeilingBasis)> {
         let data_sheet = self.data_sheet.map(|value| (value, CeilingBasis::DataSheet));
         let Some(measured) = self.measured else { return data_sheet };

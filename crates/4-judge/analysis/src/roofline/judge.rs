@@ -1,7 +1,9 @@
-//! From what a kernel reaches to what stops it, what else may stop it, and what could still turn that.
+//! From the shares a kernel reaches to its limiter, other possible limiters, and missing counters that could
+//! change the verdict.
 //!
-//! The one idea to keep in mind: the decision is a pure function of a few numbers. What is within the noise is found by asking it
-//! again with numbers that differ by the noise; what was not recorded narrows the answer and does not end it.
+//! The decision is a pure function of a few numbers. Limiters within the noise are found by repeating it with
+//! numbers that differ by the noise; a counter that was not recorded narrows the answer but does not prevent
+//! one.
 
 use super::at_most::{AtMost, at_most};
 use super::ceilings::{RATES, Unit};
@@ -24,27 +26,27 @@ const IMPOSSIBLE: f64 = 1.1;
 /// Something else that may stop a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rival {
-    /// What.
+    /// The other limiter.
     pub bound: Bound,
-    /// Why it may.
+    /// Reason for listing it.
     pub reason: RivalReason,
 }
 
-/// Why something else may stop a kernel.
+/// Reason why something else may limit a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RivalReason {
     /// The numbers are nearer to each other than dispatches are.
     Noise,
-    /// The verdict rests on a measured ceiling, and is another below that of the data sheet.
+    /// The verdict uses a measured ceiling, and differs with the data-sheet ceiling.
     DataSheet,
 }
 
-/// What was not recorded and could turn a verdict.
+/// A counter that was not recorded and could change a verdict.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lack {
     /// Ceiling, `vector issue`, or the time in which compute units hold waves.
     pub name: &'static str,
-    /// What is missing.
+    /// Reason why it is missing.
     pub reason: Missing,
 }
 
@@ -59,21 +61,21 @@ pub(super) struct Verdict {
     pub(super) at_most: Vec<AtMost>,
 }
 
-/// A ceiling with what is reached of it.
+/// A ceiling with its reached share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Part {
     ceiling: Place,
     part: f64,
 }
 
-/// Where a ceiling is found in what a kernel reaches.
+/// Index of a ceiling among the shares of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Level(&'static str),
     Unit(Unit),
 }
 
-/// What the decision is made of.
+/// Inputs of the decision.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Quantities {
     parts: Vec<Part>,
@@ -81,7 +83,7 @@ struct Quantities {
     busy: Option<f64>,
 }
 
-/// What the decision says.
+/// Outcome of the decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Ceiling(Place),
@@ -93,7 +95,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Which of two that are as near leads: the one with more to act on. It is the same in each of several runs of a program.
+    /// Tie-break between two equally near limiters: the one with more to act on leads. It is the same in
+    /// repeated runs of a program.
     fn rank(self) -> u8 {
         match self {
             Kind::Ceiling(_) => 0,
@@ -130,7 +133,7 @@ impl Quantities {
         }
     }
 
-    /// The same with single numbers, and all parts together, that differ by the noise.
+    /// Copies in which single numbers, and all shares together, differ by the noise.
     fn varied(&self, noise: f64) -> Vec<Quantities> {
         let mut out = Vec::new();
         for factor in [1.0 + noise, 1.0 - noise] {
@@ -150,7 +153,7 @@ impl Quantities {
     }
 }
 
-/// What stops the dispatches that `kernel` is of.
+/// Limiter of the dispatches in `kernel`.
 pub(super) fn judge(kernel: &KernelNumbers<'_>, reached: &Reached, noise: f64) -> Verdict {
     let noise = noise.clamp(NOISE.0, NOISE.1);
     let mut lacks = Vec::new();
@@ -226,7 +229,7 @@ fn parts(reached: &Reached, of: impl Fn(&Share) -> Option<f64> + Copy) -> Vec<Pa
     parts.map(|(ceiling, part)| Part { ceiling, part }).collect()
 }
 
-/// What else may stop the kernel.
+/// Other possible limiters of the kernel.
 fn rivals(
     (kind, near): (Kind, Option<Kind>),
     bound: &Bound,
@@ -275,7 +278,8 @@ fn bound_of(kind: Kind, reached: &Reached, quantities: &Quantities) -> Option<Bo
     })
 }
 
-/// Ceilings of which less than half is reached: all of a unit's types where all are known, its single types otherwise.
+/// Ceilings of which less than half is reached: all of a unit's types where all are known, its single types
+/// otherwise.
 fn excluded(
     reached: &Reached,
     quantities: &Quantities,

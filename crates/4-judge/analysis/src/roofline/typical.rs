@@ -1,7 +1,7 @@
 //! The dispatches of a kernel that a verdict is about.
 //!
-//! The one idea to keep in mind: one outlier among three dispatches is a third of their time, and launches of different sizes are
-//! different work under one name. A verdict is about the launches that take the most time, and of these about the middle half.
+//! One outlier among three dispatches is a third of their time, and launches of different sizes are different
+//! work under one name. A verdict covers the launches that take the most time, and of these the middle half.
 
 use crate::numbers::KernelNumbers;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct Typical {
     pub grid: Option<f64>,
     /// Shortest, middle and longest time of the dispatches of this size, ns; none without times.
     pub times: Option<[f64; 3]>,
-    /// How far their times differ from the middle one, as a part of it, for the half that is judged.
+    /// Relative deviation of their times from the median, for the half that is judged.
     pub noise: f64,
 }
 

@@ -1,7 +1,7 @@
-//! What stops a kernel: a ceiling, vector instructions, waiting, or too little to do.
+//! Limiter of a kernel: a ceiling, vector instructions, waiting, or too little work.
 //!
-//! The one idea to keep in mind: a kernel below half of every ceiling is stopped by none of them; whether its compute
-//! units held waves all the time tells waiting from starting and ending.
+//! No ceiling limits a kernel that stays below half of every ceiling; whether its compute units held waves
+//! all the time separates latency from launch and tail effects.
 
 use super::{Reached, Resource, Share, Unit};
 use crate::numbers::KernelNumbers;
@@ -13,7 +13,7 @@ pub(super) const BUSY: &str = "gpu.simd_utilization";
 /// The name of the first as what stops a kernel.
 pub(super) const ISSUE_NAME: &str = "vector issue";
 
-/// What stops a kernel.
+/// Limiter of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Bound {
     /// A ceiling, of bandwidth or of a type's rate.
@@ -22,7 +22,7 @@ pub enum Bound {
         share: Share,
         /// Part of it reached, all types of a unit together.
         part: f64,
-        /// How full it is: the part, or that of the cycles in which the unit issues where that is more.
+        /// Utilization: the share of the ceiling, or of the cycles in which the unit issues if that is more.
         full: f64,
     },
     /// The vector unit is busy, with more than floating-point operations.
@@ -39,7 +39,7 @@ pub enum Bound {
     },
     /// The compute units hold no waves most of the time.
     Launch {
-        /// Part of the time they do, where that is known.
+        /// Share of the time that compute units hold waves, if known.
         busy: Option<f64>,
         /// Part of the nearest ceiling, where rates are known.
         nearest: Option<f64>,
@@ -63,12 +63,12 @@ impl Bound {
         }
     }
 
-    /// What is left where `excluded` does not stop the kernel.
+    /// Possible limiters after `excluded` are ruled out.
     pub(super) fn open(excluded: &[&str]) -> Bound {
         Bound::Open { name: format!("not {}", listed(excluded, "or")) }
     }
 
-    /// Whether this says what stops the kernel, and not only what does not.
+    /// Whether this names the limiter, instead of only excluding some.
     pub fn is_known(&self) -> bool {
         !matches!(self, Bound::Open { .. })
     }
@@ -119,7 +119,7 @@ impl Bound {
     }
 }
 
-/// How far the numbers of a verdict can be trusted; none where they were measured.
+/// Confidence of the numbers of a verdict; `None` if they were measured.
 pub(super) fn trust(kernel: &KernelNumbers<'_>, reached: &Reached, bound: &Bound) -> Option<Mark> {
     let of = |metric: &str| kernel.known(metric).ok();
     let near = |part: Option<f64>| nearest_ceiling(reached, part?)?.known_part();

@@ -1,7 +1,7 @@
-//! Which tables and rows: panels `2`, tables `7.1`, rows `2.1.20`, metrics by name.
+//! Selection of tables and rows: panels `2`, tables `7.1`, rows `2.1.20`, metrics by name.
 //!
-//! The one idea to keep in mind: what is picked is checked against the tables of the target, so a wrong number is
-//! answered with the right ones.
+//! A selection is checked against the tables of the target, so an unknown number is answered with the valid
+//! ones.
 
 use super::select::{SelectError, some_of, wrong};
 use metrics::Definitions;
@@ -40,19 +40,20 @@ pub(crate) const CHANGES: (u16, u16) = (0, 4);
 pub(crate) const RANKS: (u16, u16) = (0, 6);
 /// The table of configurations that an autotuner tried.
 pub(crate) const TUNING: (u16, u16) = (0, 7);
-/// The table of how far runs lie apart.
+/// The run-to-run spread table.
 pub(crate) const SPREADS: (u16, u16) = (0, 8);
 
 /// The table of what was recorded.
 pub(crate) const COUNTERS: (u16, u16) = (0, 9);
 
-/// The counters of each operator of a framework, where a trace says which launched what.
+/// The counters of each operator of a framework, if a trace links launches to operators.
 pub(crate) const OPERATORS: (u16, u16) = (0, 10);
 
-/// Tables shown when none are asked for.
+/// Tables shown when none are requested.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
     &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, OPERATORS, (2, 1), SAMPLED_KERNELS, TRACE];
-/// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
+/// Tables shown instead of a recording without times: what was launched, and what can be counted without a
+/// clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
 /// Tables shown instead of samples or traces without counters.
@@ -70,21 +71,21 @@ pub const ROOFLINE: (u16, u16) = (4, 1);
 pub struct Blocks {
     /// Everything.
     all: bool,
-    /// Nothing was asked for.
+    /// No block was requested.
     overview: bool,
-    /// The overview is that of a recording without times.
+    /// The overview belongs to a recording without times.
     counted: bool,
-    /// The overview is that of samples without counters.
+    /// The overview belongs to samples without counters.
     sampled: bool,
     /// The overview has no charts.
     no_charts: bool,
-    /// Counters are those of all kernels together.
+    /// Counters are summed over all kernels.
     together: bool,
     panels: BTreeSet<u16>,
     tables: BTreeSet<(u16, u16)>,
     rows: BTreeSet<(u16, u16, usize)>,
     metrics: Vec<String>,
-    /// Metrics that stand in no table.
+    /// Metrics that no table contains.
     loose: Vec<String>,
 }
 
@@ -94,27 +95,27 @@ impl Blocks {
         Blocks { all: true, ..Self::default() }
     }
 
-    /// The tables shown when none are asked for.
+    /// The tables shown when none are requested.
     pub fn overview() -> Self {
         Blocks { overview: true, ..Self::default() }
     }
 
-    /// The overview of recordings without times; what was asked for by name stays.
+    /// The overview of recordings without times; blocks requested by name stay.
     pub fn without_times(self) -> Self {
         Blocks { counted: true, ..self }
     }
 
-    /// The overview of samples without counters; what was asked for by name stays.
+    /// The overview of samples without counters; blocks requested by name stay.
     pub fn without_counters(self) -> Self {
         Blocks { sampled: true, no_charts: true, ..self }
     }
 
-    /// The overview without charts; what was asked for by name stays.
+    /// The overview without charts; blocks requested by name stay.
     pub fn without_charts(self) -> Self {
         Blocks { no_charts: true, ..self }
     }
 
-    /// The same with the counters of all kernels together, for a reader who chooses among the kernels.
+    /// The same with counters summed over all kernels, for a user who chooses among the kernels.
     pub fn with_counters_together(self) -> Self {
         Blocks { together: true, ..self }
     }
@@ -132,7 +133,7 @@ impl Blocks {
         self.overview && tables.contains(&id)
     }
 
-    /// Reads what was asked for; of nothing comes the overview.
+    /// Parses the request; an empty request gives the overview.
     pub fn parse(asked: &[String], definitions: &Definitions, target: &str) -> Result<Self, SelectError> {
         let mut blocks = Blocks::default();
         let words: Vec<&str> =
@@ -150,7 +151,7 @@ impl Blocks {
                 blocks.number(word, &tables, definitions, target)?;
             } else if let Some(alias) = metrics::aliases().iter().find(|alias| alias.name == word) {
                 for block in alias.blocks.split(' ') {
-                    // A name stands for what the target has of it.
+                    // A name selects the rows that the target has of it.
                     match blocks.number(block, &tables, definitions, target) {
                         Err(error) if block == alias.blocks => return Err(error),
                         _ => {}
@@ -245,7 +246,7 @@ impl Blocks {
 
     fn metric(&mut self, word: &str, definitions: &Definitions, target: &str) -> Result<(), SelectError> {
         let names: Vec<&str> = definitions.metrics().iter().map(|m| m.id.as_str()).collect();
-        // `l2` stands for all metrics of the L2.
+        // `l2` selects all metrics of the L2.
         let chosen: Vec<&str> = names
             .iter()
             .copied()
@@ -268,7 +269,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Metrics of a family that stand in tables: `l2` of `l2.hit_rate`.
+    /// Metrics of a family that tables contain: `l2` of `l2.hit_rate`.
     fn family(&mut self, word: &str, definitions: &Definitions, target: &str) {
         let of_it = |name: &&str| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('.'));
         let names: Vec<&str> =
@@ -286,7 +287,7 @@ impl Blocks {
         }
     }
 
-    /// Whether a table was asked for by its number.
+    /// Whether a table was requested by its number.
     pub(crate) fn names(&self, id: (u16, u16)) -> bool {
         self.whole(id) || self.rows.iter().any(|r| (r.0, r.1) == id)
     }
@@ -314,7 +315,7 @@ impl Blocks {
             || self.metrics.iter().any(|n| n == metric)
     }
 
-    /// Metrics asked for that stand in no table.
+    /// Requested metrics that no table contains.
     pub fn loose(&self) -> &[String] {
         &self.loose
     }
@@ -333,7 +334,7 @@ impl Blocks {
         self.overview || self.all
     }
 
-    /// Whether nothing was asked for.
+    /// Whether nothing was requested.
     pub fn is_overview(&self) -> bool {
         self.overview
     }

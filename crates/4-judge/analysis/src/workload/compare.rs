@@ -1,7 +1,7 @@
 //! Several recordings side by side, the first as base.
 //!
-//! The one idea to keep in mind: rows meet by what they are (metric, kernel name), never by where they stand; kernels
-//! that only one recording has take no part in the metrics.
+//! Rows are matched by identity (metric, kernel name), never by position; kernels that only one recording has
+//! are excluded from the metrics.
 
 use super::noise::{Sample, beyond};
 use super::select::{SelectError, some_of, wrong};
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 use workload::plain_kernel_name;
 
-/// Kernels of later recordings that stand for a kernel of the base under another name.
+/// Kernels of later recordings that match a kernel of the base under another name.
 #[derive(Clone, Debug, Default)]
 pub struct Renames(Vec<(String, String)>);
 
@@ -146,7 +146,7 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
         own.push(of_recording);
     }
     let mut columns = Vec::new();
-    // What was measured lacks the last column, which says how far to trust what was emulated.
+    // Measured recordings lack the last column, the confidence of emulated values.
     let most = tables.iter().flatten().rev().max_by_key(|t| t.columns.len()).unwrap_or(base);
     for (index, column) in most.columns.iter().enumerate() {
         let cell_of = |recording: usize, at: usize| {
@@ -159,7 +159,7 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
             (0..rows.len())
                 .all(|at| cell_of(recording, at).is_none() || cell_of(0, at) == cell_of(recording, at))
         });
-        // What is the same in all by its nature stands once.
+        // Values that are the same in all recordings by nature are shown once.
         let once = alike && (column.kind.is_words() || column.title == "peak");
         for recording in 0..tables.len() {
             if recording > 0 && once {

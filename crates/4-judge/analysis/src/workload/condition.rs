@@ -1,7 +1,7 @@
 //! `--fail-on "2.1.20 > 5%"`: conditions on rows of a report.
 //!
-//! The one idea to keep in mind: with a percent sign the change from the base is meant, without it the value. A
-//! condition on something that is not known is neither met nor passed.
+//! A percent sign compares the change from the base, no percent sign the value. A condition on an unknown
+//! value is neither met nor passed.
 
 use super::select::{SelectError, wrong};
 use view::{Cell, ConditionResult, Delta, Missing, Row, Table};
@@ -76,7 +76,7 @@ impl Condition {
         let named = rows.filter(|(t, r)| {
             r.metric == self.subject || r.id == self.subject || format!("{}.{}", t.id, r.id) == self.subject
         });
-        // The same metric may stand in several tables; once is enough.
+        // The same metric may be in several tables; once is enough.
         let Some((table, row)) = named.into_iter().next() else {
             return self.result(None, format!("no row is `{}`", self.subject));
         };

@@ -1,7 +1,7 @@
-//! The table of what was recorded: every counter of every kernel, whether or not a metric reads it.
+//! The table of recorded counters: every counter of every kernel, whether or not a metric reads it.
 //!
-//! The one idea to keep in mind: nothing that a profiler wrote is left out because nobody here knows it. A name that is in no
-//! catalogue has its numbers like any other, and says so.
+//! Unknown names are kept. A counter that is in no catalogue is shown with its numbers like any other, and is
+//! marked as unknown.
 
 use super::overview::{row, table};
 use super::subject::Subject;
@@ -11,26 +11,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{Counter, Workload, plain_kernel_name};
 
-/// What the overview has room for.
+/// Maximum number of rows in the overview.
 const ROOM: usize = 60;
 
 /// Counters named in a note before the rest is only counted.
 const NAMED: usize = 6;
 
-/// What to show of the counters.
+/// Counters to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shown {
-    /// All of them, of so many kernels.
+    /// All counters, of at most this many kernels.
     All(usize),
-    /// All of them, of all dispatches together.
+    /// All counters, summed over all dispatches.
     Together,
-    /// The same of recordings that are compared.
+    /// All counters of recordings that are compared.
     Compared,
-    /// What the overview has room for.
+    /// As many as the overview has room for.
     Overview,
 }
 
-/// What is known of a counter.
+/// Facts about a counter.
 struct Known {
     unit: String,
     averaged: Averaged,
@@ -127,7 +127,7 @@ pub(crate) fn by_operator(
 pub(crate) fn note(subject: &Subject, evaluation: &Evaluation<'_>) -> Option<String> {
     let all = recorded(&subject.workload);
     let unread: Vec<&str> = unread(&all, evaluation).into_iter().collect();
-    // An emulator writes what it can, whoever reads it.
+    // An emulator writes all counters it can, whether or not a metric reads them.
     let emulated = subject.workload.machine.emulator().is_some();
     if all.len() <= ROOM || unread.is_empty() || emulated {
         return None;
@@ -151,7 +151,7 @@ fn unread<'w>(all: &[Recorded<'w>], evaluation: &Evaluation<'_>) -> BTreeSet<&'w
     all.iter().filter(is_unread).map(|it| it.name).collect()
 }
 
-/// The dispatches of each of so many kernels, most time first.
+/// The dispatches of each of the `top` kernels, most time first.
 fn of_kernels<'w>(w: &'w Workload, rows: &[u32], top: usize) -> Vec<(Option<&'w str>, Vec<u32>)> {
     let mut of_kernel: Vec<Vec<u32>> = vec![Vec::new(); w.kernels.len()];
     for row in rows {
@@ -168,7 +168,7 @@ fn of_kernels<'w>(w: &'w Workload, rows: &[u32], top: usize) -> Vec<(Option<&'w 
     kernels(w, rows).into_iter().take(top).filter_map(named).collect()
 }
 
-/// All counters by name, instances of one together.
+/// All counters by name, with the instances of each.
 fn recorded(w: &Workload) -> Vec<Recorded<'_>> {
     let mut by_name: BTreeMap<(&str, Option<&str>, bool), Vec<&Counter>> = BTreeMap::new();
     for counter in w.counters.iter().filter(|it| !it.values.is_blank()) {
@@ -232,7 +232,7 @@ impl Recorded<'_> {
     }
 }
 
-/// Bytes of a unit, where it is one of bytes.
+/// Bytes per unit, if the unit is one of bytes.
 fn bytes(unit: &str) -> Option<f64> {
     match unit {
         "KiB" => Some(1024.0),
@@ -248,7 +248,7 @@ struct Sum {
     sum: f64,
     least: f64,
     most: f64,
-    /// Of dispatches that have a time: value and time, ns.
+    /// Sums over the dispatches that have a time: value, and time in ns.
     timed: (f64, f64),
 }
 
@@ -269,12 +269,12 @@ impl Sum {
     }
 }
 
-/// Which columns there are.
+/// Columns of the table.
 #[derive(Clone, Copy, Default)]
 struct Layout {
     /// Names of kernels.
     kernels: bool,
-    /// What is counted in bytes moves at a rate.
+    /// Counters of bytes get a rate.
     moves: bool,
     /// The peak of memory is known.
     peak: bool,
@@ -392,7 +392,7 @@ fn made(
     out
 }
 
-/// What to say of names that nobody here knows.
+/// Message about unknown counter names.
 fn unknown(all: &[Recorded<'_>]) -> Option<String> {
     let names: BTreeSet<&str> = all.iter().filter(|it| it.known.plain.is_none()).map(|it| it.name).collect();
     let names: Vec<&str> = names.into_iter().collect();

@@ -1,7 +1,6 @@
-//! Metrics and counters explained: formulas, what they need, in how many runs that is read.
+//! Metrics and counters explained: formulas, required counters, number of runs to record them.
 //!
-//! The one idea to keep in mind: everything here is derived from the definitions; targets on which a metric is the
-//! same stand together.
+//! Everything here is derived from the definitions; targets on which a metric is the same are grouped.
 
 use super::blocks::Blocks;
 use super::select::{SelectError, some_of, wrong};
@@ -13,7 +12,7 @@ use view::{
     TargetMetrics,
 };
 
-/// Explains what was asked for (everything when nothing was) on the targets given.
+/// Explains what was requested (everything when nothing was) on the targets given.
 pub fn explain(
     definitions: &Definitions,
     compiled: &[Compiled],
@@ -60,7 +59,7 @@ fn in_table_order<'d>(definitions: &'d Definitions, compiled: &[Compiled]) -> Ve
     out
 }
 
-/// Metrics of the rows or names asked for, each once.
+/// Metrics of the rows or names requested, each once.
 fn chosen<'d>(
     definitions: &'d Definitions,
     compiled: &[Compiled],
@@ -72,7 +71,7 @@ fn chosen<'d>(
             names.push(name.to_string());
         }
     };
-    // A row need not be there on every target, but on one of those asked about.
+    // A row need not exist on every target, only on one of the requested ones.
     let mut refused = None;
     let mut any = false;
     for c in compiled {
@@ -99,7 +98,7 @@ fn chosen<'d>(
     }
 }
 
-/// What some metrics need together on a target.
+/// Counters and runs that some metrics need together on a target.
 fn together(c: &Compiled, metrics: &[&str]) -> TargetMetrics {
     let mut needs: Vec<Need> = Vec::new();
     let mut defined = 0;
@@ -154,7 +153,7 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
                 let id = format!("{}.{}.{i}", t.id.0, t.id.1);
                 match rows.iter_mut().find(|r| r.label == row.label && r.table == t.title) {
                     Some(known) if known.id == id => {}
-                    // Its number differs between targets; that of the table does not.
+                    // Its number differs between targets; the table's number does not.
                     Some(known) => known.id = format!("{}.{}", t.id.0, t.id.1),
                     None => rows.push(MetricRow { id, label: row.label.clone(), table: t.title.clone() }),
                 }
@@ -173,7 +172,7 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
     }
 }
 
-/// Metrics of which a derived counter stands in for a part.
+/// Metrics of which a derived counter replaces a part.
 fn stands_in_for(definitions: &Definitions, compiled: &[Compiled], counter: &str) -> Vec<String> {
     let all = definitions.metrics().iter().map(|it| it.id.as_str());
     let of = |metric: &&str| compiled.iter().any(|c| c.may_stand_in(metric).contains(counter));
@@ -311,7 +310,7 @@ mod tests {
         let names: Vec<&str> = v.counters.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["SQ_INSTS_VALU_INT32", "SQ_INSTS_VALU_INT64"]);
         assert_eq!(v.passes, Some(1));
-        // The oldest target lacks the counters and says so.
+        // The oldest target lacks the counters and reports it.
         let old = m.variants.iter().find(|v| v.targets.iter().any(|t| t == "gfx908")).unwrap();
         assert!(old.formula.as_ref().unwrap_err().contains("has no counter"), "{old:?}");
     }

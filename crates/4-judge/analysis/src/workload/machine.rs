@@ -1,7 +1,7 @@
 //! Machine facts a recording lacks, from the data sheets of `arch`.
 //!
-//! The one idea to keep in mind: a fact is filled in only when every GPU that the recording may stem from agrees on
-//! it, and each one filled in says where it is from.
+//! A fact is filled in only if every GPU that the recording may stem from agrees on it, and each filled-in
+//! fact names its source.
 
 use super::select::{SelectError, wrong};
 use arch::{Model, Target, target_of_product};
@@ -14,16 +14,16 @@ pub struct Filled {
     pub fact: &'static str,
     /// Value.
     pub value: String,
-    /// Where it is from: `data sheet of Instinct MI300X`.
+    /// Source: `data sheet of Instinct MI300X`.
     pub source: String,
 }
 
 /// The highest clock of the engine.
 pub(crate) const ENGINE_CLOCK: &str = "max_sclk";
 
-/// What a model says about a fact.
+/// Fact of a model.
 type FromModel = (&'static str, fn(&Model) -> Option<f64>);
-/// What a target says about a fact.
+/// Fact of a target.
 type FromTarget = (&'static str, fn(&Target) -> f64);
 
 const OF_TARGET: &[FromTarget] = &[
@@ -43,13 +43,14 @@ const OF_MODEL: &[FromModel] = &[
     ("hbm_bw", |m| Some(m.hbm.gb_per_s.value)),
 ];
 
-/// What a target says about each XCD.
+/// Fact of a target for each XCD.
 type OfXcd = (&'static str, fn(&Target) -> u32);
 
 const OF_XCD: &[OfXcd] =
     &[("total_l2_chan", |t| t.l2.channels_per_xcd.value), ("sqc_per_gpu", Target::scalar_caches_per_xcd)];
 
-/// Models a recording may stem from: the one it names, or those of its target with as many compute units.
+/// Models a recording may stem from: the one it names, or the models of its target with as many compute
+/// units.
 pub fn models(machine: &Machine) -> Vec<&'static Model> {
     let named = machine.text("gpu_model").and_then(|name| {
         let lower = name.to_ascii_lowercase();
@@ -112,15 +113,16 @@ pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, SelectE
     Ok(corrected)
 }
 
-/// Source of what was said on the command line.
+/// Source of facts given on the command line.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Fills in what the recording does not say and returns what was filled in.
+/// Fills in facts that the recording lacks, and returns them.
 pub fn fill(machine: &mut Machine) -> Vec<Filled> {
     fill_as(machine, None)
 }
 
-/// The same of a recording that is said to be of a model, which counts where it does not name one itself.
+/// As `fill`, for a recording that the user assigns to a model; a model that the recording names takes
+/// precedence.
 pub fn fill_as(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Filled> {
     let zeros: Vec<&str> = sizes().filter(|fact| machine.number(fact) == Some(0.0)).collect();
     for fact in &zeros {
@@ -159,7 +161,7 @@ fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Fill
     // The bandwidth follows from recorded channels and the memory clock, so those go before the data sheet's number.
     let channels = machine.number("num_hbm_channels").is_some();
     for (fact, value) in OF_MODEL {
-        // The clock stands before the bandwidth in the list, so it is filled in by now.
+        // The clock precedes the bandwidth in the list, so it is filled in by now.
         if *fact == "hbm_bw" && channels && machine.number("max_mclk").is_some() {
             continue;
         }
@@ -178,8 +180,8 @@ fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Fill
     filled
 }
 
-/// The highest clock of the engine, and the one that times are of where an emulator ran them at another. A recording of
-/// hardware says only at what clock the GPU was found when nothing ran.
+/// The highest clock of the engine and, for an emulator that ran at another clock, the clock that the times
+/// refer to. A hardware recording only has the idle clock.
 pub(crate) fn engine_clock(machine: &Machine) -> Option<String> {
     let highest = machine.number(ENGINE_CLOCK)?;
     let running = machine.emulator().and_then(|_| machine.number("cur_sclk"));
@@ -242,7 +244,7 @@ mod tests {
                 Some("1300"),
             ),
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X")], "hbm_bw", Some("5324.8")),
-            // 0 is no fact, whether the data sheet knows or not.
+            // 0 counts as missing, whether the data sheet knows the fact or not.
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X"), ("max_sclk", "0")], "max_sclk", Some("2100")),
             (&[("gpu_arch", "gfx942"), ("sqc_per_gpu", "0.0")], "sqc_per_gpu", None),
             // The models of the target disagree.

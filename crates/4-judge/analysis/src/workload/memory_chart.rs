@@ -1,7 +1,7 @@
 //! The memory chart of the selected dispatches.
 //!
-//! The one idea to keep in mind: which metric stands where is two tables, blocks and links; a link's rate is its bytes
-//! over the time of a dispatch.
+//! Two tables, blocks and links, place the metrics; the rate of a link is its bytes divided by the time of a
+//! dispatch.
 
 use super::models;
 use arch::Target;
@@ -65,13 +65,13 @@ const FACTS: &[Fact] = &[
 /// Time of a dispatch.
 const DURATION: &str = "dispatch.duration";
 
-/// What is known of the memory-side cache of a recording of hardware, and of an emulated one.
+/// Notes on the memory-side cache: for a hardware recording, and for an emulated one.
 const UNSEEN: [&str; 2] = [
     "no counter sees its hits; HBM gets at most what the fabric sends",
     "its hits are modelled but not recorded; HBM gets at most what the fabric sends",
 ];
 
-/// What flows where: requests, bytes, the metric whose peak is the link's.
+/// A link: requests, bytes, the metric whose peak is the link's.
 struct Link {
     from: BlockId,
     to: BlockId,
@@ -170,7 +170,8 @@ pub(crate) fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) 
     chart
 }
 
-/// Puts the memory-side cache before HBM: what the fabric sends to HBM reaches it, what goes on nobody counts.
+/// Inserts the memory-side cache before HBM: traffic from the fabric to HBM passes it, and no counter sees
+/// the traffic behind it.
 fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     let unseen = UNSEEN[usize::from(machine.emulator().is_some())];
     let mut sizes = models(machine).into_iter().map(|model| model.memory_side_cache.bytes.value());
@@ -192,7 +193,7 @@ fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     }
     for link in chart.links.iter_mut().filter(|link| link.to == Hbm) {
         link.to = MemorySide;
-        // The peak is that of HBM.
+        // The peak belongs to HBM.
         link.percent = None;
     }
     chart.links.push(MemoryLink {
@@ -209,12 +210,12 @@ fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     });
 }
 
-/// How far a value that follows from a metric can be trusted; none where it was measured or is not known.
+/// Confidence of a value that follows from a metric; `None` if it was measured or is unknown.
 fn trust(evaluation: &Evaluation<'_>, metric: &str, value: &Value) -> Option<Mark> {
     evaluation.trust(metric, value)?.ok()
 }
 
-/// What a count is multiplied with to be that of a dispatch.
+/// Factor that converts a normalized count to a count per dispatch.
 fn per_dispatch(evaluation: &Evaluation<'_>, norm: Norm) -> Value {
     match norm {
         Norm::Kernel => Ok(1.0),

@@ -1,7 +1,7 @@
-//! Recordings as reports: what is selected, its tables, and how several compare.
+//! Recordings as reports: the selection, its tables, and the comparison of several.
 //!
-//! The one idea to keep in mind: metrics are evaluated in `metrics`; here is decided over which dispatches, and the
-//! numbers get the rows and columns a reader sees.
+//! `metrics` evaluates metrics; this module decides over which dispatches, and arranges the numbers in the
+//! rows and columns a reader sees.
 
 mod blocks;
 mod compare;

@@ -1,6 +1,8 @@
-//! A recording of a GPU beside an emulated one of the same program: counters that follow from execution must be equal.
+//! Compares a GPU recording with an emulated one of the same program: counters that depend only on execution
+//! must be equal.
 //!
-//! The one idea to keep in mind: dispatches of the two meet by kernel; where one has more of a kernel than the other nothing can be said.
+//! Dispatches of the two are matched by kernel; a kernel with different numbers of dispatches is not
+//! compared.
 
 use super::compare::Renames;
 use super::subject::Subject;
@@ -22,7 +24,7 @@ pub struct Beside {
     pub dispatches: usize,
     /// Counter.
     pub counter: String,
-    /// What the emulator says of it.
+    /// Mark of the emulated value.
     pub mark: Mark,
     /// On the GPU.
     pub measured: f64,
@@ -82,7 +84,7 @@ fn by_kernel<'a>(subject: &'a Subject, renames: &'a Renames, place: usize) -> BT
     rows
 }
 
-/// A counter by dispatch, summed over instances; absent where one of them lacks it.
+/// A counter by dispatch, summed over instances; absent if one of them lacks it.
 fn each(w: &Workload, rows: &[u32], name: &str) -> Option<Vec<f64>> {
     let whole = w.counters.get(name).or_else(|| w.counters.get(&format!("{name}_sum")));
     let columns = whole.map_or_else(|| w.counters.instances(name), |it| vec![it]);
@@ -110,7 +112,7 @@ pub fn times_beside(
     ours.iter().filter_map(both).collect()
 }
 
-/// What is to be said of a measured and an emulated recording side by side: whether it is a warning, and the words.
+/// Note on a measured and an emulated recording compared: whether it is a warning, and the text.
 pub(crate) fn note(subjects: &[Subject], renames: &Renames) -> Option<(bool, String)> {
     let [first, second] = subjects else { return None };
     let is_emulated = |subject: &Subject| subject.workload.machine.emulator().is_some();

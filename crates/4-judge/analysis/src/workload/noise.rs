@@ -1,7 +1,7 @@
-//! Whether two sets of dispatches differ by more than they scatter.
+//! Tests whether two sets of dispatches differ by more than their scatter.
 //!
-//! The one idea to keep in mind: dispatches of different kernels differ for good reason, so the scatter is taken
-//! kernel by kernel; the test is Welch's at 95 percent.
+//! Dispatches of different kernels differ by design, so the scatter is computed kernel by kernel; the test is
+//! Welch's at 95 percent.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ fn mean(sample: &Sample) -> Option<Mean> {
     let (mut variance, mut freedom) = (0.0, 0.0);
     for values in groups.values() {
         let count = values.len() as f64;
-        // A kernel with one dispatch says nothing of its scatter.
+        // A kernel with one dispatch has no measurable scatter.
         if count < 2.0 {
             return None;
         }
@@ -40,12 +40,12 @@ fn mean(sample: &Sample) -> Option<Mean> {
     })
 }
 
-/// Whether the means differ beyond the scatter; `None` where there are too few dispatches to tell.
+/// Whether the means differ beyond the scatter; `None` if there are too few dispatches to decide.
 pub(crate) fn beyond(base: &Sample, other: &Sample) -> Option<bool> {
     let (a, b) = (mean(base)?, mean(other)?);
     let squared = a.squared_error + b.squared_error;
     let change = (b.value - a.value).abs();
-    // What rounding makes of equal numbers is no change.
+    // A difference from rounding alone is not a change.
     if change <= 1e-12 * a.value.abs().max(b.value.abs()) {
         return Some(false);
     }
@@ -75,7 +75,7 @@ fn student(freedom: f64) -> f64 {
         (60.0, 2.000),
         (120.0, 1.980),
     ];
-    // Between two entries the smaller freedom counts, which asks for more evidence.
+    // Between two entries the smaller degree of freedom is used, which needs more evidence.
     TABLE.iter().rev().find(|(f, _)| *f <= freedom).map_or(TABLE[0].1, |(_, t)| *t)
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn changes_beyond_the_noise() {
         type Case = (&'static [(u32, &'static [f64])], &'static [(u32, &'static [f64])], Option<bool>);
         let cases: [Case; 8] = [
-            // One dispatch each: nothing can be said.
+            // One dispatch each: no test is possible.
             (&[(0, &[1.0])], &[(0, &[2.0])], None),
             (&[], &[(0, &[2.0, 2.0])], None),
             // Counts that do not scatter.

@@ -1,7 +1,6 @@
-//! What stands before the metrics: top kernels, dispatches, the machine; and the list of metrics.
+//! Tables before the metrics: top kernels, dispatches, the machine; and the list of metrics.
 //!
-//! The one idea to keep in mind: these come from the recording alone, so they are there even when nothing is known
-//! of the GPU.
+//! These come from the recording alone, so they exist even if the GPU is unknown.
 
 use super::panels::number;
 use super::subject::Subject;
@@ -26,7 +25,7 @@ pub(crate) fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
     Row { id, label: label.to_string(), cells, ..Row::default() }
 }
 
-/// What the program said of a dispatch.
+/// Annotation of a dispatch by the program.
 pub(crate) fn note_of(workload: &Workload, row: u32) -> Option<&LaunchNote> {
     workload.launches.iter().find(|note| note.row == Some(row))
 }
@@ -65,7 +64,7 @@ pub(crate) fn top_kernels(subject: &Subject, top: usize) -> Table {
     out
 }
 
-/// How far times can be trusted, where they were not measured.
+/// Confidence of the times, if they were not measured.
 fn times_are(w: &Workload) -> Option<String> {
     let known = (0..w.dispatches.len()).any(|row| w.dispatches.duration(row).is_some());
     let mark = w.marks.as_ref().filter(|_| known)?.of(TIME);
@@ -130,7 +129,7 @@ pub(crate) fn machine(subject: &Subject) -> Table {
     out
 }
 
-/// The same with where each fact is from.
+/// The machine's facts with the source of each.
 pub(crate) fn specs(subject: &Subject) -> Table {
     let mut out = machine(subject);
     out.columns.push(Column::new("from", ColumnKind::Text, ""));
@@ -171,7 +170,7 @@ pub(crate) fn metric_list(definitions: &Definitions, target: &str, norm: Norm) -
         .collect()
 }
 
-/// Every panel of a target with the names it can be asked for by.
+/// Every panel of a target with the names that select it.
 pub(crate) fn block_list(definitions: &Definitions, target: &str) -> Table {
     let mut panels: BTreeMap<u16, (String, Vec<String>)> = BTreeMap::new();
     let titled = |id: &str| {

@@ -1,13 +1,13 @@
 //! Evaluated tables of metrics as tables of a report.
 //!
-//! The one idea to keep in mind: `metrics` gives cells in the order of its headings; here each gets its kind, so a
-//! renderer knows what to draw.
+//! `metrics` gives cells in the order of its headings; here each gets its kind, so a renderer knows what to
+//! draw.
 
 use metrics::{EvaluatedTable, Style, Trust, Value};
 use std::collections::BTreeMap;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 
-/// What a row's label is.
+/// Kind of a row's label.
 fn label(style: Style) -> &'static str {
     match style {
         Style::Channels | Style::ChannelBox => "channel",
@@ -24,7 +24,7 @@ fn kind(heading: &str, style: Style, unit: &str) -> ColumnKind {
     }
 }
 
-/// The column that says how far a row's values can be trusted.
+/// The column with the confidence of a row's values.
 pub(crate) fn trust_column() -> Column {
     Column::new("trust", ColumnKind::Trust, "")
 }
@@ -79,7 +79,7 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
     }
 }
 
-/// Which rows are from counters that stand in for their own.
+/// Rows computed from replacement counters.
 fn taken_from(t: &EvaluatedTable) -> Vec<String> {
     let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for row in &t.rows {

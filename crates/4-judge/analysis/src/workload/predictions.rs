@@ -1,7 +1,7 @@
-//! What a recording says of how long its kernels would take otherwise: limits lifted, changes made.
+//! Predicted times of kernels: limits removed, changes made.
 //!
-//! The one idea to keep in mind: a prediction is compared with the time of the same dispatches; limits overlap, so what
-//! they are worth does not add up.
+//! A prediction is compared with the time of the same dispatches; limits overlap, so their savings do not add
+//! up.
 
 use super::panels::{trust, trust_column};
 use super::subject::Subject;
@@ -12,10 +12,10 @@ use workload::{Prediction, TIME, Workload, plain_kernel_name};
 
 /// Kernels in a report on everything.
 pub(crate) const FEW_KERNELS: usize = 3;
-/// What differences of modelled times are good for.
+/// Resolution of differences between modelled times.
 const STEPS: &str = "differences below about 1 % are noise of the model";
 
-/// Times of some dispatches together, ns: as it is, and as predicted.
+/// Total time of some dispatches, ns: recorded and predicted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
     pub(crate) base: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of the dispatches whose times are both known; none where there is no such dispatch.
+    /// Times of the dispatches for which both are known; `None` if no dispatch has both.
     pub(crate) fn of(workload: &Workload, prediction: &Prediction, rows: &[u32]) -> Option<Times> {
         both(workload, prediction, rows).fold(None, |sum, (base, predicted)| {
             let Times { base: all, predicted: then } = sum.unwrap_or(Times { base: 0.0, predicted: 0.0 });
@@ -31,7 +31,7 @@ impl Times {
         })
     }
 
-    /// Time saved, ns; negative where it takes longer.
+    /// Time saved, ns; negative for a slowdown.
     pub(crate) fn saved(self) -> f64 {
         self.base - self.predicted
     }
@@ -41,7 +41,7 @@ impl Times {
     }
 }
 
-/// The times of each dispatch of which both are known, as it is and as predicted.
+/// Recorded and predicted time of each dispatch for which both are known.
 fn both<'a>(
     workload: &'a Workload,
     prediction: &'a Prediction,
@@ -57,11 +57,11 @@ fn both<'a>(
 struct Found<'a> {
     prediction: &'a Prediction,
     times: Times,
-    /// What it is called, with how many of the dispatches it was made of where those are not all.
+    /// Its label, with the number of dispatches it was made of unless that is all of them.
     label: String,
 }
 
-/// What each limit is worth, kernel by kernel.
+/// Saving without each limit, kernel by kernel.
 pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
     let columns = vec![
         Column::new("time", ColumnKind::Number, "ns"),
@@ -71,7 +71,7 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
     let mut table = of_kernels(subject, most, true, columns, |found| {
         found.sort_by(|a, b| b.times.saved().total_cmp(&a.times.saved()));
         let is_little = |it: &Found<'_>| it.times.saved_percent().abs() < LITTLE_PERCENT;
-        // They come last, so that they stand together.
+        // They come last, so that they are adjacent.
         found.sort_by_key(is_little);
         let row = |it: &Found<'_>| Row {
             little: is_little(it),
@@ -86,7 +86,7 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
     table
 }
 
-/// What changes would come to, kernel by kernel.
+/// Predicted effect of changes, kernel by kernel.
 pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
     let columns = vec![
         Column::new("time", ColumnKind::Number, "ns"),
@@ -108,7 +108,7 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
     table
 }
 
-/// A table with a row of each kernel, and below it those that `rows` makes of its predictions.
+/// A table with a row for each kernel, followed by the rows that `rows` makes of its predictions.
 fn of_kernels(
     subject: &Subject,
     most: usize,
@@ -141,7 +141,7 @@ fn of_kernels(
             let count = both(w, prediction, &own).count();
             let part = match count == timed.len() {
                 true => String::new(),
-                // The time of the kernel is that of all: only the change can be compared.
+                // The time of the kernel covers all dispatches: only the change can be compared.
                 false => format!(" ({count} of {} dispatches)", timed.len()),
             };
             Some(Found { prediction, times, label: format!("{}{part}", prediction.title) })

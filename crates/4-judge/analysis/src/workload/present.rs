@@ -1,6 +1,6 @@
-//! What a reader sees of a report around its tables: its head, notes, reasons, units and columns.
+//! Parts of a report around its tables: head, notes, reasons, units and columns.
 //!
-//! The one idea to keep in mind: nothing is computed from counters here.
+//! Nothing is computed from counters here.
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::select::{SelectError, wrong};
@@ -39,7 +39,7 @@ impl TimeUnit {
     }
 }
 
-/// Converts the times of a table; only what is in nanoseconds is a time.
+/// Converts the times of a table; a value is a time if its unit is nanoseconds.
 pub(crate) fn scale(table: &mut Table, unit: TimeUnit) {
     let (symbol, ns) = unit.of();
     if ns == 1.0 {
@@ -223,7 +223,7 @@ fn summary(subject: &Subject) -> Vec<NamedValue> {
         .collect()
 }
 
-/// Which of the selected dispatches were not followed on all XCDs.
+/// Selected dispatches that were not simulated on all XCDs.
 fn followed(subject: &Subject) -> Option<NamedValue> {
     let rows: BTreeSet<u32> = subject.rows.iter().copied().collect();
     let shares: Vec<&Share> =
@@ -295,11 +295,11 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
     plain.into_iter().map(|(_, values)| values).chain(recorded).collect()
 }
 
-/// What was wrong with a recording and what was assumed.
+/// Defects and assumptions of a recording.
 pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
     let before = if named { format!("{}: ", subject.name) } else { String::new() };
     let mut out: Vec<Note> = Vec::new();
-    // Files that lack the same way are told of together.
+    // Files that lack the same data are reported together.
     let mut whole: Vec<&Problem> = Vec::new();
     for p in &subject.workload.problems {
         if p.line.is_none() && p.column.is_none() && p.rows == 0 && p.severity == Severity::Warning {

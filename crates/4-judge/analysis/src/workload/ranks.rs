@@ -1,6 +1,6 @@
-//! The table of ranks: how the time of a program lies among the recordings that were merged.
+//! The table of ranks: distribution of a program's time over the merged recordings.
 //!
-//! The one idea to keep in mind: ranks that do the same take the same time, so the slowest is compared with the mean of all.
+//! Ranks that do the same work take the same time, so the slowest is compared with the mean of all.
 
 use super::overview::{row, table};
 use super::subject::Subject;
@@ -87,7 +87,7 @@ mod tests {
             .collect();
         assert_eq!(cells, [[2.0, 200.0, 100.0, 50.0].map(Some), [2.0, 400.0, 200.0, 100.0].map(Some)]);
         assert_eq!(table.notes, ["the slowest, `1`, takes 33.3 % more time than the mean of all"]);
-        // Only what is selected counts.
+        // Only selected dispatches count.
         subject.rows = vec![0, 2];
         assert_eq!(ranks(&subject).notes, ["the slowest, `0`, takes 0.0 % more time than the mean of all"]);
     }

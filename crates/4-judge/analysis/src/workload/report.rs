@@ -1,7 +1,7 @@
 //! A report put together from its parts.
 //!
-//! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
-//! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
+//! Tables are made for each recording alone, then merged; the requested part (blocks, columns, thresholds) is
+//! selected from the whole at the end, so a condition sees rows that are not shown.
 
 use super::blocks::{
     Blocks, CHANGES, COUNTERS, LIMITS, MEMORY_CHART, OPERATORS, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS,
@@ -26,16 +26,16 @@ use view::{
     Row, Table,
 };
 
-/// What to show.
+/// Report options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How to evaluate.
+    /// Evaluation settings.
     pub settings: Settings,
-    /// Most rows of top kernels and of the dispatch list.
+    /// Maximum number of rows of top kernels and of the dispatch list.
     pub top: usize,
     /// Tables and rows.
     pub blocks: Blocks,
-    /// Columns of tables; of none come all.
+    /// Columns of tables; empty selects all.
     pub columns: Vec<String>,
     /// Unit of times.
     pub time_unit: TimeUnit,
@@ -45,7 +45,7 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Conditions to judge.
     pub conditions: Vec<Condition>,
-    /// The operator that launched each dispatch of the one recording, by row; none where no trace says.
+    /// The operator that launched each dispatch of the one recording, by row; `None` if no trace tells.
     pub operators: Vec<Option<String>>,
 }
 
@@ -58,7 +58,7 @@ pub enum List {
     Dispatches,
     /// Metrics of the target.
     Metrics,
-    /// Facts of the machine, each with where it is from.
+    /// Facts of the machine, each with its source.
     Specs,
     /// Panels of the target with their names.
     Blocks,
@@ -181,7 +181,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Answer<Recordings> {
     }
 }
 
-/// Why tables of samples that were asked for are not there.
+/// Reason why requested tables of samples are missing.
 fn no_samples(subjects: &[Subject], blocks: &Blocks) -> Option<Note> {
     let of_samples = blocks.names(SAMPLES) || blocks.names(SAMPLED_KERNELS);
     if !(of_samples || blocks.names(TRACE)) {
@@ -262,7 +262,7 @@ impl Context<'_> {
                 .map(|e| {
                     let mut table = metrics::table(self.definitions, t, e, self.options.settings);
                     if e.target().is_empty() {
-                        // Of an unknown GPU only what is known is worth a row.
+                        // For an unknown GPU, only rows with known values are shown.
                         table.rows.retain(|row| matches!(row.cells.first(), Some(Some(Ok(_)))));
                     }
                     panels::table(&table, 0)
@@ -282,7 +282,7 @@ impl Context<'_> {
                 (TRACE, w.traces.is_some(), traces::instructions),
                 (WAVES, w.traces.is_some(), waves::waves),
             ] {
-                // Of what was not recorded at all a note says so.
+                // If nothing was recorded, a note replaces the table.
                 if recorded && (self.options.blocks.shows(id) || self.judged(id)) {
                     out.push(make(subject, self.options.top));
                 }
@@ -294,7 +294,7 @@ impl Context<'_> {
         out
     }
 
-    /// What was recorded, by the operators that launched it.
+    /// The table of recorded time by operator.
     fn operators(&self) -> Option<Table> {
         let (Options { operators, top, blocks, .. }, [subject], [evaluation]) =
             (self.options, self.subjects, self.evaluations)
@@ -305,7 +305,7 @@ impl Context<'_> {
         shown.then(|| counted::by_operator(subject, evaluation, operators, *top))
     }
 
-    /// What was recorded.
+    /// The table of recorded counters.
     fn counters(&self) -> Option<Table> {
         let shown = match self.subjects {
             [_] if self.options.blocks.is_overview() => Shown::Overview,
@@ -356,7 +356,7 @@ impl Context<'_> {
         })
     }
 
-    /// Metrics asked for by name that stand in no table.
+    /// Metrics requested by name that no table contains.
     fn loose(&self) -> Option<Vec<Table>> {
         let asked = self.options.blocks.loose().iter().map(String::as_str);
         let judged = self.options.conditions.iter().map(Condition::subject);
@@ -410,7 +410,7 @@ impl Context<'_> {
         Some(own.collect())
     }
 
-    /// Keeps the tables and rows asked for.
+    /// Keeps the tables and rows requested.
     fn pick(&self, tables: &mut Vec<Table>) {
         let blocks = &self.options.blocks;
         for t in tables.iter_mut() {

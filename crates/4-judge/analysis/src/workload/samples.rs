@@ -1,7 +1,7 @@
-//! Tables of samples of the program counter: instructions of each kernel, and what each kernel waited for.
+//! Tables of samples of the program counter: instructions of each kernel, and wait reasons of each kernel.
 //!
-//! The one idea to keep in mind: samples taken in a run of their own have other dispatches than the counters, so
-//! only kernels select among them then.
+//! Samples taken in a separate run have other dispatches than the counters, so they can be selected by kernel
+//! only.
 
 use super::subject::Subject;
 use crate::listing_samples::{issued, waits};
@@ -44,7 +44,7 @@ pub fn selected_traces(w: &Workload, rows: &[u32]) -> Vec<KernelTrace> {
     })
 }
 
-/// What the samples are, in words.
+/// Description of the samples.
 pub(crate) fn summary(subject: &Subject) -> Option<String> {
     let samples = subject.workload.samples.as_ref()?;
     let methods: Vec<&str> = samples.methods.iter().map(|method| method.describe()).collect();
@@ -56,7 +56,7 @@ pub(crate) fn summary(subject: &Subject) -> Option<String> {
     ))
 }
 
-/// How often they were taken, where the profiler's settings say it.
+/// Sampling interval, if the profiler's settings tell.
 fn interval(subject: &Subject, samples: &Samples) -> Option<String> {
     let settings = &subject.workload.settings;
     let [method] = samples.methods[..] else { return None };
@@ -171,7 +171,7 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
     out
 }
 
-/// The processes of an instruction's samples, those of most first, with how many: `4254: 17, 4255: 3`.
+/// The processes of an instruction's samples with their counts, most first: `4254: 17, 4255: 3`.
 fn processes(counts: &BTreeMap<u64, u64>) -> String {
     let mut list: Vec<(&u64, &u64)> = counts.iter().collect();
     list.sort_by_key(|(_, samples)| std::cmp::Reverse(**samples));
@@ -190,7 +190,7 @@ fn reasons(waits: &[WaitShare], samples: u64) -> String {
     named.join(", ") + rest
 }
 
-/// What each kernel's samples say: how many issued, and why the others did not.
+/// Sample summary of each kernel: how many issued, and why the others did not.
 pub(crate) fn kernels(subject: &Subject, top: usize) -> Table {
     let kernels = selected(&subject.workload, &subject.rows);
     let all: u64 = kernels.iter().map(|kernel| kernel.total.samples).sum();

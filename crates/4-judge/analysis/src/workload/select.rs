@@ -1,14 +1,13 @@
-//! Which dispatches: by kernel, by dispatch ID, by GPU.
+//! Selection of dispatches: by kernel, by dispatch ID, by GPU.
 //!
-//! The one idea to keep in mind: every part of a selection must select something, and one that does not is answered
-//! with what there is to choose from.
+//! Every part of a selection must match something; if it does not, the error lists the choices.
 
 use metrics::kernels;
 use regex::Regex;
 use std::collections::BTreeSet;
 use workload::{Workload, plain_kernel_name};
 
-/// What is wanted, as written on a command line.
+/// Request, as written on a command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// Kernels: index among the kernels by time, name, or regular expression.
@@ -17,7 +16,7 @@ pub struct Wanted {
     pub dispatches: Vec<String>,
     /// GPUs as recorded.
     pub gpus: Vec<u32>,
-    /// Which launches of each kernel, counted from 1: as IDs of dispatches are written, also in brackets.
+    /// Launches of each kernel to select, counted from 1: written like dispatch IDs, also in brackets.
     pub iterations: Vec<String>,
 }
 
@@ -25,9 +24,9 @@ pub struct Wanted {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What can be given instead.
+    /// Valid choices.
     pub hint: String,
 }
 
@@ -35,10 +34,11 @@ pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Sele
     SelectError { message: message.into(), hint: hint.into() }
 }
 
-/// A regular expression for names of kernels. What is wrong with it is said in one line.
+/// A regular expression for names of kernels. An error is reported in one line.
 pub fn kernel_pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| {
-        // A picture of the place stands above it, which a message of one line has no room for.
+        // The message of the regex crate draws the pattern above the reason; only the reason fits in one
+        // line.
         let error = error.to_string();
         let reason = error.lines().last().unwrap_or_default();
         reason.strip_prefix("error: ").unwrap_or(reason).to_owned()
@@ -67,7 +67,7 @@ pub struct KernelFilter {
 }
 
 impl KernelFilter {
-    /// Resolves indexes, names and expressions. `None` when every kernel is wanted.
+    /// Resolves indexes, names and expressions. `None` if every kernel is selected.
     pub fn new(w: &Workload, wanted: &[String]) -> Result<Option<Self>, SelectError> {
         if wanted.is_empty() {
             return Ok(None);
@@ -113,7 +113,7 @@ impl KernelFilter {
         Ok(Some(filter))
     }
 
-    /// What it was made from, with names in place of indexes, which mean others in other recordings.
+    /// The request it was made from, with names instead of indexes, since indexes differ between recordings.
     pub fn named(&self) -> &[String] {
         &self.named
     }
@@ -123,7 +123,7 @@ impl KernelFilter {
         self.names.insert(name.to_string());
     }
 
-    /// Whether a kernel is wanted.
+    /// Whether a kernel is selected.
     pub fn admits(&self, name: &str) -> bool {
         let name = plain_kernel_name(name);
         self.names.contains(name) || self.patterns.iter().any(|p| p.is_match(name))
@@ -168,7 +168,7 @@ pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError
     parts.map(|part| ids(part).map(|range| (range.first, range.last))).collect()
 }
 
-/// First and last launch of each kernel that are wanted, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
+/// Ranges of launches to select of each kernel, first and last, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
 pub fn iteration_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
     let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
     let ranges = dispatch_ranges(&bare).ok().filter(|ranges| ranges.iter().all(|range| range.1 > 0));
@@ -227,7 +227,7 @@ pub fn select(
     Ok((rows, words.join(", ")))
 }
 
-/// Keeps the launches of each kernel that were asked for, counted from 1 in the order recorded.
+/// Keeps the launches of each kernel that were requested, counted from 1 in the order recorded.
 fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), SelectError> {
     let ranges = iteration_ranges(wanted)?;
     let mut launches = vec![0u64; w.kernels.len()];

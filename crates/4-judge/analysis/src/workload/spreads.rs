@@ -1,7 +1,7 @@
-//! The table of spreads: how far the runs of a recording lie apart whose passes were run several times.
+//! The table of run-to-run spreads of a recording whose passes were run several times.
 //!
-//! The one idea to keep in mind: the widest come first, times before counters, because a difference between two recordings that is
-//! smaller than the spread of one is no difference.
+//! The widest spreads come first, times before counters: a difference between two recordings smaller than the
+//! spread of one is not significant.
 
 use super::overview::{row, table};
 use super::subject::Subject;
@@ -57,7 +57,7 @@ fn selected(subject: &Subject) -> Vec<&Spread> {
     subject.workload.spreads.iter().filter(|it| kernels.contains(&it.kernel)).collect()
 }
 
-/// What is to be said of a recording with repeated passes before its numbers.
+/// Note on a recording with repeated passes, shown before its numbers.
 pub(crate) fn note(subject: &Subject, named: bool) -> Option<Note> {
     let own = selected(subject);
     let runs = own.iter().map(|it| it.runs).max()?;
@@ -109,7 +109,7 @@ mod tests {
             note(&subject, true).unwrap().text,
             "x: each pass ran 3 times, values are medians: times of a dispatch lie up to 2.0 % apart, counters up to 60.0 % (`TCC_HIT`) (`-b 0.8`)"
         );
-        // Only what is selected counts.
+        // Only selected dispatches count.
         subject.rows = vec![1];
         assert_eq!(labels(&subject), ["TCC_HIT"]);
         subject.workload.spreads.clear();

@@ -1,25 +1,25 @@
-//! What a report is of.
+//! Subject of a report.
 
 use super::machine::Filled;
 use super::select::Wanted;
 use workload::Workload;
 
-/// A recording with what is selected of it.
+/// A recording with its selection.
 #[derive(Debug)]
 pub struct Subject {
     /// Name in headings.
     pub name: String,
     /// Path as given.
     pub path: String,
-    /// What was read, machine facts filled in.
+    /// The recording, machine facts filled in.
     pub workload: Workload,
-    /// Which facts were filled in.
+    /// Facts that were filled in.
     pub filled: Vec<Filled>,
     /// Selected dispatches, as rows.
     pub rows: Vec<u32>,
     /// The selection in words; empty for everything.
     pub selection: String,
-    /// The selection as it was asked for, with names of kernels in place of numbers.
+    /// The selection as it was requested, with names of kernels in place of numbers.
     pub wanted: Wanted,
 }
 

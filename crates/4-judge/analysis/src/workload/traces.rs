@@ -1,6 +1,6 @@
-//! The table of thread traces: the instructions of each kernel, those of most stalled cycles first.
+//! The table of thread traces: the instructions of each kernel, most stalled cycles first.
 //!
-//! The one idea to keep in mind: a trace is of some waves of a dispatch, whose numbers stand for themselves.
+//! A trace covers some waves of a dispatch, so its numbers are not extrapolated.
 
 use super::samples::selected_traces;
 use super::subject::Subject;
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use view::{Cell, Column, ColumnKind, Number, Row, Table, counted};
 use workload::{KernelTrace, TracedCounts, plain_kernel_name};
 
-/// What was traced, in words.
+/// Description of the traced part.
 pub(crate) fn summary(subject: &Subject) -> Option<String> {
     let traces = subject.workload.traces.as_ref()?;
     let (dispatches, total) = (traces.dispatches.len(), traces.total());

@@ -1,7 +1,7 @@
-//! The table of an autotuner's runs: what each configuration takes, and what it does more of than the best one.
+//! The table of an autotuner's runs: time of each configuration, and its excess over the best one.
 //!
-//! The one idea to keep in mind: configurations compute the same, so what one launches, holds or executes more than the fastest is the reason that
-//! counters can give.
+//! Configurations compute the same result, so a resource or count that exceeds the fastest one's is the
+//! reason that counters can give.
 
 use super::overview::{row, table};
 use super::subject::Subject;
@@ -10,12 +10,12 @@ use workload::{LaunchNote, Workload, plain_kernel_name};
 
 /// Reasons given of one configuration.
 const MOST_REASONS: usize = 2;
-/// How much more of something is worth a word.
+/// Ratio from which an excess is mentioned.
 const MORE: f64 = 1.15;
 /// Difference of times below which nothing is lost, as a share.
 const EQUAL: f64 = 0.01;
 
-/// What configurations differ in, by counter.
+/// Counters in which configurations differ.
 const COUNTED: [(&str, &str); 8] = [
     ("SQ_INSTS_VALU", "vector instructions"),
     ("SQ_INSTS_MFMA", "matrix instructions"),
@@ -94,14 +94,14 @@ fn runs(subject: &Subject) -> Vec<(String, &str, Vec<Tried<'_>>)> {
     runs
 }
 
-/// Names whose values differ between configurations; all where there is one configuration.
+/// Names whose values differ between configurations; all names if there is one configuration.
 fn differing<'a>(tried: &[Tried<'a>]) -> Vec<&'a str> {
     let value = |note: &LaunchNote, name: &str| {
         note.configuration.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
     };
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in tried.iter().flat_map(|it| &it.note.configuration) {
-        // What one that failed does not say counts as equal.
+        // A value missing from a failed configuration counts as equal.
         let mut values: Vec<String> = tried.iter().filter_map(|it| value(it.note, name)).collect();
         values.sort_unstable();
         values.dedup();
@@ -118,7 +118,7 @@ fn label(note: &LaunchNote, shown: &[&str]) -> String {
     shown.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// What a configuration does more than the best one, or why it cannot be launched.
+/// Excess of a configuration over the best one, or the reason why it cannot be launched.
 fn against(w: &Workload, it: &Tried<'_>, best: Option<(usize, f64)>) -> String {
     let Some(at) = it.row else {
         return it.note.failed.clone().unwrap_or_else(|| "not launched".to_string());
@@ -153,7 +153,7 @@ fn workgroups(w: &Workload, row: usize) -> Option<f64> {
     Some(w.dispatches.grid.get(row)? / w.dispatches.workgroup.get(row).filter(|it| *it > 0.0)?)
 }
 
-/// Why a dispatch takes longer than another that computes the same.
+/// Reasons why a dispatch takes longer than another that computes the same.
 fn reasons(w: &Workload, row: usize, best: usize) -> String {
     let mut found: Vec<(f64, String)> = Vec::new();
     let d = &w.dispatches;

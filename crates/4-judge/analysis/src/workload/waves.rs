@@ -1,7 +1,7 @@
-//! The timeline of traced waves: where and when each ran, drawn as text.
+//! The timeline of traced waves: place and time of each, drawn as text.
 //!
-//! The one idea to keep in mind: a place, a slot of a SIMD, holds one wave at a time, so a row is a place and a gap in it is time in
-//! which it held none.
+//! A wave slot of a SIMD holds one wave at a time, so a row is a slot and a gap in it is idle time of that
+//! slot.
 
 use super::overview::{row, table};
 use super::samples::selected_traces;
@@ -12,7 +12,7 @@ use workload::{TracedDispatch, WaveSpan};
 
 /// Characters of a row of the timeline.
 const WIDTH: usize = 40;
-/// How much of a character's time a wave takes up, from nothing to all.
+/// Share of a character's time that waves occupy, from none to all.
 const SHADES: [char; 5] = ['.', '░', '▒', '▓', '█'];
 
 /// Places with their waves, of the first dispatch of each kernel selected; at most `top` places of each.
@@ -79,7 +79,7 @@ pub(crate) fn waves(subject: &Subject, top: usize) -> Table {
     out
 }
 
-/// Cycles between two in which a place holds a wave.
+/// Cycles between `from` and `to` in which a slot holds a wave.
 fn covered(spans: &[WaveSpan], from: u64, to: u64) -> f64 {
     let mut cycles = 0;
     let mut at = from;

@@ -1,7 +1,7 @@
-//! Recorded windows that are longer than the dispatches: what to say of them, and what to compare instead.
+//! Counter windows that are longer than the dispatches: the warning, and the quantity to compare instead.
 //!
-//! The one idea to keep in mind: the length of a window depends on what else was recorded, so two windows say nothing of a
-//! change unless both are as long as their dispatches, or longer by the same factor.
+//! The length of a window depends on the other recorded counters, so two windows show a change only if both
+//! are as long as their dispatches, or longer by the same factor.
 
 use super::subject::Subject;
 use metrics::{Evaluation, Window};

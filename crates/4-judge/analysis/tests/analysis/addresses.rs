@@ -1,7 +1,7 @@
 //! Addresses of the memory instructions of the fixture kernels, as far as they are known.
 //!
-//! The one idea to keep in mind: the golden file is written by the code and reviewed by eye against the sources;
-//! update it with `UPDATE_GOLDEN=1 cargo test -p rockhound-analysis --test addresses`.
+//! The golden file is written by the code and reviewed by eye against the sources; update it with
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-analysis --test addresses`.
 
 use analysis::affine::{Access, Addresses, LANES, Step};
 use analysis::{KernelEvidence, Source};

@@ -3,7 +3,8 @@
 use analysis::{KernelEvidence, NamedRegisters, Source};
 use std::path::Path;
 
-/// Fixture; VGPRs, AGPRs, SGPRs as the card has them; registers the code names; waves per SIMD; written in assembly.
+/// Fixture; VGPRs, AGPRs, SGPRs as the card has them; registers the code names; waves per SIMD; written in
+/// assembly.
 #[allow(clippy::type_complexity, reason = "a table")]
 const EXPECTED: &[(&str, (u32, u32, u32), (u32, u32), f64, bool)] = &[
     // 176 registers in the metadata, AGPRs from 96 on; 112 scalar registers, as they are allocated.

@@ -1,6 +1,6 @@
 //! The roofline's arithmetic: equations of each level, request sizes of each GPU, ceilings, verdicts.
 //!
-//! The one idea to keep in mind: the expected numbers are worked out by hand from the counters in the table.
+//! The expected numbers are worked out by hand from the counters in the table.
 
 use analysis::WorkloadEvidence;
 use analysis::roofline_chart::chart;
@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use view::{CeilingBasis, RooflineChart};
 use workload::Workload;
 
-/// One dispatch of 1 us on 100 CUs at 1000 MHz: 64,000 f32 flop by 250 multiply-adds of 2 x 64 and 500 additions.
+/// One dispatch of 1 us on 100 CUs at 1000 MHz: 64,000 f32 flop by 250 multiply-adds of 2 x 64 and 500
+/// additions.
 const COUNTERS: &[(&str, &str)] = &[
     ("Dispatch_ID", "0"),
     ("Kernel_Name", "made_up"),
@@ -38,7 +39,8 @@ const COUNTERS: &[(&str, &str)] = &[
     ("TCC_EA_WRREQ_64B_sum", "30"),
 ];
 
-/// What a verdict needs beside them: types that the kernel does not compute with, and a vector unit that issues 1 % of the time.
+/// Other inputs of a verdict: types that the kernel does not compute with, and a vector unit that issues 1 %
+/// of the time.
 const REST: &[(&str, &str)] = &[
     ("SQ_INSTS_VALU_ADD_F16", "0"),
     ("SQ_INSTS_VALU_MUL_F16", "0"),
@@ -168,7 +170,7 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
         ),
         (&[], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
         (&[("SQ_BUSY_CU_CYCLES", "20000")], Some("launch"), "the compute units hold waves 20 % of the time"),
-        // A window of 9 times the dispatch is no time without waves.
+        // A window of 9 times the dispatch does not mean time without waves.
         (&[("GRBM_GUI_ACTIVE", "9000")], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
         // The engine made half the cycles of its highest clock.
         (
@@ -187,7 +189,8 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
             None,
             "not bound by HBM, L2, vL1D look-ups or vector arithmetic; needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
         ),
-        // What is recorded bounds what is not: 1 % of the cycles have a vector instruction, none a matrix instruction.
+        // Recorded counters bound the unrecorded ones: 1 % of the cycles have a vector instruction, none a
+        // matrix instruction.
         (
             &[("SQ_INSTS_VALU_FMA_F16", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", ""), ("SQ_INSTS_MFMA", "0")],
             Some("latency"),

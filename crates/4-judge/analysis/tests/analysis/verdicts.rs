@@ -1,8 +1,9 @@
-//! What stops a kernel does not depend on what else was recorded: the verdict of a part of a recording keeps its kind, or says
-//! what it lacks. What a part says is no limit is none in the whole.
+//! The limiter of a kernel does not depend on the other recorded counters: the verdict of a part of a
+//! recording keeps its kind, or names the missing counters. A limiter excluded by a part is not the limiter
+//! of the whole.
 //!
-//! The one idea to keep in mind: a part is a recording again. Blocks are left out of its files as a profiler that was told to
-//! leave them out would, and passes as one that was stopped.
+//! A part is again a recording. Blocks are removed from its files as by a profiler told to leave them out,
+//! and passes as by a profiler that was stopped.
 
 use analysis::WorkloadEvidence;
 use csv::StringRecord;
@@ -96,7 +97,8 @@ fn tables(files: &Files) -> BTreeMap<&str, Table> {
     counted.map(|(name, bytes)| (name.as_str(), table(bytes))).collect()
 }
 
-/// A part of the files of a recording; `None` where nothing is left out, since no such block or pass is there.
+/// A part of the files of a recording; `None` if nothing is left out, since no such block or pass is
+/// there.
 fn part(files: &Files, tables: &BTreeMap<&str, Table>, without: &Without) -> Option<Files> {
     let left_out = |counter: &str| {
         without.counters.contains(counter) || without.blocks.iter().any(|block| counter.starts_with(block))
@@ -131,14 +133,14 @@ fn compiled(target: &str) -> Arc<Compiled> {
     KNOWN.lock().unwrap().entry(target.to_owned()).or_insert_with(one).clone()
 }
 
-/// What a recording says of a kernel.
+/// Verdict of a recording on a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Verdict {
-    /// What stops it; none where that cannot be said.
+    /// Limiter; `None` if it is undetermined.
     bound: Option<String>,
-    /// What else may.
+    /// Other possible limiters.
     rivals: Vec<String>,
-    /// What does not.
+    /// Excluded limiters.
     excluded: Vec<&'static str>,
     lacks: Vec<&'static str>,
 }
@@ -148,7 +150,7 @@ impl Verdict {
         self.bound.iter().chain(&self.rivals)
     }
 
-    /// Why this, of a part, contradicts what the whole says.
+    /// Reason why this verdict, of a part, contradicts the verdict of the whole.
     fn contradiction(&self, whole: &Verdict) -> Option<&'static str> {
         if self.lacks.is_empty() {
             // What is within the noise may change its place.
@@ -157,7 +159,7 @@ impl Verdict {
                 return Some("another kind, and nothing is said to lack");
             }
         }
-        // Names of types stand for their unit.
+        // Names of types match their unit.
         let is = |excluded: &str, kind: &str| {
             excluded == kind
                 || excluded.strip_suffix(" arithmetic").is_some_and(|unit| {
@@ -170,7 +172,7 @@ impl Verdict {
     }
 }
 
-/// What is said of each kernel; nothing of what is no recording any more.
+/// Verdict of each kernel; empty if the files are not a recording any more.
 fn verdicts(files: &Files) -> Option<BTreeMap<String, Verdict>> {
     let mut workload = workload::read(files, &workload::Options::default()).ok()?;
     analysis::workload::fill(&mut workload.machine);
@@ -248,7 +250,8 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
     assert!(known > 0 && wrong.is_empty(), "{} of {parts}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Newer GPUs count operations of a type that older recordings lack: without a matrix instruction there are none.
+/// Newer GPUs count operations of a type that older recordings lack: without a matrix instruction there are
+/// none.
 #[test]
 fn a_type_that_was_not_recorded_takes_no_verdict_away() {
     let mut judged = 0;

@@ -1,7 +1,8 @@
 //! ALU001: a loop divides by a value that it does not change.
 //!
-//! The one idea to keep in mind: GPUs have no instruction for division, so each is a sequence whose end names the divisor; where
-//! no instruction of the loop writes it, a reciprocal made before the loop, or a running quotient, does the same.
+//! GPUs have no instruction for division, so each division is a sequence whose end names the divisor; if no
+//! instruction of the loop writes it, a reciprocal computed before the loop, or a running quotient, gives the
+//! same result.
 
 use crate::access::places;
 use crate::gain::{self, Executed};
@@ -85,7 +86,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 continue;
             };
             if is_unchanged(evidence, divisor, id) {
-                // Where both values fit into 32 bits, a division of 64 takes the short way.
+                // If both values fit into 32 bits, a 64-bit division takes the short path.
                 let kind = if long.contains(&id) && kind == INTEGER { LONG } else { kind };
                 found.entry(id).or_default().push((at, kind));
             }
@@ -103,10 +104,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 /// Words for a division, and what one takes in cycles.
 type Kind = (&'static str, f64);
 
-/// What an instruction has to do with divisions.
+/// Role of an instruction in a division.
 #[derive(Clone, Copy)]
 enum Role {
-    /// It stands near the end of one.
+    /// Near the end of a division.
     Ends(Kind),
     /// It may scale the reciprocal of a 64-bit divisor.
     Scales,
@@ -127,7 +128,7 @@ fn roles() -> &'static [Option<Role>] {
     &BY_OPCODE
 }
 
-/// What is divided by, given the instructions around one that ends a division.
+/// The divisor, given the instructions around one that ends a division.
 fn divisor(insts: &[Inst], at: usize, kind: Kind) -> Option<Operand> {
     let inst = &insts[at];
     if kind == FLOAT || kind == DOUBLE {

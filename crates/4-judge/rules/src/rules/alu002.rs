@@ -1,7 +1,7 @@
 //! ALU002: lanes of each wave take both sides of a branch.
 //!
-//! The one idea to keep in mind: most branches may go one way for a whole wave, which code does not tell; one on the low bits of the
-//! work-item's number never does.
+//! Most branches may be uniform within a wave, which code does not tell; a branch on the low bits of the
+//! work-item's number never is.
 
 use crate::access::places;
 use crate::gain::{self, Executed};
@@ -53,7 +53,7 @@ const BRANCHES: Op = Op::named("s_and_saveexec_b64");
 const KEEPS: Op = Op::named("s_xor_b64");
 /// Instructions of a first side that are looked through.
 const LONGEST: usize = 4096;
-/// Cycles of the shorter side below which the branch is not worth a word.
+/// Cycles of the shorter side below which the branch is not reported.
 const LITTLE: f64 = 64.0;
 /// Work-items of a row that workgroups of two dimensions have at least.
 const SHORT_ROW: i64 = 8;
@@ -81,7 +81,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 
 /// A branch of which lanes of each wave take both sides.
 struct Branch {
-    /// Where lanes are turned off first.
+    /// First instruction with lanes disabled.
     start: u32,
     compare: u32,
     first: Range<u32>,
@@ -104,7 +104,7 @@ impl Branch {
         if !splits_waves(evidence, compare) {
             return None;
         }
-        // Where all lanes are back may stand before it in the code.
+        // The point of reconvergence may precede it in the code.
         let end = (turn + 1..evidence.insts.len() as u32).find(|at| {
             let inst = &evidence.insts[*at as usize];
             let joins = inst.op.info().name == "s_or_b64"
@@ -116,7 +116,8 @@ impl Branch {
     }
 }
 
-/// Lanes of each wave differ in a comparison: of low bits of the work-item's number with a constant that some of their values pass.
+/// Lanes of each wave differ in a comparison: of low bits of the work-item's number with a constant that some
+/// of their values pass.
 fn splits_waves(evidence: &KernelEvidence<'_>, compare: u32) -> bool {
     let inst = &evidence.insts[compare as usize];
     let name = inst.op.info().name;
@@ -150,7 +151,7 @@ fn splits_waves(evidence: &KernelEvidence<'_>, compare: u32) -> bool {
     (16..=48).contains(&taken)
 }
 
-/// Which bits of the lane's number a register holds before an instruction.
+/// Bits of the lane's number that a register holds before an instruction.
 fn low_bits(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Option<i64> {
     let made = written_at(evidence, at, register)?;
     let inst = &evidence.insts[made as usize];
@@ -165,7 +166,7 @@ fn low_bits(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> Optio
     }
 }
 
-/// The register holds the work-item's number, alone or with those of other dimensions above it.
+/// True if the register holds the work-item's number, alone or with the numbers of other dimensions above it.
 fn is_number(evidence: &KernelEvidence<'_>, at: u32, register: RegRange) -> bool {
     if register.file != RegFile::Vgpr {
         return false;

@@ -1,6 +1,7 @@
 //! CHK001: waves of a workgroup race in the LDS.
 //!
-//! The one idea to keep in mind: what counts is whether a barrier stands between, not what happened to come first.
+//! A race is the absence of a barrier between two accesses; the order in which they happened to run does not
+//! matter.
 
 use crate::execution::{ExecutionEvidence, INTO_LDS, who};
 use crate::{Check, Rule};

@@ -1,6 +1,6 @@
 //! CHK002: waves race in global memory.
 //!
-//! The one idea to keep in mind: within a dispatch nothing but atomics orders workgroups.
+//! Within a dispatch, only atomics order workgroups.
 
 use crate::execution::{ExecutionEvidence, who};
 use crate::{Check, Rule};

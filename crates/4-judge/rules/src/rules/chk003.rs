@@ -1,6 +1,6 @@
-//! CHK003: LDS is read that nobody has written.
+//! CHK003: read of uninitialised LDS.
 //!
-//! The one idea to keep in mind: the LDS of a workgroup begins with whatever the one before left there.
+//! The LDS of a workgroup initially holds data of the previous workgroup.
 
 use crate::execution::{ExecutionEvidence, who};
 use crate::{Check, Rule};

@@ -1,6 +1,6 @@
-//! CHK004: a wave touches LDS that its own load into it may not have written yet.
+//! CHK004: a wave accesses LDS before waiting for its own LDS-DMA load to it.
 //!
-//! The one idea to keep in mind: only `s_waitcnt vmcnt(n)` orders a load into the LDS before accesses of the same wave.
+//! Only `s_waitcnt vmcnt(n)` orders a load into the LDS before accesses of the same wave.
 
 use crate::execution::{ExecutionEvidence, who};
 use crate::{Check, Rule};

@@ -1,6 +1,6 @@
-//! CHK005: the LDS is accessed past what the workgroup has.
+//! CHK005: LDS access beyond the workgroup's allocation.
 //!
-//! The one idea to keep in mind: the hardware neither stops nor tells; reads give 0 and writes vanish.
+//! The hardware does not report it; reads return 0 and writes are dropped.
 
 use crate::execution::{ExecutionEvidence, who};
 use crate::{Check, Rule};

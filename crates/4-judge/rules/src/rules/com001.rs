@@ -1,6 +1,6 @@
 //! COM001: wrong results of a collective.
 //!
-//! The one idea to keep in mind: speed says nothing about a run whose results are wrong.
+//! Speed is meaningless for a run whose results are wrong.
 
 use crate::comm::{CommEvidence, place, size};
 use crate::{Check, Outcome, Rule};

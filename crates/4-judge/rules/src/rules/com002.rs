@@ -1,6 +1,6 @@
-//! COM002: bus bandwidth below what the links give.
+//! COM002: bus bandwidth below the bandwidth of the links.
 //!
-//! The one idea to keep in mind: only large sizes show what links carry.
+//! Only large sizes show the bandwidth of the links.
 
 use crate::comm::{CommEvidence, LARGE, board, expected_bus, size};
 use crate::{Check, Outcome, Rule};
@@ -35,7 +35,8 @@ balancing, and `NCCL_DEBUG=INFO` for ways other than `P2P`.
 The vendor's measurements of RCCL on eight GPUs, the limits of its cluster validation suite, and the tuning guide on RCCL.
 ";
 
-/// Share of the wanted bandwidth below which it is severe, and which noise explains.
+/// Share of the expected bandwidth below which a finding is severe, and above which noise explains the
+/// difference.
 const SHARES: [f64; 2] = [0.7, 0.98];
 
 fn check(evidence: &CommEvidence<'_>) -> Outcome {
@@ -69,7 +70,7 @@ fn below(name: &str, best: f64, bytes: u64, wanted: f64, what: &str) -> Option<F
 fn one_node(name: &str, test: &RcclTest) -> Option<Finding> {
     let (low, high, what) = expected_bus(test)?;
     let (best, bytes) = test.best().filter(|(_, bytes)| *bytes >= LARGE)?;
-    // A run that ends at a smaller size is judged by what is reached at that size.
+    // A run that ends at a smaller size is judged by the expected bandwidth at that size.
     let at_size = board(test).filter(|_| test.collective.as_deref() == Some("all_reduce"));
     let at_size = at_size.and_then(|board| fabric::all_reduce_at(board.gpu, board.gpus, bytes));
     let wanted = at_size.map_or(low, |at_size| low.min(at_size));
@@ -77,7 +78,7 @@ fn one_node(name: &str, test: &RcclTest) -> Option<Finding> {
     Some(finding.with_evidence("reached by good machines", format!("{low:.0} to {high:.0} GB/s")))
 }
 
-/// Several nodes have wanted figures at some sizes only.
+/// For several nodes, expected figures exist at some sizes only.
 fn nodes(name: &str, test: &RcclTest) -> Option<Finding> {
     let collective = test.collective.as_deref()?;
     test.rows.iter().rev().find_map(|row| {

@@ -1,6 +1,6 @@
 //! COM003: small messages take long.
 //!
-//! The one idea to keep in mind: below a few KiB only latency counts.
+//! Below a few KiB only latency counts.
 
 use crate::comm::{CommEvidence, SMALL, board};
 use crate::{Check, Outcome, Rule};

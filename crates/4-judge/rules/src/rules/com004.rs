@@ -1,6 +1,6 @@
 //! COM004: one measurement far off its neighbours.
 //!
-//! The one idea to keep in mind: a disturbance hits one measurement, a property of the machine hits all.
+//! A disturbance hits one measurement, a property of the machine hits all.
 
 use crate::comm::{CommEvidence, place, size};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
-//! COM005: RCCL warns, or takes a slow way.
+//! COM005: RCCL warns, or uses a slow path.
 //!
-//! The one idea to keep in mind: the way a connection takes matters more than any setting.
+//! The path of a connection matters more than any setting.
 
 use crate::comm::{CommEvidence, place};
 use crate::{Check, Outcome, Rule};
@@ -33,7 +33,7 @@ them. `SHM` without them: check access of the container to `/dev/kfd`, `/dev/dri
 RCCL's log and its warnings; the tuning guide on RCCL: NUMA balancing, IOMMU, ACS.
 ";
 
-/// What known warnings mean, and what to do.
+/// Known warnings with their meaning and remedy.
 const KNOWN: [(&str, &str, &str); 4] = [
     (
         "NUMA auto balancing",

@@ -1,6 +1,6 @@
 //! COM006: ranks that never joined.
 //!
-//! The one idea to keep in mind: the rank that is not in the log is the one to look at.
+//! The rank that is missing from the log is the one to inspect.
 
 use crate::comm::CommEvidence;
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! COM007: few channels.
 //!
-//! The one idea to keep in mind: channels are the workgroups that move data.
+//! Channels are the workgroups that move data.
 
 use crate::comm::CommEvidence;
 use crate::{Check, Outcome, Rule};
@@ -31,7 +31,7 @@ For end-to-end training and inference set `NCCL_MIN_NCHANNELS=112`. rccl-tests a
 The tuning guide on RCCL: `NCCL_MIN_NCHANNELS=112` for end-to-end workloads on eight GPUs.
 ";
 
-/// Channels that fill the links of a board, and the variable that asks for more.
+/// Channels that fill the links of a board, and the variable that requests more.
 const CHANNELS: u64 = 16;
 const VARIABLE: &str = "NCCL_MIN_NCHANNELS";
 

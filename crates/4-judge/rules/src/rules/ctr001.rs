@@ -1,6 +1,6 @@
-//! CTR001: what stops the kernel, by the roofline.
+//! CTR001: limiter of the kernel, from the roofline.
 //!
-//! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
+//! The distance to the nearest roof is the largest gain without changing another property of the kernel.
 
 use crate::recorded::{duration, known_bound, lost, percent, simulated, with_limits};
 use crate::{Check, Outcome, Rule};
@@ -134,7 +134,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     Ok(Outcome::Findings(vec![by_simulation(evidence, finding, &bound)]))
 }
 
-/// What is reached of each ceiling, and which were not recorded.
+/// Reached share of each ceiling, and the ceilings whose counters were not recorded.
 fn reached(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
     let roof = evidence.roof();
     for share in roof.reached.judging().chain(&roof.reached.rates) {
@@ -156,14 +156,14 @@ fn reached(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
 /// Part of the time from which on the limit that costs most is a warning.
 const WARNS: f64 = 0.15;
 
-/// The finding with the limit in front that costs most by simulation; as it is where none was simulated.
+/// The finding with the most expensive simulated limit first; unchanged if none was simulated.
 fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
     let Some(leading) = evidence.leading_limit() else { return finding };
     let part = evidence.timed(leading.limit.saved.part());
     let limits = evidence.limits();
     if leading.agrees(&limits, bound) {
         let is_work = match bound {
-            // The work itself is no loss: what there is to gain is what is missing to the ceiling.
+            // The work itself is not a loss: the possible gain is the distance to the ceiling.
             Bound::Ceiling { share, .. } => share.resource == Resource::Arithmetic,
             Bound::VectorIssue { .. } => true,
             Bound::Latency { .. } | Bound::Launch { .. } | Bound::Open { .. } => false,
@@ -186,7 +186,7 @@ fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Boun
     simulated(evidence, &finding, leading.limit.name).unwrap_or(finding)
 }
 
-/// How busy the compute units and vector units are.
+/// Utilization of the compute units and vector units.
 fn busy(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
     for (metric, what) in
         [("gpu.simd_utilization", "compute units hold waves"), ("issue.valu", "vector units issue")]

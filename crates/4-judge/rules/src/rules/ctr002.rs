@@ -1,6 +1,6 @@
 //! CTR002: many waves, few instructions.
 //!
-//! The one idea to keep in mind: when the slots are full and little is issued, more waves are not the answer.
+//! If the wave slots are full and few instructions issue, more waves do not help.
 
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};

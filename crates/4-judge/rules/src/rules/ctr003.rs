@@ -1,7 +1,7 @@
 //! CTR003: the code does not fit in the instruction cache.
 //!
-//! The one idea to keep in mind: every kernel misses once for each line of its code; more misses mean that lines are
-//! displaced before they are used again.
+//! Every kernel misses once for each line of its code; more misses mean that lines are evicted before they
+//! are reused.
 
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
@@ -38,7 +38,7 @@ path.
 The Omniperf training: instruction cache hit rate and fetch latency in the speed of light.
 ";
 
-/// Percent of hits below which it is worth a word.
+/// Percent of hits below which it is reported.
 const FEW: f64 = 95.0;
 /// Percent of hits below which it is a warning.
 const VERY_FEW: f64 = 90.0;

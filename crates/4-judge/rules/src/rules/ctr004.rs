@@ -1,7 +1,6 @@
-//! CTR004: the way from L2 to memory is slow, or leads elsewhere.
+//! CTR004: the path from L2 to memory is slow, or leads to remote memory.
 //!
-//! The one idea to keep in mind: a latency far above an idle GPU's is a queue; a queue without a full memory stands
-//! somewhere else.
+//! A latency far above an idle GPU's means queueing; if memory is not saturated, the queue is elsewhere.
 
 use crate::recorded::{lost_below_roof, part_of, percent};
 use crate::{Check, Outcome, Rule};
@@ -43,7 +42,7 @@ fine-grained allocations are.
 The Omniperf training: L2 to fabric latencies and remote traffic in the speed of light and the fabric tables.
 ";
 
-/// Times the idle latency that are worth a word, and a warning.
+/// Multiples of the idle latency from which it is reported, and from which it is a warning.
 const SLOW: f64 = 2.0;
 const VERY_SLOW: f64 = 3.0;
 /// Part of memory bandwidth from which on a queue is its price.

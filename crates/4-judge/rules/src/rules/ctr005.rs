@@ -1,7 +1,6 @@
 //! CTR005: more work than another version of the kernel needed.
 //!
-//! The one idea to keep in mind: times compare two runs, work compares two algorithms; what moves fewer bytes can get
-//! faster yet.
+//! Times compare two runs, work compares two algorithms; a version that moves fewer bytes has more potential.
 
 use crate::recorded::{bytes, duration, lost, part_of};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! CTR006: a GPU that runs the same kernels slower than others.
 //!
-//! The one idea to keep in mind: the same kernels on the same sizes differ in time by clocks, and by nothing a program does.
+//! The same kernels on the same sizes differ in time because of clocks, not because of the program.
 
 use crate::traced::{TraceEvidence, lost, ms};
 use crate::{Check, Outcome, Rule};
@@ -36,7 +36,7 @@ metric`); for comparable benchmarks fix the clock: `rocm-smi --setperfdeterminis
 The tuning guide on benchmarking: clocks differ between XCDs, so efficiency is to be counted against the slowest.
 ";
 
-/// Percent by which a rank is slower that is worth a word, and that is a warning.
+/// Percent of slowdown from which a rank is reported, and from which it is a warning.
 const SLOWER: [f64; 2] = [3.0, 10.0];
 /// Time that is enough to compare, ns.
 const ENOUGH: i64 = 1_000_000;

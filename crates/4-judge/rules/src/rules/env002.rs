@@ -44,14 +44,14 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     });
     match environment {
         Ok(environment) => judged.extend(of_environment(evidence, environment)),
-        // What the code says stands for the environment that nobody has.
+        // If the environment is unknown, the settings in the code are used instead.
         Err(unknown) if code.is_none() => judged.push(unknown),
         Err(_) => {}
     }
     judged
 }
 
-/// What code was written with, and where the environment asks for something else.
+/// Settings that code was generated with, where the environment requests others.
 fn of_code(code: &InductorCode, environment: Option<&Environment>, trains: bool) -> Vec<Judged> {
     let mut judged = Vec::new();
     let own = code.as_environment();

@@ -103,7 +103,7 @@ const LOADED: [(Kind, &[&str]); 2] = [
     (Kind::RcclTests, &["HIP", "ROCr", "debug agent", "ROCprofiler", "RCCL", "UCX", "CPU"]),
 ];
 
-/// Variables that the program of the command has no library for; nothing where the program is not known.
+/// Reports variables of libraries that the command's program does not load; `None` if the program is unknown.
 fn unread(evidence: &HostEvidence<'_>, environment: &Environment) -> Option<Judged> {
     const CHECK: &str = "unread-variables";
     let program = evidence.command?.program()?;

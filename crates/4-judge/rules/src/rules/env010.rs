@@ -79,7 +79,7 @@ fn prefer(evidence: &HostEvidence<'_>) -> Judged {
     }
 }
 
-/// What the log says.
+/// Checks of the log.
 fn log(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let Some(log) = &evidence.machine.server_log else { return Vec::new() };
     let mut judged: Vec<Judged> = log

@@ -1,6 +1,6 @@
-//! Host checks of rules whose other evidence is a trace: what command lines and environments say of the same thing.
+//! Host checks of rules whose other evidence is a trace: the same facts from command lines and environments.
 //!
-//! The one idea to keep in mind: the pages of these rules stand in their own files; here is only what a host shows.
+//! The pages of these rules are in their own files; this file has only the host checks.
 
 use crate::{HostCheck, HostEvidence, Judged, Profile};
 use system::command::Kind;
@@ -36,7 +36,7 @@ pub(crate) fn rotating_buffer(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![judged.read("--rotating", rotating.unwrap_or("absent"))]
 }
 
-/// Where kernel arguments are kept.
+/// Memory that holds kernel arguments.
 pub(crate) fn kernel_arguments(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "dev-kernarg";
     const NAME: &str = "HIP_FORCE_DEV_KERNARG";

@@ -1,7 +1,7 @@
 //! LCH001: workgroups that leave lanes or SIMDs idle.
 //!
-//! The one idea to keep in mind: a wave is always whole, and a workgroup's waves go to the SIMDs of one
-//! compute unit; what does not divide evenly stands idle.
+//! A wave always has its full width, and a workgroup's waves go to the SIMDs of one compute unit; lanes or
+//! SIMDs beyond an uneven division are idle.
 
 use super::res002::number;
 use crate::{Check, Outcome, Rule};
@@ -63,7 +63,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if stated.is_some() {
         findings.extend(uneven(evidence, target.simds_per_cu.value));
     }
-    // The place costs a look into the line table: only where there is something to say.
+    // The place needs a line-table lookup, so it is computed only for a finding.
     let place = || (!evidence.insts.is_empty()).then(|| evidence.place(0));
     Outcome::from_findings(
         findings.into_iter().map(|finding: Finding| finding.with_places(place())).collect(),

@@ -1,7 +1,6 @@
 //! LCH002: too few workgroups for the GPU.
 //!
-//! The one idea to keep in mind: a workgroup runs on one compute unit, so workgroups that are not there are compute
-//! units that stand idle.
+//! A workgroup runs on one compute unit, so each missing workgroup leaves a compute unit idle.
 
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
@@ -73,7 +72,8 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }
 
-/// Workgroups of a dispatch, counted or worked out; of dispatches of one size, since a mean of sizes is none of them.
+/// Workgroups of a dispatch, counted or worked out; of dispatches of one size, since a mean of sizes is none
+/// of them.
 pub(super) fn workgroups(evidence: &KernelNumbers<'_>) -> Result<Known, Missing> {
     evidence.known("dispatch.workgroups").or_else(|_| {
         Ok(evidence.known("dispatch.grid_size")?.over(evidence.known("dispatch.workgroup_size")?))

@@ -31,7 +31,7 @@ workgroups as the GPU holds and let each take several parts.
 The ROCm Triton wiki (utilisation of compute units), the IREE AMDGPU guide (a multiple of the compute units).
 ";
 
-/// Of more rounds the last one is a small part.
+/// With more rounds than this, the last one is a small share.
 const MOST_ROUNDS: u64 = 8;
 
 fn check(evidence: &LaunchEvidence<'_>) -> Outcome {

@@ -1,7 +1,7 @@
 //! LCH004: compute units without waves while the kernel runs.
 //!
-//! The one idea to keep in mind: with workgroups enough for all, an idle compute unit means that starting, ending or
-//! uneven work takes the time.
+//! With enough workgroups for all compute units, an idle one means that launch, tail or uneven work takes the
+//! time.
 
 use super::lch002::workgroups;
 use crate::recorded::{duration, lost_below_roof};

@@ -1,6 +1,6 @@
 //! LCH005: lanes switched off in vector instructions.
 //!
-//! The one idea to keep in mind: a vector instruction takes the same time for one lane as for 64.
+//! A vector instruction takes the same time for one lane as for 64.
 
 use crate::recorded::lost;
 use crate::{Check, Outcome, Rule};
@@ -36,7 +36,7 @@ branches by selects. Move bounds checks to whole workgroups, with one edge kerne
 The Omniperf training: active threads per wave of the vector unit in the speed of light.
 ";
 
-/// Lanes below which it is worth a word.
+/// Lanes below which it is reported.
 const FEW: f64 = 51.2;
 /// Lanes below which it is a warning.
 const VERY_FEW: f64 = 32.0;

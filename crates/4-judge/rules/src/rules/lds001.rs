@@ -1,7 +1,6 @@
 //! LDS001: LDS accesses in a loop narrower than 8 bytes per lane.
 //!
-//! The one idea to keep in mind: adjacent accesses can be merged for certain; a loop full of narrow ones is
-//! worth a look at the layout.
+//! Adjacent accesses can certainly be merged; a loop full of narrow ones is a reason to check the layout.
 
 use crate::access::{self, MemoryAccess, WIDEST, memory_access};
 use crate::gain::Executed;
@@ -113,13 +112,13 @@ struct InLoop {
     narrow: Vec<(u32, u32)>,
     /// Narrow ones whose addresses do not depend on data.
     regular: usize,
-    /// Narrow ones beside another of their kind.
+    /// Narrow accesses in runs of one kind without a wait, see [`Company`].
     in_company: usize,
     runs: Vec<merge::Run>,
 }
 
-/// Counts accesses of which at least two of one kind follow each other without a wait between them: only those could be one. A lane
-/// that writes, waits and reads again exchanges one element each time.
+/// Counts accesses in runs of at least two of one kind without a wait between them: only those can be merged.
+/// A lane that writes, waits and reads again exchanges one element each time.
 #[derive(Default)]
 struct Company {
     before: Option<(u32, Access)>,

@@ -1,6 +1,6 @@
-//! LDS002: lanes of one access ask the same LDS bank for different addresses.
+//! LDS002: lanes of one access request different addresses of the same LDS bank.
 //!
-//! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
+//! Only addresses known lane by lane are judged, and then exactly.
 
 use crate::access::places;
 use crate::gain::Executed;
@@ -61,9 +61,9 @@ same; a recorded trace of a GPU with 64 banks that a group has at most 32 lanes.
 guide has them conflict, here they share it, as lanes at one address do.
 ";
 
-/// Part of a loop's LDS cycles below which its conflicts are not worth a word: one in so many.
+/// Minimum share of a loop's LDS cycles for its conflicts to be reported, as a divisor.
 const WORTH_SHARE: u32 = 8;
-/// Conflict cycles per wave below which code outside loops is not worth a word.
+/// Conflict cycles per wave below which code outside loops is not reported.
 const WORTH_OUTSIDE: u32 = 64;
 
 /// Conflicts of one loop or of the code outside loops.
@@ -148,32 +148,32 @@ fn conflicts(evidence: &KernelEvidence<'_>, addresses: &Addresses, banks: u32) -
 /// Cycles of one access or of several.
 #[derive(Clone, Copy, Default)]
 struct Cycles {
-    /// As they are.
+    /// Actual cycles.
     taken: u32,
-    /// Without conflicts.
+    /// Cycles without conflicts.
     least: u32,
 }
 
 impl Cycles {
-    /// Of one access of `bytes` per lane, all lanes active.
+    /// Cycles of one access of `bytes` per lane, all lanes active.
     fn of(lanes: &[u32; LANES], bytes: u32, banks: u32) -> Cycles {
         let found = arch::bank_cycles(&lanes.map(u64::from), u64::MAX, bytes, banks as usize, true);
         Cycles { taken: found.taken as u32, least: (found.taken - found.bank) as u32 }
     }
 }
 
-/// What one LDS read or write moves per lane.
+/// Data that one LDS read or write moves per lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Width {
     /// Bytes of an element.
     bytes: u32,
     elements: u32,
-    /// Two elements that stand next to each other.
+    /// Two adjacent elements.
     adjacent: bool,
 }
 
 impl Width {
-    /// Cycles of the access. Two adjacent elements are taken as one of twice the size where that is faster.
+    /// Cycles of the access. Two adjacent elements count as one of twice the size if that is faster.
     fn cycles(self, lanes: &[u32; LANES], banks: u32) -> Cycles {
         let one = Cycles::of(lanes, self.bytes, banks);
         let apart = Cycles { taken: one.taken * self.elements, least: one.least * self.elements };
@@ -197,7 +197,8 @@ fn judged_width(inst: &Inst) -> Option<Width> {
     Some(Width { bytes: u32::from(mem.bytes), elements: u32::from(mem.elements), adjacent })
 }
 
-/// A comparison with a number of lanes stands before the access and turns the others off, as in the steps of a reduction.
+/// True if a comparison with a number of lanes before the access disables the other lanes, as in the steps of
+/// a reduction.
 fn has_few_lanes(evidence: &KernelEvidence<'_>, at: u32) -> bool {
     let start = at.saturating_sub(GUARDED) as usize;
     let before = &evidence.insts[start..at as usize];
@@ -268,7 +269,7 @@ fn finding(
     )
 }
 
-/// Conflict cycles for each cycle that moves data, worth a word and a warning.
+/// Conflict cycles per data cycle from which it is reported, and from which it is a warning.
 const WORTH_RATIO: f64 = 0.125;
 const DOUBLED: f64 = 1.0;
 /// Percent of the kernel's cycles below which conflicts do not matter.

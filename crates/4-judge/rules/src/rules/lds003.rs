@@ -60,7 +60,8 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
 }
 
 fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
-    // A kernel that never asks which work-item it is does everything as often as there are any: it is launched with one.
+    // A kernel that never reads its work-item id does the same work in each work-item: it is launched with
+    // one.
     let asks = evidence.live.before.first().is_none_or(|live| live.vectors() > 0);
     if evidence.resources.max_workgroup == Some(1) || !asks {
         return Outcome::Silent;
@@ -103,12 +104,13 @@ fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
     ])
 }
 
-/// Conditions before an access that are looked at.
+/// Number of conditions before an access that are checked.
 const CONDITIONS: usize = 3;
 /// Instructions from the number of a lane to the branch on it.
 const NEAR: usize = 8;
 
-/// A branch leads there that was made from the number of the lane among the active ones: the compiler has chosen one.
+/// A branch leads there that was made from the number of the lane among the active ones: the compiler has
+/// chosen one.
 fn is_for_one_lane(evidence: &KernelEvidence<'_>, at: u32) -> bool {
     let cfg = &evidence.cfg;
     let mut block = cfg.block_of(at);

@@ -1,7 +1,7 @@
 //! MAT001: 32x32 matrix instructions in a single GEMM.
 //!
-//! The one idea to keep in mind: this is a rule of thumb from measurements, so it fires only where the loop is
-//! plainly one GEMM and nothing else, and only as information.
+//! This is a rule of thumb from measurements, so it fires only if the loop is clearly one GEMM and nothing
+//! else, and only as information.
 
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,7 @@
 //! MAT002: a GEMM-like loop without matrix instructions.
 //!
-//! The one idea to keep in mind: a product of matrices is told by reuse: every loaded value is multiplied
-//! with several others, and every sum stays in its register from iteration to iteration.
+//! A matrix product is recognized by reuse: every loaded value is multiplied with several others, and every
+//! sum stays in its register from iteration to iteration.
 
 mod tile;
 
@@ -69,7 +69,7 @@ struct MultiplyAdd {
     products: u32,
 }
 
-/// What the vector unit multiplies and adds with.
+/// Multiply-add instructions of the vector unit.
 const MULTIPLY_ADDS: &[MultiplyAdd] = &[
     MultiplyAdd { name: "v_fma_f64", element: "f64", products: 1 },
     MultiplyAdd { name: "v_fmac_f64", element: "f64", products: 1 },
@@ -122,8 +122,8 @@ struct Sum {
     parts: Option<Parts>,
 }
 
-/// The multiply-adds of a kernel by the innermost loop around them, in code order. Few instructions are one, so what a loop lacks
-/// is told by them before the loop is walked.
+/// The multiply-adds of a kernel by the innermost loop around them, in code order. Multiply-adds are rare, so
+/// checking them first rejects most loops before the loop is walked.
 struct Sums {
     by_loop: Vec<Vec<Sum>>,
 }
@@ -150,7 +150,7 @@ impl Sums {
     }
 }
 
-/// The instructions of a loop, each with its row where it is a multiply-add.
+/// The instructions of a loop, each with its row if it is a multiply-add.
 fn with_sums<'a>(
     evidence: &'a KernelEvidence<'_>,
     sums: &'a [Sum],
@@ -163,7 +163,7 @@ fn with_sums<'a>(
         .map(move |at| (at, &evidence.insts[at as usize], sums.next_if(|sum| sum.at == at)))
 }
 
-/// What a vector instruction takes.
+/// Cycles of a vector instruction.
 const VECTOR_CYCLES: f64 = 4.0;
 
 /// A product of tiles in LDS by few sums per lane.
@@ -190,7 +190,7 @@ fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Fin
     .with_places([evidence.place(found.at as usize)])
 }
 
-/// By opcode, the row of a multiply-add; the last is that of what is no instruction.
+/// By opcode, the row of a multiply-add; the last entry is for undecoded instructions.
 fn rows() -> &'static [Option<&'static MultiplyAdd>] {
     static BY_OPCODE: LazyLock<Vec<Option<&'static MultiplyAdd>>> = LazyLock::new(|| {
         let row = |op: Op| MULTIPLY_ADDS.iter().find(|row| row.name == op.info().name);
@@ -216,10 +216,10 @@ struct Product {
     instructions: u32,
 }
 
-/// What a vector register holds at one point of an iteration.
+/// Content of a vector register at one point of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What the iteration before left.
+    /// A value of the previous iteration.
     Carried,
     /// A running sum: a carried value with products added.
     Sum,
@@ -229,7 +229,7 @@ enum Holds {
 
 /// The vector registers during a walk over one iteration, in code order.
 struct Registers {
-    /// What each holds, and the number of the value.
+    /// Content of each register, and the number of the value.
     now: [(Holds, u32); 256],
     /// Written in the loop by anything but multiply-adds.
     filled: [bool; 256],
@@ -274,7 +274,7 @@ impl Registers {
         }
     }
 
-    /// The loop fills the register anew: in this iteration, or in the one before for this one.
+    /// True if the loop reloads the register: in this iteration, or in the previous one for this one.
     fn is_fresh(&self, index: usize) -> bool {
         match self.now[index].0 {
             Holds::Fresh => true,
@@ -284,7 +284,7 @@ impl Registers {
     }
 }
 
-/// The registers of a run of VGPRs; none for other files.
+/// The registers of a run of VGPRs; empty for other files.
 fn vector_indices(range: RegRange) -> impl Iterator<Item = usize> {
     let is_vector = range.file == RegFile::Vgpr;
     range.indices().map(usize::from).filter(move |index| is_vector && *index < 256)
@@ -323,7 +323,8 @@ fn parts(inst: &Inst, row: &MultiplyAdd) -> Option<Parts> {
     Some(Parts { result, addend, factors: [halves(0, a), halves(1, b)] })
 }
 
-/// Too few registers of sums for a product: those that nothing but a multiply-add wrote in the iteration.
+/// True if too few accumulator registers exist for a matrix product: registers that only multiply-adds write
+/// in the iteration.
 fn has_few_sums(sums: &[Sum]) -> bool {
     let mut written = [false; 256];
     let mut carried = 0;

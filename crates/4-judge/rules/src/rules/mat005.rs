@@ -1,7 +1,7 @@
 //! MAT005: the matrix units are idle in a matrix kernel.
 //!
-//! The one idea to keep in mind: matrix instructions that follow each other keep the unit busy; cycles without one are
-//! gaps that loads, LDS or barriers leave.
+//! Back-to-back matrix instructions keep the unit busy; cycles without one are gaps caused by loads, LDS or
+//! barriers.
 
 use crate::recorded::{lost, lost_below_roof, percent};
 use crate::{Check, Outcome, Rule};
@@ -59,7 +59,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if busy.value >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
         return Ok(Outcome::Silent);
     }
-    // Where data stops the kernel, the matrix units wait for it, and the findings on data say what to do.
+    // If data limits the kernel, the matrix units wait for it, and the findings on data give the advice.
     let full = roof.bound.as_ref().ok().and_then(|bound| match bound {
         Bound::Ceiling { share, .. } if share.resource != Resource::Arithmetic => Some(share),
         _ => None,

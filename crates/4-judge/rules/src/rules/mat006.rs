@@ -1,6 +1,6 @@
 //! MAT006: a benchmark on zeros or small integers.
 //!
-//! The one idea to keep in mind: what a tensor is filled with decides how much power a product takes.
+//! The values in a tensor determine the power of a matrix product.
 
 use crate::traced::{TraceEvidence, benchmarked};
 use crate::{Check, Outcome, Rule};
@@ -34,7 +34,7 @@ bench.
 The tuning guide on benchmarking matrix products: input values change power and with it the clock.
 ";
 
-/// Operators that fill with values that flatter, and those that do not.
+/// Operators that fill tensors with values that flatter a benchmark, and operators that do not.
 const FLATTER: [&str; 7] = [
     "aten::zeros",
     "aten::zero_",

@@ -1,6 +1,6 @@
 //! MEM001: loads in a loop that could move 16 bytes per lane and move fewer.
 //!
-//! The one idea to keep in mind: narrow is only worth a word where the addresses prove that wide is possible.
+//! A narrow access is reported only if the addresses prove that a wide one is possible.
 
 use crate::access::{self, WIDEST};
 use crate::gain::Executed;

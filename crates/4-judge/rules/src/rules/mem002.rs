@@ -1,6 +1,6 @@
 //! MEM002: stores that could move 16 bytes per lane and move fewer.
 //!
-//! The one idea to keep in mind: the proofs are those of MEM001; outside loops only adjacent stores count.
+//! The proofs are the same as in MEM001; outside loops only adjacent stores count.
 
 use crate::access::{self, WIDEST};
 use crate::gain::Executed;

@@ -1,7 +1,7 @@
 //! MEM003: lanes of a wave access memory far apart.
 //!
-//! The one idea to keep in mind: the vector L1 looks up one line at a time; four accesses share a look-up when lanes are
-//! neighbours, none when they are not.
+//! The vector L1 looks up one line at a time; four accesses share a look-up if their lanes are adjacent, else
+//! each takes its own.
 
 use crate::access::{MemoryAccess, is_global, memory_access, places};
 use crate::gain::Executed;
@@ -58,7 +58,7 @@ it in LDS, use arrays of fields instead of arrays of structs.
 The Omniperf training, exercise 4 (strided data access); the IREE AMDGPU guide (coalesced accesses).
 ";
 
-/// Lines touched for each line needed, and lines touched in vain, from which an access is worth a word.
+/// Lines touched for each line needed, and lines touched in vain, from which an access is reported.
 const TIMES: u32 = 2;
 const SURPLUS: u32 = 8;
 
@@ -102,7 +102,7 @@ fn scattered(
 ) -> BTreeMap<(Option<u32>, bool), Scattered> {
     let cfg = &evidence.cfg;
     let mut found: BTreeMap<_, Scattered> = BTreeMap::new();
-    // What is accessed of each array in each loop: bytes by position, those of one position once.
+    // Accessed bytes of each array in each loop, by position, each position once.
     let mut arrays: HashMap<_, BTreeMap<i64, u32>> = HashMap::new();
     let accesses: Vec<(MemoryAccess<'_>, (Option<u32>, bool))> = insts
         .iter()
@@ -114,7 +114,8 @@ fn scattered(
     for (access, key) in &accesses {
         arrays.entry((access.address.group(), *key)).or_default().insert(access.position, access.bytes);
     }
-    // Accesses of a group have the same lanes: those that begin at one place of a line touch as many.
+    // Accesses of a group have the same lanes: accesses that begin at the same offset in a line touch the
+    // same number of lines.
     let mut counted: HashMap<_, Option<Lines>> = HashMap::new();
     for (access, key) in &accesses {
         let place = access.position.rem_euclid(i64::from(line.max(1)));
@@ -186,9 +187,9 @@ fn finding(
 
 /// Accesses per look-up of contiguous lanes.
 const CONTIGUOUS: f64 = 4.0;
-/// Below it is worth a word.
+/// Accesses per look-up below which it is reported.
 const FEW: f64 = 3.0;
-/// Below it is a warning.
+/// Accesses per look-up below which it is a warning.
 const VERY_FEW: f64 = 2.0;
 /// Percent of the peak of look-ups below which it does not matter.
 const USED: f64 = 2.0;

@@ -1,6 +1,6 @@
-//! MEM004: `flat_` instructions in a kernel that has nothing but global memory.
+//! MEM004: `flat_` instructions in a kernel that uses only global memory.
 //!
-//! The one idea to keep in mind: without LDS and scratch a generic address can only be global.
+//! Without LDS and scratch a generic address can only be global.
 
 use crate::gain::Executed;
 use crate::{Check, Outcome, Rule, access, gain};
@@ -104,7 +104,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     ])
 }
 
-/// Reads where the LDS or scratch address range lies.
+/// True if an operand is an LDS or scratch aperture register.
 fn reads_aperture(operands: &[Operand]) -> bool {
     operands.iter().any(|operand| {
         matches!(operand, Operand::Reg(range) if matches!(

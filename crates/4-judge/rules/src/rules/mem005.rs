@@ -1,7 +1,7 @@
-//! MEM005: the non-temporal hint is absent where data is used once, or present where it is used again.
+//! MEM005: the non-temporal hint is absent for data used once, or present for data used again.
 //!
-//! The one idea to keep in mind: one kernel's code shows use within the kernel only, so this is information,
-//! and only the two patterns that need no guess are named.
+//! One kernel's code shows use within the kernel only, so this is information, and only the two patterns that
+//! need no guess are named.
 
 use crate::access::{self, is_global, lanes_are_contiguous, memory_access};
 use crate::recorded::bytes;
@@ -130,7 +130,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 const BEYOND_L2: f64 = 8.0;
 /// Bytes stored to L2 for each that reaches memory, up to which each is stored once.
 const ONCE: f64 = 1.1;
-/// Bytes that L2 hands out for each it reads: many beside streamed stores, and with the hint.
+/// Bytes that L2 returns per byte it reads: high with streamed stores, and with the hint.
 const OFTEN: f64 = 3.0;
 const TWICE: f64 = 2.0;
 /// Percent of requests with the hint that are none, and many.

@@ -1,6 +1,6 @@
 //! MEM006: loads in a loop behind a branch on the EXEC mask.
 //!
-//! The one idea to keep in mind: a block that holds nothing but loads and their addresses is a predicate, not work.
+//! A block with only loads and their address computation is a predicate, not work.
 
 use crate::access::{self, is_global};
 use crate::gain::Executed;
@@ -117,14 +117,15 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::from_findings(findings.collect())
 }
 
-/// A wait for vector memory stands between the first of the loads and the last.
+/// True if a wait for vector memory is between the first of the loads and the last.
 fn is_awaited_between(evidence: &KernelEvidence<'_>, loads: &[u32]) -> bool {
     let (Some(first), Some(last)) = (loads.iter().min(), loads.iter().max()) else { return false };
     let between = &evidence.insts[*first as usize..*last as usize];
     between.iter().any(|inst| crate::waits::wait(inst).is_some_and(|wait| wait.vector.is_some()))
 }
 
-/// A block of the same loop loads as much without a test and is run instead: the tests are for the last, partly filled piece.
+/// A block of the same loop loads as much without a test and is run instead: the tests are for the last,
+/// partly filled piece.
 fn has_unguarded_twin(evidence: &KernelEvidence<'_>, id: u32, loads: &[u32]) -> bool {
     let cfg = &evidence.cfg;
     let Some(&first) = loads.iter().min() else { return false };

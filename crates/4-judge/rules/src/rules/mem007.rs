@@ -1,6 +1,6 @@
 //! MEM007: 16-byte loads that could be issued together and are not.
 //!
-//! The one idea to keep in mind: loads of one array form a clause only while nothing stands between them.
+//! Loads of one array form a clause only if no other instruction is between them.
 
 use crate::access::{self, WIDEST, is_global, memory_access};
 use crate::{Check, Outcome, Rule};
@@ -40,7 +40,7 @@ Kernels that interleave loads with matrix instructions on purpose hide their lat
 The IREE AMDGPU guide: up to four adjacent `global_load_dwordx4` form a clause.
 ";
 
-/// Fewest interrupted loads worth a word.
+/// Fewest interrupted loads to report.
 const LEAST: usize = 2;
 /// Loads one clause holds.
 const CLAUSE: usize = 4;
@@ -91,7 +91,7 @@ fn is_wide_load(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
         && inst.mem().is_some_and(|mem| u32::from(mem.bytes) * u32::from(mem.elements) == WIDEST)
 }
 
-/// `later` could stand right behind `earlier` and does not.
+/// True if `later` could directly follow `earlier` and does not.
 fn is_interrupted(evidence: &KernelEvidence<'_>, earlier: u32, later: u32) -> bool {
     let between = &evidence.insts[earlier as usize + 1..later as usize];
     let vector = between.iter().filter(|inst| matches!(inst.class(), Class::Valu | Class::Lds)).count();

@@ -1,7 +1,6 @@
 //! MEM008: a loop loads from addresses that do not change, because its stores might.
 //!
-//! The one idea to keep in mind: a load of an unchanging address stays in a loop only if something in the loop
-//! may write there.
+//! A load of an unchanging address stays in a loop only if something in the loop may write there.
 
 use crate::access::{self, is_global, is_plain};
 use crate::gain::Executed;

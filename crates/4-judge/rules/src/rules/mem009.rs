@@ -37,7 +37,7 @@ The ROCm Triton wiki: 16 to 32 KiB of loads in flight for element-wise kernels. 
 compute unit holds.
 ";
 
-/// Bytes under way that keep memory busy.
+/// Bytes in flight that keep memory busy.
 const ENOUGH: u64 = 16 << 10;
 
 fn check(ir: &KernelIr, evidence: &KernelEvidence<'_>) -> Outcome {

@@ -1,7 +1,7 @@
-//! MEM010: more is read from memory than the lanes can have asked for.
+//! MEM010: more bytes are read from memory than the lanes can have requested.
 //!
-//! The one idea to keep in mind: an access of the vector L1 carries 16 bytes at most, so accesses bound what is wanted;
-//! bytes beyond that were fetched in vain or again.
+//! An access of the vector L1 carries at most 16 bytes, so the number of accesses bounds the requested bytes;
+//! bytes beyond that were unused or fetched repeatedly.
 
 use crate::recorded::{bytes, lost, part_of, simulated};
 use crate::{Check, Outcome, Rule};
@@ -38,11 +38,11 @@ up before it is displaced. Put workgroups that share data on the same die (XCD).
 The Omniperf training, exercise 5 (bytes from memory against the algorithm's); the IREE AMDGPU guide (cache lines).
 ";
 
-/// Most bytes of one access.
+/// Maximum bytes of one access.
 const ACCESS: f64 = 16.0;
-/// Times the wanted bytes from which on it is worth a word.
+/// Ratio to the requested bytes from which a finding is reported.
 const SURPLUS: f64 = 1.5;
-/// From which on it is a warning.
+/// Ratio from which it is a warning.
 const MUCH: f64 = 2.0;
 /// Times the L2's size a kernel must read.
 const BEYOND_L2: f64 = 4.0;

@@ -1,6 +1,6 @@
-//! MEM011: reuse that L2 sees and the vector L1 does not.
+//! MEM011: reuse that hits in L2 and misses in the vector L1.
 //!
-//! The one idea to keep in mind: L2 hits are data used again; that L1 has none of them means it left L1 before.
+//! L2 hits are reused data; L1 misses on them mean that the lines were evicted from L1.
 
 use crate::recorded::{lost_to, part_of};
 use crate::{Check, Outcome, Rule};

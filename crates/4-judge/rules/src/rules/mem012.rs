@@ -1,7 +1,6 @@
 //! MEM012: the vector L1 waits for L2.
 //!
-//! The one idea to keep in mind: at the roof of a bandwidth waiting is its price; below it, waiting is what there is to
-//! gain.
+//! At a bandwidth roof, waiting is unavoidable; below it, waiting is the time to gain.
 
 use crate::recorded::{lost_below_roof, part_of, percent};
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,6 @@
 //! RES001: registers spilled, or private memory in scratch.
 //!
-//! The one idea to keep in mind: the metadata says how much was spilled; only the instructions say how often
-//! it is paid for.
+//! The metadata gives the spilled bytes; only the instructions give how often they are moved.
 
 use crate::gain::Executed;
 use crate::sites::Sites;
@@ -88,7 +87,7 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
         return None;
     }
     let part = part(evidence, &sites);
-    // What runs once beside loops of work is seldom worth a change.
+    // Spills outside of loops are seldom worth a change if the kernel has loops.
     let part = if sites.in_loops() == 0 && !evidence.cfg.loops.is_empty() { part / 8.0 } else { part };
     let severity = match spills > 0 && sites.in_loops() > 0 {
         true if part >= SEVERE => Severity::Severe,

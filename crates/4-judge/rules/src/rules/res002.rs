@@ -1,7 +1,7 @@
 //! RES002: few waves per SIMD.
 //!
-//! The one idea to keep in mind: low occupancy is a fact, not a fault; it is a fault where SIMDs stand idle or
-//! where a loop waits for memory and nothing else can run.
+//! Low occupancy by itself is not a fault; it is one if SIMDs are idle, or if a loop waits for memory and
+//! nothing else can run.
 
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, NamedRegisters};
@@ -118,7 +118,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// What to do; `named`: waves with the registers that assembly names.
+/// Advice; `named`: waves with the registers that assembly names.
 fn advice(
     evidence: &KernelEvidence<'_>,
     occupancy: &arch::Occupancy,
@@ -161,7 +161,8 @@ fn limits_itself(occupancy: &arch::Occupancy) -> bool {
     matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds)
 }
 
-/// Registers that code written in assembly names, and the waves per SIMD they would leave room for, where that is more than now.
+/// Registers that code written in assembly names, and the waves per SIMD they would leave room for, where
+/// that is more than now.
 fn more_with_named(
     evidence: &KernelEvidence<'_>,
     target: &arch::Target,
@@ -216,7 +217,7 @@ fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
     })
 }
 
-/// Waves per SIMD as people write them: `3`, `0.25`.
+/// Formats waves per SIMD: `3`, `0.25`.
 pub(crate) fn number(waves: f64) -> String {
     let text = format!("{waves:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

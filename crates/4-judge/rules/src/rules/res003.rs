@@ -1,7 +1,7 @@
 //! RES003: a few registers above an occupancy boundary.
 //!
-//! The one idea to keep in mind: only the last few registers above a boundary are cheap to save; a boundary
-//! that is far away, or behind another limit, is no advice.
+//! Only the last few registers above a boundary are cheap to save; a boundary that is far away, or masked by
+//! another limit, gives no advice.
 
 use super::res002::number;
 use crate::{Check, Outcome, Rule};
@@ -132,7 +132,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// What to do: ask the compiler for waves, or lower what the assembly states.
+/// Advice: request waves from the compiler, or lower the count that the assembly states.
 fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_total: u32) -> String {
     let waves = step.waves_per_simd;
     if !is_assembly {
@@ -157,8 +157,9 @@ fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_tot
     )
 }
 
-/// Bytes that a compute unit has in flight where most registers live, if that is outside loops and they are twice what device memory
-/// moves in the time a load takes: the registers hold results that are on their way, and more waves bring nothing.
+/// Bytes that a compute unit has in flight where most registers live, if that is outside loops and they are
+/// twice what device memory moves in the time a load takes: the registers hold results that are on their way,
+/// and more waves bring nothing.
 fn filled_by_loads(
     evidence: &KernelEvidence<'_>,
     target: &'static arch::Target,
@@ -187,7 +188,7 @@ fn filled_by_loads(
 /// Waves per SIMD that make it worth trying, as a multiple of those now.
 const LEAST_GAIN: f64 = 1.25;
 
-/// Workgroup assumed where none is stated.
+/// Assumed workgroup size if none is stated.
 pub(super) const USUAL_WORKGROUP: u32 = 256;
 
 /// Occupancy for the usual workgroup, if the kernel leaves the size at the default.

@@ -1,6 +1,6 @@
 //! RES004: accumulation registers without matrix instructions.
 //!
-//! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
+//! Without matrix instructions an AGPR only holds spills.
 
 use crate::gain::Executed;
 use crate::recorded::lost_to;
@@ -48,7 +48,7 @@ all the same.
 The Omniperf training, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
 ";
 
-/// What a move takes.
+/// Cycles of a move.
 const MOVE_CYCLES: f64 = 4.0;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

@@ -1,7 +1,7 @@
 //! RES005: the default workgroup size limits the registers.
 //!
-//! The one idea to keep in mind: the compiler must keep a workgroup of the largest allowed size resident at
-//! once, so the size that is not stated is paid for in registers.
+//! The compiler must keep a workgroup of the largest allowed size resident, so leaving the size unspecified
+//! costs registers.
 
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
@@ -45,7 +45,7 @@ again.
 The IREE AMDGPU guide: to use more than the default maximum of 128 registers, state the workgroup size.
 ";
 
-/// What HIP allows when no size is stated.
+/// Maximum that HIP allows if no size is stated.
 const DEFAULT_WORKGROUP: u32 = 1024;
 
 /// The kernel allows what HIP allows by default, and nothing says that it is meant.

@@ -1,7 +1,6 @@
 //! RES006: calls, or a stack of unknown size.
 //!
-//! The one idea to keep in mind: a kernel reserves the registers of everything it might call, whether or not
-//! the call happens.
+//! A kernel reserves the registers of every function it might call, whether or not the call happens.
 
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
@@ -109,7 +108,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// All functions called are known and have loops, beside which a call costs nothing.
+/// True if all called functions are known and have loops, so that the cost of a call is negligible.
 fn have_loops(evidence: &KernelEvidence<'_>) -> bool {
     evidence.calls.iter().all(|call| {
         let name = call.callee.as_deref();

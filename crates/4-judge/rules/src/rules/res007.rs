@@ -1,7 +1,6 @@
 //! RES007: LDS of the workgroups leaves few waves on a compute unit.
 //!
-//! The one idea to keep in mind: only where LDS alone is the limit, and workgroups really waited for it, does a smaller
-//! allocation help.
+//! A smaller allocation helps only if LDS alone is the limit, and workgroups really waited for it.
 
 use crate::recorded::{lost_to, waits};
 use crate::{Check, Outcome, Rule};

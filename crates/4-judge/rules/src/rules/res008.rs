@@ -1,7 +1,7 @@
 //! RES008: workgroups waited for a resource of the compute units.
 //!
-//! The one idea to keep in mind: the workgroup manager counts the cycles in which something did not fit; full wave slots
-//! are not a lack.
+//! The workgroup manager counts the cycles in which a resource did not fit; full wave slots do not count as a
+//! shortage.
 
 use crate::recorded::{lost_below_roof, lost_to, waits};
 use crate::{Check, Outcome, Rule};
@@ -40,7 +40,7 @@ environment variable or queue setting restricts the kernel.
 The Omniperf training, exercises 2 and 3: resource allocation of the workgroup manager.
 ";
 
-/// Metric and what it stands for.
+/// Metric and the resource it counts.
 const SHORT: &[(&str, &str)] = &[
     ("spi.no_vgprs", "vector registers"),
     ("spi.no_sgprs", "scalar registers"),

@@ -1,7 +1,7 @@
-//! RES009: registers asked for far above what lives.
+//! RES009: register allocation far above the number of live registers.
 //!
-//! The one idea to keep in mind: a register that no value needs is paid for with waves; where values would fit into the
-//! registers of one wave more, only their placement is missing.
+//! A register without a live value costs waves; if the live values would fit into the registers of one more
+//! wave, only register allocation is at fault.
 
 use super::res002::number;
 use super::res003::with_usual_workgroup;
@@ -43,7 +43,7 @@ tile instead.
 The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (how occupancy follows from registers; `waves_per_eu`).
 ";
 
-/// What values need more than their number, for placing them.
+/// Factor on the number of live values that allocation needs.
 const PLACING: f64 = 1.1;
 /// Part of the wave slots up to which it is a warning.
 const FEW: f64 = 0.25;

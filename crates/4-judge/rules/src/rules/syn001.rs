@@ -1,6 +1,6 @@
 //! SYN001: a loop waits for its loads right after issuing them.
 //!
-//! The one idea to keep in mind: a wait costs what no other wave hides, by instructions to issue or by loads in flight that
+//! A wait costs the time that other waves do not hide, by instructions to issue or by outstanding loads that
 //! keep memory busy.
 
 use super::res002::number as number_of_waves;
@@ -55,9 +55,9 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: w
 
 /// Work between load and wait that counts as none.
 const LITTLE: u32 = 32;
-/// What a load from memory takes, in cycles; between the measured L2 and HBM latencies and a loaded HBM.
+/// Latency of a load from memory, in cycles; between the measured L2 and HBM latencies and a loaded HBM.
 pub(super) const LATENCY: u32 = 800;
-/// Part hidden by other waves from which the wait costs little, and from which it is no warning.
+/// Hidden share from which the wait costs little, and from which the finding is not a warning.
 const HIDDEN: f64 = 0.5;
 const PARTLY_HIDDEN: f64 = 0.25;
 
@@ -98,7 +98,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     )
 }
 
-/// What a loop loads.
+/// Loads of a loop.
 struct Stream {
     id: u32,
     parent: Option<u32>,
@@ -127,7 +127,7 @@ impl Stream {
     }
 }
 
-/// What of a loop's waits the waves of a compute unit hide.
+/// Share of a loop's waits that the waves of a compute unit hide.
 struct Hiding {
     /// Waves per SIMD.
     waves: f64,

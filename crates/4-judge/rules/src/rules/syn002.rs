@@ -1,7 +1,7 @@
 //! SYN002: a wait for all LDS operations where the next instructions need only the first.
 //!
-//! The one idea to keep in mind: LDS operations finish in order, so a count names exactly which are needed; scalar
-//! loads do not, so with one of them in flight zero is the only count.
+//! LDS operations complete in order, so a count names exactly the needed ones; scalar loads do not, so zero
+//! is the only usable count while one is outstanding.
 
 use crate::access::places;
 use crate::remainder::is_remainder;
@@ -56,9 +56,9 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `
 
 /// Work that could start earlier, in cycles, from which a finding is worth it.
 const WORTH: u32 = 16;
-/// Part of the iteration that has to be saved: one in so many.
+/// Minimum share of the iteration to save, as a divisor.
 const WORTH_SHARE: f64 = 20.0;
-/// Instructions looked at behind a wait.
+/// Number of instructions checked after a wait.
 const AHEAD: usize = 256;
 /// Cycles from an LDS read to its result, where the target gives no figure.
 const LATENCY: u32 = 32;
@@ -72,7 +72,7 @@ struct Early {
     in_flight: usize,
     /// Cycles the wave waits.
     stall: u32,
-    /// Of these, cycles that the higher count saves.
+    /// Part of them that the higher count saves, in cycles.
     saved: u32,
 }
 
@@ -84,7 +84,7 @@ struct InFlight<'a> {
     done: u32,
 }
 
-/// How fast the LDS answers one wave.
+/// Speed at which the LDS serves one wave.
 struct LdsPace {
     /// Cycles from the last byte moved to the result.
     latency: u32,
@@ -186,7 +186,8 @@ fn early(
     (saved > 0).then_some(Early { at, count, in_flight: in_flight.len(), stall, saved })
 }
 
-/// Share of the time of an iteration that saving `saved` of `stall` cycles brings, where each of `waves` waves issues for `busy`.
+/// Share of the time of an iteration that saving `saved` of `stall` cycles brings, where each of `waves`
+/// waves issues for `busy`.
 fn share_saved(busy: u32, stall: u32, saved: u32, waves: f64) -> f64 {
     let time = |stall: u32| (f64::from(busy) * waves).max(f64::from(busy + stall));
     let now = time(stall);
@@ -309,7 +310,7 @@ fn higher_count(costs: &Work, in_flight: &VecDeque<InFlight<'_>>, after: &[Inst]
             if needs_all || (needed > 0 && work >= WORTH) {
                 break;
             }
-            // The next need comes at once: the wait has to cover it anyway.
+            // The next use is immediate: the wait has to cover it anyway.
             needed = last;
             work = 0;
             if needed == results.len() {

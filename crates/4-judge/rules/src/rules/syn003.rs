@@ -1,7 +1,7 @@
 //! SYN003: a loop meets at a barrier after little work.
 //!
-//! The one idea to keep in mind: a barrier costs what the slowest wave and the restart cost, so it has to be paid for
-//! by the work between two of them.
+//! A barrier costs the wait for the slowest wave and the restart, so the work between two barriers has to
+//! amortize it.
 
 use crate::access::places;
 use crate::gain::Executed;
@@ -46,10 +46,10 @@ The ROCm Triton wiki: do not wait for LDS or global loads if other instructions 
 /// Cycles of work per barrier below which the loop is named, and below which it is a warning.
 const LITTLE: u32 = 128;
 const VERY_LITTLE: u32 = 64;
-/// What issuing a memory instruction counts.
+/// Weight of issuing a memory instruction.
 const MEMORY_CYCLES: u32 = 4;
 
-/// What a barrier takes until all waves have met, in cycles.
+/// Time until all waves have arrived at a barrier, in cycles.
 const MEETING_CYCLES: f64 = 48.0;
 /// Part of the kernel's time from which on its barriers are worth acting on.
 const WORTH: f64 = 0.25;
@@ -114,14 +114,15 @@ impl BarrierLoop {
     }
 }
 
-/// A wave runs one of two loops and not the other: none follows the other, unless around a loop that holds both.
+/// A wave runs one of two loops and not the other: none follows the other, unless around a loop that holds
+/// both.
 fn are_alternatives(cfg: &Cfg, one: u32, other: u32) -> bool {
     let header = |id: u32| cfg.loops[id as usize].header;
     let nested = cfg.loop_contains(one, header(other)) || cfg.loop_contains(other, header(one));
     !nested && !follows(cfg, header(one), header(other)) && !follows(cfg, header(other), header(one))
 }
 
-/// Whether a way leads from one block to another without going back to the start of a loop.
+/// True if a path leads from one block to another without going back to the start of a loop.
 fn follows(cfg: &Cfg, from: u32, to: u32) -> bool {
     let mut seen = vec![false; cfg.blocks.len()];
     let mut open = vec![from];

@@ -1,7 +1,7 @@
 //! SYN004: waves spend their time waiting.
 //!
-//! The one idea to keep in mind: waiting costs only where the waits of all waves of a compute unit fall together, which
-//! is where no ceiling is reached.
+//! Waiting costs time only if all waves of a compute unit wait at once, which is the case if no ceiling is
+//! reached.
 
 use crate::recorded::lost_to;
 use crate::{Check, Outcome, Rule};

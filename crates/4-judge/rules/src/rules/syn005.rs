@@ -1,7 +1,7 @@
-//! SYN005: a loop stores to the LDS what other waves may not have loaded yet.
+//! SYN005: a loop overwrites LDS that other waves may not have loaded yet.
 //!
-//! The one idea to keep in mind: the barrier between a store and the loads of it says that waves exchange values; without one
-//! between those loads and the next store, a fast wave overwrites what a slow one has still to load.
+//! The barrier between a store and the loads of it shows that waves exchange values; without a barrier
+//! between those loads and the next store, a fast wave overwrites data that a slow one has still to load.
 
 use crate::access::{memory_access, places};
 use crate::{Check, Outcome, Rule};
@@ -43,7 +43,7 @@ The HIP programming manual on `__syncthreads()`: values of shared memory are vis
 and must not be overwritten before they have been read.
 ";
 
-/// An access of the LDS in a loop, its bytes known but for the wave's number.
+/// An LDS access in a loop whose bytes are known except for the wave's number.
 struct Known {
     at: u32,
     lanes: [u32; LANES],
@@ -86,7 +86,7 @@ fn in_loop(evidence: &KernelEvidence<'_>, id: u32) -> Option<Finding> {
     if barriers.is_empty() || loads.is_empty() || stores.is_empty() || calls || !barriers.iter().all(always) {
         return None;
     }
-    // Waves that take a branch of their own exchange nothing with those that do not.
+    // Waves on one side of a branch exchange no data with waves on the other.
     loads.retain(always);
     let addresses = evidence.addresses();
     let known = |at: &u32| known(evidence, addresses, id, *at);
@@ -132,7 +132,8 @@ fn known(evidence: &KernelEvidence<'_>, addresses: &Addresses, id: u32, at: u32)
     })
 }
 
-/// The first wave stores to what all waves load. Which lanes do a store that some do is not known: all of them must hit.
+/// The first wave stores to what all waves load. Which lanes do a store that some do is not known: all of
+/// them must hit.
 fn overlap(store: &Known, load: &Known) -> bool {
     let meet = |(a, bytes_a): (u32, u32), (b, bytes_b): (u32, u32)| {
         u64::from(a) < u64::from(b) + u64::from(bytes_b) && u64::from(b) < u64::from(a) + u64::from(bytes_a)
@@ -141,7 +142,7 @@ fn overlap(store: &Known, load: &Known) -> bool {
     if store.all_lanes { store.lanes.iter().any(hits) } else { store.lanes.iter().all(hits) }
 }
 
-/// Whether a way without a barrier leads from one instruction of a loop to another.
+/// True if a path without a barrier leads from one instruction of a loop to another.
 fn reaches(evidence: &KernelEvidence<'_>, id: u32, from: u32, to: u32) -> bool {
     let cfg = &evidence.cfg;
     let stops = |at: u32| evidence.insts[at as usize].class() == Class::Barrier;

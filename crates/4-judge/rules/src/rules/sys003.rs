@@ -47,7 +47,7 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     for gpu in gpus {
         match (gpu.perf_level.get(), gpu.max_clock_mhz.get()) {
             (None, None) => unknown.push(gpu.name.as_str()),
-            // Half a setting is compared with nothing where others have the whole.
+            // A partial setting is not comparable with a complete one.
             (Some(_), None) | (None, Some(_)) if is_whole => unknown.push(gpu.name.as_str()),
             (level, clock) => {
                 let level = level.map_or("level unknown", String::as_str);

@@ -34,7 +34,7 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![links(evidence.machine), replays(evidence.machine)]
 }
 
-/// What is wrong with a link; `Err` where it is not known.
+/// Fault of a link; `Err` if it is unknown.
 fn fault(gpu: &Gpu) -> Result<Option<String>, &str> {
     let link = &gpu.link;
     let (speed, width) = match (&link.speed, &link.width) {

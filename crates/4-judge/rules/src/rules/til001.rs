@@ -35,7 +35,7 @@ A product of 4096 by 4096 on the 304 compute units of an MI300X: 256x256 gives 2
 The ROCm Triton wiki (block sizes), the ROCm Triton kernel guide.
 ";
 
-/// Utilisation below which the places left idle are worth a word.
+/// Utilisation below which the places left idle are reported.
 const GOOD: f64 = 0.9;
 /// Gain below which another tile is not worth a try.
 const GAIN: f64 = 0.05;

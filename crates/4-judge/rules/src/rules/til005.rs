@@ -33,7 +33,7 @@ The ROCm MI300X workload guide (GEMM stride issues).
 const BAD: u64 = 512;
 /// Bytes of factors and result that one L2 cache keeps.
 const SMALL: f64 = 4e6;
-/// What the guide pads rows by.
+/// Row padding in the guide.
 const PAD_BYTES: u64 = 256;
 
 fn check(evidence: &LaunchEvidence<'_>) -> Outcome {

@@ -1,6 +1,6 @@
 //! TIL006: pipeline stages that spill.
 //!
-//! The one idea to keep in mind: each stage holds the loads of one more iteration in registers.
+//! Each stage holds the loads of one more iteration in registers.
 
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};

@@ -1,7 +1,7 @@
-//! TIL008: element-wise arithmetic in other types than float.
+//! TIL008: element-wise arithmetic in types other than float.
 //!
-//! The one idea to keep in mind: what costs is not the type of the data but every step between types: a
-//! rounding to bf16 in software, a detour through double.
+//! The cost is not the type of the data but every conversion between types: a rounding to bf16 in software, a
+//! detour through double.
 
 use crate::gain::Executed;
 use crate::sites::Sites;
@@ -143,8 +143,8 @@ const PENDING: usize = 64;
 /// Instructions of one rounding: extract, add, compare for NaN, quieten, select.
 const PER_ROUNDING: u32 = 5;
 
-/// 16-bit values a lane stores with this instruction, to memory or LDS, as many as could be; a compare-and-swap stores the sum
-/// that it was made for.
+/// 16-bit values a lane stores with this instruction, to memory or LDS, as many as could be; a
+/// compare-and-swap stores the sum that it was made for.
 fn halves_stored(inst: &Inst) -> usize {
     match inst.op.info().mem {
         Some(mem) if matches!(mem.access, Access::Store | Access::Atomic) => {
@@ -203,7 +203,7 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     )
 }
 
-/// What a vector instruction takes, and what a conversion or an operation in double takes longer than one in float.
+/// Cycles of a vector instruction, and extra cycles of a conversion or a double operation over a float one.
 const VECTOR_CYCLES: f64 = 4.0;
 const DOUBLE_CYCLES: f64 = 8.0;
 

@@ -34,7 +34,7 @@ The ROCm MI300X workload guide: workgroups that share data belong on the same XC
 /// Share of the bytes that grouping must save.
 const SAVED: f64 = 0.25;
 
-/// Bytes below which a read that could be spared is not worth a word.
+/// Bytes below which a read that could be spared is not reported.
 const LEAST: f64 = 1e6;
 
 /// Share of the expected time below which the time of such a read is not either.

@@ -1,6 +1,6 @@
-//! Checks by timelines and by tests of communication, of rules that judge a job's command line, too.
+//! Checks by timelines and by communication tests, for rules that also judge a job's command line.
 //!
-//! The one idea to keep in mind: what a command line only promises, a timeline shows.
+//! A timeline shows the effect that a command line only promises.
 
 use crate::Outcome;
 use crate::comm::{CommEvidence, board};
@@ -156,9 +156,9 @@ fn streams_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
 
 /// The variable.
 const LCH006_VARIABLE: &str = "HIP_FORCE_DEV_KERNARG";
-/// What it saves of a launch at most, ns.
+/// Maximum saving per launch, ns.
 const LCH006_SAVED: i64 = 3_000;
-/// Percent of the span that launches under way take where the variable matters.
+/// Percent of the span spent in launches from which the variable matters.
 const LCH006_MUCH: f64 = 1.0;
 
 pub(crate) fn kernel_arguments(run: &TraceEvidence<'_>) -> Outcome {

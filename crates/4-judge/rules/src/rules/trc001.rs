@@ -1,6 +1,6 @@
 //! TRC001: the GPU waits for launches.
 //!
-//! The one idea to keep in mind: time is lost only while nothing runs; launches behind running kernels cost nothing.
+//! Time is lost only while the GPU is idle; launches queued behind running kernels cost nothing.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -36,7 +36,7 @@ Where gaps are longer than 0.5 ms on average, the host does something else: look
 The tuning guides on vLLM and PyTorch: graphs, `torch.compile`, and kernel arguments in device memory.
 ";
 
-/// Percent of the span that is worth a word, and that is severe.
+/// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 /// Mean gap that is longer than any launch, ns.
 const LONG: i64 = 500_000;
@@ -56,7 +56,7 @@ fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let gaps = evidence.idle.by_reason.get(&Why::HostLate).map_or(1, |it| it.gaps.max(1));
-    // A gap this long is no launch: the host does something else.
+    // A gap this long is not launch latency: the host does something else.
     let elsewhere = idle(Why::HostLate) / i64::try_from(gaps).unwrap_or(1) > LONG;
     let kernel = evidence.total.sum / i64::try_from(evidence.total.spans.max(1)).unwrap_or(1);
     let finding = RULE

@@ -1,6 +1,6 @@
 //! TRC002: the host waits for the GPU and leaves it idle.
 //!
-//! The one idea to keep in mind: a wait costs what the GPU idles after it, not what the host spends in it.
+//! A wait costs the GPU's idle time after it, not the host's time in it.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -34,7 +34,7 @@ Keep values on the GPU: no `.item()` or `bool(tensor)` in a loop. Copy with `non
 The tuning guides: profiling PyTorch with its profiler, and the idle time that synchronising copies leave.
 ";
 
-/// Percent of the span that is worth a word.
+/// Percent of the span from which it is reported.
 const MUCH: f64 = 5.0;
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

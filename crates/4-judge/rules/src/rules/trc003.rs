@@ -1,6 +1,6 @@
 //! TRC003: many short element-wise kernels that could be one.
 //!
-//! The one idea to keep in mind: what a compiler already fused is left alone.
+//! Kernels that a compiler has fused are not reported.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -35,7 +35,7 @@ operators that the profile shows again and again.
 The tuning guides: Inductor's fusion of element-wise operators, and Triton kernels in place of chains of operators.
 ";
 
-/// Percent of all kernels, and of the GPU's time, that is worth a word.
+/// Percent of all kernels, and of the GPU's time, from which it is reported.
 const MUCH: [f64; 2] = [30.0, 5.0];
 /// Mean duration of a kernel that is short, ns.
 const SHORT: i64 = 20_000;

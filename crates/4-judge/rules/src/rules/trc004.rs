@@ -1,6 +1,6 @@
-//! TRC004: communication that nothing hides.
+//! TRC004: exposed communication.
 //!
-//! The one idea to keep in mind: only what runs alone costs time.
+//! Only communication that overlaps with nothing costs time.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -34,7 +34,7 @@ bfloat16, fewer synchronised steps by accumulation. Give RCCL more channels: `NC
 The tuning guides on multi-GPU training: RCCL, FSDP, hardware queues and the priority of NCCL streams.
 ";
 
-/// Percent of the span that is worth a word, and that is severe.
+/// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

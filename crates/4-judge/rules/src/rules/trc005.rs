@@ -1,6 +1,6 @@
-//! TRC005: ranks wait for one that comes late.
+//! TRC005: ranks wait for a late one.
 //!
-//! The one idea to keep in mind: the rank that spends least time in a collective is the one that came last.
+//! The rank that spends least time in a collective arrived last.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -34,7 +34,8 @@ host that is late (NUMA placement, data loading, logging of rank 0).
 The tuning guides: training on several GPUs, NUMA balancing and affinity of processes.
 ";
 
-/// Percent of communication that is waiting, and of collectives in which one rank is last, that are worth a word.
+/// Percent of communication that is waiting, and of collectives in which one rank is last, that are worth a
+/// word.
 const MUCH: [f64; 2] = [15.0, 50.0];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

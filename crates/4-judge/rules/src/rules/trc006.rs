@@ -1,6 +1,6 @@
-//! TRC006: a matrix product far below the peak, or below what a file of tunings knows.
+//! TRC006: a matrix product far below the peak, or slower than a tuning file's result.
 //!
-//! The one idea to keep in mind: a product too small to fill the GPU is not slow, it is small.
+//! A product too small to fill the GPU is small, not slow.
 
 use crate::traced::{TraceEvidence, TunedProducts, lost, needs_shapes, percent, short};
 use crate::{Check, Outcome, Rule};
@@ -38,12 +38,13 @@ multiples of the tile, and leading dimensions away from multiples of 4096 bytes.
 The tuning guides: TunableOp, hipBLASLt's offline tuning, and padding of leading dimensions.
 ";
 
-/// Percent of the GPU's time that is worth a word, and percent of the peak below which a product is slow.
+/// Percent of the GPU's time from which it is reported, and percent of the peak below which a product is slow.
 const LIMITS: [f64; 2] = [5.0, 30.0];
 /// Smallest size that can fill a GPU.
 const LARGE: u64 = 256;
 
-/// Percent of the GPU's time from which a tuned product is worth a word, and how much longer than its tuning it takes.
+/// Percent of the GPU's time from which a tuned product is reported, and how much longer than its tuning
+/// it takes.
 const TUNED: (f64, f64) = (1.0, 1.2);
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

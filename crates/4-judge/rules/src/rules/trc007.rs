@@ -1,6 +1,6 @@
 //! TRC007: layouts converted around convolutions.
 //!
-//! The one idea to keep in mind: without a convolution a transpose may be what the user asked for.
+//! Without a convolution, the user may have requested the transpose.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -33,7 +33,7 @@ Keep the model in channels-last: `model.to(memory_format=torch.channels_last)` a
 The tuning guides: `PYTORCH_MIOPEN_SUGGEST_NHWC` and Inductor's layout optimisation.
 ";
 
-/// Percent of the GPU's time that is worth a word.
+/// Percent of the GPU's time from which it is reported.
 const MUCH: f64 = 5.0;
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

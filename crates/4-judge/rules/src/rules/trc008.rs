@@ -1,6 +1,6 @@
-//! TRC008: types converted again and again.
+//! TRC008: repeated type conversions.
 //!
-//! The one idea to keep in mind: a conversion that is fused into a kernel does not show and costs little.
+//! A conversion that is fused into a kernel is not visible and costs little.
 
 use crate::traced::{TraceEvidence, lost, ms, percent};
 use crate::{Check, Outcome, Rule};
@@ -33,7 +33,7 @@ Keep weights and activations in one 16-bit type from the start (`model.bfloat16(
 The tuning guides: automatic mixed precision and Inductor's fusion.
 ";
 
-/// Percent of the GPU's time that is worth a word, and that is a warning.
+/// Percent of the GPU's time from which it is reported, and from which it is a warning.
 const MUCH: [f64; 2] = [5.0, 15.0];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {

@@ -1,6 +1,6 @@
 //! TUN001: versions by which the loader rejects the whole file.
 //!
-//! The one idea to keep in mind: one string that differs is enough for the loader to drop the whole file with no more than a warning.
+//! One differing string is enough for the loader to drop the whole file with only a warning.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! TUN002: keys that occur more than once.
 //!
-//! The one idea to keep in mind: every loader has a rule of its own for a key that occurs twice, and none of them is `the fastest`.
+//! Every loader resolves duplicate keys differently, and none picks the fastest.
 
 use crate::tunings::{TuningEvidence, at, fastest, has_keys, loss, outcome, repeated, slower, time};
 use crate::{Check, Outcome, Rule};
@@ -122,7 +122,7 @@ fn across(files: &[Tunings<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// A key, cut where it is long.
+/// A key, truncated if it is long.
 fn short(key: &str) -> String {
     let cut: String = key.chars().take(72).collect();
     if cut.len() < key.len() { format!("{cut}…") } else { cut }

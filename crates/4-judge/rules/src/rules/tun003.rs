@@ -1,6 +1,6 @@
 //! TUN003: times that contradict their own rate.
 //!
-//! The one idea to keep in mind: time and rate of a row follow from each other, so a row whose two disagree was not measured as it stands.
+//! Time and rate of a row follow from each other, so a row whose two disagree was not measured as written.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! TUN004: rows faster than the peak of their GPU.
 //!
-//! The one idea to keep in mind: no kernel is faster than the matrix units of the GPU it ran on.
+//! No kernel is faster than the matrix units of the GPU it ran on.
 
 use crate::tunings::{TuningEvidence, at, outcome, peak, time};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
-//! TUN005: placeholders in the place of times.
+//! TUN005: placeholders instead of times.
 //!
-//! The one idea to keep in mind: what stands in the place of a time may be smaller than every time there is.
+//! A placeholder may be smaller than every real time.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! TUN006: line ends, marks and blank lines that break the loader.
 //!
-//! The one idea to keep in mind: loaders compare bytes, and bytes that an editor does not show are still compared.
+//! Loaders compare bytes, including bytes that an editor does not show.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

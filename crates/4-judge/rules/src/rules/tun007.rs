@@ -1,6 +1,6 @@
-//! TUN007: rows that the loader leaves out or reads wrongly.
+//! TUN007: rows that the loader skips or misreads.
 //!
-//! The one idea to keep in mind: a row that cannot be read is left out in silence, so a tuned problem runs its default.
+//! An unreadable row is skipped silently, so a tuned problem runs its default.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
@@ -36,7 +36,7 @@ PyTorch, `aten/src/ATen/cuda/tunable`; AITER, `dsv4_fp8fp4_tuned_fmoe.csv`; hipB
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();
     for file in evidence.files {
-        // Configurations by size and logic files have rules of their own.
+        // Configurations by size and logic files are checked by other rules.
         if matches!(file.format, Format::MoeJson | Format::AiterJson | Format::Logic) {
             continue;
         }

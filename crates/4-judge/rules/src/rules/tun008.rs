@@ -1,6 +1,6 @@
 //! TUN008: rows for another GPU than the machine's.
 //!
-//! The one idea to keep in mind: target and number of compute units are part of the key, so rows for another GPU are rows for nobody.
+//! Target and number of compute units are part of the key, so rows for another GPU are never used.
 
 use crate::tunings::{TuneMachine, TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
@@ -38,14 +38,14 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let Some(machine) = evidence.machine.filter(|it| it.target.is_some() || it.cu_count.is_some()) else {
         return Outcome::needs("the machine: --gpu");
     };
-    // AITER joins the tables of a family, so one that fits is enough.
+    // AITER joins the tables of a family, so one matching table is enough.
     let families: BTreeSet<&str> =
         evidence.files.iter().filter(|it| fits(it, machine)).filter_map(family).collect();
     let joined = |file: &Tunings<'_>| family(file).is_some_and(|it| families.contains(it));
     outcome(evidence.files.iter().filter_map(|file| one(file, machine, joined(file))).collect())
 }
 
-/// What a table of AITER tunes.
+/// Operation that a table of AITER tunes.
 fn family<'f>(file: &'f Tunings<'_>) -> Option<&'f str> {
     match &file.detail {
         Detail::Columns(columns) if file.format == Format::AiterTuned => Some(&columns.family),
@@ -96,7 +96,7 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
     Some(finding.with_places([at(file, first?)]))
 }
 
-/// The GPU of a row, where it is another one.
+/// The GPU of a row, if it differs from the machine's.
 fn other(row: &Row<'_>, machine: &TuneMachine) -> Option<String> {
     let target = row.target.as_deref().ok();
     let units = row.cu_count.as_ref().ok().copied();

@@ -1,6 +1,6 @@
 //! TUN009: names of fused-MoE files that differ by spelling only.
 //!
-//! The one idea to keep in mind: the file's name is the key, and a name is compared as text.
+//! The file's name is the key, and a name is compared as text.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

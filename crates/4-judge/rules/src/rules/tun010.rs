@@ -1,6 +1,6 @@
 //! TUN010: configurations by size that are incomplete or contradictory.
 //!
-//! The one idea to keep in mind: a look-up by size takes the entry it comes to first or nearest, and what is missing is taken from elsewhere.
+//! A look-up by size takes the first or nearest entry, and missing values come from elsewhere.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

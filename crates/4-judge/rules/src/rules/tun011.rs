@@ -1,6 +1,6 @@
 //! TUN011: ranks of one job that disagree.
 //!
-//! The one idea to keep in mind: each rank tunes for itself, so one kernel of several that are about as fast is chosen by noise.
+//! Each rank tunes independently, so the choice between about equally fast kernels is noise.
 
 use crate::tunings::{TuningEvidence, at, outcome, slower};
 use crate::{Check, Outcome, Rule};
@@ -52,7 +52,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     outcome(findings)
 }
 
-/// The path without the number that ends its stem; none where there is no number.
+/// The path without the number at the end of its stem; `None` without such a number.
 fn without_number(file: &Tunings<'_>) -> Option<String> {
     let (stem, end) = file.name.rsplit_once('.')?;
     let plain = stem.trim_end_matches(|c: char| c.is_ascii_digit());

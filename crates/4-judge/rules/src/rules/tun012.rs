@@ -1,6 +1,6 @@
 //! TUN012: user records that hide better system records.
 //!
-//! The one idea to keep in mind: a user's record stands before the system's as a whole, so a shorter one hides what it lacks.
+//! A user's record replaces the system's as a whole, so a shorter one hides entries.
 
 use crate::tunings::{TuningEvidence, at, fastest, outcome, time};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
 //! TUN013: records that are not as MIOpen writes them.
 //!
-//! The one idea to keep in mind: MIOpen reads records one way only, and what does not fit that way is dropped.
+//! MIOpen parses records in one form only, and drops any other.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

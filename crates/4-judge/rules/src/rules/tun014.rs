@@ -1,6 +1,6 @@
 //! TUN014: kernels that are not in the catalogue.
 //!
-//! The one idea to keep in mind: an index or name of a kernel means something only where the library has that kernel.
+//! An index or name of a kernel is valid only if the library has that kernel.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

@@ -1,6 +1,6 @@
-//! TUN015: problems that the look-up cannot tell apart.
+//! TUN015: problems that the look-up cannot distinguish.
 //!
-//! The one idea to keep in mind: a look-up that ignores a part of the problem takes two problems for one.
+//! A look-up that ignores a part of the problem takes two problems for one.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

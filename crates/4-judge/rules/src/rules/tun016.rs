@@ -1,6 +1,6 @@
 //! TUN016: files of a stale generation.
 //!
-//! The one idea to keep in mind: a file of an older generation still loads in part, and what it lacks is not asked for.
+//! A file of an older generation still loads in part, and its missing parts are not looked up.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

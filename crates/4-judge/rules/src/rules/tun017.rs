@@ -1,6 +1,6 @@
-//! TUN017: logic files whose sizes and solutions do not fit.
+//! TUN017: logic files whose table of sizes does not match their solutions.
 //!
-//! The one idea to keep in mind: the table of sizes counts solutions by their position, and nothing checks that both still fit together.
+//! The table of sizes refers to solutions by position, and the loader does not check that both still match.
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};

@@ -1,4 +1,4 @@
-//! Rules on communication, on the shared files and on what is made here.
+//! Rules on communication, on the shared files and on made-up ones.
 
 use rules::{CommEvidence, check_comm};
 use trace::comm::{CommFile, RcclTest};
@@ -46,7 +46,7 @@ fn every_file_is_judged_as_its_notes_say() {
     assert!(missing.contains(&"COM006 severe".to_owned()), "{missing:?}");
 }
 
-/// A run of eight ranks that reaches so many GB/s at 8 GiB.
+/// A run of eight ranks with a bus bandwidth of `bus` GB/s at 8 GiB.
 fn run(bus: f64, wrong: u64) -> CommFile {
     let mut text =
         String::from("# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 1 minBytes 8\n");

@@ -1,7 +1,7 @@
-//! What the memory, LDS and synchronisation rules say of the fixture kernels.
+//! Findings of the memory, LDS and synchronisation rules on the fixture kernels.
 //!
-//! The one idea to keep in mind: one row per kernel and rule with the words of the finding, so that a change of the
-//! arithmetic behind a message shows. Every kernel of a trigger file that triggers has a row for the rule of its folder.
+//! One row per kernel and rule with the words of the finding, so that a change of the arithmetic behind a
+//! message shows. Every kernel of a trigger file that triggers has a row for the rule of its folder.
 
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn findings(rule: &str, kernel_name: &str) -> Vec<view::Finding> {
     findings
 }
 
-/// What is said where the shape of the workgroup or a stride is unknown, and of code written in assembly: fixture, rule,
+/// Findings for an unknown workgroup shape or stride, and for code written in assembly: fixture, rule,
 /// severity, message, advice.
 #[test]
 fn what_follows_for_usual_shapes_and_from_assembly() {

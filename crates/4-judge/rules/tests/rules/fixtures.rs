@@ -1,8 +1,7 @@
-//! Which rules fire on which fixture kernel.
+//! Rules that fire on each fixture kernel.
 //!
-//! The one idea to keep in mind: `fixtures/rules/<rule>/trigger*` must trigger the rule of its folder and
-//! `miss*` must not; what else fires on each is written down in `expected.tsv`, so that no rule starts or stops
-//! to fire unnoticed.
+//! `fixtures/rules/<rule>/trigger*` must trigger the rule of its folder and `miss*` must not; other rules
+//! that fire on each are listed in `expected.tsv`, so that no rule starts or stops firing unnoticed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +19,7 @@ struct Judged {
 }
 
 impl Judged {
-    /// Those of one cause are one finding, which says the other rule.
+    /// Two rules with one cause give one finding, which names the other rule.
     fn fired(&self) -> BTreeSet<&'static str> {
         let of = |finding: &view::Finding| {
             [finding.rule].into_iter().chain(finding.joined.iter().copied()).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Which rules fire on IR of Triton's: `fixtures/rules/RULE/trigger*.ttgir` and `miss*.ttgir`.
+//! Rules that fire on Triton's IR: `fixtures/rules/RULE/trigger*.ttgir` and `miss*.ttgir`.
 
 use codeobj::{Body, CodeObject, Kernel, Metadata, Target};
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn findings_are_complete() {
     }
 }
 
-/// What an expert finds right or wrong by reading: file of the shared dumps, rules that fire.
+/// An expert's verdict by reading: file of the shared dumps, rules that must fire.
 const SHARED: &[(&str, &[&str])] = &[
     ("3.6.0/matmul-128x128x64-w4-s2.gfx942", &["MAT004"]),
     ("3.6.0/matmul-128x128x64-w4-s2-kpack2.gfx942", &[]),

@@ -1,4 +1,4 @@
-//! Which rules fire on launches: a row that triggers each and a near miss.
+//! Rules that fire on launches: a row that triggers each and a near miss.
 
 use arch::Model;
 use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
@@ -73,7 +73,7 @@ fn fired(launch: Launch) -> Vec<&'static str> {
 
 #[test]
 fn triggers_fire_and_near_misses_do_not() {
-    // Rule, a launch that triggers it, and one that nearly does.
+    // Rule, a launch that triggers it, and a near miss.
     let rows: &[(&str, Launch, Launch)] = &[
         // 400 tiles fill a round and a third, where smaller ones fill theirs; 38 x 38 = 1,444 fill five rounds to 95 %.
         ("TIL001", Launch { mnk: [5120, 5120, 4160], tile: [256, 256, 32], ..BASE }, BASE),

@@ -1,7 +1,7 @@
-//! Rules on recordings: made-up kernels that must and must not trigger each, and what they say of recorded ones.
+//! Rules on recordings: made-up kernels that must and must not trigger each, and findings on recorded ones.
 //!
-//! The one idea to keep in mind: `fixtures/recordings/base.tsv` is a kernel on which every rule but CTR001 is silent; a
-//! case names the values it changes, so that what triggers a rule stands in one line.
+//! `fixtures/recordings/base.tsv` is a kernel on which every rule but CTR001 is silent; a case names the
+//! values it changes, so that the trigger of a rule is one line.
 
 use analysis::WorkloadEvidence;
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ fn findings_are_complete() {
                 assert!(finding.message.bytes().any(|b| b.is_ascii_digit()), "no number: {finding:?}");
                 assert!(!finding.advice.is_empty() && !finding.evidence.is_empty(), "{finding:?}");
                 assert!(!finding.message.ends_with('.') && !finding.advice.ends_with('.'), "{finding:?}");
-                // Only a hint to the caches has no cost of its own.
+                // Only a hint to the caches has no separate cost.
                 let lost = finding.time_lost_ns.filter(|_| finding.rule != "MEM005");
                 assert!(lost.map_or(finding.rule == "MEM005", |ns| (0.0..=1e9).contains(&ns)), "{finding:?}");
             }
@@ -157,7 +157,8 @@ fn marks(of_counters: &str, of_time: &str) -> String {
     text
 }
 
-/// Numbers that are modelled have the sign of their mark, and nothing else changes by it; the golden file is read by eye.
+/// Numbers that are modelled have the sign of their mark, and nothing else changes by it; the golden file is
+/// read by eye.
 #[test]
 fn modelled_numbers_have_signs() {
     let mut text = String::from(
@@ -234,7 +235,7 @@ fn odd_values_give_no_odd_words() {
     }
 }
 
-/// Which rules fire on recorded kernels, and with what words; the golden file is read by eye.
+/// Findings on recorded kernels, with their text; the golden file is reviewed by eye.
 #[test]
 fn recorded_kernels_give_the_expected_findings() {
     let Some(shared) = testkit::shared("workloads") else { return };

@@ -1,6 +1,6 @@
-//! How bad findings are in small kernels written out in assembly.
+//! Severity of findings in small kernels written in assembly.
 //!
-//! The one idea to keep in mind: each pair of rows has the same instructions but for the one thing that makes a finding worth acting on.
+//! Each pair of rows has the same instructions except for the one thing that makes a finding worth acting on.
 
 use view::Severity::{self, Info, Warning};
 
@@ -86,7 +86,7 @@ const FLAT_STORES: &str = "v_mov_b32 v2, s2
     s_cmp_lg_u32 s4, 0
     s_cbranch_scc1 loop";
 
-/// Elements that lie beside each other in one lane, stored by all lanes to one place, and by each to its own.
+/// Adjacent elements in one lane, stored by all lanes to one place, and by each lane to a separate one.
 const TO_ONE_PLACE: &str = "v_mov_b32 v1, 0
     loop:
     global_store_dword v1, v0, s[2:3]

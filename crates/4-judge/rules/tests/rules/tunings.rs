@@ -1,6 +1,7 @@
-//! Which rules fire on which tuning files: own small files for each rule, and the counts that the shared data's notes give.
+//! Rules that fire on tuning files: small files of this repository for each rule, and the counts in the
+//! shared data's notes.
 //!
-//! The one idea to keep in mind: each rule has a file on which it fires and a near miss on which it must not.
+//! Each rule has a file on which it fires and a near miss on which it must not.
 
 use rules::{TuneMachine, TuningEvidence, check_tunings};
 use std::collections::BTreeSet;
@@ -219,7 +220,7 @@ fn counts_of_the_notes() {
     let tables = testkit::files(&folder.join("aiter/tuned"));
     let names: Vec<String> = tables.keys().map(|name| format!("aiter/tuned/{name}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    // With the full key there are no duplicates, in a file or between files of a family.
+    // With the full key, no key is a duplicate, in a file or between files of a family.
     assert!(all(&names, "TUN002", None).is_empty());
     let contradictions = all(&names, "TUN003", None);
     assert_eq!(contradictions.len(), 50);

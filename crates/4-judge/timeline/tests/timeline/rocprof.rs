@@ -1,4 +1,5 @@
-//! Real and made traces of rocprofv3: time in which anything runs, kernels, queues, calls, as computed without this code.
+//! Real and made traces of rocprofv3: time in which anything runs, kernels, queues, calls, as computed
+//! without this code.
 
 use timeline::{Links, kernels, overviews, together};
 use trace::{HostKind, Timeline};

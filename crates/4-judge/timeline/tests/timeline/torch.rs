@@ -1,5 +1,5 @@
-//! Real traces of the PyTorch profiler: counts, idle time, stale kernels, grids, collectives, as computed from their events
-//! without this code.
+//! Real traces of the PyTorch profiler: counts, idle time, stale kernels, grids, collectives, as computed
+//! from their events without this code.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

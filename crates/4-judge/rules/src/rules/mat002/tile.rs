@@ -1,7 +1,7 @@
-//! The matrix product that is written most often: tiles in LDS, and few sums per lane.
+//! The most common form of a matrix product: tiles in LDS, and few sums per lane.
 //!
-//! The one idea to keep in mind: reuse in registers tells nothing where a lane has one sum; that both factors of its products
-//! are read from the LDS, which a surrounding loop fills between barriers, does.
+//! If a lane has one sum, register reuse proves nothing; the proof is that both factors of its products are
+//! read from the LDS, which a surrounding loop fills between barriers.
 
 use super::{MultiplyAdd, Sum, Sums, vector_indices, with_sums};
 use analysis::KernelEvidence;
@@ -74,12 +74,12 @@ fn reads_lds(evidence: &KernelEvidence<'_>, id: u32) -> bool {
     })
 }
 
-/// What an instruction has to do with values from the LDS.
+/// Role of an instruction for values from the LDS.
 struct Step<'a> {
     at: u32,
     sum: Option<&'a Sum>,
     is_read: bool,
-    /// The only register read: conversions and moves hand on where its value comes from.
+    /// The only register read: conversions and moves propagate the origin of their value.
     source: Option<RegRange>,
 }
 

@@ -38,6 +38,7 @@ mod test;
 mod tools;
 mod triton;
 mod wheel;
+mod words;
 
 use anyhow::{Context, Result, bail};
 use std::process::ExitCode;
@@ -78,6 +79,11 @@ const TASKS: &[Task] = &[
         run: Some(test::run),
     },
     Task { name: "layers", about: "check the invariants of ARCHITECTURE.md", run: Some(layers::run) },
+    Task {
+        name: "words",
+        about: "count expressions that hide subject or verb, per crate; with a crate's name list them",
+        run: Some(words::run),
+    },
     Task {
         name: "codegen",
         about: "write the generated files; `--check` fails when one is not as it would be written",

@@ -3,7 +3,7 @@
 //! The cheap checks come first, and no core waits: tools are installed while the compiler works; the tests of
 //! the command run in parallel with the tests of the crates, and Clippy in the remaining time.
 
-use crate::{codegen, dist, layers, run, setup};
+use crate::{codegen, dist, layers, run, setup, words};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let tools = std::thread::spawn(setup::ensure);
     run::run("cargo", &["fmt", "--all", "--check"])?;
     layers::run(&[])?;
+    words::check()?;
     codegen::generate(true)?;
     let all = [&["--workspace"][..], &run::FULL].concat();
     // Builds the HIP library too, which no test links, with the features that all crates together ask for.

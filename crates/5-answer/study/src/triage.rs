@@ -11,7 +11,7 @@ mod waves;
 mod window;
 
 use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
-use view::{Answer, Incident, Incidents, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, TriageEvent};
+use view::{Answer, Incident, Incidents, Input, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, TriageEvent};
 use window::window;
 
 /// Code of a kernel that was found beside a dump.
@@ -62,6 +62,11 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     incidents.sort_by_key(|it| it.consequence);
     let next = next(&incidents);
     let mut answer = Answer::new(TRIAGE_SCHEMA, Incidents { incidents, events, next });
+    let input = |log: &FaultLog| Input {
+        used: view::counted(log.lines, "line"),
+        ..Input::new(&log.file, &log.file, if log.core.is_some() { "core dump" } else { "log" })
+    };
+    answer.inputs = logs.iter().map(input).collect();
     notes.into_iter().for_each(|text| answer.note(NoteKind::Info, text));
     answer
 }

@@ -29,14 +29,17 @@ pub(crate) fn annotations(findings: &[Finding]) -> String {
             Severity::Warning => "warning",
             Severity::Info => "notice",
         };
-        let mut message = finding.message.clone();
+        let mut message = finding.message.trim_end_matches('.').to_owned();
+        if let Some(kernel) = &finding.kernel {
+            message.push_str(&format!(" in kernel {kernel}"));
+        }
         if let Some(cost) = &finding.cost {
             message.push_str(&format!(" (costs {cost})"));
         }
         message.push_str(&format!(". {}", finding.advice));
         out.push_str(&format!(
-            "::{command} file={},line={line},title={}::{}\n",
-            property(file),
+            "::{command} {}title={}::{}\n",
+            if file.is_empty() { String::new() } else { format!("file={},line={line},", property(file)) },
             finding.rule,
             data(&message)
         ));
@@ -71,6 +74,15 @@ mod tests {
         assert_eq!(
             annotations(&[finding]),
             "::warning file=a%2Cb.csv,line=7,title=TUN002::5 %25 slower. Merge it\n"
+        );
+        let finding = Finding::new("CTR001", Severity::Info, "bound by HBM", "Read less").of_kernel(
+            "copy",
+            98.2.into(),
+            None,
+        );
+        assert_eq!(
+            annotations(&[finding]),
+            "::notice title=CTR001::bound by HBM in kernel copy. Read less\n"
         );
     }
 }

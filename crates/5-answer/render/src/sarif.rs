@@ -204,6 +204,9 @@ fn results(findings: &[Finding], input: &str) -> String {
 
 fn file_result(finding: &Finding, input: &str, seen: &mut BTreeMap<String, u32>) -> Value {
     let mut text = finding.message.trim_end_matches('.').to_owned();
+    if let Some(kernel) = &finding.kernel {
+        text.push_str(&format!(" in kernel {kernel}"));
+    }
     if let Some(cost) = &finding.cost {
         text.push_str(&format!(". Cost: {}", cost.trim_end_matches('.')));
     }
@@ -229,6 +232,9 @@ fn file_result(finding: &Finding, input: &str, seen: &mut BTreeMap<String, u32>)
         "partialFingerprints": { "primaryLocationLineHash": format!("{:016x}:{number}", fingerprint(&key)) },
         "properties": { "evidence": evidence },
     });
+    if let Some(kernel) = &finding.kernel {
+        value["properties"]["kernel"] = json!(kernel);
+    }
     if !related.is_empty() {
         value["relatedLocations"] = json!(related);
     }

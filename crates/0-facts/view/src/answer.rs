@@ -124,7 +124,7 @@ impl NamedValue {
 pub struct Note {
     /// `error`: part of the input is left out; `warning`: some values need care; `info`: what was assumed.
     pub kind: NoteKind,
-    /// What, where, and what follows.
+    /// The note as text: its subject, its place and its consequence.
     pub text: String,
 }
 
@@ -137,7 +137,7 @@ pub enum NoteKind {
     Error,
     /// Some values are missing or need care.
     Warning,
-    /// What was assumed.
+    /// An assumption that was made.
     Info,
 }
 
@@ -147,7 +147,7 @@ pub enum NoteKind {
 pub struct FileError {
     /// File.
     pub file: String,
-    /// What failed, and where in the file.
+    /// The failure, and its place in the file.
     pub error: String,
     /// How to repair it.
     #[serde(skip_serializing_if = "Option::is_none")]

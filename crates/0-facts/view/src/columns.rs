@@ -30,7 +30,7 @@ pub struct Columns {
     pub dispatches: usize,
     /// Properties of the dispatches first, then counters, then further columns.
     pub columns: Vec<DataColumn>,
-    /// What was wrong with the input.
+    /// Problems of the input.
     pub notes: Vec<Note>,
 }
 
@@ -40,7 +40,7 @@ pub struct Columns {
 pub struct DataColumn {
     /// Name, unique in the recording: `kernel`, `TCC_HIT`, `TCC_HIT[3]`, `SQ_IFETCH_LEVEL/SQ_WAVES`.
     pub name: String,
-    /// What it is.
+    /// Kind of data.
     pub kind: DataKind,
     /// Name of the counter, without instance.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct DataColumn {
     pub values: DataCells,
 }
 
-/// What a column holds.
+/// Kind of data a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

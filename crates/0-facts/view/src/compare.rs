@@ -1,7 +1,7 @@
-//! What changed between two builds of the same kernels.
+//! Changes between two builds of the same kernels.
 //!
-//! The one idea to keep in mind: a change carries its own judgement (better, worse, neither) and whether a
-//! threshold forbids it, so that text and JSON say the same.
+//! A change carries its own judgement (better, worse, neither) and whether a threshold forbids it, so that
+//! text and JSON say the same.
 
 use crate::{FileError, Finding};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub const DIFF_SCHEMA: &str = "rockhound.diff/1";
 pub struct Comparison {
     /// [`DIFF_SCHEMA`].
     pub schema: &'static str,
-    /// What was compared: the paths of the old build.
+    /// Paths of the old build.
     pub old: String,
     /// The paths of the new build.
     pub new: String,
@@ -84,7 +84,7 @@ pub struct KernelComparison {
     pub gone: Vec<Finding>,
 }
 
-/// What the changes of a kernel come to.
+/// Overall effect of the changes of a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Balance {
@@ -106,7 +106,7 @@ pub struct LoopComparison {
     pub new: LoopSide,
 }
 
-/// What one iteration of a loop does, loops inside it left out.
+/// Work of one iteration of a loop, excluding nested loops.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopSide {
@@ -148,7 +148,7 @@ pub struct Change {
     pub old: Option<f64>,
     /// Value in the new build.
     pub new: Option<f64>,
-    /// What the change means.
+    /// Judgement of the change.
     pub verdict: Verdict,
     /// Why a change that looks like one has no verdict: `waves unchanged`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub struct Change {
     pub breaks: Option<String>,
 }
 
-/// What a change means.
+/// Judgement of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

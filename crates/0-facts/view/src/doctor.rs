@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Version of the JSON written by `doctor --format json`.
 pub const DOCTOR_SCHEMA: &str = "rockhound.doctor/2";
 
-/// What a check came to.
+/// Verdict of a check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -56,15 +56,15 @@ pub struct HostCheck {
     pub check: &'static str,
     /// Rule it belongs to: `SYS001`.
     pub rule: &'static str,
-    /// What is checked, as a phrase.
+    /// Subject of the check, as a phrase.
     pub title: &'static str,
     /// HostVerdict.
     pub verdict: HostVerdict,
-    /// What is the case, or why it is not known.
+    /// The finding, or the reason why the state is unknown.
     pub message: String,
-    /// What was read.
+    /// Values the check read.
     pub readings: Vec<Reading>,
-    /// What is wanted.
+    /// Expected state.
     pub wanted: &'static str,
     /// Why.
     pub why: &'static str,
@@ -101,13 +101,13 @@ pub struct HostFact {
 pub struct Examined {
     /// Name: of the machine, the bundle or the file.
     pub name: String,
-    /// What was read: `/proc and /sys`, `amd-smi static`.
+    /// Sources read: `/proc and /sys`, `amd-smi static`.
     pub sources: Vec<String>,
-    /// What it is.
+    /// Facts about the machine.
     pub facts: Vec<HostFact>,
     /// Checks, worst first.
     pub checks: Vec<HostCheck>,
-    /// What else to know: entries of a bundle that were refused, outputs not understood.
+    /// Further notes: entries of a bundle that were refused, outputs that were not understood.
     pub notes: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! What to do about a recording: what stops it, what to change first, and the commands that go on from here.
+//! The guide to a recording: what limits the kernel, what to change first, and the commands to run next.
 //!
-//! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
-//! changed; everything else is in the [`Report`](crate::Report) it is made from.
+//! A guide is short: one verdict, at most three findings and, after a second profile, the changes. Everything
+//! else is in the [`Report`](crate::Report) it is made from.
 
 use crate::{Finding, Known, Mark, Missing, Number, Verdict, listed};
 use serde::Serialize;
@@ -22,26 +22,26 @@ pub struct Guide {
     pub selection: String,
     /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
     pub gpu: String,
-    /// What stops the kernel of most time; the first screen of every report.
+    /// Limiter of the kernel that takes most time; the first screen of every report.
     pub verdict: GuideVerdict,
     /// The kernels that most of the time goes to, the verdict's first.
     pub kernels: Vec<GuideKernel>,
     /// Kernels that are not in `kernels`.
     pub more_kernels: u64,
-    /// What changed since the base; absent without one.
+    /// Changes since the base; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<GuideChanges>,
-    /// What is worth acting on, most time lost first; three at most.
+    /// Findings worth acting on, most time lost first; at most three.
     pub findings: Vec<GuideFinding>,
     /// Findings that are not among them.
     pub more_findings: u64,
-    /// What to do next, in order.
+    /// Next steps, in order.
     pub steps: Vec<GuideStep>,
-    /// What makes the numbers less sure: time stamps that are lost, counters that are modelled.
+    /// Reasons to trust the numbers less: lost time stamps, modelled counters.
     pub caveats: Vec<String>,
 }
 
-/// What stops a kernel, and what follows.
+/// Limiter of a kernel, and its consequence.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideVerdict {
@@ -51,20 +51,20 @@ pub struct GuideVerdict {
     pub time_percent: Number,
     /// One sentence: "at the roof of HBM bandwidth", "bound by latency".
     pub headline: String,
-    /// What stops it: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
+    /// Limiter: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
-    /// What else may stop it: within the noise of the dispatches, or below the ceilings of the data sheet.
+    /// Other possible limiters: within the noise of the dispatches, or below the ceilings of the data sheet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
     /// Ceilings that do not stop it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<String>,
-    /// What was not recorded and could turn the verdict.
+    /// Unrecorded inputs that could change the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
-    /// What the verdict rests on beside its numbers, in sentences: which dispatches, what is within the noise, what was not
-    /// recorded, which counters stand in.
+    /// Further grounds of the verdict, in sentences: the dispatches used, limits within the noise, missing
+    /// inputs, substituted counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The numbers behind it in a sentence, or why there is no verdict.
@@ -79,7 +79,7 @@ pub struct GuideVerdict {
     /// How far all its numbers can be trusted; absent where they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
-    /// What that means for the next change.
+    /// Consequence for the next change.
     pub meaning: String,
 }
 
@@ -123,13 +123,14 @@ pub struct GuideKernel {
     /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_trust: Option<Mark>,
-    /// What the HIP runtime launches it for: `a copy (hipMemcpy)`; absent of kernels of the program.
+    /// Purpose of a kernel that the HIP runtime launches: `a copy (hipMemcpy)`; absent for kernels of the
+    /// program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// What stops it.
+    /// Limiter of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
-    /// What does not, where the recording says no more.
+    /// Ceilings that do not limit it, if the recording allows no more precise verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<String>,
     /// Percent of the nearest roof reached.
@@ -140,7 +141,7 @@ pub struct GuideKernel {
 }
 
 impl GuideKernel {
-    /// What stops it, with the part of the nearest roof: `HBM (≈73 %)`; none where it is not known.
+    /// The limiter with the fraction of the nearest roof: `HBM (≈73 %)`; `None` if unknown.
     pub fn bound(&self) -> Option<String> {
         if let Some(runtime) = &self.runtime {
             return Some(runtime.clone());
@@ -166,7 +167,7 @@ pub struct GuideFinding {
     pub also_in: u64,
 }
 
-/// What changed since the base.
+/// Changes since the base.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChanges {
@@ -217,7 +218,7 @@ pub struct GuidePair {
     pub new: String,
 }
 
-/// What changed for one kernel.
+/// Change of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChange {
@@ -240,19 +241,19 @@ pub struct GuideChange {
     pub trust: Vec<Mark>,
     /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
     pub beyond_noise: Option<bool>,
-    /// What the change means; neutral within the noise.
+    /// Judgement of the change; neutral within the noise.
     pub verdict: Verdict,
-    /// What stopped it before.
+    /// Limiter before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_before: Option<String>,
-    /// What stops it now.
+    /// Limiter now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_now: Option<String>,
     /// The same in words, with the work that a dispatch does more or less.
     pub text: String,
 }
 
-/// What a step is for.
+/// Purpose of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -273,7 +274,7 @@ pub enum StepKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideStep {
-    /// What it is for.
+    /// Purpose of the step.
     pub kind: StepKind,
     /// Why, as a phrase: "what each instruction did".
     pub why: String,

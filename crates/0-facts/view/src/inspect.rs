@@ -1,6 +1,6 @@
-//! What `inspect` shows: one card per kernel, and the annotated listing.
+//! Output of `inspect`: one card per kernel, and the annotated listing.
 //!
-//! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
+//! The field names here are the JSON schema. A rename is a new schema version.
 
 use crate::{
     Finding, LineSamples, LineTrace, ListingSamples, ListingTrace, NotChecked, Place, Severity, SourceLine,
@@ -36,14 +36,14 @@ pub struct KernelCard {
     pub resources: Resources,
     /// Waves per SIMD and what limits them.
     pub occupancy: Option<OccupancyCard>,
-    /// Code size in bytes, that of functions called counted in; absent for assembly text and for IR alone.
+    /// Code size in bytes, including called functions; absent for assembly text and for IR alone.
     pub code_bytes: Option<u64>,
-    /// Instructions, those of functions called counted in once each, padding after the last `s_endpgm` excluded; absent where
-    /// there is no code.
+    /// Number of instructions, each called function counted once, excluding the padding after the last
+    /// `s_endpgm`; absent without code.
     pub instructions: Option<u32>,
     /// Bytes that decode to no instruction of the target, counted as instructions.
     pub unknown_instructions: Option<u32>,
-    /// Static instruction mix of the whole kernel with the functions it calls; absent where there is no code.
+    /// Static instruction mix of the kernel and the functions it calls; absent without code.
     pub mix: Option<Mix>,
     /// Global, flat and buffer loads of the whole kernel by bytes per lane.
     pub load_widths: BTreeMap<u32, u32>,
@@ -54,9 +54,9 @@ pub struct KernelCard {
     /// Most vector registers live at one instruction, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
-    /// Natural loops, outer before inner, in code order; those of functions called after the kernel's own.
+    /// Natural loops, outer before inner, in code order; loops of called functions follow the kernel's own.
     pub loops: Vec<LoopCard>,
-    /// What Triton's IR says, where it lies beside the code or was given alone.
+    /// Facts from Triton's IR, found next to the code or given alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triton: Option<TritonCard>,
     /// Arguments the programmer declared.
@@ -69,7 +69,7 @@ pub struct KernelCard {
     pub findings: Vec<Finding>,
     /// Rules that need evidence which is absent.
     pub not_checked: Vec<NotChecked>,
-    /// What was wrong with the input but did not stop the reading.
+    /// Problems of the input that did not prevent the analysis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -129,7 +129,7 @@ pub struct OccupancyCard {
     pub waves_per_cu: u32,
     /// Most the GPU holds.
     pub max_waves_per_simd: u32,
-    /// What limits it: `VGPR`, `LDS`, …, `wave slots` when nothing else does.
+    /// Limiter of the occupancy: `VGPR`, `LDS`, …, `wave slots` if no resource limits it.
     pub limiter: String,
     /// Assumptions made: "workgroup of 1024 (max_flat_workgroup_size)".
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -226,7 +226,7 @@ pub struct LoopCard {
     /// Enclosing loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// The function called that it stands in; absent in the kernel's own code.
+    /// The called function that contains it; absent in the kernel's own code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// Address (or text line) range.
@@ -266,13 +266,13 @@ pub struct Listing {
     pub kernel: String,
     /// The addresses are lines of assembly text.
     pub text_lines: bool,
-    /// What a recording says of the whole kernel.
+    /// Totals of a recording for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<ListingRun>,
-    /// What samples of the program counter say of the whole kernel.
+    /// Totals of the program counter samples for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<ListingSamples>,
-    /// What a thread trace says of the whole kernel.
+    /// Totals of a thread trace for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<ListingTrace>,
     /// Lines in code order.
@@ -295,7 +295,7 @@ pub struct ListingLine {
     pub address: u64,
     /// Instruction text.
     pub text: String,
-    /// Label that stands before it (branch target).
+    /// Label before the instruction (branch target).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Source position when it differs from the line before.
@@ -312,13 +312,13 @@ pub struct ListingLine {
     /// Rules with a finding here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<&'static str>,
-    /// What a recording says of the instruction; absent when it never ran.
+    /// Recorded execution of the instruction; absent if it never ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<LineRun>,
-    /// What samples of the program counter say of the instruction; absent when none was taken at it.
+    /// Program counter samples at the instruction; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<LineSamples>,
-    /// What a thread trace says of the instruction; absent when no traced wave ran it.
+    /// Thread trace of the instruction; absent if no traced wave ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<LineTrace>,
 }
@@ -349,11 +349,11 @@ impl ListingLine {
 pub struct ListingRun {
     /// Dispatches summed.
     pub dispatches: u64,
-    /// Instructions issued by waves, those of functions called counted in.
+    /// Instructions issued by waves, including called functions.
     pub issued: u64,
     /// Of these, in code outside the listing: functions called.
     pub elsewhere: u64,
-    /// What its waves waited for, most first; empty where time was not modelled.
+    /// Wait reasons of its waves, most time first; empty if time was not modelled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitShare>,
 }
@@ -368,7 +368,7 @@ pub struct WaitShare {
     pub share: f64,
 }
 
-/// What one instruction did, summed over the dispatches.
+/// Execution of one instruction, summed over the dispatches.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineRun {
@@ -387,7 +387,7 @@ pub struct LineRun {
     /// LDS: cycles of the accesses, conflicts counted in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_cycles: Option<u64>,
-    /// What waves waited for before it, where time was modelled and they waited.
+    /// Reason for which waves waited before it, if time was modelled and they waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<LineStall>,
 }

@@ -6,19 +6,20 @@
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// What a value of an emulated recording is. In JSON as it is said to a reader: `modelled ±6 %`.
+/// Trust in a value of an emulated recording. JSON has the text a reader sees: `modelled ±6 %`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Mark {
     /// It follows from execution.
     Exact,
     /// Some workgroups ran for all.
     Sampled,
-    /// It comes from a model. How far it lies from hardware on average, in percent, where that was compared.
+    /// From a model. The mean error against hardware in percent, if it was compared.
     Modelled(Option<f64>),
 }
 
 impl Mark {
-    /// The mark of what is computed from two values: the less sure one, the larger error, and none where one is not known.
+    /// The mark of a value computed from two: the less certain mark and the larger error; the error is `None`
+    /// if either is unknown.
     pub fn with(self, other: Mark) -> Mark {
         match (self, other) {
             (Mark::Modelled(a), Mark::Modelled(b)) => Mark::Modelled(a.zip(b).map(|(a, b)| a.max(b))),
@@ -33,7 +34,7 @@ impl Mark {
 const ABOUT: f64 = 10.0;
 
 impl Mark {
-    /// What stands before a number: nothing where it is exact.
+    /// Prefix shown before a number; empty if exact.
     pub fn sign(self) -> &'static str {
         match self {
             Mark::Exact => "",

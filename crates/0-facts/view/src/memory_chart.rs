@@ -1,7 +1,7 @@
 //! The memory chart: blocks of the machine and what flows between them.
 //!
-//! The one idea to keep in mind: blocks stand in columns from the compute units to memory and links join neighbouring
-//! columns, or blocks of the last one; where things are drawn follows from that, and each renderer decides how.
+//! Blocks are placed in columns from the compute units to memory, and links join neighbouring columns, or
+//! blocks of the last one. The drawing follows from that, and each renderer decides how.
 
 use crate::{Mark, Number};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryChart {
-    /// What counts are for: `kernel`, `wave`, `cycle` or `s`.
+    /// Unit that counts are per: `kernel`, `wave`, `cycle` or `s`.
     pub per: String,
     /// Blocks, by column and within it from top to bottom.
     pub blocks: Vec<MemoryBlock>,
@@ -44,7 +44,7 @@ pub enum BlockId {
 }
 
 impl BlockId {
-    /// Column it stands in, from the compute units to memory.
+    /// Column of the block, counted from the compute units to memory.
     pub const fn column(self) -> usize {
         match self {
             BlockId::ComputeUnits => 0,
@@ -76,7 +76,7 @@ impl BlockId {
 pub struct MemoryBlock {
     /// Which.
     pub id: BlockId,
-    /// What is known of it, most important first.
+    /// Facts about the block, most important first.
     pub facts: Vec<MemoryFact>,
     /// Why what happens in it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct MemoryFact {
     pub trust: Option<Mark>,
 }
 
-/// What flows between two blocks.
+/// Traffic between two blocks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryLink {
@@ -157,7 +157,7 @@ pub enum Flow {
     Write,
     /// There and back.
     Atomic,
-    /// Not told apart.
+    /// All directions together.
     Any,
 }
 

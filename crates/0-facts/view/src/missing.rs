@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Missing {
     /// The recording lacks these counters or other columns.
     Columns(Vec<String>),
-    /// The recording lacks these columns and so many more.
+    /// The recording lacks these columns and the given number of further ones.
     SomeColumns(Vec<String>, usize),
     /// No dispatch is selected.
     Dispatches,
@@ -42,7 +42,7 @@ impl Missing {
         Missing::Because(reason.into())
     }
 
-    /// What would have to be there, as a phrase: "TCC_HIT, TCC_MISS"; the reason where that says it.
+    /// The missing inputs as a phrase: "TCC_HIT, TCC_MISS"; the reason if it already names them.
     pub fn needed(&self) -> String {
         match self {
             Missing::Columns(names) => names.join(", "),

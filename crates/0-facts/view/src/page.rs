@@ -1,7 +1,7 @@
-//! What a page shows: a report, and beside it what lets a reader look into one kernel.
+//! Contents of a page: a report, and the data with which a reader examines one kernel.
 //!
-//! The one idea to keep in mind: the whole run comes first and every kernel has the same tables, so choosing a kernel
-//! puts other numbers into the same places.
+//! The whole run comes first and every kernel has the same tables, so choosing a kernel puts other numbers
+//! into the same cells.
 
 use crate::{
     Answer, Finding, Listing, Mark, MemoryChart, MetricCard, Number, Recordings, Resources, RooflineChart,
@@ -23,7 +23,7 @@ pub struct Page {
     pub kernels: Vec<PageKernel>,
     /// Dispatches in the order recorded.
     pub dispatches: Option<Table>,
-    /// What the metrics in the tables are.
+    /// Definitions of the metrics in the tables.
     pub metrics: Vec<MetricCard>,
     /// The rules that found something.
     pub rules: Vec<RuleInfo>,
@@ -31,7 +31,7 @@ pub struct Page {
     pub code: Vec<PageCode>,
     /// When dispatches ran, and what the host did; absent where no times are recorded.
     pub timeline: Option<TimelineChart>,
-    /// What a reader may ask the server for; absent in a file.
+    /// Requests that a reader may send to the server; absent in a file.
     pub live: Option<PageLive>,
 }
 
@@ -46,21 +46,21 @@ pub struct PageKernel {
     pub time_ns: Number,
     /// Mean time of one, ns.
     pub mean_ns: Number,
-    /// How far the times can be trusted; none where they were measured.
+    /// Trust in the times; `None` if measured.
     pub time_trust: Option<Mark>,
     /// Percent of the time of all selected dispatches.
     pub time_percent: Number,
-    /// How far that can be trusted; none where it was measured, and where the kernel is all there is.
+    /// Trust in the percentage; `None` if measured, and if there is only one kernel.
     pub percent_trust: Option<Mark>,
     /// Waves on the GPU, percent of what it holds.
     pub occupancy: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the occupancy; `None` if measured.
     pub occupancy_trust: Option<Mark>,
-    /// What stops it: `HBM`, `latency`; or why that is not known.
+    /// Limiter: `HBM`, `latency`; or the reason why it is unknown.
     pub bound_by: Result<String, String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the fraction of the roof; `None` if measured.
     pub roof_trust: Option<Mark>,
     /// The same in words.
     pub verdict: String,
@@ -75,7 +75,7 @@ pub struct PageKernel {
 pub struct KernelChange {
     /// Mean time of a dispatch in the base, ns.
     pub mean_ns: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the mean; `None` if measured.
     pub mean_trust: Option<Mark>,
     /// Percent of the base's; absent where either is not known.
     pub change_percent: Option<f64>,
@@ -86,7 +86,7 @@ pub struct KernelChange {
 /// Tables and charts of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelDetail {
-    /// The tables of metrics, as those of the whole run.
+    /// The tables of metrics, the same as for the whole run.
     pub tables: Vec<Table>,
     /// Memory chart.
     pub memory_chart: Option<MemoryChart>,
@@ -105,7 +105,7 @@ pub struct PageCode {
     pub resources: Resources,
     /// The annotated disassembly.
     pub listing: Listing,
-    /// What the rules say of the code.
+    /// Findings of the rules in the code.
     pub findings: Vec<Finding>,
     /// Source files that the listing names, where they were found.
     pub sources: Vec<SourceText>,
@@ -120,7 +120,7 @@ pub struct SourceText {
     pub lines: Vec<String>,
 }
 
-/// What a page from a server offers.
+/// Functions of a page that comes from a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageLive {
     /// Where the page asks whether the recording has changed.

@@ -12,7 +12,7 @@ pub const ANALYZE_SCHEMA: &str = "rockhound.analyze/2";
 pub struct Recordings {
     /// How values are averaged and normalised.
     pub settings: ReportSettings,
-    /// Verdict and next steps; a JSON document of its own.
+    /// Verdict and next steps; a separate JSON document.
     #[serde(skip)]
     pub guide: Option<Guide>,
     /// Ceilings and the kernels below them.
@@ -101,7 +101,7 @@ pub struct MissingValues {
     pub reason: String,
     /// Rows concerned: `17.2.3`.
     pub rows: Vec<String>,
-    /// What to do about it.
+    /// Advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! The roofline: what the machine could do at most, and where kernels stand below it.
+//! The roofline: upper limits of the machine, and the position of kernels below them.
 //!
-//! The one idea to keep in mind: the verdict is the share of the nearest roof. A kernel that reaches 80 % of one
-//! ceiling can become 1.25 times as fast before that ceiling stops it, whatever the others are.
+//! The verdict is the share of the nearest roof. A kernel that reaches 80 % of one ceiling can become 1.25
+//! times as fast before that ceiling limits it, whatever the others are.
 
 use crate::{Mark, Missing, Number};
 use serde::Serialize;
@@ -45,11 +45,11 @@ pub struct RooflineChart {
     pub kernels: Vec<RooflineKernel>,
     /// Kernels that are not in `kernels`.
     pub left_out: usize,
-    /// What a reader should know of the numbers.
+    /// Notes on the numbers.
     pub notes: Vec<String>,
 }
 
-/// What a ceiling rests on.
+/// Source of a ceiling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -80,7 +80,7 @@ pub struct Ceiling {
     pub value: f64,
     /// `GB/s`, `Gflop/s`, `Gop/s`.
     pub unit: &'static str,
-    /// What it rests on.
+    /// Source of the ceiling.
     pub basis: CeilingBasis,
     /// Whether a kernel of the chart uses the unit, or it was asked for; always for bandwidths.
     pub used: bool,
@@ -113,9 +113,9 @@ pub struct RooflineKernel {
     /// How far the rate can be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_trust: Option<Mark>,
-    /// Where it stands at each level, from the farthest memory to the nearest.
+    /// Its position at each level, from the farthest memory to the nearest.
     pub levels: Vec<RooflineLevel>,
-    /// What stops it.
+    /// Limiter of the kernel.
     pub verdict: RoofVerdict,
 }
 
@@ -144,7 +144,7 @@ pub struct RooflineLevel {
     pub bandwidth_trust: Option<Mark>,
 }
 
-/// What stops a kernel from being faster.
+/// Limiter of a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofVerdict {

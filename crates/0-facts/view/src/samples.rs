@@ -1,6 +1,6 @@
-//! What samples of the program counter say of a kernel and of its instructions.
+//! Program counter samples of a kernel and of its instructions.
 //!
-//! The one idea to keep in mind: samples estimate where waves spend their time; they count no executions.
+//! Samples estimate where waves spend their time; they count no executions.
 
 use crate::WaitShare;
 use serde::Serialize;

@@ -1,7 +1,7 @@
-//! What is left of a kernel when there are too many for cards, and what is counted over all of them.
+//! Summary rows for files with too many kernels for cards, and counts over all kernels.
 //!
-//! The one idea to keep in mind: a row is small and flat, so a library of 25,000 kernels fits in memory as
-//! rows while its cards stream past.
+//! A row is small and flat, so a library of 25,000 kernels fits in memory as rows while its cards stream
+//! past.
 
 use crate::{Finding, KernelCard, Severity};
 use serde::Serialize;
@@ -130,7 +130,7 @@ pub struct Summary {
     pub facts: Facts,
 }
 
-/// What several kernels are told alike: a rule and a change, numbers aside.
+/// A finding that several kernels share: a rule and a change, with numbers ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
@@ -138,15 +138,15 @@ pub struct Fact {
     pub rule: &'static str,
     /// Severity.
     pub severity: Severity,
-    /// What is said of the first kernel.
+    /// Message for the first kernel.
     pub message: String,
-    /// What to do there.
+    /// Advice for the first kernel.
     pub advice: String,
     /// Findings.
     pub findings: u64,
     /// Kernels.
     pub kernels: u64,
-    /// The first different names of these kernels: those of one Triton function often have one name.
+    /// The first different names of these kernels; the kernels of one Triton function often share a name.
     pub names: Vec<String>,
     /// Number of the kernel counted last: findings of one kernel come together.
     #[serde(skip)]
@@ -160,7 +160,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Most that are told apart; what comes later counts by rule only.
+    /// Most findings kept by text; later ones are counted by rule only.
     const MOST: usize = 4096;
     /// Kernels named of each.
     const NAMES: usize = 8;
@@ -193,7 +193,7 @@ impl Facts {
         }
     }
 
-    /// Those of several kernels: the worst first, then those of most kernels.
+    /// Findings of several kernels: the worst first, then the most frequent.
     pub fn shared(&self) -> Vec<&Fact> {
         let mut facts: Vec<&Fact> = self.by_change.values().filter(|fact| fact.kernels > 1).collect();
         facts.sort_by_key(|fact| (std::cmp::Reverse((fact.severity, fact.kernels)), fact.rule));

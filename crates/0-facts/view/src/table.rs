@@ -44,9 +44,9 @@ pub struct Column {
     pub key: &'static str,
     /// Heading: `avg`.
     pub title: String,
-    /// What its cells are.
+    /// Kind of its cells.
     pub kind: ColumnKind,
-    /// Unit of all its cells, where the rows do not have units of their own.
+    /// Unit of all its cells, unless each row has a unit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// Which of the recordings its values are from.
@@ -60,7 +60,7 @@ impl Column {
     }
 }
 
-/// What the cells of a column are.
+/// Kind of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -113,7 +113,7 @@ pub struct Row {
     pub unit: String,
     /// Cells, one per column.
     pub cells: Vec<Cell>,
-    /// What it says differs by less than [`LITTLE_PERCENT`]: text folds such rows into one.
+    /// Change below [`LITTLE_PERCENT`]; text output folds such rows.
     #[serde(skip)]
     pub little: bool,
 }
@@ -148,8 +148,8 @@ fn is_zero(value: &usize) -> bool {
 const PEAK: &str = "peak";
 
 impl Table {
-    /// Why no cell has a value that was measured, by the first of the reasons; none where a cell has one, and of tables without
-    /// rows. Peaks are facts of the machine.
+    /// First reason why no cell has a measured value; `None` if a cell has one, and for tables without rows.
+    /// Peaks do not count: they are facts of the machine.
     pub fn only_missing(&self) -> Option<&Missing> {
         let mut first = None;
         for row in &self.rows {

@@ -1,7 +1,6 @@
-//! What a thread trace says of a kernel and of its instructions.
+//! Thread trace of a kernel and of its instructions.
 //!
-//! The one idea to keep in mind: counts are exact for the waves that were traced, which are those of one compute unit of each
-//! shader engine.
+//! Counts are exact for the traced waves, which ran on one compute unit of each shader engine.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What `tile` shows: a matrix product cut into workgroups, one tile beside others.
+//! Output of `tile`: a matrix product cut into workgroups, with alternative tiles for comparison.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Tiles {
     pub xcds: u32,
     /// Type of the factors.
     pub dtype: &'static str,
-    /// Letters of BLAS: which factors lie along K.
+    /// Letters of BLAS: which factors are contiguous along K.
     pub layout: &'static str,
     /// One per shape.
     pub problems: Vec<TileProblem>,
@@ -96,12 +96,12 @@ pub struct TileRow {
     pub least_registers: u64,
     /// Workgroups a compute unit holds with these.
     pub workgroups_per_cu: u32,
-    /// What limits it.
+    /// Limiter of the occupancy.
     pub limiter: String,
     /// Expected time; absent with `no_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TileTime>,
-    /// Why there is no time.
+    /// Reason why the time is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_time: Option<String>,
 }
@@ -118,7 +118,7 @@ pub struct TileTime {
     pub compute_us: f64,
     /// Memory, microseconds.
     pub memory_us: f64,
-    /// What it waits for most.
+    /// Main wait reason.
     pub bound: &'static str,
     /// Operations per second, 10^12.
     pub tera_ops: f64,

@@ -1,4 +1,4 @@
-//! What Triton's IR says of a kernel, beside what its code says.
+//! Facts about a kernel from Triton's IR, complementing those from its code.
 
 use crate::SourceLine;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct TritonCard {
     pub lines: Vec<IrLine>,
 }
 
-/// Where an operation of the IR stands.
+/// Location of an operation in the IR.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrPlace {
@@ -40,7 +40,7 @@ pub struct IrPlace {
     /// Python line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLine>,
-    /// Loop of the IR it stands in, from 1.
+    /// Loop of the IR that contains it, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_loop: Option<u32>,
 }
@@ -58,7 +58,7 @@ pub struct IrProduct {
     /// Shape of the matrix instruction: `32x32x8`; absent where the layout is none of matrix instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
-    /// Neighbours of a lane lie along N.
+    /// Adjacent lanes are adjacent along N.
     pub transposed: bool,
     /// Neighbours along K that a lane reads at once, of each factor.
     pub k_width: [u32; 2],
@@ -97,7 +97,7 @@ pub struct IrLoop {
     pub lds_loads: u32,
     /// Matrix products per iteration.
     pub products: u32,
-    /// What each wait for asynchronous copies leaves outstanding.
+    /// Asynchronous copies that each wait leaves outstanding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub async_waits: Vec<i64>,
     /// Two groups of waves take turns.

@@ -1,8 +1,8 @@
 //! Packing counters into runs of the application.
 //!
-//! The one idea to keep in mind: blocks count independently, so the fewest runs are those of the fullest block, and
-//! filling each block's places in order reaches that number. Only a level needs care: it takes two places of the
-//! sequencer, there is one accumulator per run, and what it is divided by should be read in the same run.
+//! Blocks count independently, so the smallest number of runs is that needed by the fullest block, and
+//! filling the slots of each block in order reaches it. Only a level counter needs care: it takes two slots
+//! of the sequencer, each run has one accumulator, and its divisor should be read in the same run.
 
 use crate::catalogue::Catalogue;
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ pub enum Need {
     },
 }
 
-/// What is read in one run.
+/// Counters read in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pass {
     /// The level accumulated in this run.
@@ -37,7 +37,7 @@ pub struct Plan {
     pub passes: Vec<Pass>,
 }
 
-/// Why there is no plan.
+/// Reason why planning failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// the counter is in no catalogue

@@ -22,7 +22,7 @@ pub fn is_database(bytes: &[u8]) -> bool {
 /// Opens a database for reading. All its queries together may take `thousands` of thousands of steps of SQLite's machine.
 ///
 /// # Errors
-/// Bytes of more than 2 GiB, and those of SQLite. Damaged pages are found when they are read.
+/// Fails on files over 2 GiB and with SQLite's own errors. Damaged pages are found when they are read.
 pub fn open(bytes: &[u8], thousands: u64) -> Result<Connection> {
     let mut db = bounded(thousands)?;
     load(&mut db, "main", bytes, true)?;
@@ -47,10 +47,10 @@ pub fn load_beside(db: &mut Connection, name: &str, bytes: &[u8]) -> Result<()> 
     load(db, name, bytes, true)
 }
 
-/// The first fault of the pages and indices of an open database; none where they are whole.
+/// The first fault of the pages and indices of an open database; `None` if they are intact.
 ///
 /// # Errors
-/// Those of SQLite where it cannot even look.
+/// Fails if SQLite cannot run the check.
 pub fn damage(db: &Connection, name: &str) -> Result<Option<String>> {
     let query = format!("PRAGMA \"{}\".quick_check(1)", name.replace('"', "\"\""));
     let found: String = db.query_row(&query, [], |row| row.get(0))?;

@@ -8,7 +8,7 @@ mod table;
 use std::sync::OnceLock;
 use table::Rows;
 
-/// What the bytes of a collective count.
+/// Buffers whose bytes are the size of a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
     /// The buffer of one rank.
@@ -33,13 +33,13 @@ pub struct Collective {
     /// Name: `all_reduce`.
     pub name: &'static str,
     aliases: Vec<&'static str>,
-    /// What its bytes count.
+    /// Buffers whose bytes are its size.
     pub size: Size,
     factor: Factor,
 }
 
 impl Collective {
-    /// Bus bandwidth divided by algorithm bandwidth, for so many ranks.
+    /// Bus bandwidth divided by algorithm bandwidth, for the given number of ranks.
     pub fn factor(&self, ranks: u64) -> f64 {
         let n = ranks.max(1) as f64;
         match self.factor {
@@ -104,7 +104,7 @@ impl Board {
         boards().iter().find(|board| words.contains(board.gpu))
     }
 
-    /// What one GPU reaches to `peers` others over a link each, GB/s: from and to.
+    /// Bandwidth one GPU reaches with `peers` others over one link each, GB/s: inbound and outbound.
     pub fn to_peers(&self, peers: u64) -> Option<(f64, f64)> {
         let links = peers.min(self.links) as f64;
         self.link.map(|(low, high)| (links * low, links * high))
@@ -136,8 +136,9 @@ pub fn boards() -> &'static [Board] {
 /// Bytes from which bandwidth changes little enough to be read between two recorded sizes.
 const STEADY: f64 = 26.0;
 
-/// Bus bandwidth of all_reduce on a good board for so many bytes per rank, GB/s: of a recorded size, or from 64 MiB on between
-/// the nearest two on logarithmic axes. `None` elsewhere, and where none was recorded.
+/// Bus bandwidth of all_reduce on a good board for the given bytes per rank, GB/s: of a recorded size, or
+/// from 64 MiB on interpolated between the nearest two on logarithmic axes. `None` elsewhere, and if none was
+/// recorded.
 pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
     let board = Board::of(gpu)?;
     let points: Vec<(f64, f64)> = Rows::of(include_str!("../data/sizes.tsv"))

@@ -1,4 +1,4 @@
-//! What can be counted of a tile: rounds, bytes per level, what a workgroup needs.
+//! Countable properties of a tile: rounds, bytes per level, resources of a workgroup.
 
 use crate::problem::{Problem, Tile};
 use arch::{Model, Resources};
@@ -19,7 +19,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Of so many workgroups on so many units.
+    /// Rounds of the given number of workgroups on the given number of units.
     pub fn of(workgroups: u64, units: u64) -> Rounds {
         let units = units.max(1);
         let rounds = workgroups.div_ceil(units);
@@ -41,20 +41,20 @@ impl Rounds {
 pub struct Bytes {
     /// Every element once: what memory moves where caches hold all that is used again.
     pub memory: f64,
-    /// What workgroups ask of the L2 caches: each reads its rows and columns.
+    /// Bytes that workgroups request from the L2 caches: each reads its rows and columns.
     pub l2: f64,
-    /// What each XCD's L2 cache reads from beyond where workgroups follow each other over the XCDs, and cache only what the
-    /// workgroups of one round share.
+    /// Bytes that each XCD's L2 cache reads over the fabric if consecutive workgroups go to consecutive XCDs
+    /// and the caches keep only data shared by the workgroups of one round.
     pub fabric: f64,
     /// The same where neighbouring workgroups are on one XCD.
     pub fabric_grouped: f64,
-    /// What workgroups read from the LDS.
+    /// Bytes that workgroups read from the LDS.
     pub lds: f64,
     /// One step of one workgroup: read from the L2.
     pub step: f64,
 }
 
-/// What a workgroup needs of a compute unit.
+/// Resources of a compute unit that a workgroup needs.
 #[derive(Clone, Debug)]
 pub struct Need {
     /// LDS in bytes, as Triton allocates it.
@@ -65,7 +65,7 @@ pub struct Need {
     pub least_registers: u64,
     /// Workgroups a compute unit holds with these; 0 where not one fits.
     pub workgroups_per_cu: u32,
-    /// What limits it.
+    /// Limiter of the occupancy.
     pub limiter: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What one tile means for one problem on one GPU.
+//! Estimate for one problem with one tile on one GPU.
 
 use crate::counts::{Bytes, Need, Rounds, bytes, need};
 use crate::problem::{Problem, Tile};
@@ -24,7 +24,7 @@ pub struct Estimate {
     pub useful: f64,
     /// Bytes per level.
     pub bytes: Bytes,
-    /// What a workgroup needs.
+    /// Resources of a workgroup.
     pub need: Need,
     /// Expected time; `None` where the GPU has no matrix instructions for the type, or no workgroup fits.
     pub time: Option<Time>,

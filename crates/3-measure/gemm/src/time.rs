@@ -7,7 +7,7 @@ use crate::counts::{Bytes, Need, Rounds};
 use crate::problem::{Problem, Tile};
 use arch::{Model, Unit};
 
-/// What the model assumes of kernels; the rest are facts of the GPU.
+/// Assumptions of the model about kernels; the rest are facts of the GPU.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Constants {
     /// From the launch to the first instruction and from the last to the end, microseconds.
@@ -40,7 +40,7 @@ impl Constants {
     };
 }
 
-/// What a launch waits for most.
+/// Main wait reason of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Matrix units.
@@ -79,7 +79,7 @@ pub struct Time {
     pub compute_us: f64,
     /// Memory.
     pub memory_us: f64,
-    /// What it waits for most.
+    /// Main wait reason.
     pub bound: Bound,
     /// Operations per second, 10^12.
     pub tera_ops: f64,
@@ -87,7 +87,7 @@ pub struct Time {
     pub peak_share: f64,
 }
 
-/// What a time is computed from.
+/// Inputs of a time.
 pub(crate) struct Work<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) tile: &'a Tile,

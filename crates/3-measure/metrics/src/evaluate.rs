@@ -42,7 +42,7 @@ pub enum Average {
     Dispatches,
 }
 
-/// What totals are divided by.
+/// Divisor of totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Norm {
     /// The dispatch.
@@ -57,7 +57,7 @@ pub enum Norm {
 }
 
 impl Norm {
-    /// As it stands in a unit.
+    /// Text of the divisor in a unit.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -68,14 +68,15 @@ impl Norm {
     }
 }
 
-/// Which cycles stand for those of a dispatch.
+/// Source of the cycle count used as denominator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Window {
-    /// Those that the counter of the window has, as the tables of the vendor's tool do.
+    /// Cycles that the window counter recorded, as in the tables of the vendor's tool.
     #[default]
     Recorded,
-    /// The time of the dispatch at the clock of the engine, in the pass in which the other counters were read. The clock is
-    /// the highest one, or what the window counts in the time of its own pass where that is less.
+    /// The time of the dispatch times the engine clock, in the pass in which the other counters were read.
+    /// The clock is the maximum clock, or the clock measured by the window counter in its own pass if that is
+    /// lower.
     Dispatch,
 }
 
@@ -172,7 +173,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Where a metric is from, where the recording has counters in place of its own.
+    /// Source of a metric that is computed from substitutes instead of its own counters.
     pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
         let from = &self.sources.standing_in.metric(metric)?.from;
         (!from.counters.is_empty()).then_some(from)
@@ -227,7 +228,7 @@ impl<'a> Evaluation<'a> {
         }))
     }
 
-    /// Percent of peak, `None` where there is no peak.
+    /// Percent of peak, `None` if the metric has no peak.
     pub fn percent_of_peak(&self, metric: &str) -> Option<Value> {
         let peak = self.peak(metric)?;
         Some(peak.and_then(|peak| {
@@ -502,7 +503,7 @@ fn constant(node: &Node, fact: &dyn Fn(&str) -> f64) -> f64 {
     }
 }
 
-/// A normalisation in the unit its name stands for.
+/// Converts a normalisation to the unit that its name denotes.
 fn to_base(by: &Typed, norm: Norm) -> Arc<Node> {
     let unit = Unit::parse(if norm == Norm::Kernel { "1" } else { norm.name() }).unwrap_or(Unit::ONE);
     scaled(by.node.clone(), by.unit.factor_to(unit))

@@ -14,7 +14,7 @@ pub struct Alias {
     pub name: &'static str,
     /// Panels and tables, as they are asked for: `17`, `30.14`.
     pub blocks: &'static str,
-    /// What they are.
+    /// Title of the panels and tables.
     pub what: &'static str,
 }
 
@@ -44,7 +44,7 @@ impl Set {
         self.metrics().filter(|metric| compiled.defined(metric)).collect()
     }
 
-    /// What has to be read for it on a target.
+    /// Counters and properties to read for it on a target.
     pub fn needs(&self, compiled: &Compiled) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
         for need in self.metrics_on(compiled).iter().flat_map(|metric| compiled.needs(metric)) {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// Base quantities. What is counted (requests, instructions, waves) is a quantity of its own: dividing one by
+/// Base quantities. Counted events (requests, instructions, waves) are separate quantities: dividing one by
 /// another gives a number that says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Base {
@@ -133,7 +133,7 @@ impl Unit {
         self.powers == other.powers
     }
 
-    /// What a value in this unit is multiplied by to be in `other`.
+    /// Factor that converts a value in this unit to `other`.
     pub fn factor_to(self, other: Self) -> f64 {
         let f = self.scale / other.scale;
         // Decimal scales leave rounding behind: 1e9 over 1e-9 times 1e-18 is meant to be 1.

@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         self.at += end + 2;
         Some(&inner[..end])
     }
-    /// What follows `=`, and its column.
+    /// Text after `=`, and its column.
     fn formula(&mut self) -> Result<(&'a str, usize), Fault> {
         self.space();
         if !self.line[self.at..].starts_with('=') {

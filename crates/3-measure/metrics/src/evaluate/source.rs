@@ -25,25 +25,25 @@ pub(super) enum Source<'w> {
     Time,
     /// Cycles of the dispatch.
     Window(WindowOfDispatch<'w>),
-    /// What was not recorded.
+    /// Name of the counter that was not recorded.
     Absent(String),
 }
 
 /// The time of a dispatch in cycles of all XCDs.
 #[derive(Clone, Copy)]
 pub(super) struct WindowOfDispatch<'w> {
-    /// What the counter of the window has.
+    /// Values of the window counter.
     counted: &'w Values,
-    /// Time of the dispatch in the pass that read it; none where passes have no times of their own.
+    /// Time of the dispatch in the pass that read it; `None` if passes have no separate times.
     counted_time: Option<&'w Values>,
     /// Time of the dispatch in the pass that the window is for; none: the one time there is.
     time: Option<&'w Values>,
-    /// What the window counts in a nanosecond at the highest clock.
+    /// Cycles that the window counter counts per nanosecond at the maximum clock.
     rate: f64,
 }
 
 impl WindowOfDispatch<'_> {
-    /// None where a time is not known.
+    /// `None` if a time is unknown.
     pub(super) fn cycles(&self, dispatches: &Dispatches, row: usize) -> Option<f64> {
         let time = |of_pass: Option<&Values>| match of_pass {
             Some(times) => times.get(row),
@@ -62,7 +62,7 @@ pub(super) struct Sources<'w> {
     pass: Vec<Option<u16>>,
     /// Leaf of a window, pass, place in `list`.
     windows: Vec<(usize, u16, usize)>,
-    /// What stands in for counters that are absent.
+    /// Substitutes for absent counters.
     pub(super) standing_in: StandingIn,
 }
 
@@ -89,7 +89,7 @@ impl<'w> Sources<'w> {
         Sources { list, pass, windows, standing_in }
     }
 
-    /// The definition of what stands at a place of the list.
+    /// Index of the definition of the leaf at a list index.
     pub(super) fn leaf(&self, place: usize) -> usize {
         self.windows.iter().find(|(_, _, at)| *at == place).map_or(place, |(leaf, _, _)| *leaf)
     }
@@ -132,7 +132,7 @@ impl<'w> Sources<'w> {
     }
 }
 
-/// What a window counts in a nanosecond, or the fact that is missing.
+/// Cycles that the window counter counts per nanosecond, or the missing fact.
 fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
     let rate = compiled.window_rate.as_ref().map_err(String::clone)?;
     let mut facts = Vec::new();
@@ -156,7 +156,7 @@ fn complete(node: &Node, sources: &[Source<'_>], machine: &Machine) -> bool {
         && facts.iter().all(|fact| !matches!(facts::machine(fact, machine), Some(Err(_))))
 }
 
-/// What was recorded as derived counters, by their usual names.
+/// Recorded derived counters, by their usual names.
 fn recorded_derived(workload: &Workload) -> HashMap<&'static str, &Counter> {
     let mut found: HashMap<&'static str, &Counter> = HashMap::new();
     for counter in workload.counters.iter().filter(|it| it.run.is_none() && it.instance.is_none()) {
@@ -299,7 +299,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    /// The cycles of the dispatch in a pass that has times of its own.
+    /// Cycles of the dispatch in a pass with separate times.
     fn window_in_pass(&self, name: &str, pass: u16) -> Source<'w> {
         let counters = &self.workload.counters;
         let time = counters.time_in_pass(pass);

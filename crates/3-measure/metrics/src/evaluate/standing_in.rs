@@ -1,7 +1,6 @@
-//! Which values stand in for others in a recording.
+//! Choice of substitutes in a recording.
 //!
-//! The one idea to keep in mind: a value whose own counters are there is never replaced, so that a full recording is
-//! evaluated as if nothing stood in for anything.
+//! A value whose own counters were recorded is never replaced, so substitutes do not affect a full recording.
 
 use crate::compile::{Compiled, Node, Ready, StandIn, Typed};
 use std::collections::HashMap;
@@ -24,24 +23,24 @@ impl fmt::Display for TakenFrom {
     }
 }
 
-/// An expression in which something stands in.
+/// An expression with a substituted part.
 pub(super) struct Replaced {
     /// The expression, or why there is none.
     pub(super) value: Result<Typed, String>,
     pub(super) from: TakenFrom,
 }
 
-/// What stands in, by metric and normalisation.
+/// Expressions with substituted parts, by metric and normalisation.
 #[derive(Default)]
 pub(super) struct StandingIn {
     metrics: HashMap<String, Replaced>,
     norms: HashMap<&'static str, Replaced>,
 }
 
-/// What counts for a value.
+/// Value that is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// Itself, also where its counters are absent and those of all others too.
+    /// The value itself, even if its counters and those of all substitutes are absent.
     Own,
     /// One of the others.
     Other(usize),
@@ -82,12 +81,12 @@ impl StandingIn {
         StandingIn { metrics: metrics.collect(), norms: norms.collect() }
     }
 
-    /// A metric in which something stands in.
+    /// A metric with a substituted part.
     pub(super) fn metric(&self, metric: &str) -> Option<&Replaced> {
         self.metrics.get(metric)
     }
 
-    /// A normalisation in which something stands in.
+    /// A normalisation with a substituted part.
     pub(super) fn norm(&self, norm: &str) -> Option<&Replaced> {
         self.norms.get(norm)
     }

@@ -11,7 +11,7 @@ use view::Mark;
 use workload::Marks;
 
 impl Evaluation<'_> {
-    /// How far `value`, which follows from a metric, can be trusted; none where it was measured.
+    /// Trust in `value`, which is computed from a metric; `None` if measured.
     pub fn trust(&self, metric: &str, value: &Value) -> Option<Trust> {
         let marks = self.workload.marks.as_ref()?;
         Some(value.clone().and_then(|value| self.mark(metric, value, marks)))

@@ -1,4 +1,4 @@
-//! Definition files: what loads, what does not, and whether rows and units stand where users know them.
+//! Definition files: which ones load and which fail, and whether rows and units are where users know them.
 
 use counters::{Need, catalogue, plan};
 use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};

@@ -1,4 +1,4 @@
-//! Derived counters: their formulas against the vendor's, and what stands in for what.
+//! Derived counters: their formulas against the vendor's, and their substitutes.
 
 use counters::{catalogue, derived};
 use metrics::{Definitions, Evaluation, Settings};

@@ -155,7 +155,7 @@ fn in_folder(condition: &str, folder: &str) -> bool {
     condition.is_empty() || condition == folder || (condition == "MI200" && folder.contains("MI200"))
 }
 
-/// Which of our cells stands under a heading of theirs.
+/// Index of our cell under a heading of the vendor's tool.
 fn cell_of(ours: &EvaluatedTable, heading: &str) -> Option<usize> {
     let name = match heading {
         "Avg" | "Value" => "avg",

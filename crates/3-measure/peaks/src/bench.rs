@@ -19,7 +19,7 @@ const EVERY_PLACE: u64 = u32::MAX as u64;
 /// Operations that the counters of matrix instructions count as one.
 const MATRIX_OPERATIONS: f64 = 512.0;
 
-/// What a number counts.
+/// Unit of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// 10^9 bytes per second.
@@ -44,9 +44,9 @@ impl Unit {
 /// One measured number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Peak {
-    /// Column of `roofline.csv`; none where that file has none.
+    /// Column of `roofline.csv`; `None` if that file has no such column.
     pub column: Option<&'static str>,
-    /// What was measured.
+    /// Subject of the measurement.
     pub what: &'static str,
     /// Unit of both values.
     pub unit: Unit,
@@ -54,14 +54,14 @@ pub struct Peak {
     pub value: f64,
     /// The smallest and the largest, where it was measured several times.
     pub range: Option<[f64; 2]>,
-    /// What the data sheet or the width of the unit promises.
+    /// Value of the data sheet, or computed from the width of the unit.
     pub sheet: Option<f64>,
 }
 
-/// What a rate is measured with: launches of two lengths, and the work of each.
+/// Makes launches of two lengths, and the work of each, to measure a rate.
 type Lengths<'a> = dyn Fn(u64) -> [(Launch<'a>, f64); 2] + 'a;
 
-/// A rate, and between what values it lies where it was measured several times.
+/// A rate, with its range over repeated measurements.
 struct Rate {
     value: f64,
     range: Option<[f64; 2]>,
@@ -157,7 +157,7 @@ pub fn measure(model: &'static Model, say: impl FnMut(&str)) -> Result<Vec<Peak>
 /// The same on a device.
 ///
 /// # Errors
-/// What the device cannot do.
+/// Fails if the device cannot run a kernel.
 pub fn measure_on(
     device: &mut dyn Device,
     model: &'static Model,
@@ -298,7 +298,7 @@ fn local(device: &mut dyn Device, groups: u64) -> Result<Rate, Error> {
     rate(device, "LDS", MOST_EFFORT, &lengths)
 }
 
-/// 10^9 operations per second of a kernel that computes; `work` is that of a pass of all workgroups.
+/// 10^9 operations per second of a compute kernel; `work` is the work of one pass of all workgroups.
 fn computed(
     device: &mut dyn Device,
     kernel: &'static str,

@@ -4,13 +4,13 @@ use crate::error::Error;
 
 /// Runs kernels of the code object for a GPU.
 pub trait Device {
-    /// Runs one to its end and says how many nanoseconds it took.
+    /// Runs one to completion and returns its time in nanoseconds.
     ///
     /// # Errors
-    /// What the device cannot do.
+    /// Fails if the device cannot run it.
     fn run(&mut self, launch: &Launch<'_>) -> Result<f64, Error>;
 
-    /// What two launches must differ by to be told apart, in nanoseconds.
+    /// Smallest difference in time of two launches that the device resolves, in nanoseconds.
     fn least_nanoseconds(&self) -> f64;
 
     /// How often a rate is measured.

@@ -8,11 +8,11 @@ use crate::error::Error;
 use arch::Model;
 use emu::Memory;
 
-/// Bytes between two addresses: no two stand in one line of any cache.
+/// Bytes between two addresses: each is in a separate line of every cache.
 const LINE: u64 = 128;
-/// Regions of more addresses are walked through in part.
+/// Regions with more addresses are visited in part.
 const MOST: u64 = 1 << 20;
-/// So many are followed then.
+/// Number of addresses visited then.
 const PART: u64 = 1 << 16;
 
 /// How long a load takes.
@@ -50,7 +50,7 @@ pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
     Ok(Latency { bytes, nanoseconds })
 }
 
-/// Some of so many places, each once, shuffled.
+/// `count` of `places` indices, each at most once, in random order.
 fn shuffled(places: u64, count: u64) -> Vec<u64> {
     let mut state = 1u64;
     let mut random = move |below: u64| {

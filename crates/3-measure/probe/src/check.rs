@@ -19,7 +19,7 @@ use isa::{Access, Bits, Space};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
 
-/// What is looked for.
+/// Checks to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
     /// Races.
@@ -56,7 +56,7 @@ impl Checks {
     }
 }
 
-/// What is wrong.
+/// Kind of mistake.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Wrong {
     /// Two waves of a workgroup race in the LDS.
@@ -67,7 +67,7 @@ pub enum Wrong {
     GroupRace,
     /// LDS is read that nobody has written.
     Uninitialized,
-    /// A wave touches LDS that a load of its own into it has not been waited for.
+    /// A wave accesses LDS before waiting for its own LDS-DMA load to it.
     NotWaited,
 }
 
@@ -87,7 +87,7 @@ pub struct Side {
 /// One thing that is wrong: two instructions, or one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// What.
+    /// Kind of mistake.
     pub wrong: Wrong,
     /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the load into the LDS.
     pub first: Side,
@@ -99,10 +99,10 @@ pub struct Conflict {
     pub times: u64,
 }
 
-/// What checking a launch came to.
+/// Result of checking a launch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Checked {
-    /// What is wrong, by instruction.
+    /// Mistakes, by instruction.
     pub conflicts: Vec<Conflict>,
     /// Accesses that were not watched because the shadow memory was used up.
     pub unwatched: u64,
@@ -121,7 +121,8 @@ const MOST_LDS: usize = 1 << 20;
 /// Dwords of it.
 const MOST_DWORDS: u64 = MOST_LDS as u64 / 4;
 
-/// Runs a kernel and looks for what is asked; counts nothing. What was found stands even when the kernel faults.
+/// Runs a kernel with the given checks, without counting events. Returns the mistakes even if the kernel
+/// faults.
 pub fn check(
     checks: Checks,
     program: &Program,
@@ -148,7 +149,7 @@ pub fn check(
     (result, Checked { conflicts: all.found.conflicts(groups), unwatched, outside })
 }
 
-/// What does not change during a launch.
+/// State that is constant during a launch.
 #[derive(Clone, Copy, Debug)]
 struct Settled<'a> {
     checks: Checks,

@@ -39,7 +39,7 @@ const ARITHMETIC: [(&[&str], [Event; 3]); 4] = [
 /// Cache control that empties the vector L1.
 const INVALIDATES: [&str; 3] = ["buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol"];
 
-/// Operations that one step of the counters of matrix operations stands for.
+/// Operations per increment of the counters of matrix operations.
 const OPERATIONS_PER_MOP: u64 = 512;
 
 /// Lanes of a wave.

@@ -1,4 +1,4 @@
-//! What was counted while a kernel ran, as values.
+//! Events counted while a kernel ran, as values.
 
 use crate::event::{Event, Totals};
 use isa::Access;
@@ -15,7 +15,7 @@ pub struct Executions {
     pub jumps: u64,
 }
 
-/// What the accesses of one memory instruction came to.
+/// Totals of the accesses of one memory instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
     /// Accesses that went to the vector L1, as the executor reports them.
@@ -98,7 +98,7 @@ impl Memory {
     }
 }
 
-/// What was counted.
+/// Counted events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts {
     /// By instruction.
@@ -114,7 +114,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Nothing counted yet of a program with so many instructions, some of them memory instructions.
+    /// Zero counts for a program with the given numbers of instructions and of memory instructions.
     pub(crate) fn new(instructions: usize, memory: usize) -> Counts {
         Counts {
             executions: vec![Executions::default(); instructions],

@@ -1,4 +1,4 @@
-//! The observer: what is counted while a kernel runs.
+//! The observer: counts events while a kernel runs.
 //!
 //! The one idea to keep in mind: per instruction only executions, active lanes and jumps are counted; memory
 //! accesses are worked off as they come. Everything else is arithmetic afterwards.
@@ -20,7 +20,7 @@ const LANES: u64 = 64;
 #[derive(Debug)]
 pub struct Probe<'t> {
     table: &'t Table,
-    /// What was counted so far.
+    /// Counts so far.
     pub counts: Counts,
     /// The wave that issued last, and the instruction that would follow.
     wave: u32,
@@ -122,7 +122,7 @@ impl<'t> Probe<'t> {
     }
 }
 
-/// An access to scratch, dword by dword: the same dword of all lanes stands in a row.
+/// An access to scratch, dword by dword: the same dword of all lanes is contiguous.
 pub fn each_dword(access: &MemoryAccess<'_>, mut each: impl FnMut(&[u64; 64], u32)) {
     for dword in 0..access.bytes.div_ceil(4).max(1) {
         let addresses = std::array::from_fn(|lane| {

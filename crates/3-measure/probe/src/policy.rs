@@ -1,4 +1,4 @@
-//! What the bits of an instruction mean for the caches.
+//! Effect of an instruction's bits on the caches.
 
 use arch::{CacheControl, Target};
 use isa::{Access, Bits, Inst};

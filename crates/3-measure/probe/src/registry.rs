@@ -7,7 +7,7 @@ use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};
 use std::sync::OnceLock;
 
-/// What a rule rests on.
+/// Evidence for a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Basis {
     /// Equals recordings in which the counter is not 0.
@@ -49,7 +49,7 @@ pub enum Formula {
         /// Where this happened nothing is known.
         unless: Option<Source>,
     },
-    /// There is no rule.
+    /// No rule exists.
     Missing,
 }
 
@@ -64,11 +64,11 @@ pub struct Rule {
     pub text: String,
     /// Formula.
     pub formula: Formula,
-    /// What it rests on.
+    /// Evidence for the rule.
     pub basis: Basis,
     /// The rule in words; empty for a missing one.
     pub rule: String,
-    /// What is still open; empty where nothing is.
+    /// Open questions; empty if there are none.
     pub open: String,
 }
 
@@ -97,7 +97,7 @@ impl Value {
 pub struct RegistryError {
     /// Line, 1-based.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub what: String,
 }
 
@@ -117,7 +117,7 @@ pub fn registry() -> &'static Registry {
 }
 
 impl Registry {
-    /// Reads a data file; counters and targets are those of the catalogue.
+    /// Reads a data file; counters and targets come from the catalogue.
     pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Registry, RegistryError> {
         let mut rules: Vec<Rule> = Vec::new();
         for (number, row) in text.lines().enumerate() {

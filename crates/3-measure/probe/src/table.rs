@@ -1,7 +1,7 @@
-//! What each instruction of a program counts for, settled before it runs.
+//! Events per execution of each instruction of a program, computed before it runs.
 //!
-//! The one idea to keep in mind: totals are executions times these rows; only sums over lanes, jumps and memory
-//! accesses come from the run itself.
+//! Totals are executions times these rows; only sums over lanes, jumps and memory accesses come from the run
+//! itself.
 
 use crate::classify;
 use crate::code::Code;
@@ -22,7 +22,7 @@ const FETCH_BYTES: u64 = 32;
 /// No memory instruction.
 pub const NO_SLOT: u32 = u32::MAX;
 
-/// What one instruction counts for.
+/// Events per execution of one instruction.
 #[derive(Clone, Debug)]
 struct Row {
     /// Events of one execution.
@@ -37,7 +37,7 @@ struct Row {
     fetches_after_jump: u64,
 }
 
-/// The rows of a program, and the facts of its target that accesses are worked off with.
+/// The rows of a program, and the facts of its target for splitting accesses into groups of adjacent lanes.
 #[derive(Clone, Debug)]
 pub struct Table {
     rows: Vec<Row>,
@@ -54,9 +54,9 @@ pub struct Table {
     returns: Vec<bool>,
     /// How the caches treat it, by memory slot.
     policies: Vec<Policy>,
-    /// What the clock needs to know, by instruction.
+    /// Inputs of the clock, by instruction.
     ops: Arc<[clock::Op]>,
-    /// What the program was read from, where it is known.
+    /// Code the program was read from, if known.
     code: Option<Arc<Code>>,
 }
 
@@ -134,12 +134,12 @@ impl Table {
         self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(AccessKind::Load))
     }
 
-    /// What a memory instruction came to; all zero for one that is none.
+    /// Totals of a memory instruction; `None` if it is not one.
     pub fn memory<'a>(&self, counts: &'a Counts, index: usize) -> Option<&'a Memory> {
         counts.memory.get(self.slot(index) as usize)
     }
 
-    /// What the clock needs to know, by instruction.
+    /// Inputs of the clock, by instruction.
     pub fn ops(&self) -> Arc<[clock::Op]> {
         self.ops.clone()
     }

@@ -29,9 +29,9 @@ const WHO_BITS: u32 = 10;
 const WHEN_BITS: u32 = 5;
 
 impl Touch {
-    /// Latest time that can be told apart.
+    /// Latest time that fits into the bits.
     pub(super) const LAST: u32 = u32::MAX >> WHEN_BITS;
-    /// Largest index of an instruction that can be told apart.
+    /// Largest index of an instruction that fits into the bits.
     pub(super) const MOST_INDEX: usize = (u32::MAX >> WHO_BITS) as usize;
 
     /// An access without bytes.
@@ -88,15 +88,14 @@ impl Touch {
         self.group == other.group && self.wave() == other.wave()
     }
 
-    /// What is remembered of two accesses of one wave: all their bytes, when nothing lies between them that orders
-    /// accesses.
+    /// Record of two accesses of one wave: the bytes of both, unless an ordering operation separates them.
     fn after(self, old: Touch, since: u32) -> Touch {
         let joined = self.same_wave(old) && old.time() > since && old.is_atomic() == self.is_atomic();
         if joined { Touch { when: self.when | old.when & 0xf, ..self } } else { self }
     }
 }
 
-/// What is remembered of a dword.
+/// Accesses recorded for a dword.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub(super) enum Slot {
@@ -121,7 +120,7 @@ impl Page {
         self.0[slot as usize].as_ref().map_or_else(Touch::default, |touches| touches[dword])
     }
 
-    /// Remembers an access; `false` when there is no room for it.
+    /// Records an access; `false` if the shadow is full.
     fn set(&mut self, slot: Slot, dword: usize, touch: Touch, room: &mut usize) -> bool {
         let place = &mut self.0[slot as usize];
         if place.is_none() {
@@ -164,7 +163,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// A shadow of at most so many bytes.
+    /// A shadow of at most `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Shadow {
         Shadow { pages: HashMap::new(), room: bytes / size_of::<[Touch; DWORDS]>(), lost: 0 }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Clock {
     misfits: BTreeSet<String>,
 }
 
-/// What one would take.
+/// Predicted time of one dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Predicted {
     /// As in files: `l2`, `vgpr=96`.
@@ -140,7 +140,7 @@ pub(crate) fn follow<'scope, 'env>(
     clocks.chunks_mut(share).map(start).collect()
 }
 
-/// What each clock says at the end of a dispatch.
+/// Results of each clock at the end of a dispatch.
 pub(crate) fn finish(clocks: &mut [Clock], threads: usize, code: &[Range<u64>]) -> Vec<Predicted> {
     let share = share(clocks.len(), threads);
     let mut all: Vec<Option<Predicted>> = vec![None; clocks.len()];

@@ -1,8 +1,8 @@
-//! What the waves of a dispatch did, kept as a file, so that another prediction needs no other run.
+//! The wave events of a dispatch, kept as a file, so that further predictions need no second run.
 //!
-//! The one idea to keep in mind: a file is a compressed row of pieces, each with its length before it: what the dispatch is, the
-//! batches of its workgroups in the order of the grid, and the code that ran. Instructions are not in it: they come from
-//! the code object that the recording keeps.
+//! A file is a compressed sequence of pieces, each preceded by its length: the head of the dispatch, the
+//! batches of its workgroups in the order of the grid, and the code that ran. Instructions are not stored:
+//! they come from the code object that the recording keeps.
 
 use crate::clocks::{self, Clock, Predicted};
 use crate::prediction::Prediction;
@@ -49,7 +49,7 @@ pub enum EventsError {
     Gpu(String),
 }
 
-/// What a dispatch is.
+/// Description of a dispatch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Head {
     /// Version that wrote it.
@@ -60,7 +60,7 @@ pub struct Head {
     pub symbol: String,
     /// Hash of its code object.
     pub code: String,
-    /// Two XCDs may stand for all.
+    /// Two representative XCDs may be simulated for all.
     share: bool,
     groups: u64,
     groups_per_unit: u32,
@@ -151,7 +151,7 @@ impl Writer {
         writer
     }
 
-    /// What the next workgroups did.
+    /// Appends the events of the next workgroups.
     pub(crate) fn push(&mut self, batch: &Batch) {
         if self.out.is_some() {
             let mut batches = std::mem::take(&mut self.batches);
@@ -160,7 +160,7 @@ impl Writer {
         }
     }
 
-    /// The dispatch has ended. The file; none where it would be too large.
+    /// Ends the dispatch. Returns the file; `None` if it would be too large.
     pub(crate) fn finish(mut self, code: &[Range<u64>]) -> Option<Vec<u8>> {
         self.piece(&[]);
         let code: Vec<(u64, u64)> = code.iter().map(|it| (it.start, it.end)).collect();
@@ -186,7 +186,7 @@ impl Writer {
 
 /// A kept dispatch, as far as its head says.
 pub struct Events<'b> {
-    /// What it is.
+    /// Its description.
     pub head: Head,
     input: zstd::stream::read::Decoder<'static, std::io::BufReader<&'b [u8]>>,
 }
@@ -255,7 +255,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Predictions on a GPU, on so many threads; 0 stands for one per core.
+    /// Predictions on a GPU, on the given number of threads; 0 means one per core.
     pub fn new(model: &'static Model, predictions: Vec<Prediction>, threads: usize) -> Replay {
         let clocks = predictions.into_iter().map(|it| Clock::new(it, model)).collect();
         Replay { model, clocks, threads, spill_store: None }
@@ -278,7 +278,8 @@ impl Replay {
         self.clocks.iter().filter_map(|it| Some((it.prediction.name.as_str(), of(it)?))).collect()
     }
 
-    /// What the next dispatch would take, without the predictions that cannot be made of it; `table` is that of its kernel.
+    /// Predicted times of the next dispatch, without the predictions that are impossible for it; `table`
+    /// belongs to its kernel.
     pub fn run(&mut self, events: Events<'_>, table: &Table) -> Result<Vec<Predicted>, EventsError> {
         let Events { head, mut input } = events;
         let asked = head.resources();

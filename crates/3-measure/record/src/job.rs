@@ -1,6 +1,6 @@
 //! A kernel with its code and arguments in memory, to be run without a host program.
 //!
-//! The one idea to keep in mind: a caller gives arguments in order; where each lies in the segment is the metadata's business.
+//! A caller gives arguments in order; the metadata decides their offsets in the segment.
 
 use crate::Recorder;
 use codeobj::{CodeObject, Image, Kernel, ReadError};
@@ -15,11 +15,11 @@ pub struct Job {
     pub name: String,
     /// The kernel.
     pub program: Program,
-    /// What its instructions count as.
+    /// Events per execution of its instructions.
     pub table: Table,
     /// Memory with its code.
     pub memory: Memory,
-    /// Arguments, as they lie at the start of the segment.
+    /// Arguments, in the layout of the start of the segment.
     pub explicit: Vec<u8>,
     load: u64,
 }
@@ -42,7 +42,8 @@ pub enum JobError {
 const SEGMENT: u32 = 1 << 16;
 
 impl Job {
-    /// The first kernel of a code object, or the one of this name, the linker's or the one shown, in memory of its own.
+    /// The first kernel of a code object, or the kernel with this name (linker's or displayed), in its own
+    /// memory.
     pub fn find(bytes: &[u8], name: Option<&str>) -> Result<Job, JobError> {
         let object = CodeObject::read(bytes).map_err(JobError::Read)?;
         let is_named = |it: &&Kernel| name.is_none_or(|name| it.demangled == name || it.name == name);

@@ -1,21 +1,21 @@
-//! What a dispatch would take on another GPU, or as another kernel.
+//! Time of a dispatch on another GPU, or as a changed kernel.
 //!
-//! The one idea to keep in mind: the program runs once; what its waves did is shown to a second clock whose GPU, places for
-//! workgroups or order of workgroups differ. What the change would do to the instructions is not known here: fewer
-//! registers may mean spills.
+//! The program runs once; its wave events are replayed to a second clock with another GPU, other limits on
+//! workgroups or another order of workgroups. The effect of the change on the instructions is unknown here:
+//! fewer registers may mean spills.
 
 use arch::{LOWEST_MHZ, Limiter, Model, Resources};
 use clock::{Gpu, Grid, IdealLimit, Order, Rates};
 use std::fmt;
 
-/// Something else than what runs.
+/// A change to the GPU or the kernel whose time is predicted.
 #[derive(Clone, Debug)]
 pub struct Prediction {
     /// As in files: `l2`, `vgpr=96`.
     pub name: String,
     /// For people.
     pub title: String,
-    /// The limit that is lifted, if that is what it is.
+    /// The limit this prediction removes, if any.
     pub ideal_limit: Option<IdealLimit>,
     changes: Vec<Change>,
 }
@@ -32,7 +32,7 @@ enum Change {
     Model(&'static Model),
 }
 
-/// What can be changed, with an example of each value.
+/// Possible changes, with an example of each value.
 pub const CHANGES: [(&str, &str); 7] = [
     ("vgpr", "vgpr=96"),
     ("lds", "lds=16384"),
@@ -46,9 +46,9 @@ pub const CHANGES: [(&str, &str); 7] = [
 /// Why a change cannot be predicted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PredictionError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub hint: String,
 }
 
@@ -215,7 +215,7 @@ impl Prediction {
     }
 }
 
-/// What can be changed, as a hint.
+/// Possible changes, as a hint.
 fn examples() -> String {
     let all: Vec<&str> = CHANGES.iter().map(|(_, example)| *example).collect();
     format!("what can be changed: {}", all.join(", "))

@@ -51,19 +51,19 @@ pub struct Recorder {
     known: BTreeSet<&'static str>,
     /// Most values that some dispatch has of a counter by channel.
     most_channels: BTreeMap<&'static str, usize>,
-    /// Most workgroups that run of a launch; 0 stands for all.
+    /// Most workgroups that run of a launch; 0 means all.
     most_workgroups: u64,
-    /// What is predicted of each dispatch.
+    /// Predictions for each dispatch.
     clocks: Vec<Clock>,
     /// Neither caches nor times are modelled.
     counters_only: bool,
     /// How much of a dispatch the clock follows.
     detail: Detail,
-    /// What waves did is kept.
+    /// Wave events are kept.
     keeps_events: bool,
-    /// What the waves of dispatches did, by dispatch, as files that nobody has taken yet.
+    /// Wave events by dispatch, as files that have not been taken yet.
     events: BTreeMap<u64, Option<Vec<u8>>>,
-    /// Where streams are put away that memory has no room for.
+    /// Spills streams that do not fit into memory.
     spill_store: Option<Arc<SpillStore>>,
 }
 
@@ -105,7 +105,8 @@ impl Recorder {
         &self.dispatches
     }
 
-    /// Runs only some workgroups of each launch from now on, which stand for all; results are then not computed.
+    /// Runs only some workgroups of each launch from now on and scales their counts; results are then not
+    /// computed.
     pub(crate) fn sample(&mut self, most_workgroups: u64) {
         self.most_workgroups = most_workgroups;
     }
@@ -120,7 +121,7 @@ impl Recorder {
         self.counters_only = true;
     }
 
-    /// How much of each dispatch the clocks follow, those of predictions too; asked before anything runs.
+    /// Coverage of the timing model, also for predictions; must be set before the first dispatch.
     pub(crate) fn detail(&mut self, detail: Detail) {
         self.detail = detail;
     }
@@ -130,12 +131,12 @@ impl Recorder {
         self.keeps_events = true;
     }
 
-    /// What the waves of dispatches did, by dispatch, since this was last called: a file each, none where it would be too large.
+    /// Wave events by dispatch since the last call: one file each, `None` if it would be too large.
     pub fn take_events(&mut self) -> BTreeMap<u64, Option<Vec<u8>>> {
         std::mem::take(&mut self.events)
     }
 
-    /// Which predictions could not be made of some dispatch, and why.
+    /// Predictions that failed for some dispatch, with reasons.
     pub fn misfits(&self) -> Vec<String> {
         clocks::misfits(&self.clocks)
     }
@@ -276,8 +277,8 @@ impl Recorder {
         Ok((summary, estimate.map(|it| it.nanoseconds)))
     }
 
-    /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
-    /// many each stands for.
+    /// Runs a kernel and returns its counts, recording nothing. If only some workgroups run, `weights` are
+    /// the numbers of workgroups each represents.
     pub fn count(
         program: &Program,
         table: &Table,
@@ -459,7 +460,7 @@ impl Recorder {
         self.dispatches.iter().map(each).collect()
     }
 
-    /// Counters as recorded: those of the units of a compute unit are sums over all of them.
+    /// Counters as recorded: counters of the units of a compute unit are sums over all units.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         // Dispatches have their counters in the catalogue's order: each stands behind the one before.
@@ -526,5 +527,5 @@ const PARTS: usize = 64;
 /// Cycles of a step in which sequencers count waves.
 const ISSUE_CYCLES: u64 = 4;
 
-/// Scalar registers are handed out in steps of so many.
+/// Allocation granule of scalar registers.
 const SGPR_STEP: u32 = 8;

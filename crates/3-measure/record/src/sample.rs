@@ -1,15 +1,15 @@
-//! Some workgroups of a large grid that stand for all of them.
+//! Sampling of a large grid: some workgroups run, and their counts are scaled to all.
 //!
-//! The one idea to keep in mind: the grid is cut into parts of equal length and one workgroup of each part stands for
-//! the whole part; which one is scattered, so that no row length of the grid falls in step with the choice. The first and the
-//! last workgroup, which edges make different, stand for themselves.
+//! The grid is cut into parts of equal length and one workgroup of each part represents the whole part. Its
+//! position is pseudo-random, so that no row length of the grid correlates with the choice. The first and the
+//! last workgroup, which differ at edges, represent only themselves.
 
-/// Workgroups to run, and how many each stands for.
+/// Workgroups to run, and how many each represents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// Numbers of workgroups, ascending.
     pub workgroups: Vec<u64>,
-    /// How many workgroups each stands for; the sum is the size of the grid.
+    /// Number of workgroups each represents; the sum is the size of the grid.
     pub weights: Vec<u64>,
 }
 

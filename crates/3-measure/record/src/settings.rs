@@ -21,7 +21,7 @@ pub struct Settings {
     pub keeps_events: bool,
     /// Models neither caches nor times.
     pub counters_only: bool,
-    /// Lets two XCDs stand for all where following all would take long.
+    /// Simulates two representative XCDs if simulating all would take long.
     pub shares_xcds: bool,
 }
 

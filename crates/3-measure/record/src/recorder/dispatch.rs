@@ -63,9 +63,9 @@ pub struct Dispatch {
     pub instructions: Vec<InstructionRow>,
     /// How long it would take otherwise.
     pub predicted: Vec<Predicted>,
-    /// Some XCDs stand for all, where not all were followed.
+    /// Set if representative XCDs were simulated for all.
     pub shared: Option<RepresentativeXcds>,
-    /// A workgroup did more than can be kept of one: nothing is known of caches and times.
+    /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
     /// Workgroups ran before others whose place was before theirs, for want of memory.
     pub hurried: bool,
@@ -73,14 +73,14 @@ pub struct Dispatch {
     pub occupancy: Option<[Vec<f64>; 2]>,
 }
 
-/// What clocks say of a dispatch.
+/// Results of the clocks for a dispatch.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
-    /// What happened; none where nothing followed the accesses.
+    /// Result of the timing model; `None` if it did not run.
     pub outcome: Option<Outcome>,
-    /// What would have.
+    /// Predicted times.
     pub predicted: Vec<Predicted>,
-    /// A workgroup did more than can be kept of one, so that nothing is known.
+    /// A workgroup had more events than can be kept, so the results are unknown.
     pub cut: bool,
 }
 

@@ -173,7 +173,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Source of a metric that is computed from substitutes instead of its own counters.
+    /// Source of a metric that is computed from substitutes instead of direct counters.
     pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
         let from = &self.sources.standing_in.metric(metric)?.from;
         (!from.counters.is_empty()).then_some(from)

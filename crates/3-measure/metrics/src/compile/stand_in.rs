@@ -31,7 +31,7 @@ pub(crate) struct Other {
 }
 
 impl Compiler<'_> {
-    /// A named value with its substitutes. Their unit must be that of the value, or the metric's.
+    /// A named value with its substitutes. Their unit must equal the value's, or the metric's.
     pub(crate) fn with_stand_ins(
         &mut self,
         name: &str,

@@ -40,7 +40,7 @@ pub(super) struct StandingIn {
 /// Value that is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// The value itself, even if its counters and those of all substitutes are absent.
+    /// The value itself, even if the counters of the value and of all substitutes are absent.
     Own,
     /// One of the others.
     Other(usize),

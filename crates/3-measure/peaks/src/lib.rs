@@ -1,7 +1,7 @@
 //! Achievable peak rates of a GPU, measured by kernels that exercise one unit only.
 //!
 //! A rate is the difference between two runs of different length, so work before and after the measured part
-//! cancels out. On an emulated GPU the numbers test the model: they should equal those of hardware.
+//! cancels out. On an emulated GPU the numbers test the model: they should match hardware.
 //!
 //! `kernels/peaks.hip` holds the kernels; `kernels/build.sh` makes the code objects.
 

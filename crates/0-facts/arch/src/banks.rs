@@ -1,9 +1,9 @@
 //! Cycles an LDS access takes when lanes ask the same bank.
 //!
-//! The one idea to keep in mind: an access is worked off in groups of neighbouring lanes that together want at most
-//! one dword per bank, and at most half a wave at a time; a group takes as many cycles as its busiest bank has
-//! different dwords. Groups without active lanes take their cycle too. Recorded: 32 lanes of 4 and of 16 bytes on a GPU
-//! with 64 banks take 2 and 4 cycles.
+//! An access is worked off in groups of neighbouring lanes that together want at most one dword per bank, and
+//! at most half a wave at a time; a group takes as many cycles as its busiest bank has different dwords.
+//! Groups without active lanes take their cycle too. Recorded: 32 lanes of 4 and of 16 bytes on a GPU with 64
+//! banks take 2 and 4 cycles.
 
 /// Lanes a group has at most.
 const MOST_LANES: usize = 32;
@@ -11,7 +11,7 @@ const MOST_LANES: usize = 32;
 const BANK_BYTES: u64 = 4;
 /// Most dwords of one lane.
 const MOST_DWORDS: u64 = 4;
-/// Most banks that are told apart.
+/// Largest number of banks supported.
 const MOST_BANKS: usize = 64;
 
 /// Cycles of one LDS access.

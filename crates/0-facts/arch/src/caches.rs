@@ -1,7 +1,7 @@
 //! Sizes, widths and policies of the caches of a target.
 //!
-//! The one idea to keep in mind: what a cache does differently on another target is a value here, never a branch in
-//! the model that reads it.
+//! What a cache does differently on another target is a value here, never a branch in the model that reads
+//! it.
 
 use crate::fact::{Fact, Known};
 use serde::Deserialize;
@@ -69,7 +69,7 @@ pub struct ScalarCache {
     pub kept: Fact<bool>,
 }
 
-/// Instruction cache; it stands beside the scalar data cache and serves the same compute units.
+/// Instruction cache; serves the same compute units as the scalar data cache.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstructionCache {
@@ -137,11 +137,11 @@ pub struct L2 {
     pub bytes_per_channel_cycle: Fact<u32>,
     /// Bandwidth of a channel that a stream of reads reaches.
     pub sustained_bytes_per_channel_cycle: Fact<f32>,
-    /// Reads of a wave's access that follow each other in one line are one request.
+    /// Consecutive reads of a wave's access in one line are one request.
     pub merges_reads: Fact<bool>,
     /// Largest read of memory.
     pub fabric_read_bytes: Fact<u32>,
-    /// Smallest read of memory that is cached: what is read of a line of which less is wanted.
+    /// Minimum size of a cached read from memory.
     pub fabric_read_least_bytes: Fact<u32>,
     /// Largest write to memory.
     pub fabric_write_bytes: Fact<u32>,
@@ -151,9 +151,10 @@ pub struct L2 {
     pub pending_writes_per_channel: Fact<u32>,
     /// Smallest part of a line that is known to be changed.
     pub sector_bytes: Fact<u32>,
-    /// Type of the memory where arguments and packets lie; the host's, but for memory cached for reading and writing, which is the GPU's own.
+    /// Type of the memory that holds arguments and packets: host memory, except that memory cached for
+    /// reading and writing is the GPU's own.
     pub arguments_memory: Fact<MemoryType>,
-    /// Lines of a set, used last, that may differ from memory. A dirty line is written back when so many others were used after it.
+    /// Number of most recently used lines of a set that may stay dirty; older dirty lines are written back.
     pub dirty_lines: Fact<u32>,
     /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made visible to the host.
     pub written_back: Fact<bool>,
@@ -171,7 +172,7 @@ pub struct MemorySideCache {
     pub ways: Known<u32>,
     /// Channels of one I/O die.
     pub channels_per_io_die: Known<u32>,
-    /// What a channel gives in a cycle of the engine.
+    /// Bytes per channel per engine cycle.
     pub bytes_per_channel_cycle: Known<u32>,
 }
 
@@ -179,7 +180,7 @@ pub struct MemorySideCache {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryMap {
-    /// By bit of a channel's number: the bits of an address whose sum without carry it is.
+    /// XOR hash by bit of a channel's number: the address bits whose parity is that bit.
     pub channel: Known<Vec<Vec<u32>>>,
     /// The same of a bank's number.
     pub bank: Known<Vec<Vec<u32>>>,
@@ -189,9 +190,9 @@ pub struct MemoryMap {
     pub queue: Fact<u32>,
     /// Between the openings of two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,
-    /// What a read takes longer that opens a row.
+    /// Extra latency of a read that opens a DRAM row.
     pub opening_ns: Fact<u32>,
-    /// In how many nanoseconds memory is refreshed and opens no row, and out of how many.
+    /// Refresh: nanoseconds in which memory opens no row, and the period.
     pub refresh_ns: Fact<[u32; 2]>,
 }
 

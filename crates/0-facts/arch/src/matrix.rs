@@ -1,7 +1,7 @@
 //! Matrix instruction shapes and their cycles.
 //!
-//! The one idea to keep in mind: rows are keyed by the mnemonic as LLVM prints it for the target; operations
-//! follow from the shape and are not stored.
+//! Rows are keyed by the mnemonic as LLVM prints it for the target; operations follow from the shape and are
+//! not stored.
 
 use crate::fact::Basis;
 use crate::overlay;
@@ -67,7 +67,7 @@ impl MatrixShape {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MatrixTable {
-    /// What cycles and overlap rest on.
+    /// Source of cycles and overlap.
     pub(crate) basis: Basis,
     pub(crate) shapes: Vec<MatrixShape>,
     /// Cycles without 8-bit elements, by mnemonic.

@@ -1,7 +1,6 @@
-//! What a GPU model is: how many of everything, how fast, and how it can be divided.
+//! A GPU model: its unit counts, rates and partition modes.
 //!
-//! The one idea to keep in mind: a model is one device as the runtime counts devices; a board of two dies is
-//! two of them.
+//! A model is one device as the runtime counts devices; a board of two dies is two of them.
 
 use crate::fact::{Fact, Known};
 use crate::overlay;
@@ -185,7 +184,7 @@ impl Model {
         self.name.rsplit(' ').next().unwrap_or(&self.name)
     }
 
-    /// What [`Model::by_name`] finds it by: `mi300x`, `mi300x@1600`.
+    /// Name by which [`Model::by_name`] finds it: `mi300x`, `mi300x@1600`.
     pub fn key(&self) -> String {
         let name = self.short().to_ascii_lowercase();
         match self.asked_mhz {

@@ -1,11 +1,11 @@
 //! How many waves a compute unit holds, what stops more, and how far the next step is.
 //!
-//! The one idea to keep in mind: the hardware places whole workgroups. Every resource says how many
-//! workgroups it admits; the smallest answer wins, and waves follow from it.
+//! The hardware places whole workgroups. Every resource says how many workgroups it admits; the smallest
+//! answer wins, and waves follow from it.
 
 use crate::target::Target;
 
-/// What one workgroup of a kernel asks for.
+/// Resources that one workgroup of a kernel needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resources {
     /// Architectural vector registers per lane.
@@ -25,7 +25,7 @@ pub struct Resources {
 pub enum Limiter {
     /// Vector registers: the whole file where VGPRs and AGPRs share it.
     Vgpr,
-    /// Accumulation registers, where they are a file of their own.
+    /// Accumulation registers, if they have a separate file.
     Agpr,
     /// Scalar registers.
     Sgpr,
@@ -61,7 +61,7 @@ impl Limiter {
     }
 }
 
-/// What one resource admits.
+/// Occupancy limit of one resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
     /// The resource.
@@ -70,7 +70,7 @@ pub struct Limit {
     pub used: u32,
     /// Taken, after rounding up to the granule.
     pub allocated: u32,
-    /// What a SIMD (registers, wave slots) or a compute unit (LDS, barrier slots) has of it.
+    /// Amount per SIMD (registers, wave slots) or compute unit (LDS, barrier slots).
     pub capacity: u32,
     /// Workgroups per compute unit it admits.
     pub workgroups: u32,
@@ -78,7 +78,7 @@ pub struct Limit {
     pub headroom: u32,
 }
 
-/// What shedding some of one resource would give, all else unchanged.
+/// Gain in occupancy from reducing the use of one resource, all else unchanged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// The resource.
@@ -104,10 +104,10 @@ pub struct Occupancy {
     pub waves_per_simd: f64,
     /// Wave slots per SIMD.
     pub max_waves_per_simd: u32,
-    /// What stops more workgroups. Of several that do, the first in the order of [`Limiter`]; wave slots
-    /// stand before all others.
+    /// Limiter of the occupancy. If several limit it: wave slots if among them, else the first in the order
+    /// of [`Limiter`].
     pub limiter: Limiter,
-    /// What each resource admits.
+    /// Limit of each resource.
     pub limits: Vec<Limit>,
     /// Next boundary per resource that has one.
     pub next: Vec<Step>,

@@ -1,7 +1,7 @@
-//! What a gfx target is: limits, sizes and rates that all GPUs of the target share.
+//! A gfx target: limits, sizes and rates that all GPUs of the target share.
 //!
-//! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
-//! asked for, and its matrix table only when that is.
+//! The fields are the data file's keys; a target is parsed at the first request, and its matrix table
+//! separately at its first request.
 
 use crate::caches::{
     InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
@@ -126,7 +126,7 @@ impl Target {
         self.waves_per_simd.value * self.simds_per_cu.value
     }
 
-    /// Scalar caches of an XCD, those of unused compute units too.
+    /// Scalar caches of an XCD, including those of unused compute units.
     pub fn scalar_caches_per_xcd(&self) -> u32 {
         self.compute_units_built_per_xcd.value / self.scalar_cache.compute_units.value
     }
@@ -148,7 +148,7 @@ impl Target {
         &self.matrix_table().shapes
     }
 
-    /// What the cycles of [`Target::matrix_shapes`] rest on.
+    /// Source of the cycles of [`Target::matrix_shapes`].
     pub fn matrix_basis(&self) -> Basis {
         self.matrix_table().basis
     }

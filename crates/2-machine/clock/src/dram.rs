@@ -1,7 +1,7 @@
 //! Channels, banks and queues of device memory.
 //!
-//! The one idea to keep in mind: a channel reorders the requests in its queue by free banks. Requests beyond the
-//! queue wait in order, whatever their bank, so one busy bank delays all.
+//! A channel reorders the requests in its queue by free banks. Requests beyond the queue wait in order,
+//! whatever their bank, so one busy bank delays all.
 
 use crate::rates::{Rates, TICKS};
 use std::collections::VecDeque;

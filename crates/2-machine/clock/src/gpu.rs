@@ -1,7 +1,7 @@
 //! A GPU that runs dispatches.
 //!
-//! The one idea to keep in mind: a dispatch is simulated on all XCDs together, or on some representative XCDs
-//! independently. The first workgroups decide which; results do not depend on when workgroups arrive.
+//! A dispatch is simulated on all XCDs together, or on some representative XCDs independently. The first
+//! workgroups decide which; results do not depend on when workgroups arrive.
 
 use crate::grid::{Grid, Order};
 use crate::memory_side_cache::MemorySideCache;

@@ -1,9 +1,9 @@
 //! Queue of vector memory accesses before and in a compute unit's vector L1.
 //!
-//! The one idea to keep in mind: two limits bound a vector L1. Accesses in it hold lines from look-up to answer, and accesses
-//! before it hold queue slots. A wave that finds no slots does not issue; the wave that started first is admitted first.
-//! Accesses look up in order, one line a cycle, and one that waits for a translation or an MSHR blocks all behind it.
-//! Loads return in order among loads, and stores among stores.
+//! Two limits bound a vector L1. Accesses in it hold lines from look-up to answer, and accesses before it
+//! hold queue slots. A wave that finds no slots does not issue; the wave that started first is admitted
+//! first. Accesses look up in order, one line a cycle, and one that waits for a translation or an MSHR blocks
+//! all behind it. Loads return in order among loads, and stores among stores.
 
 use crate::calendar::{Calendar, L1_EVENT, L1_SLOT_FREED};
 use crate::op::{Op, Unit};
@@ -89,7 +89,7 @@ impl L1Demand {
     }
 }
 
-/// Accesses with a pattern of their own, from issue to their last look-up.
+/// Accesses with a unique pattern, from issue to their last look-up.
 #[derive(Debug, Default)]
 pub(crate) struct UniqueAccesses {
     all: Vec<UniqueAccess>,

@@ -1,7 +1,7 @@
 //! Level over time, such as resident waves, in a bounded number of intervals.
 //!
-//! The one idea to keep in mind: a start raises the level of all later intervals and an end lowers it, one addition
-//! each. When time outgrows the intervals they are merged in pairs.
+//! A start raises the level of all later intervals and an end lowers it, one addition each. When time
+//! outgrows the intervals they are merged in pairs.
 
 /// Intervals kept: many for each one shown.
 const KEPT: usize = 1024;

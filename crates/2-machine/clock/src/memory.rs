@@ -1,7 +1,6 @@
 //! Timing of requests behind the compute units: vector L1 misses, L2 channels, memory.
 //!
-//! The one idea to keep in mind: a server is the cycle at which it is free again, and a line in flight is the cycle
-//! at which it arrives.
+//! A server is the cycle at which it is free again, and a line in flight is the cycle at which it arrives.
 
 use crate::dram::{DramChannels, serve};
 use crate::fabric::Fabric;
@@ -24,8 +23,8 @@ pub(crate) struct Memory {
     xcds: usize,
     /// By XCD: arrival cycle of each line of page-table entries.
     pages: Vec<HashMap<u64, u64>>,
-    /// Memory channels as a power of two, and the cost factor of a request on a share that is no whole number of
-    /// channels.
+    /// Memory channels as a power of two, and the cost factor of a request if the share is a fractional
+    /// number of channels.
     spread: u32,
     weight: f64,
     /// Memory-side cache, and by channel: tick at which the channel is free.

@@ -1,8 +1,8 @@
-//! Representative XCDs: some XCDs of a GPU are simulated and stand for all.
+//! Representative XCDs: some XCDs of a GPU are simulated, and their results are used for all.
 //!
-//! The one idea to keep in mind: workgroups are assigned to XCDs round robin, so XCDs do similar work on equal
-//! hardware. Each representative XCD has its share of the memory and is an independent estimate of the whole; the
-//! difference between estimates is the likely error.
+//! Workgroups are assigned to XCDs round robin, so XCDs do similar work on equal hardware. Each
+//! representative XCD has its share of the memory and is an independent estimate of the whole; the difference
+//! between estimates is the likely error.
 
 use crate::grid::Order;
 use crate::level::Level;

@@ -130,8 +130,8 @@ impl Wave {
         }
     }
 
-    /// Records the completion cycle of the oldest outstanding vector access. Accesses complete in order: returns the
-    /// cycle, at least that of the access before.
+    /// Records the completion cycle of the oldest outstanding vector access. Accesses complete in order:
+    /// returns the cycle, at least the completion cycle of the access before.
     pub(crate) fn complete_vector(&mut self, completions: &mut Completions, cycle: u64) -> u64 {
         let before = self.vector_completion(completions, self.vector_completed).unwrap_or(0);
         let cycle = cycle.max(before);

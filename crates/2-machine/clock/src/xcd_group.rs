@@ -1,7 +1,7 @@
 //! XCDs that run a dispatch together: all of a GPU, or one that represents several.
 //!
-//! The one idea to keep in mind: one calendar orders all events, and workgroups are dispatched in grid order, so results do
-//! not depend on when streams arrive. Time stops while a compute unit has room for a workgroup that has not arrived.
+//! One calendar orders all events, and workgroups are dispatched in grid order, so results do not depend on
+//! when streams arrive. Time stops while a compute unit has room for a workgroup that has not arrived.
 
 mod issue;
 mod vector_l1;

@@ -1,7 +1,7 @@
 //! The step function: a wave issues instructions until it waits or its turn ends.
 //!
-//! The one idea to keep in mind: a wave runs ahead of the calendar by [`TURN`] cycles at most. A wait whose end is known
-//! advances the wave's own cycle; a wait whose end is unknown suspends the wave, and the completion resumes it.
+//! A wave runs ahead of the calendar by [`TURN`] cycles at most. A wait whose end is known advances the
+//! wave's own cycle; a wait whose end is unknown suspends the wave, and the completion resumes it.
 
 use super::{ComputeUnit, WAVES, XcdGroup};
 use crate::calendar::Calendar;
@@ -224,7 +224,7 @@ impl Issue<'_> {
         (self.wave.next, self.wave.end) = (first, first.saturating_add(count));
     }
 
-    /// The instruction that an event outside of runs stands for.
+    /// The instruction of an event outside of runs.
     fn op_of_event(&self, event: Event) -> Op {
         match event {
             Event::Vector(pattern, _) => {

@@ -4,7 +4,8 @@ use arch::Model;
 use clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Unit};
 use mem::{AccessKind, Lanes, Policy, Trace};
 
-/// Cycles of one load by a wave on each of so many compute units, whose lanes read addresses that are so far apart.
+/// Cycles of one load by a wave on each of `groups` compute units, whose lanes read addresses `stride` bytes
+/// apart.
 fn strided(rates: &Rates, groups: u64, stride: u64) -> Outcome {
     let mut gpu = Gpu::with_rates(Model::by_name("mi210").unwrap(), rates);
     let wait = Op::new(Unit::Wait { vector: 0, other: 0 }, 0);

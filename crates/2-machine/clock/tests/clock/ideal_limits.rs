@@ -1,4 +1,4 @@
-//! What kernels of a known limit gain when limits are lifted one by one.
+//! Gains of kernels with a known limit when limits are removed one by one.
 
 use arch::Model;
 use clock::{Gpu, Grid, IdealLimit, NO_SLOT, Op, Order, Outcome, Rates, Unit};
@@ -11,7 +11,7 @@ struct Kernel {
     groups: u64,
     waves: u32,
     wave: fn(&mut Trace, u64, u32),
-    /// What is worth most.
+    /// Limit whose removal gains most.
     first: IdealLimit,
 }
 

@@ -7,7 +7,8 @@ use mem::{AccessKind, Count, Lanes, Policy, Trace};
 /// Units of an MI210.
 const UNITS: u64 = 104;
 
-/// So many waves on each compute unit make eight accesses each, of `bytes` by every lane, to lines of their own.
+/// `waves_per_unit` waves on each compute unit make eight accesses each, of `bytes` by every lane, to
+/// separate lines.
 fn stream(kind: AccessKind, bytes: u64, waves_per_unit: u64) -> Outcome {
     let model = Model::by_name("mi210").unwrap();
     let mut gpu = Gpu::with_rates(model, &Rates::of(model));

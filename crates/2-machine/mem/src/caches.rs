@@ -81,7 +81,7 @@ impl Caches {
         self.xcds[xcd].shared[shared].used = true;
     }
 
-    /// Swaps an XCD's caches with those of a GPU of one XCD.
+    /// Swaps an XCD's caches with the caches of a GPU of one XCD.
     pub fn exchange(&mut self, xcd: usize, other: &mut Caches) {
         if let (Some(here), Some(there)) = (self.xcds.get_mut(xcd), other.xcds.first_mut()) {
             std::mem::swap(here, there);

@@ -68,7 +68,8 @@ pub enum Event {
     Run(usize),
     /// LDS access.
     Lds(usize),
-    /// Vector access with a pattern of its own: memory instruction, position of the pattern in the part, and block.
+    /// Vector access with a unique pattern: memory instruction, position of the pattern in the part, and
+    /// block.
     Unique(u32, u32, u64),
 }
 

@@ -1,8 +1,8 @@
 //! L2 of an XCD: write-back, write-allocate, in channels.
 //!
-//! The one idea to keep in mind: lines have valid and dirty sectors. A write fetches nothing; a read fetches the
-//! missing sectors it touches, rounded to the smallest read of memory. A line that leaves the N most recently used
-//! of its set is written back and stays, clean, until its eviction.
+//! Lines have valid and dirty sectors. A write fetches nothing; a read fetches the missing sectors it
+//! touches, rounded to the smallest read of memory. A line that leaves the N most recently used of its set is
+//! written back and stays, clean, until its eviction.
 
 use crate::count::{ChannelCounts, Count};
 use crate::line_state::{LineState, MissingReads, SECTORS, WHOLE, parts};
@@ -236,7 +236,8 @@ impl L2 {
         answer.noted = state.note_since(self.note_base);
     }
 
-    /// Merges a read with the request before. It is no request, but fetches its missing sectors.
+    /// Merges a read with the request before. It does not count as a request, but fetches its missing
+    /// sectors.
     pub(crate) fn merge(&mut self, line: u64, touched: u8, local: bool) -> Option<L2Answer> {
         let L2Location { channel, place, .. } = self.locate(line);
         let read = self.fetch_missing(place?, channel, touched, local);

@@ -1,7 +1,7 @@
 //! Look-ups of a load that stay in one translated page, the most common ones.
 //!
-//! The one idea to keep in mind: most of the time of a long dispatch is spent here. Checks that hold for the whole page are
-//! done once, and look-ups of one set whose lines hit the L2 are batched for [`Timing::fast_path`].
+//! Most of the time of a long dispatch is spent here. Checks that hold for the whole page are done once, and
+//! look-ups of one set whose lines hit the L2 are batched for [`Timing::fast_path`].
 
 use crate::access::Lookup;
 use crate::backend::{Backend, by_memory_type};
@@ -38,7 +38,7 @@ pub(crate) struct LoadRun<'a, 'p, F> {
 pub(crate) struct LoadRunEnd {
     /// Entries of the list that are done.
     pub(crate) done: usize,
-    /// Look-ups that those entries stand for.
+    /// Look-ups in those entries.
     pub(crate) lookups: u64,
     /// The next look-up needs an MSHR, and none is free. Otherwise the page or the list has ended.
     pub(crate) held_up: bool,

@@ -1,8 +1,8 @@
 //! Sets of 16 ways, with LRU replacement and data of the caller by place.
 //!
-//! The one idea to keep in mind: caches with such sets are large, so a request should touch few words. Look-up
-//! compares tag bytes first. The order of use is one word of sixteen digits. A repeated hit of the MRU line at a
-//! known place touches only its own word.
+//! Caches with such sets are large, so a request should touch few words. Look-up compares tag bytes first.
+//! The order of use is one word of sixteen digits. A repeated hit of the MRU line at a known place touches
+//! only its own word.
 
 use crate::eviction::Filled;
 

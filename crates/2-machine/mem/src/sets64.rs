@@ -1,7 +1,7 @@
 //! Sets of 64 ways, with LRU replacement.
 //!
-//! The one idea to keep in mind: neither look-up nor eviction scans the tags of a set. Look-up compares tag bytes,
-//! many at a time. A ring links the ways in order of use; using the LRU way only moves the start of the ring.
+//! Neither look-up nor eviction scans the tags of a set. Look-up compares tag bytes, many at a time. A ring
+//! links the ways in order of use; using the LRU way only moves the start of the ring.
 
 use crate::eviction::Filled;
 

@@ -200,7 +200,7 @@ impl HeldBytes {
         held
     }
 
-    /// They are so many now.
+    /// Sets the number of held bytes.
     pub(crate) fn set(&mut self, bytes: usize) {
         if let Some(spill_store) = &self.spill_store {
             // Both wrap, and together they do not.
@@ -216,7 +216,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// What is counted makes no difference to what is held.
+/// Streams with equal contents are equal, whatever this counts.
 impl PartialEq for HeldBytes {
     fn eq(&self, _: &HeldBytes) -> bool {
         true
@@ -227,7 +227,7 @@ impl PartialEq for HeldBytes {
 pub(crate) mod tests {
     use super::*;
 
-    /// A depot over so many bytes, for streams that may take no memory.
+    /// A spill store of `bytes` bytes, for streams that may take no memory.
     pub(crate) fn spill_store(bytes: usize) -> Arc<SpillStore> {
         Arc::new(SpillStore::with_budget(Box::new(InMemory::new(bytes)), u64::MAX, 0))
     }

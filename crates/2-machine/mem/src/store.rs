@@ -1,6 +1,6 @@
 //! Serialization of batches.
 //!
-//! Access patterns equal to those of the batch before are not written again. The reader validates all indices.
+//! Access patterns equal to the previous batch's are not written again. The reader validates all indices.
 
 use crate::access_patterns::AccessPatterns;
 use crate::cursor::{Cursor, Event, MOST_DWORDS};

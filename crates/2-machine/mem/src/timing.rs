@@ -1,7 +1,7 @@
 //! Interface between caches without time and a model of time.
 //!
-//! The one idea to keep in mind: caches report each step of an access to a [`Timing`], which answers whether the access may
-//! continue at once. [`FastPath`] reports the most common steps in batches.
+//! Caches report each step of an access to a [`Timing`], which answers whether the access may continue at
+//! once. [`FastPath`] reports the most common steps in batches.
 
 use crate::l2::L2Answer;
 use crate::sets64;
@@ -59,7 +59,7 @@ pub trait FastPath {
     /// Does the next look-ups in one set, [`L1_WAYS`] at most; returns the set and the results. `None` at the end, and before
     /// a look-up that needs the slow path.
     fn lookups_in_set(&mut self, mshrs: MshrSlots<'_>) -> Option<(usize, &[TagLookup])>;
-    /// Look-ups done, and those of them that missed the vector L1.
+    /// Look-ups done, and how many of them missed the vector L1.
     fn lookups_and_misses(&self) -> [u64; 2];
 }
 

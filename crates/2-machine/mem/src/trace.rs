@@ -1,7 +1,7 @@
 //! Recorder of the accesses of workgroups.
 //!
-//! The one idea to keep in mind: most accesses repeat the pattern of the one before at another address. A pattern,
-//! which is its look-ups, is stored once; an access is a pattern index and a distance from the last address.
+//! Most accesses repeat the pattern of the one before at another address. A pattern, which is its look-ups,
+//! is stored once; an access is a pattern index and a distance from the last address.
 
 use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy, gather, load_lookups, lookups};
 use crate::access_patterns::{AccessPattern, AccessPatterns, Interner, LdsAccess};

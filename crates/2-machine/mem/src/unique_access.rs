@@ -1,4 +1,4 @@
-//! Accesses with a pattern of their own, encoded in the stream.
+//! Accesses with a unique pattern, encoded in the stream.
 //!
 //! A gather of random addresses would be a pattern used once. In the stream it takes a few bytes a look-up and can
 //! be spilled.
@@ -17,7 +17,7 @@ const BYPASS: u8 = 1 << 2;
 const STREAM: u8 = 1 << 3;
 const SCRATCH: u8 = 1 << 4;
 
-/// A decoded access with a pattern of its own.
+/// A decoded access with a unique pattern.
 #[derive(Clone, Debug, Default)]
 pub struct UniqueAccess {
     slot: u32,

@@ -193,7 +193,7 @@ mod tests {
     use crate::cursor::{Event, TAG, put};
     use crate::spill_store::tests::spill_store;
 
-    /// A stream of runs, with so many accesses of the LDS after each.
+    /// A stream of runs, with `accesses` LDS accesses after each.
     fn stream(runs: u64, accesses: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         for run in 0..runs {

@@ -1,7 +1,7 @@
 //! Offload bundles: one code object per target behind a table of contents.
 //!
-//! The one idea to keep in mind: the table is read from a stream, so that a compressed bundle is decompressed only
-//! as far as its last wanted entry. Source: the Clang offload bundler's documentation.
+//! The table is read from a stream, so that a compressed bundle is decompressed only as far as its last
+//! wanted entry. Source: the Clang offload bundler's documentation.
 
 use crate::ReadError;
 use crate::bytes::{range, u64_at};
@@ -59,7 +59,7 @@ pub(crate) fn read_table(
     Ok((entries, at))
 }
 
-/// The table of a bundle that lies in memory.
+/// The table of a bundle in memory.
 pub(crate) fn read_plain_table(data: &[u8]) -> Result<(Vec<Entry>, u64), ReadError> {
     let mut at = 0;
     read_table(|length| {
@@ -73,7 +73,7 @@ pub(crate) fn read_plain_table(data: &[u8]) -> Result<(Vec<Entry>, u64), ReadErr
 pub(crate) struct Checked {
     /// Entries in the order of their offsets.
     pub(crate) entries: Vec<Entry>,
-    /// What is wrong with the others.
+    /// Errors in the other entries.
     pub(crate) errors: Vec<ReadError>,
     /// Where the bundle ends.
     pub(crate) end: u64,

@@ -1,7 +1,7 @@
 //! Names as the programmer wrote them.
 //!
-//! The one idea to keep in mind: a mangled name of a few bytes can stand for gigabytes of text, so both depth and
-//! output are bounded and the raw name is always an acceptable answer.
+//! A mangled name of a few bytes can expand to gigabytes of text, so both depth and output are bounded and
+//! the raw name is always an acceptable answer.
 
 use std::collections::HashMap;
 use std::fmt;

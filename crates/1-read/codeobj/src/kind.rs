@@ -1,6 +1,6 @@
-//! What a file is, by its first bytes.
+//! File kinds, detected from the first bytes.
 //!
-//! The one idea to keep in mind: names and extensions never count.
+//! Names and extensions are ignored.
 
 use crate::bytes::u16_at;
 use crate::elf;
@@ -12,7 +12,7 @@ pub(crate) const THIN_ARCHIVE_MAGIC: &[u8] = b"!<thin>\n";
 pub(crate) const BITCODE_MAGIC: &[u8] = b"BC\xc0\xde";
 pub(crate) const BITCODE_WRAPPER_MAGIC: &[u8] = b"\xde\xc0\x17\x0b";
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// An AMD GPU code object in ELF.

@@ -1,7 +1,7 @@
 //! Source lines of instructions, from DWARF 4 and 5, with inlining.
 //!
-//! The one idea to keep in mind: debug information is parsed when an address is first asked for, unit by unit; a
-//! code object without it costs one look at the section table.
+//! Debug information is parsed when an address is first asked for, unit by unit; a code object without it
+//! costs one look at the section table.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -119,12 +119,12 @@ impl<'a> LineTable<'a> {
         Ok(LineTable { context: Some(context), functions, absent: "" })
     }
 
-    /// Why there are no source lines; `None` when there are.
+    /// Reason why source lines are missing; `None` if they exist.
     pub fn absent(&self) -> Option<&'static str> {
         self.context.is_none().then_some(self.absent)
     }
 
-    /// The source position of an address, innermost function first. Empty where there is none.
+    /// The source position of an address, innermost function first. Empty if the address has none.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let mut frames = Vec::new();
         // Nothing is at the last address, and the library looks at the one after.

@@ -1,7 +1,7 @@
 //! Metadata of all code-object versions, from either notation, into one shape.
 //!
-//! The one idea to keep in mind: version 2 and the later versions differ in spelling only, so each fact has
-//! one line here that lists both spellings. Source: the AMDGPU back-end user guide, "Code Object Metadata".
+//! Version 2 and the later versions differ in spelling only, so each fact has one line here that lists both
+//! spellings. Source: the AMDGPU back-end user guide, "Code Object Metadata".
 
 use crate::ReadError;
 use crate::events::{Event, Events};

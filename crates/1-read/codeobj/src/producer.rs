@@ -1,7 +1,7 @@
 //! Whether a kernel was compiled or written in assembly.
 //!
-//! The one idea to keep in mind: a compiler writes facts into the metadata that an assembler does not know, so their absence
-//! is the sign. Generators that copy the compiler's metadata are known by the names of their kernels.
+//! A compiler writes facts into the metadata that an assembler does not know, so their absence is the sign.
+//! Generators that copy the compiler's metadata are known by the names of their kernels.
 
 use crate::{CodeObject, Kernel};
 

@@ -1,8 +1,8 @@
 //! All code objects of a file, one at a time.
 //!
-//! The one idea to keep in mind: containers nest (archive, host object, section, bundle, compression), so the scan
-//! keeps a stack of open containers and looks only at what the wanted targets need; at most one decompressed code
-//! object is in memory.
+//! Containers nest (archive, host object, section, bundle, compression), so the scan keeps a stack of open
+//! containers and looks only at what the wanted targets need; at most one decompressed code object is in
+//! memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -118,7 +118,7 @@ enum Container<'a> {
     Sections {
         sections: std::vec::IntoIter<Bytes<'a>>,
     },
-    /// Data in which a program keeps code objects of its own accord.
+    /// Data in which a program embeds code objects without a section for them.
     Embedded {
         bytes: Bytes<'a>,
         at: usize,
@@ -177,7 +177,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Targets that were seen and not wanted, those of other vendors included.
+    /// Targets that were found but not selected, including other vendors'.
     pub fn passed_over(&self) -> impl Iterator<Item = &str> {
         self.passed_over.iter().map(String::as_str)
     }

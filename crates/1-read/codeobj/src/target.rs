@@ -1,7 +1,7 @@
 //! Targets as text (`gfx90a:sramecc+:xnack-`) and as ELF flags.
 //!
-//! The one idea to keep in mind: the same target is spelled four ways, in bundle entries, assembly directives,
-//! metadata and ELF flags; all become one [`Target`]. Source: the AMDGPU back-end user guide, "Target ID" and "ELF Code Object".
+//! The same target is spelled four ways, in bundle entries, assembly directives, metadata and ELF flags; all
+//! become one [`Target`]. Source: the AMDGPU back-end user guide, "Target ID" and "ELF Code Object".
 
 use std::fmt;
 

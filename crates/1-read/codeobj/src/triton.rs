@@ -1,6 +1,6 @@
 //! The JSON file that Triton puts beside a code object.
 //!
-//! The one idea to keep in mind: it says what the launch adds and no code object knows: LDS, waves, stages.
+//! It says what the launch adds and no code object knows: LDS, waves, stages.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Assembly text: which lines are which kernel's, and what the directives say about it.
 //!
-//! The one idea to keep in mind: one pass over the lines finds structure only; the instructions between the labels
-//! are read elsewhere. A stream may hold several compilations, each begun by its target directive.
+//! One pass over the lines finds structure only; the instructions between the labels are read elsewhere. A
+//! stream may hold several compilations, each begun by its target directive.
 
 mod directives;
 mod expression;
@@ -99,7 +99,7 @@ fn is_prologue(line: &str) -> bool {
     line.is_empty() || [";", "//", ".text", ".file"].iter().any(|start| line.starts_with(start))
 }
 
-/// What the lines of a part hold, before names are brought together.
+/// Contents of the lines of a part, before names are resolved.
 #[derive(Default)]
 struct Outline<'a> {
     target: Option<Target>,

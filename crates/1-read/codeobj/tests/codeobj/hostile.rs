@@ -243,7 +243,8 @@ fn symbols_that_lie_are_warned_about() {
     }
 }
 
-/// A kernel that the compiler found unreachable has no size; what stands at its address is the next function's.
+/// A kernel that the compiler found unreachable has no size; the code at its address belongs to the next
+/// function.
 #[test]
 fn empty_kernels_get_nobody_elses_code() {
     let good = fixture("v6.hsaco");

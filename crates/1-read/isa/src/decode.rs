@@ -1,8 +1,8 @@
 //! Machine code to instructions.
 //!
-//! The one idea to keep in mind: the leading bits choose the encoding, the opcode bits index a table, and the row's
-//! fields are read one after the other. Whatever is not an instruction of the target becomes one unknown word and
-//! decoding goes on behind it, as the disassembler of LLVM does.
+//! The leading bits choose the encoding, the opcode bits index a table, and the row's fields are read one
+//! after the other. Whatever is not an instruction of the target becomes one unknown word and decoding goes
+//! on behind it, as the disassembler of LLVM does.
 
 mod memory;
 mod scalar;
@@ -97,7 +97,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Inst {
-    /// Appends an operand; `None` if it is no operand at all.
+    /// Appends an operand; `None` if its encoding is invalid.
     #[inline]
     fn push(&mut self, operand: Operand) -> Option<()> {
         if let Operand::Invalid(_) = operand {

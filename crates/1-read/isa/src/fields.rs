@@ -1,8 +1,8 @@
 //! Bit fields: from source codes and register fields to operands.
 //!
-//! The one idea to keep in mind: all encodings share one numbering of sources (0 to 127 scalar, 128 to 255 constants
-//! and special values, 256 to 511 vector registers), so one function decodes them all. A code that names nothing
-//! gives [`Operand::Invalid`], which makes the whole instruction unknown.
+//! All encodings share one numbering of sources (0 to 127 scalar, 128 to 255 constants and special values,
+//! 256 to 511 vector registers), so one function decodes them all. A code that names nothing gives
+//! [`Operand::Invalid`], which makes the whole instruction unknown.
 
 use crate::inst::{InlineFloat, Operand, RegFile, RegRange};
 

@@ -1,6 +1,6 @@
 //! Which instruction set a code object is in, and the opcodes' lookup tables.
 //!
-//! The one idea to keep in mind: an opcode has one row for all targets; a target is a bit in the row's forms.
+//! An opcode has one row for all targets; a target is a bit in the row's forms.
 
 use crate::form::Form;
 use crate::generated::tables::{BY_NAME, FORMS, OP_FORMS, OPS};
@@ -128,7 +128,7 @@ impl Isa {
 }
 
 impl Op {
-    /// The opcode of bytes that are no instruction.
+    /// The opcode of bytes that do not encode an instruction.
     pub const UNKNOWN: Op = Op(u16::MAX);
 
     /// Number of opcodes.

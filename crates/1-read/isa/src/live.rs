@@ -1,11 +1,11 @@
 //! Which registers hold a value that is still needed, before every instruction.
 //!
-//! The one idea to keep in mind: this is textbook backward liveness over [`Cfg`], with one convention that
-//! matters on a GPU. **A vector write ends the life of the old value even where EXEC masks some lanes off**,
-//! as the register-pressure views of other tools do. The consequence: where divergent code merges two values by
-//! writing one register under a smaller EXEC, and no branch separates the two writes, the register counts as
-//! dead between them although its masked lanes are kept. Counts are therefore a lower bound near such merges;
-//! the opposite convention would keep nearly every register alive through every loop.
+//! This is textbook backward liveness over [`Cfg`], with one convention that matters on a GPU. **A vector
+//! write ends the life of the old value even where EXEC masks some lanes off**, as the register-pressure
+//! views of other tools do. The consequence: where divergent code merges two values by writing one register
+//! under a smaller EXEC, and no branch separates the two writes, the register counts as dead between them
+//! although its masked lanes are kept. Counts are therefore a lower bound near such merges; the opposite
+//! convention would keep nearly every register alive through every loop.
 //!
 //! Instructions that keep part of a register (`d16`, SDWA `UNUSED_PRESERVE`, `v_writelane`) read it, so it stays
 //! alive. Nothing is alive after the program's end. After a jump through a register nothing is known, and
@@ -42,7 +42,7 @@ pub struct Liveness {
     live_out: Vec<RegSet>,
 }
 
-/// What one instruction reads and writes: runs of registers its operands name, and those it does not name.
+/// Registers read and written by one instruction: runs of registers its operands name, and implicit ones.
 pub(crate) trait Effects {
     /// Registers read.
     fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit;

@@ -1,7 +1,7 @@
 //! Instructions to assembly text, character for character what LLVM's disassembler prints.
 //!
-//! The one idea to keep in mind: the mnemonic and the operands come from the row, the modifiers behind them from the
-//! encoding; each encoding's modifiers have one order. Text goes into the caller's string without other allocation.
+//! The mnemonic and the operands come from the row, the modifiers behind them from the encoding; each
+//! encoding's modifiers have one order. Text goes into the caller's string without other allocation.
 
 mod immediate;
 mod modifiers;

@@ -1,7 +1,7 @@
 //! LDS, flat, global, scratch and buffer memory.
 //!
-//! The one idea to keep in mind: fields that an opcode does not use must be zero in LDS instructions and may be
-//! anything in the others; which cache bits are valid differs between the generations.
+//! Fields that an opcode does not use must be zero in LDS instructions and may be anything in the others;
+//! which cache bits are valid differs between the generations.
 
 use super::Reader;
 use crate::fields::{bits, scalar, signed, source, vector};

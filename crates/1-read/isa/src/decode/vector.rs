@@ -1,7 +1,7 @@
 //! Vector ALU and matrix instructions in all their encodings.
 //!
-//! The one idea to keep in mind: which modifier bits are valid is the form's matter; a bit that is neither allowed nor
-//! ignored makes the instruction unknown.
+//! Which modifier bits are valid is the form's matter; a bit that is neither allowed nor ignored makes the
+//! instruction unknown.
 
 use super::Reader;
 use crate::fields::{bits, modifier_bits, reg, scalar, source, vector};
@@ -167,7 +167,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The bits of modifiers; none where bits are set that the instruction does not have.
+    /// The bits of modifiers; `None` if bits are set that the instruction does not have.
     fn long_modifiers(&self) -> Option<u16> {
         let mods = modifier_bits(self.w);
         (mods & !(self.form.allow | self.form.ignore) == 0).then_some(mods)

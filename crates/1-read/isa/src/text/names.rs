@@ -1,15 +1,15 @@
 //! Named values of the assembly language: special registers, wait counters, hardware registers, messages,
 //! lane swizzles.
 //!
-//! The one idea to keep in mind: each is a small table of names, and one function per kind packs the named parts
-//! into the instruction's immediate field.
+//! Each is a small table of names, and one function per kind packs the named parts into the instruction's
+//! immediate field.
 
 use super::Problem;
 use super::cursor::Cursor;
 use super::expression::{self, Symbols, Value};
 use crate::{RegFile, RegRange};
 
-/// The register with a name of its own.
+/// Registers of a special name (`vcc`, `exec`, …).
 pub(crate) fn special_register(name: &str) -> Option<RegRange> {
     use RegFile::*;
     let (file, first, count) = match name {

@@ -1,7 +1,6 @@
 //! Words to text, words to registers read and written, and the tables as data.
 //!
-//! The one idea to keep in mind: the golden lines come from LLVM's disassembler; the effects are written by hand from
-//! the manual.
+//! The golden lines come from LLVM's disassembler; the effects are written by hand from the manual.
 
 use std::fmt::Write as _;
 use std::path::Path;

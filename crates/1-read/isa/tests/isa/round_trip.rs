@@ -5,7 +5,8 @@ use isa::{Bits, Encoding, Inst, Isa, Operand, Ty, decode, decode_all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the text of an instruction does not say, so that reading it gives another value with the same text.
+/// True if the text of an instruction omits details, so that reading it gives another value with the same
+/// text.
 fn text_says_less(decoded: &Inst, read: &Inst) -> bool {
     let name = decoded.op.info().name;
     let literals = decoded.operands_with_specs().any(|(operand, spec)| {

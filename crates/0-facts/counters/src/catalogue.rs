@@ -1,6 +1,6 @@
 //! The catalogue: one row per counter, in the data files of this crate.
 //!
-//! The one idea to keep in mind: a recorded name is a base name with a form. `TCC_HIT` over all channels is
+//! A recorded name is a base name with a form. `TCC_HIT` over all channels is
 //! `TCC_HIT_sum`, one channel is `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs
 //! spell `TCC_EA0_…` without the 0. [`Catalogue::find`] undoes all of these.
 

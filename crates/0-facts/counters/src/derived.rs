@@ -1,7 +1,7 @@
 //! Derived counters: values that profilers compute from several counters and record under a separate name.
 //!
-//! The one idea to keep in mind: profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ
-//! in nothing but capitals (`LDSBankConflict`, `LdsBankConflict`). So a name as written goes first, and one with other
+//! Profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ in nothing but
+//! capitals (`LDSBankConflict`, `LdsBankConflict`). So a name as written goes first, and one with other
 //! capitals and underscores counts where it can mean one thing only.
 
 use crate::catalogue::{Catalogue, CatalogueError, catalogue, rows};

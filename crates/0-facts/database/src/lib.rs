@@ -1,7 +1,7 @@
 //! SQLite databases that somebody else wrote, opened from bytes in memory.
 //!
-//! The one idea to keep in mind: a database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the
-//! work of a connection is bounded, its schema is not trusted and cells are checked before they are read.
+//! A database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the work of
+//! a connection is bounded, its schema is not trusted and cells are checked before they are read.
 
 use rusqlite::{Connection, Error, Result, ffi};
 

@@ -1,6 +1,6 @@
 //! A recording as columns: every value as recorded, before anything is computed of it.
 //!
-//! The one idea to keep in mind: all columns have the same dispatches in the same order.
+//! All columns have the same dispatches in the same order.
 
 use crate::{Mark, Note};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The part of an answer that only `doctor` has: machines, environments and commands with their checks.
 //!
-//! The one idea to keep in mind: a check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
+//! A check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
 
 use serde::Serialize;
 

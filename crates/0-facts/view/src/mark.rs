@@ -1,7 +1,7 @@
 //! How far a value can be trusted.
 //!
-//! The one idea to keep in mind: a value that was measured has no mark; what is computed from several values is as sure as the
-//! least sure of them.
+//! A value that was measured has no mark; what is computed from several values is as sure as the least sure
+//! of them.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Occupancy over time: how many waves a kernel has in flight from its start to its end.
 //!
-//! The one idea to keep in mind: the time of a dispatch is cut into equal parts, and a number is the mean of its part; where a kernel
-//! was dispatched more than once, a part is the mean over its dispatches.
+//! The time of a dispatch is cut into equal parts, and a number is the mean of its part; where a kernel was
+//! dispatched more than once, a part is the mean over its dispatches.
 
 use crate::{Mark, Number};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Lists, counts, times and words of a shell, as people read and type them.
 //!
-//! The one idea to keep in mind: what is said in one place is said the same everywhere, so each way to say a number is here once.
+//! What is said in one place is said the same everywhere, so each way to say a number is here once.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Links between GPUs, and what collectives reach on them.
 //!
-//! The one idea to keep in mind: bandwidth of a collective is judged per size against what the links of the machine give; all
-//! figures are data with their source, in `data/*.tsv`.
+//! Bandwidth of a collective is judged per size against what the links of the machine give; all figures are
+//! data with their source, in `data/*.tsv`.
 
 mod table;
 

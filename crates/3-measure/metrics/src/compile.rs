@@ -1,8 +1,8 @@
 //! Definitions checked and resolved for one target.
 //!
-//! The one idea to keep in mind: besides its unit every expression has a degree. A total over a dispatch has degree
-//! 1, a ratio of totals 0. Totals can be added up over dispatches, ratios cannot; so the degree says how to average,
-//! and a formula that adds a total to a ratio does not load.
+//! Besides its unit every expression has a degree. A total over a dispatch has degree 1, a ratio of totals 0.
+//! Totals can be added up over dispatches, ratios cannot; so the degree says how to average, and a formula
+//! that adds a total to a ratio does not load.
 
 mod stand_in;
 

@@ -1,7 +1,7 @@
 //! Metrics over the dispatches of a workload.
 //!
-//! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
-//! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
+//! Inside, NaN is a dispatch without a value; outside there is a number or [`Missing`] with its reason. A
+//! quotient whose divisor is zero has no value.
 
 mod average;
 mod source;

@@ -1,7 +1,7 @@
 //! Names an expression can use without defining them: the dispatch, the machine, the target.
 //!
-//! The one idea to keep in mind: what a recording says of its machine comes from the recording; what all GPUs of a
-//! target share comes from `arch`.
+//! What a recording says of its machine comes from the recording; what all GPUs of a target share comes from
+//! `arch`.
 
 use arch::{Target, Unit as ArchUnit};
 use view::Missing;

@@ -1,6 +1,6 @@
 //! Names for blocks of tables, and sets of metrics that one run of the application reads.
 //!
-//! The one idea to keep in mind: both are data; a set is checked to fit into one run on every target that has its metrics.
+//! Both are data; a set is checked to fit into one run on every target that has its metrics.
 
 use crate::compile::Compiled;
 use counters::{Need, catalogue, plan};

@@ -1,7 +1,7 @@
 //! Expressions: text to tree.
 //!
-//! The one idea to keep in mind: the language has numbers, names and arithmetic. There is nothing to call but the
-//! few functions of [`Function`], so a definitions file can compute and do nothing else.
+//! The language has numbers, names and arithmetic. There is nothing to call but the few functions of
+//! [`Function`], so a definitions file can compute and do nothing else.
 //!
 //! ```text
 //! expression := sum [ "else" sum ]

@@ -1,7 +1,7 @@
 //! Tables evaluated: rows of cells under headings.
 //!
-//! The one idea to keep in mind: average, minimum, maximum, quartiles, percent of peak and the rows of channels all
-//! come from the one definition of a metric; a table only says which it shows.
+//! Average, minimum, maximum, quartiles, percent of peak and the rows of channels all come from the one
+//! definition of a metric; a table only says which it shows.
 
 use crate::definitions::{Definitions, Row, Style, Table};
 use crate::evaluate::{Evaluation, Norm, Settings, TakenFrom, Trust, Value};

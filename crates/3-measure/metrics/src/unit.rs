@@ -1,7 +1,7 @@
 //! Units: exponents over a few base quantities, and a scale.
 //!
-//! The one idea to keep in mind: a unit is carried through every operation, so that bytes over nanoseconds is GB/s
-//! because it is, and a formula that adds cycles to requests does not load.
+//! A unit is carried through every operation, so that bytes over nanoseconds is GB/s because it is, and a
+//! formula that adds cycles to requests does not load.
 
 use std::fmt;
 

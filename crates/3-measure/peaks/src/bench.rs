@@ -1,7 +1,7 @@
 //! Bandwidths and rates of arithmetic.
 //!
-//! The one idea to keep in mind: one row per number says which kernel runs, how much it does in two lengths, and what the
-//! data sheet promises; who runs the kernels is a [`Device`].
+//! One row per number says which kernel runs, how much it does in two lengths, and what the data sheet
+//! promises; who runs the kernels is a [`Device`].
 
 use crate::device::{Device, Given, Launch};
 use crate::emulated::{Bench, Emulated};

@@ -1,6 +1,6 @@
 //! How long one load takes, by the size of what is walked through.
 //!
-//! The one idea to keep in mind: every load needs what the one before it brought, so nothing overlaps.
+//! Every load needs what the one before it brought, so nothing overlaps.
 
 use crate::device::Given;
 use crate::emulated::Bench;

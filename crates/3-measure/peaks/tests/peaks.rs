@@ -1,6 +1,6 @@
 //! Latencies, and GPUs without numbers; bandwidths and rates are tested through the command.
 //!
-//! The one idea to keep in mind: what is walked through decides which cache answers.
+//! What is walked through decides which cache answers.
 
 use arch::Model;
 use peaks::{chase, measure};

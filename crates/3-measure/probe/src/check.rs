@@ -1,10 +1,10 @@
 //! Races between waves, and reads of LDS that nobody has written.
 //!
-//! The one idea to keep in mind: two accesses of different waves to the same bytes, one of them a write and not both
-//! atomic, are a race unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
-//! afterwards and the second one made before on the same address. What the order of execution here happens to be plays no
-//! part. One store instruction by which several waves of a workgroup write the same place is taken for the same value:
-//! Triton's layouts replicate data among waves.
+//! Two accesses of different waves to the same bytes, one of them a write and not both atomic, are a race
+//! unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
+//! afterwards and the second one made before on the same address. What the order of execution here happens to
+//! be plays no part. One store instruction by which several waves of a workgroup write the same place is
+//! taken for the same value: Triton's layouts replicate data among waves.
 //!
 //! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
 //! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. Loads straight into the LDS

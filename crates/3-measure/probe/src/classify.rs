@@ -1,7 +1,7 @@
 //! Which events one execution of an instruction is.
 //!
-//! The one idea to keep in mind: this is a property of the instruction alone, so it is settled once per program. What
-//! type an arithmetic instruction counts for is read off its name: `v_ashrrev_i64` is a 64-bit integer instruction,
+//! This is a property of the instruction alone, so it is settled once per program. What type an arithmetic
+//! instruction counts for is read off its name: `v_ashrrev_i64` is a 64-bit integer instruction,
 //! `v_lshlrev_b64` is none, which recordings of both confirm.
 
 use crate::event::Event;

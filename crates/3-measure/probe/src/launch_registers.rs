@@ -1,6 +1,6 @@
 //! Scalar registers that hold something when a wave begins.
 //!
-//! The one idea to keep in mind: they are written four at a time, and the descriptor says how many there are.
+//! They are written four at a time, and the descriptor says how many there are.
 
 use codeobj::Descriptor;
 

@@ -1,7 +1,7 @@
 //! The observer: counts events while a kernel runs.
 //!
-//! The one idea to keep in mind: per instruction only executions, active lanes and jumps are counted; memory
-//! accesses are worked off as they come. Everything else is arithmetic afterwards.
+//! Per instruction only executions, active lanes and jumps are counted; memory accesses are worked off as
+//! they come. Everything else is arithmetic afterwards.
 
 use crate::counts::{Counts, Memory};
 use crate::memo::Memo;

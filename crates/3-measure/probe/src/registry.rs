@@ -1,7 +1,7 @@
 //! The registry: which counters follow from execution, how, and on what that rests.
 //!
-//! The one idea to keep in mind: rules are rows of `data/rules.tsv`. What has no row cannot be had from execution
-//! alone, and the class of the counter says why.
+//! Rules are rows of `data/rules.tsv`. What has no row cannot be had from execution alone, and the class of
+//! the counter says why.
 
 use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};

@@ -1,7 +1,7 @@
 //! Clocks of predictions, which run beside the clock of the recording.
 //!
-//! The one idea to keep in mind: each clock gets the same streams in the same order and knows of no other, so on which
-//! thread it runs does not matter.
+//! Each clock gets the same streams in the same order and knows of no other, so on which thread it runs does
+//! not matter.
 
 use crate::prediction::Prediction;
 use arch::{Model, Resources};

@@ -261,7 +261,7 @@ impl Replay {
         Replay { model, clocks, threads, spill_store: None }
     }
 
-    /// Streams that memory has no room for are put away there.
+    /// Spills streams that do not fit into memory to this store.
     pub fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
         self.spill_store = Some(spill_store);
     }

@@ -1,7 +1,7 @@
 //! Emulated dispatches, gathered into a workload.
 //!
-//! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
-//! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
+//! What comes out is what a profiler would have written, with the counters that follow from execution;
+//! nothing above can tell the difference except by the machine's `emulated_by`.
 
 mod dispatch;
 mod folder;

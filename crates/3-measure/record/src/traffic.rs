@@ -159,7 +159,7 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: 
     }
 }
 
-/// In how many steps of the workgroup manager which parts of the GPU have no room for a workgroup that waits.
+/// Number of steps of the workgroup manager in which a part of the GPU has no room for a waiting workgroup, by part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Full {
     /// Over the shader engines.

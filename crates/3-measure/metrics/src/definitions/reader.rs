@@ -1,6 +1,6 @@
 //! Lines of definition files into definitions.
 //!
-//! The one idea to keep in mind: a line is a statement or a clause of the statement above it, and is wrong at a column.
+//! A line is a statement or a clause of the statement above it, and is wrong at a column.
 
 use super::{Definitions, Let, Metric, Row, STYLES, StandInDefinition, Table, Variant};
 use crate::parse;

@@ -1,7 +1,7 @@
 //! Values of several dispatches made one.
 //!
-//! The one idea to keep in mind: totals add up and are divided at the end. A ratio that was recorded as such cannot be
-//! taken apart, so its dispatches count by what is known of their size.
+//! Totals add up and are divided at the end. A ratio that was recorded as such cannot be taken apart, so its
+//! dispatches count by what is known of their size.
 
 use super::{Average, CHUNK, Chunk, Evaluation};
 use crate::compile::{Leaf, Node, leaves_of};

@@ -1,7 +1,7 @@
 //! Where the values of counters, times and windows come from in a recording.
 //!
-//! The one idea to keep in mind: a window is of one pass. Cycles of another pass say at most what the clock was; how long the
-//! dispatch was is the time of the pass whose counters are divided.
+//! A window is of one pass. Cycles of another pass say at most what the clock was; how long the dispatch was
+//! is the time of the pass whose counters are divided.
 
 use super::Window;
 use super::standing_in::StandingIn;

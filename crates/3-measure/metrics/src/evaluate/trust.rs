@@ -1,7 +1,7 @@
 //! How far values of metrics can be trusted.
 //!
-//! The one idea to keep in mind: a value is as sure as the least sure count it is computed from, and a count that is zero as sure as
-//! its zeros are; but for a zero that only counts can have made.
+//! A value is as sure as the least sure count it is computed from, and a count that is zero as sure as its
+//! zeros are; but for a zero that only counts can have made.
 
 use super::{CHUNK, Evaluation, Trust, Value};
 use crate::compile::{Leaf, Node, leaves_of};

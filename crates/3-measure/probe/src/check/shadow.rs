@@ -1,7 +1,7 @@
 //! Who touched each dword last.
 //!
-//! The one idea to keep in mind: shadow memory exists only for pages that were touched, and in each only for the kinds of
-//! accesses that happened; when its share is used up, what is not watched yet stays unwatched and is counted.
+//! Shadow memory exists only for pages that were touched, and in each only for the kinds of accesses that
+//! happened; when its share is used up, what is not watched yet stays unwatched and is counted.
 //!
 //! A dword remembers one writer and up to three readers: the last one, one of another wave of the same workgroup, and one
 //! of another workgroup. Where several waves own bytes of one dword the last one stays, so a race on single bytes beside

@@ -134,7 +134,7 @@ impl Recorder {
         Some(out)
     }
 
-    /// How far each quantity can be trusted.
+    /// Trust in each quantity.
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
         let times = self.dispatches.iter().filter_map(|it| it.time.as_ref()).map(|it| it.nanoseconds);

@@ -1,4 +1,5 @@
-//! Shared parts of the tests: oracles that may be absent, compiled kernels, files in memory, scratch folders, random numbers.
+//! Shared parts of the tests: oracles that may be absent, compiled kernels, files in memory, scratch folders,
+//! random numbers.
 //!
 //! An absent oracle skips its test with a line that says how to get it, and fails it where `CI` is `true`.
 //! [`absent`] is the only place that decides it.
@@ -18,7 +19,8 @@ pub fn absent(needs: &str, install: &str) {
     println!("skipped: {text}");
 }
 
-/// Reports inputs that a test reads only where somebody asks for it, since they are large: hundreds of megabytes.
+/// Reports inputs that a test reads only where somebody asks for it, since they are large: hundreds of
+/// megabytes.
 pub fn not_asked_for(needs: &str, how: &str) {
     println!("skipped: needs {needs}, {how}");
 }
@@ -96,7 +98,8 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository")
 }
 
-/// A file or folder of the shared data: `ROCKHOUND_SHARED`, else `../shared`. `None`, reported as [`absent`], where it is not there.
+/// A file or folder of the shared data: `ROCKHOUND_SHARED`, else `../shared`. `None`, reported as [`absent`],
+/// where it is not there.
 ///
 /// # Panics
 /// Where it is missing under `CI=true`.
@@ -145,7 +148,8 @@ pub fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Code object of a HIP source without headers and device library, for one GPU; `None`, reported as [`absent`], without the compiler.
+/// Code object of a HIP source without headers and device library, for one GPU; `None`, reported as
+/// [`absent`], without the compiler.
 ///
 /// # Panics
 /// Where the source does not compile, or the compiler is missing under `CI=true`.

@@ -1,6 +1,6 @@
 //! Cycles an LDS access takes when lanes ask the same bank.
 //!
-//! An access is worked off in groups of neighbouring lanes that together want at most one dword per bank, and
+//! An access is split into groups of adjacent lanes that together want at most one dword per bank, and
 //! at most half a wave at a time; a group takes as many cycles as its busiest bank has different dwords.
 //! Groups without active lanes take their cycle too. Recorded: 32 lanes of 4 and of 16 bytes on a GPU with 64
 //! banks take 2 and 4 cycles.
@@ -27,8 +27,8 @@ pub struct BankCycles {
     pub unaligned: bool,
 }
 
-/// Cycles of an access of `bytes` per lane at byte offsets `addresses`; `shared` says that lanes at one dword share
-/// the access (loads and stores) instead of following each other (atomics). `banks` is a power of two.
+/// Cycles of an access of `bytes` per lane at byte offsets `addresses`; `shared` says that lanes at one dword
+/// share the access (loads and stores) instead of following each other (atomics). `banks` is a power of two.
 pub fn bank_cycles(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: usize, shared: bool) -> BankCycles {
     let dwords = u64::from(bytes).div_ceil(BANK_BYTES).clamp(1, MOST_DWORDS);
     let banks = banks.clamp(1, MOST_BANKS);
@@ -61,7 +61,8 @@ pub fn bank_cycles(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: usize, 
     cycles
 }
 
-/// Cycles a group takes beyond the first, for different dwords and for one dword several times, and its addresses or-ed.
+/// Cycles a group takes beyond the first, for different dwords and for one dword several times, and its
+/// addresses or-ed.
 fn group_cycles(addresses: &[u64], active: u64, dwords: u64, banks: usize, shared: bool) -> (u64, u64, u64) {
     // The dword each bank was asked for first; most groups ask for no second one.
     let mut owners = [0; MOST_BANKS];

@@ -18,8 +18,8 @@ pub struct VectorL1 {
     pub ways: Fact<u32>,
     /// Peak bandwidth to the compute unit.
     pub bytes_per_cycle: Fact<u32>,
-    /// Places for accesses that issued and are not in the cache yet: a load takes one, a store two. Waves that find none wait, and
-    /// the one that began first goes on first.
+    /// Places for accesses that issued and are not in the cache yet: a load takes one, a store two. Waves
+    /// that find none wait, and the one that began first goes on first.
     pub waiting: Fact<u32>,
     /// Lines of loads that are between look-up and answer, at most.
     pub reading: Fact<u32>,
@@ -156,7 +156,8 @@ pub struct L2 {
     pub arguments_memory: Fact<MemoryType>,
     /// Number of most recently used lines of a set that may stay dirty; older dirty lines are written back.
     pub dirty_lines: Fact<u32>,
-    /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made visible to the host.
+    /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made
+    /// visible to the host.
     pub written_back: Fact<bool>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,
@@ -186,7 +187,8 @@ pub struct MemoryMap {
     pub bank: Known<Vec<Vec<u32>>>,
     /// Lowest bit of an address that chooses the row of a bank.
     pub row_bit: Known<u32>,
-    /// Requests that a channel has and did not begin, at most; of them whichever finds its bank free goes first.
+    /// Requests that a channel has and did not begin, at most; of them whichever finds its bank free goes
+    /// first.
     pub queue: Fact<u32>,
     /// Between the openings of two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,

@@ -52,7 +52,8 @@ impl TryFrom<Row> for MatrixShape {
 }
 
 impl MatrixShape {
-    /// Cycles with the element types that the modifiers `cbsz` and `blgp` choose for the operands: below 2 they have 8 bits.
+    /// Cycles with the element types that the modifiers `cbsz` and `blgp` choose for the operands: below 2
+    /// they have 8 bits.
     pub fn cycles_of(&self, [a, b]: [u8; 2]) -> u32 {
         self.narrow_cycles.filter(|_| a > 1 && b > 1).unwrap_or(self.cycles)
     }

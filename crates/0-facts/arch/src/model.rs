@@ -131,12 +131,13 @@ pub fn target_of_product(name: &str) -> Option<&'static Target> {
 pub const LOWEST_MHZ: u32 = 100;
 
 impl Model {
-    /// A model by its short name in any case: `mi300x`, `MI300X`; `mi300x@1600` is one whose engine always runs at
-    /// 1600 MHz, see [`Model::at_engine_mhz`].
+    /// A model by its short name in any case: `mi300x`, `MI300X`; `mi300x@1600` is one whose engine always
+    /// runs at 1600 MHz, see [`Model::at_engine_mhz`].
     pub fn by_name(name: &str) -> Option<&'static Model> {
         let (name, clock) = name.split_once('@').map_or((name, None), |(name, clock)| (name, Some(clock)));
         let entry = |word: &str| MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(word));
-        // Recorded names have a stepping behind them, or the maker before: `MI300A_A1`, `AMD Instinct MI325X OAM`.
+        // Recorded names have a stepping behind them, or the maker before: `MI300A_A1`, `AMD Instinct MI325X
+        // OAM`.
         let mut words = words(name);
         let model = entry(name).or_else(|| words.find_map(entry)).map(Entry::get)?;
         match clock {
@@ -145,7 +146,8 @@ impl Model {
         }
     }
 
-    /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest. Its memory keeps its own.
+    /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest.
+    /// Its memory keeps its own.
     pub fn at_engine_mhz(&'static self, mhz: u32) -> Option<&'static Model> {
         static CLOCKED: Mutex<BTreeMap<(&'static str, u32), &'static Model>> = Mutex::new(BTreeMap::new());
         if !(LOWEST_MHZ..=self.engine_mhz.value).contains(&mhz) {
@@ -168,8 +170,8 @@ impl Model {
         }
     }
 
-    /// The clock that the engine runs at, megahertz: the one asked for; otherwise what it holds in long kernels, or the highest
-    /// where that is not known.
+    /// The clock that the engine runs at, megahertz: the one asked for; otherwise what it holds in long
+    /// kernels, or the highest where that is unknown.
     pub fn running_mhz(&self) -> u32 {
         self.asked_mhz.or(self.sustained_mhz.value()).unwrap_or(self.engine_mhz.value)
     }

@@ -1,8 +1,8 @@
 //! The catalogue: one row per counter, in the data files of this crate.
 //!
-//! A recorded name is a base name with a form. `TCC_HIT` over all channels is
-//! `TCC_HIT_sum`, one channel is `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs
-//! spell `TCC_EA0_…` without the 0. [`Catalogue::find`] undoes all of these.
+//! A recorded name is a base name with a form. `TCC_HIT` over all channels is `TCC_HIT_sum`, one channel is
+//! `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs spell `TCC_EA0_…`
+//! without the 0. [`Catalogue::find`] undoes all of these.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -253,8 +253,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Targets as a set, a bit per [`Catalogue::targets`]: `all`, names, and ranges `first..last` or `first..`,
-    /// separated by spaces.
+    /// Targets as a set, a bit per [`Catalogue::targets`]: `all`, names, and ranges `first..last` or
+    /// `first..`, separated by spaces.
     pub fn target_bits(&self, text: &str) -> Result<u32, String> {
         let position = |t: &str| {
             self.targets

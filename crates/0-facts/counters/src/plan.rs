@@ -26,7 +26,8 @@ pub enum Need {
 pub struct Pass {
     /// The level accumulated in this run.
     pub level: Option<String>,
-    /// Counters as the target spells them, in the order asked for. A level's own counter and the accumulator are among them.
+    /// Counters as the target spells them, in the order asked for. A level's own counter and the accumulator
+    /// are among them.
     pub counters: Vec<String>,
 }
 

@@ -19,7 +19,8 @@ pub fn is_database(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// Opens a database for reading. All its queries together may take `thousands` of thousands of steps of SQLite's machine.
+/// Opens a database for reading. All its queries together may take `thousands` of thousands of steps of
+/// SQLite's machine.
 ///
 /// # Errors
 /// Fails on files over 2 GiB and with SQLite's own errors. Damaged pages are found when they are read.
@@ -29,7 +30,8 @@ pub fn open(bytes: &[u8], thousands: u64) -> Result<Connection> {
     Ok(db)
 }
 
-/// Opens a copy of a database in memory that may be changed; the copy is taken out with `Connection::serialize`.
+/// Opens a copy of a database in memory that may be changed; the copy is taken out with
+/// `Connection::serialize`.
 ///
 /// # Errors
 /// As [`open`].

@@ -51,7 +51,7 @@ pub struct DataColumn {
     /// Level counter in whose run of the application the counter was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// How far the values can be trusted; absent where they were measured.
+    /// Trust in the values; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
     /// Why cells are `null`; absent where none is.

@@ -144,7 +144,7 @@ pub struct Change {
     /// Unit; empty for counts.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Value in the old build; absent where it is not known.
+    /// Value in the old build; absent if it is unknown.
     pub old: Option<f64>,
     /// Value in the new build.
     pub new: Option<f64>,

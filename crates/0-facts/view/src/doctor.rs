@@ -78,7 +78,7 @@ pub struct HostCheck {
     /// Command that undoes that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// How to find out what is not known.
+    /// How to find out what is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub find_out: Option<&'static str>,
 }
@@ -89,7 +89,7 @@ pub struct HostCheck {
 pub struct HostFact {
     /// For example `GPUs`.
     pub name: &'static str,
-    /// Value, or the reason why it is not known.
+    /// Value, or the reason why it is unknown.
     pub value: String,
     /// Whether it is known.
     pub known: bool,

@@ -34,7 +34,8 @@ impl Severity {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// Address of the instruction within the code object; for text the byte offset its instruction would have is not known and the line is given instead.
+    /// Address of the instruction within the code object; for text the byte offset its instruction would have
+    /// is unknown and the line is given instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
     /// Instruction text.
@@ -101,10 +102,10 @@ pub struct Finding {
     /// Time lost to it in the recording, ns, at most: what orders findings of different rules and kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_lost_ns: Option<f64>,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_lost_trust: Option<Mark>,
-    /// How far its numbers that have a sign can be trusted, each different mark once; those without a sign are exact or were measured.
+    /// Marks of its signed numbers, each once; those without a sign are exact or were measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Mark>,
     /// Numbers it rests on.

@@ -59,7 +59,7 @@ impl Format {
         }
     }
 
-    /// Whether a program reads it: nothing is left out for want of room.
+    /// Whether a program reads it: nothing is left out for lack of room.
     pub const fn is_for_programs(self) -> bool {
         !matches!(self, Format::Text | Format::Markdown)
     }

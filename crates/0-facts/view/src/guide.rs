@@ -17,7 +17,8 @@ pub struct Guide {
     pub schema: &'static str,
     /// Path of the recording, as given.
     pub path: String,
-    /// Options that select the part of it that the guide is on: `-k 'gemm.*' -d '>10'`; absent where that is everything.
+    /// Options that select the part of it that the guide is on: `-k 'gemm.*' -d '>10'`; absent where that is
+    /// everything.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub selection: String,
     /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
@@ -73,10 +74,10 @@ pub struct GuideVerdict {
     pub percent_of_roof: Number,
     /// How many times as fast the nearest roof allows.
     pub gap: Number,
-    /// How far these two can be trusted; absent where they were measured.
+    /// Trust in these two; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roof_trust: Option<Mark>,
-    /// How far all its numbers can be trusted; absent where they were measured.
+    /// Trust in all its numbers; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
     /// Consequence for the next change.
@@ -115,12 +116,12 @@ pub struct GuideKernel {
     pub dispatches: u64,
     /// Time of all of them, ns.
     pub time_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_trust: Option<Mark>,
     /// Percent of the time of the selected dispatches.
     pub time_percent: Number,
-    /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
+    /// Trust in the percentage; absent if measured, and if there is only one kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_trust: Option<Mark>,
     /// Purpose of a kernel that the HIP runtime launches: `a copy (hipMemcpy)`; absent for kernels of the
@@ -135,7 +136,7 @@ pub struct GuideKernel {
     pub excluded: Vec<String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roof_trust: Option<Mark>,
 }
@@ -196,15 +197,15 @@ pub struct GuideChanges {
 pub struct GuideTotal {
     /// In the base, ns.
     pub before_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_trust: Option<Mark>,
     /// In the new recording, ns.
     pub after_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_trust: Option<Mark>,
-    /// Percent of the base's time; absent where either is not known.
+    /// Percent of the base's time; absent if either is unknown.
     pub change_percent: Option<f64>,
 }
 
@@ -226,20 +227,21 @@ pub struct GuideChange {
     pub kernel: String,
     /// Mean time of a dispatch in the base, ns.
     pub before_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_trust: Option<Mark>,
     /// In the new recording.
     pub after_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_trust: Option<Mark>,
-    /// Percent of the base's time; absent where either is not known.
+    /// Percent of the base's time; absent if either is unknown.
     pub change_percent: Option<f64>,
-    /// How far the numbers of the text that have a sign can be trusted, each different mark once.
+    /// Trust in the numbers of the text that have a sign, each different mark once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Mark>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
     /// Judgement of the change; neutral within the noise.
     pub verdict: Verdict,

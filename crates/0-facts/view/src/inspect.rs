@@ -280,7 +280,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether it lists only what samples or traces name, for want of the code object.
+    /// Whether it lists only what samples or traces name, for lack of the code object.
     pub fn measured_only(&self) -> bool {
         self.samples.as_ref().is_some_and(|it| it.sampled_only)
             || self.trace.as_ref().is_some_and(|it| it.traced_only)
@@ -384,7 +384,7 @@ pub struct LineRun {
     /// LDS: cycles lost to conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict_cycles: Option<u64>,
-    /// LDS: cycles of the accesses, conflicts counted in.
+    /// LDS: cycles of the accesses, including conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_cycles: Option<u64>,
     /// Reason for which waves waited before it, if time was modelled and they waited.

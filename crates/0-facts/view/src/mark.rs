@@ -1,4 +1,4 @@
-//! How far a value can be trusted.
+//! Trust in a value.
 //!
 //! A value that was measured has no mark; what is computed from several values is as sure as the least sure
 //! of them.
@@ -46,7 +46,8 @@ impl Mark {
     }
 }
 
-/// A number and how far it can be trusted; no mark where it was measured. It is shown with its sign before it.
+/// A number and how far it can be trusted; no mark where it was measured. It is shown with its sign before
+/// it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Known {
     /// The number.

@@ -78,7 +78,7 @@ pub struct MemoryBlock {
     pub id: BlockId,
     /// Facts about the block, most important first.
     pub facts: Vec<MemoryFact>,
-    /// Why what happens in it is not known.
+    /// Why what happens in it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<&'static str>,
 }
@@ -95,7 +95,7 @@ pub struct MemoryFact {
     pub unit: &'static str,
     /// Whether the value is a percent of a peak, which colours it.
     pub is_share: bool,
-    /// How far it can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }
@@ -121,13 +121,13 @@ pub struct MemoryLink {
     /// Percent of the link's peak; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Number>,
-    /// How far the requests can be trusted; absent where they were measured.
+    /// Trust in the requests; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_trust: Option<Mark>,
-    /// How far the bytes can be trusted.
+    /// Trust in the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_trust: Option<Mark>,
-    /// How far the bandwidth and its percentage can be trusted.
+    /// Trust in the bandwidth and its percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_trust: Option<Mark>,
 }

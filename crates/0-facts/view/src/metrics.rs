@@ -109,7 +109,7 @@ pub struct NamedFormula {
 pub struct CounterCard {
     /// Name.
     pub name: String,
-    /// Block it is counted in, and how many that block counts at once.
+    /// Block that counts it, and the number of counters that block has.
     pub block: String,
     /// Counters one instance of the block reads in one run.
     pub block_limit: u64,

@@ -26,7 +26,7 @@ pub enum Missing {
     MachineFact(String),
     /// Nothing is known of the target of the GPU.
     TargetFacts,
-    /// The wave slots of the GPU are not known.
+    /// The wave slots of the GPU are unknown.
     WaveSlots,
     /// No rate with a known ceiling was recorded.
     Rate,

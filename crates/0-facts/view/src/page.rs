@@ -77,9 +77,10 @@ pub struct KernelChange {
     pub mean_ns: Number,
     /// Trust in the mean; `None` if measured.
     pub mean_trust: Option<Mark>,
-    /// Percent of the base's; absent where either is not known.
+    /// Percent of the base's; absent if either is unknown.
     pub change_percent: Option<f64>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
 }
 
@@ -129,7 +130,7 @@ pub struct PageLive {
     pub version: String,
     /// Recordings that can be shown.
     pub recordings: Vec<String>,
-    /// Whether what is shown are traces, of which dispatches and units cannot be chosen.
+    /// True for traces, which have no dispatch or unit filter.
     pub traces: bool,
     /// The recording shown, by position.
     pub shown: usize,

@@ -87,7 +87,7 @@ pub struct ReportSettings {
 pub struct ConditionResult {
     /// As written.
     pub condition: String,
-    /// Whether it is met; absent where its value is not known.
+    /// Whether it is met; absent if its value is unknown.
     pub met: Option<bool>,
     /// The value it was judged by, or why there is none.
     pub detail: String,

@@ -104,13 +104,13 @@ pub struct RooflineKernel {
     pub flops: Number,
     /// Gflop/s.
     pub rate: Number,
-    /// How far the times can be trusted; absent where they were measured. All other marks are too.
+    /// Trust in the times; absent if measured. All other marks are too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_trust: Option<Mark>,
-    /// How far the operations can be trusted.
+    /// Trust in the operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flops_trust: Option<Mark>,
-    /// How far the rate can be trusted.
+    /// Trust in the rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_trust: Option<Mark>,
     /// Its position at each level, from the farthest memory to the nearest.
@@ -133,13 +133,13 @@ pub struct RooflineLevel {
     pub bandwidth: Number,
     /// Percent of the ceiling.
     pub percent: Number,
-    /// How far the bytes can be trusted.
+    /// Trust in the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_trust: Option<Mark>,
-    /// How far the operations per byte can be trusted.
+    /// Trust in the operations per byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intensity_trust: Option<Mark>,
-    /// How far the bandwidth and its percentage can be trusted.
+    /// Trust in the bandwidth and its percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_trust: Option<Mark>,
 }
@@ -157,7 +157,7 @@ pub struct RoofVerdict {
     pub gap: Number,
     /// The same in words.
     pub text: String,
-    /// How far its numbers can be trusted.
+    /// Trust in its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }

@@ -27,7 +27,7 @@ pub struct ListingSamples {
     /// Why the others did not issue, most first, in percent of all samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitShare>,
-    /// The code object is not at hand: only instructions that were sampled are listed.
+    /// The code object is not available: only instructions that were sampled are listed.
     pub sampled_only: bool,
 }
 

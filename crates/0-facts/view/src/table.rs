@@ -73,7 +73,7 @@ pub enum ColumnKind {
     Id,
     /// A share by which a value changes, shown as a percentage with its sign.
     Share,
-    /// How far the row's values can be trusted, in words; where it has none, why not.
+    /// Trust in the row's values, in words; where it has none, why not.
     Trust,
     /// Meaning of the row's label, in words; equal wherever the label occurs.
     Meaning,
@@ -105,7 +105,8 @@ pub struct Row {
     /// Label.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty where it shows none.
+    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty where it shows
+    /// none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub metric: String,
     /// Unit of its numbers.
@@ -205,11 +206,12 @@ impl Cell {
 pub struct Delta {
     /// The number.
     pub value: Number,
-    /// Less the base's; absent where either is not known.
+    /// Less the base's; absent if either is unknown.
     pub change: Option<f64>,
-    /// Percent of the base's; absent where the base is zero or either is not known.
+    /// Percent of the base's; absent where the base is zero or either is unknown.
     pub change_percent: Option<f64>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
 }
 

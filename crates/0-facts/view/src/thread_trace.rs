@@ -17,7 +17,7 @@ pub struct ListingTrace {
     pub waves: Option<u64>,
     /// Executions by these waves.
     pub hits: u64,
-    /// Cycles of all instructions, stalls counted in.
+    /// Cycles of all instructions, including stalls.
     pub latency: u64,
     /// Of these, cycles in which the instruction could not issue.
     pub stall: u64,
@@ -25,7 +25,7 @@ pub struct ListingTrace {
     pub idle: u64,
     /// Of the executions, those in code outside the listing: functions called.
     pub elsewhere: u64,
-    /// The code object is not at hand: only instructions of the trace are listed.
+    /// The code object is not available: only instructions of the trace are listed.
     pub traced_only: bool,
 }
 

@@ -119,7 +119,8 @@ pub struct IrAccess {
     /// Bytes per lane that one instruction can move, as the layout has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
-    /// Bytes per lane of the instructions it became, least and most; absent where no instruction of its source line is known.
+    /// Bytes per lane of the instructions it became, least and most; absent where no instruction of its
+    /// source line is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<[u32; 2]>,
     /// It has a mask.
@@ -157,7 +158,7 @@ pub struct IrLds {
     /// Bytes; absent with `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Why the sum is not known.
+    /// Why the sum is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
     /// Buffers in the order of the text.

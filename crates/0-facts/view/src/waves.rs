@@ -42,7 +42,7 @@ pub struct KernelWaves {
     pub mean_units: f64,
     /// Percent of the time, at its end, in which fewer than half as many waves are in flight as at the peak.
     pub tail_percent: f64,
-    /// How far it can be trusted.
+    /// Trust in the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }

@@ -1,6 +1,6 @@
 //! Lists, counts, times and words of a shell, as people read and type them.
 //!
-//! What is said in one place is said the same everywhere, so each way to say a number is here once.
+//! Wording of numbers, defined once so that all outputs agree.
 
 use std::borrow::Cow;
 

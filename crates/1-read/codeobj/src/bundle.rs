@@ -22,8 +22,8 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
 }
 
-/// Reads the table of contents with `take`, which gives the next bytes of the bundle. Returns the table and its
-/// length in bytes.
+/// Reads the table of contents with `take`, which gives the next bytes of the bundle. Returns the table and
+/// its length in bytes.
 pub(crate) fn read_table(
     mut take: impl FnMut(u64) -> Result<Vec<u8>, ReadError>,
 ) -> Result<(Vec<Entry>, u64), ReadError> {
@@ -79,8 +79,8 @@ pub(crate) struct Checked {
     pub(crate) end: u64,
 }
 
-/// Sorts out entries that reach beyond `length`, begin inside the table or overlap: reading each entry once is
-/// then never more work than the bundle is long.
+/// Sorts out entries that reach beyond `length`, begin inside the table or overlap: reading each entry once
+/// is then never more work than the bundle is long.
 pub(crate) fn check(mut entries: Vec<Entry>, table_end: u64, length: u64) -> Checked {
     entries.sort_by_key(|entry| entry.offset);
     let mut checked = Checked { entries: Vec::new(), errors: Vec::new(), end: table_end };

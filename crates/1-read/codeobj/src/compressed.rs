@@ -10,8 +10,8 @@ use crate::ReadError;
 use crate::bytes::{range, u16_at, u32_at, u64_at};
 use crate::kind::COMPRESSED_MAGIC;
 
-/// Output that is fine whatever the ratio, and the ratio that is fine beyond it. Bundles of twenty nearly equal
-/// targets reach about 60.
+/// Output that is fine whatever the ratio, and the ratio that is fine beyond it. Bundles of twenty nearly
+/// equal targets reach about 60.
 const FREE_OUTPUT: u64 = 32 << 20;
 const HIGHEST_RATIO: u64 = 200;
 /// Largest bundle at all.

@@ -9,7 +9,8 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
-/// Longest name given to the demangler and longest text taken from it. Real template libraries reach 20 thousand.
+/// Longest name given to the demangler and longest text taken from it. Real template libraries reach 20
+/// thousand.
 const LONGEST: usize = 64 * 1024;
 /// Text taken from the demangler for all names of one file.
 const MOST: usize = 64 << 20;

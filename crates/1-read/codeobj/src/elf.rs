@@ -207,7 +207,8 @@ impl<'a> Elf<'a> {
         Some((symbols, strings))
     }
 
-    /// Notes of all note sections, or of the note segments in files without sections. Stops at a damaged note.
+    /// Notes of all note sections, or of the note segments in files without sections. Stops at a damaged
+    /// note.
     pub(crate) fn notes(&self) -> Result<Vec<Note<'a>>, ReadError> {
         const SEGMENT_NOTE: u32 = 4;
         let places: Vec<(u64, u64)> = if self.sections.is_empty() {

@@ -44,8 +44,8 @@ pub fn recognise(data: &[u8]) -> Option<Kind> {
     recognise_text(data)
 }
 
-/// Bytes looked at to tell assembly from other text; compilers put the target into the first lines, but people
-/// put comments before it.
+/// Bytes looked at to tell assembly from other text; compilers put the target into the first lines, but
+/// people put comments before it.
 const TEXT_PROBE: usize = 256 * 1024;
 
 fn recognise_text(data: &[u8]) -> Option<Kind> {
@@ -64,7 +64,8 @@ fn recognise_text(data: &[u8]) -> Option<Kind> {
     assembly.then_some(Kind::Assembly)
 }
 
-/// Why a file that [`recognise`] does not know holds no GPU code, and what to do: forms of a program that come before it.
+/// Why a file that [`recognise`] does not know holds no GPU code, and what to do: forms of a program that
+/// come before it.
 pub(crate) fn not_yet_code(data: &[u8]) -> Option<(&'static str, &'static str)> {
     if data.starts_with(BITCODE_MAGIC) || data.starts_with(BITCODE_WRAPPER_MAGIC) {
         return Some((

@@ -2,9 +2,9 @@
 //!
 //! Bytes in, values out; a file is only ever trusted as far as it was checked.
 //!
-//! [`recognise`] tells what a file is by its contents. [`scan`] walks a file of any binary kind and yields the code
-//! objects in it one at a time; [`CodeObject::read`] reads one. [`read_text`] reads assembly text. [`LineTable`]
-//! maps addresses to source lines.
+//! [`recognise`] tells what a file is by its contents. [`scan`] walks a file of any binary kind and yields
+//! the code objects in it one at a time; [`CodeObject::read`] reads one. [`read_text`] reads assembly text.
+//! [`LineTable`] maps addresses to source lines.
 
 mod archive;
 mod bundle;

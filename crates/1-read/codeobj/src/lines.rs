@@ -14,7 +14,8 @@ use crate::{ReadError, demangle};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// File names in debug information share directories; beyond this many bytes once written out they are an attack.
+/// File names in debug information share directories; beyond this many bytes once written out they are an
+/// attack.
 const LONGEST_FILE_NAMES: u64 = 64 << 20;
 /// Deepest inlining reported.
 const MOST_FRAMES: usize = 256;

@@ -63,8 +63,8 @@ pub struct Function {
 /// Where the instructions are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// Machine code: virtual address, and byte range within the code object's bytes, which is empty for a function
-    /// without instructions.
+    /// Machine code: virtual address, and byte range within the code object's bytes, which is empty for a
+    /// function without instructions.
     Code {
         /// Virtual address of the first byte.
         address: u64,

@@ -9,11 +9,11 @@ use crate::{CodeObject, Kernel};
 const GENERATORS: [(&str, &str); 2] = [("Cijk_", "Tensile"), ("Custom_Cijk_", "Tensile")];
 
 impl CodeObject {
-    /// The sign that a kernel was written in assembly, by hand or by a generator, as a phrase; `None` where it was
-    /// compiled or nothing tells.
+    /// The sign that a kernel was written in assembly, by hand or by a generator, as a phrase; `None` where
+    /// it was compiled or nothing tells.
     ///
-    /// From code-object version 3 on every compiler writes both spill counts, also where they are 0. Those that know
-    /// accumulation registers write their number too, and later ones whether the stack is dynamic.
+    /// From code-object version 3 on every compiler writes both spill counts, also where they are 0. Those
+    /// that know accumulation registers write their number too, and later ones whether the stack is dynamic.
     pub fn assembly_sign(&self, kernel: &Kernel) -> Option<String> {
         let metadata = &kernel.metadata;
         if self.version < 3 || metadata.vgprs.is_none() {

@@ -74,7 +74,8 @@ impl Wanted {
     }
 }
 
-/// Opens a code object, bundle, archive, program, library or object file. Files without GPU code yield nothing.
+/// Opens a code object, bundle, archive, program, library or object file. Files without GPU code yield
+/// nothing.
 pub fn scan<'a>(data: &'a [u8], wanted: &Wanted) -> Result<Scan<'a>, ReadError> {
     let mut scan = Scan {
         wanted: wanted.clone(),
@@ -301,7 +302,8 @@ impl<'a> Scan<'a> {
         holding.sort_by_key(|section| std::cmp::Reverse(section.offset));
         let mut start = u64::MAX;
         for section in holding {
-            // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of this reader's business.
+            // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of
+            // this reader's business.
             let end = section.offset.saturating_add(section.size);
             let Some(data) = elf.contents(section).ok().filter(|_| end <= start) else { continue };
             start = section.offset;
@@ -451,7 +453,8 @@ fn open_plain(data: &[u8]) -> Result<Opened<'_>, ReadError> {
 fn open_compressed(data: &[u8]) -> Result<Opened<'_>, ReadError> {
     let header = compressed::read_header(data)?;
     let end = match header.total {
-        // Version 1 does not tell its length: the decoder stops by itself, and the next bundle is searched for.
+        // Version 1 does not tell its length: the decoder stops by itself, and the next bundle is searched
+        // for.
         None => data.len() as u64,
         Some(total) if total >= header.length && total <= data.len() as u64 => total,
         Some(total) => {

@@ -4,8 +4,9 @@
 //! flat arrays, so a kernel of 200,000 instructions costs a handful of allocations.
 //!
 //! Calls fall through. A jump through a register has no known target: its block has no successor and
-//! [`Cfg::has_indirect`] is set; then a block that nothing known reaches counts as one more entry. Without such
-//! jumps that block never runs: its own loops are found, its edges into running code change nothing there.
+//! [`Cfg::has_indirect`] is set; then a block that nothing known reaches counts as one more entry. Without
+//! such jumps that block never runs: its own loops are found, its edges into running code change nothing
+//! there.
 
 use crate::lists::Lists;
 use crate::loops::{self, Loop};

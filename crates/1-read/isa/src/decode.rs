@@ -68,7 +68,8 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder that starts at the first byte. Code beyond 2 GiB is not read: branch targets are 32-bit offsets.
+    /// A decoder that starts at the first byte. Code beyond 2 GiB is not read: branch targets are 32-bit
+    /// offsets.
     pub fn new(isa: Isa, code: &'a [u8]) -> Self {
         Decoder { isa, code: &code[..code.len().min(i32::MAX as usize & !3)], offset: 0 }
     }
@@ -208,7 +209,8 @@ fn scaled(isa: Isa, w: Words, rest: &[u8], inst: &mut Inst) -> Option<()> {
         inst.push(source(code, 1, 0))?;
     }
     let mods = modifier_bits(w);
-    // The two scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi. A third scale does not exist.
+    // The two scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi. A third scale
+    // does not exist.
     inst.mods.op_sel = (mods >> 3 & 3) as u8;
     inst.mods.op_sel_hi = (mods >> 8 & 3) as u8;
     Some(())

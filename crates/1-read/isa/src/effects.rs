@@ -233,7 +233,8 @@ impl Inst {
         (count < NO_WAIT).then_some(count as u8)
     }
 
-    /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads it.
+    /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads
+    /// it.
     #[inline]
     pub fn writes_part(&self) -> bool {
         if self.roles().traits & PARTIAL != 0 {

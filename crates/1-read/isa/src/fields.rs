@@ -16,7 +16,8 @@ pub(crate) struct Words {
     pub(crate) w1: u32,
 }
 
-/// Modifier bits of VOP3, VOP3P and MAI as one number: bits 8 to 15 of the first word, 27 to 31 of the second.
+/// Modifier bits of VOP3, VOP3P and MAI as one number: bits 8 to 15 of the first word, 27 to 31 of the
+/// second.
 #[inline]
 pub(crate) const fn modifier_bits(w: Words) -> u16 {
     ((w.w0 >> 8 & 0xff) | (w.w1 >> 27) << 8) as u16

@@ -104,7 +104,8 @@ pub enum Operand {
     Float(InlineFloat),
     /// 32-bit literal that follows the instruction.
     Literal(u32),
-    /// Immediate field, sign- or zero-extended as the opcode says (`s_waitcnt`, `s_sleep`, SMEM offset, `s_movk_i32`, `hwreg`).
+    /// Immediate field, sign- or zero-extended as the opcode says (`s_waitcnt`, `s_sleep`, SMEM offset,
+    /// `s_movk_i32`, `hwreg`).
     Imm(i32),
     /// Branch target: byte offset from the start of the decoded code (may be outside it).
     Target(i32),
@@ -391,7 +392,8 @@ bitflags! {
         const RETURNS = 128;
         /// Floating-point arithmetic.
         const FLOAT = 256;
-        /// The first operand of the row is present only when the instruction returns the old value (`sc0` or `glc`).
+        /// The first operand of the row is present only when the instruction returns the old value (`sc0` or
+        /// `glc`).
         const OPTIONAL_DST = 512;
         /// The modifier bits hold a truth table (`v_bitop3`).
         const TRUTH_TABLE = 1024;

@@ -3,10 +3,10 @@
 //! One depth-first walk numbers the blocks, and both analyses run over those numbers from the last to the
 //! first with a union-find, so hostile graphs cost little more than ordinary ones.
 //!
-//! Loop nesting is Havlak's analysis in the form of Ramalingam ("Identifying loops in almost linear time", 1999):
-//! natural loops with shared headers are one loop; a cycle with several entries is one loop too, marked
-//! irreducible, whose header is the entry the walk meets first. Dominators are Lengauer and Tarjan's with
-//! path compression.
+//! Loop nesting is Havlak's analysis in the form of Ramalingam ("Identifying loops in almost linear time",
+//! 1999): natural loops with shared headers are one loop; a cycle with several entries is one loop too,
+//! marked irreducible, whose header is the entry the walk meets first. Dominators are Lengauer and Tarjan's
+//! with path compression.
 
 use crate::lists::Lists;
 

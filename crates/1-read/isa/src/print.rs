@@ -10,8 +10,8 @@ use crate::inst::*;
 use crate::isa::Isa;
 
 impl Inst {
-    /// Appends the instruction's text: mnemonic and operands, no comment, no line end. A branch shows its distance
-    /// in words as the encoding has it; an undecodable word is a `.long`.
+    /// Appends the instruction's text: mnemonic and operands, no comment, no line end. A branch shows its
+    /// distance in words as the encoding has it; an undecodable word is a `.long`.
     pub fn write_text(&self, isa: Isa, out: &mut String) {
         if self.is_unknown() {
             match self.operands.first() {

@@ -1,7 +1,7 @@
 //! Workgroup dispatcher of an XCD.
 //!
-//! Workgroups go round robin over shader engines, and in an engine over its compute units, to the next one with
-//! room. An engine starts one wave at a time.
+//! Workgroups go round robin over shader engines, and in an engine over its compute units, to the next one
+//! with room. An engine starts one wave at a time.
 
 use mem::Shape;
 use std::ops::Range;

@@ -79,8 +79,8 @@ impl Wanted {
         self.some.store(true, Ordering::Relaxed);
     }
 
-    /// True if the stream of a workgroup is needed. The clock uses only the read lines of other workgroups, so
-    /// results do not depend on when this is called.
+    /// True if the stream of a workgroup is needed. The clock uses only the read lines of other workgroups,
+    /// so results do not depend on when this is called.
     pub fn wants(&self, group: u64) -> bool {
         !self.some.load(Ordering::Relaxed)
             || representative_xcds(self.xcds as usize).contains(&self.xcd(group))

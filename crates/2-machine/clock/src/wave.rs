@@ -121,7 +121,8 @@ impl Wave {
         self.event
     }
 
-    /// Completion cycle of the first `count` vector accesses; `None` while one of them has no known completion.
+    /// Completion cycle of the first `count` vector accesses; `None` while one of them has no known
+    /// completion.
     pub(crate) fn vector_completion(&self, completions: &Completions, count: u32) -> Option<u64> {
         match count {
             0 => Some(0),

@@ -1,6 +1,7 @@
 //! Encoding of stream events.
 //!
-//! An event is one or two variable-length numbers of seven bits a byte; addresses are deltas from the last one.
+//! An event is one or two variable-length numbers of seven bits a byte; addresses are deltas from the last
+//! one.
 
 use crate::access::AccessKind;
 

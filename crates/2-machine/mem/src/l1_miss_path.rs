@@ -37,8 +37,8 @@ impl L1MissPath {
         shape.merges_reads && last_l2_line == Some(line >> self.l2_shift)
     }
 
-    /// Reads an L1 line from the L2, for look-up `number` of those that count from `base`. `at` is the location of the L2 line
-    /// if known. Returns whether the L2 has the line.
+    /// Reads an L1 line from the L2, for look-up `number` of those that count from `base`. `at` is the
+    /// location of the L2 line if known. Returns whether the L2 has the line.
     #[inline(never)]
     pub(crate) fn read<F: Timing>(
         &self,

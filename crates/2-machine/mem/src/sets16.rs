@@ -10,8 +10,8 @@ use crate::eviction::Filled;
 pub(crate) const WAYS: usize = 16;
 /// Ways of a set, as a power of two.
 const BITS: u32 = 4;
-/// Empty tag. Tags are the complements of lines, of at most 63 bits, so an empty cache is zeroed memory that the
-/// host need not back with pages.
+/// Empty tag. Tags are the complements of lines, of at most 63 bits, so an empty cache is zeroed memory that
+/// the host need not back with pages.
 const EMPTY: u64 = 0;
 /// Flag of a tag another use of which changes nothing: it is most recently used and not to be evicted first.
 const MOST_RECENT: u64 = 1 << 63;
@@ -47,7 +47,8 @@ type Set = [u64; 4];
 
 /// Words with the tag byte of each way.
 const TAG_BYTES: [usize; 2] = [0, 1];
-/// Word with the ways as digits, most recently used lowest, XORed with [`IN_ORDER`] so that a new set is zero.
+/// Word with the ways as digits, most recently used lowest, XORed with [`IN_ORDER`] so that a new set is
+/// zero.
 const ORDER: usize = 2;
 /// Word with the masks of filled ways and of ways to evict first.
 const FLAGS: usize = 3;

@@ -26,8 +26,8 @@ pub(crate) struct Set {
     tags: [u64; WAYS],
     /// Tag byte of each way.
     tag_bytes: [u8; WAYS],
-    /// Ring of ways in order of use: the next newer and the next older way. The MRU way precedes the LRU way. A way
-    /// outside the ring links to itself.
+    /// Ring of ways in order of use: the next newer and the next older way. The MRU way precedes the LRU way.
+    /// A way outside the ring links to itself.
     newer: [u8; WAYS],
     older: [u8; WAYS],
     /// LRU way of the ring, or [`NONE`].
@@ -181,7 +181,8 @@ impl Set {
         self.empty | self.first == 0
     }
 
-    /// Way of a line, made most recently used. Tries the way first that followed the last hit in order of use.
+    /// Way of a line, made most recently used. Tries the way first that followed the last hit in order of
+    /// use.
     #[inline(always)]
     pub(crate) fn find_predicted(&mut self, line: u64) -> Option<usize> {
         let predicted_way = usize::from(self.predicted_way) % WAYS;

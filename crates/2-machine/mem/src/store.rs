@@ -27,7 +27,8 @@ pub enum Unreadable {
     NoSpace,
 }
 
-/// A workgroup as written. By wave: number of spilled pieces, which follow the batch, and the bytes in memory.
+/// A workgroup as written. By wave: number of spilled pieces, which follow the batch, and the bytes in
+/// memory.
 #[derive(Serialize, Deserialize)]
 struct Row<W, S> {
     waves: Vec<(u32, W)>,

@@ -94,8 +94,8 @@ impl VectorL1 {
         self.uncounted_lookups = 0;
     }
 
-    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is suspended;
-    /// a later call continues.
+    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is
+    /// suspended; a later call continues.
     #[inline]
     pub(crate) fn look_up_access<F: Timing>(
         &mut self,

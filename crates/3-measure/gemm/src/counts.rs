@@ -79,13 +79,15 @@ pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, column
     let asked = tiles * (tile.m + tile.n) as f64 * depth;
     let xcds = f64::from(model.xcds.value).max(1.0);
     let units = f64::from(model.compute_units.value);
-    // One round of workgroups in the order of rows: a band of whole rows of tiles, each XCD with a share of its tiles.
+    // One round of workgroups in the order of rows: a band of whole rows of tiles, each XCD with a share of
+    // its tiles.
     let round = tiles.min(units);
     let band_columns = (columns as f64).min(round);
     let band_rows = (round / band_columns).max(1.0);
     let rounds = (tiles / round).max(1.0);
     let share = round / xcds;
-    // Dealt out one by one, an XCD has every eighth tile: nearly all rows and, of each row, its share of columns.
+    // Dealt out one by one, an XCD has every eighth tile: nearly all rows and, of each row, its share of
+    // columns.
     let dealt_columns =
         if columns as f64 % xcds == 0.0 { (band_columns / xcds).max(1.0) } else { band_columns };
     let dealt = [band_rows.min(share), dealt_columns.min(share)];
@@ -98,7 +100,8 @@ pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, column
     };
     let steps = problem.k.div_ceil(tile.k.max(1)) as f64;
     let step = (tile.m + tile.n) as f64 * tile.k as f64 * element;
-    // Each wave reads its rows of one factor and its columns of the other; waves stand in a square, or nearly so.
+    // Each wave reads its rows of one factor and its columns of the other; waves stand in a square, or nearly
+    // so.
     let waves = f64::from(tile.waves.max(1));
     let across = 2f64.powf((waves.log2() / 2.0).floor());
     let lds_step = (tile.m as f64 * (waves / across) + tile.n as f64 * across) * tile.k as f64 * element;

@@ -14,7 +14,7 @@ pub struct Estimate {
     pub tile: Tile,
     /// Tiles along M and N.
     pub grid: [u64; 2],
-    /// Workgroups, parts of the depth counted in.
+    /// Workgroups, including the parts of the depth.
     pub workgroups: u64,
     /// Over the compute units of the GPU.
     pub rounds: Rounds,

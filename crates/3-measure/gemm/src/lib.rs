@@ -1,4 +1,5 @@
-//! Matrix products by tiles: how evenly the tiles fill a GPU, what they read, what they need, and how long they take.
+//! Matrix products by tiles: how evenly the tiles fill a GPU, what they read, what they need, and how long
+//! they take.
 //!
 //! [`Estimate::of`] answers for one problem and one tile, [`alternatives`] tries the usual tiles. The time is
 //! a model of a kernel that loads, waits and multiplies step by step; [`time`](Constants) lists its constants

@@ -89,7 +89,8 @@ pub enum Operands {
     Nt,
     /// Both along K.
     Tn,
-    /// Left factor along K, right factor along N: what Triton and C programs write as row-major times row-major.
+    /// Left factor along K, right factor along N: what Triton and C programs write as row-major times
+    /// row-major.
     Tt,
 }
 
@@ -191,8 +192,8 @@ impl Tile {
         format!("{}x{}x{}{split}", self.m, self.n, self.k)
     }
 
-    /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each stage after the
-    /// second. Without pipelining the factors take turns.
+    /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each
+    /// stage after the second. Without pipelining the factors take turns.
     pub fn lds_bytes(&self, element: Element) -> u64 {
         let (left, right) = (self.m * self.k * element.bytes(), self.k * self.n * element.bytes());
         match self.stages {

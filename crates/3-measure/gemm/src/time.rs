@@ -1,7 +1,8 @@
 //! How long a launch takes.
 //!
-//! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice of both factors and
-//! multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be slower than all of that.
+//! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice
+//! of both factors and multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be
+//! slower than all of that.
 
 use crate::counts::{Bytes, Need, Rounds};
 use crate::problem::{Problem, Tile};
@@ -27,8 +28,8 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and checked on the others;
-    /// docs/tile.md has the errors.
+    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and
+    /// checked on the others; docs/tile.md has the errors.
     pub const FITTED: Constants = Constants {
         launch_us: 2.0,
         matrix_share: 0.32,

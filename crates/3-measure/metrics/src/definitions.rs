@@ -155,7 +155,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows on a target (on an unknown one those that all have), in order; a row's number is its place here.
+    /// The rows on a target (on an unknown one those that all have), in order; a row's number is its place
+    /// here.
     pub fn rows<'a>(&'a self, target: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
         let bits = catalogue().bits_of(target);
         self.rows.iter().filter(move |r| bits != 0 && r.targets & bits == bits)

@@ -25,7 +25,7 @@ use workload::Workload;
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
 
-/// How far a value can be trusted, or why there is none.
+/// Trust in a value, or why there is none.
 pub type Trust = Result<Mark, Missing>;
 
 pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {

@@ -3,8 +3,8 @@
 //! A metric is an expression with a unit, written once. Which counters it needs, how it averages, its minimum
 //! and maximum, its share of a peak, its rows per channel are all derived from it.
 //!
-//! Load [`Definitions`], [`Definitions::compile`] them for a target, make an [`Evaluation`] of a workload, and ask it
-//! for values or [`table`]s.
+//! Load [`Definitions`], [`Definitions::compile`] them for a target, make an [`Evaluation`] of a workload,
+//! and ask it for values or [`table`]s.
 
 mod compile;
 mod definitions;

@@ -84,7 +84,7 @@ impl Unit {
     /// No unit.
     pub const ONE: Self = Self { powers: [0; BASES], scale: 1.0 };
 
-    /// Reads `GB/s`, `req*cycle`, `instr/norm`. The error names what is not known.
+    /// Reads `GB/s`, `req*cycle`, `instr/norm`. The error names what is unknown.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut unit = Self::ONE;
         let mut rest = text.trim();

@@ -70,8 +70,8 @@ struct Rate {
 /// Most that work is multiplied by to be long enough.
 const MOST_EFFORT: u64 = 1 << 16;
 
-/// Work per nanosecond of what the longer of two launches does more. `lengths` gives the launches for an effort, which grows until
-/// they differ by what the device needs to tell them apart.
+/// Work per nanosecond of what the longer of two launches does more. `lengths` gives the launches for an
+/// effort, which grows until they differ by what the device needs to tell them apart.
 fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths<'_>) -> Result<Rate, Error> {
     let least = device.least_nanoseconds();
     let mut effort = 1;
@@ -225,8 +225,8 @@ fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers:
     const SPAN: u64 = 4 * GROUP;
     let units = u64::from(model.compute_units.value);
     let side = model.memory_side_cache.bytes.value().map_or(0, u64::from);
-    // What is written fills the cache on the memory's side before it counts; where caches keep what the launch before left, all must
-    // be larger than they are.
+    // What is written fills the cache on the memory's side before it counts; where caches keep what the
+    // launch before left, all must be larger than they are.
     let least = match (device.keeps_caches(), kernel) {
         (true, _) => 4 * side / (SPAN * ITEM),
         (false, "read") => 0,
@@ -321,7 +321,8 @@ fn computed(
 mod tests {
     use super::*;
 
-    /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower each time.
+    /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower
+    /// each time.
     struct Made {
         launches: usize,
         repeats: usize,

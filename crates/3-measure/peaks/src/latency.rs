@@ -24,14 +24,15 @@ pub struct Latency {
     pub nanoseconds: f64,
 }
 
-/// Follows addresses through a region, in an order that nothing foresees: the second time round, where the region is small
-/// enough to go round in it.
+/// Follows addresses through a region, in an order that nothing foresees: the second time round, where the
+/// region is small enough to go round in it.
 pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
     let bench = Bench::new(model.lightly_used())?;
     let places = (bytes / LINE).max(2);
     let count = if places > MOST { PART } else { places };
     let order = shuffled(places, count);
-    // A region that is not walked through completely is walked through once, its second half later than its first.
+    // A region that is not walked through completely is walked through once, its second half later than its
+    // first.
     let steps = if count == places { [count, 2 * count] } else { [count / 2, count] };
     let mut nanoseconds = [0.0; 2];
     for (nanoseconds, steps) in nanoseconds.iter_mut().zip(steps) {

@@ -6,9 +6,10 @@
 //! be plays no part. One store instruction by which several waves of a workgroup write the same place is
 //! taken for the same value: Triton's layouts replicate data among waves.
 //!
-//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
-//! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. Loads straight into the LDS
-//! write at any time between their issue and the wait for them: `dma` has those under way.
+//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is
+//! what atomic loads and stores are compiled to. In the LDS those look like any other, so only
+//! read-modify-writes count. Loads straight into the LDS write at any time between their issue and the wait
+//! for them: `dma` has those under way.
 
 mod dma;
 mod shadow;
@@ -89,7 +90,8 @@ pub struct Side {
 pub struct Conflict {
     /// Kind of mistake.
     pub wrong: Wrong,
-    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the load into the LDS.
+    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the
+    /// load into the LDS.
     pub first: Side,
     /// The other one.
     pub second: Side,
@@ -114,7 +116,8 @@ pub struct Checked {
 const MOST_PAIRS: usize = 1024;
 /// Addresses of atomics that are remembered of a workgroup: those that order accesses come early.
 const MOST_SYNCS: usize = 64;
-/// Share of the shadow's memory that a few workgroups take before their accesses are brought together with the others'.
+/// Share of the shadow's memory that a few workgroups take before their accesses are brought together with
+/// the others'.
 const SHARE: usize = 16;
 /// Bytes of LDS that are watched.
 const MOST_LDS: usize = 1 << 20;
@@ -172,8 +175,8 @@ struct Sync {
 /// Atomics by workgroup.
 type Syncs = BTreeMap<u32, Vec<Sync>>;
 
-/// Whether an address is common to two lists so that the first one's last atomic on it comes after a time and the second
-/// one's first before another.
+/// Whether an address is common to two lists so that the first one's last atomic on it comes after a time and
+/// the second one's first before another.
 fn ordered<'a>(
     before: impl Iterator<Item = &'a Sync> + Clone,
     after: impl Iterator<Item = &'a Sync>,

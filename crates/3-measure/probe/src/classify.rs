@@ -45,7 +45,8 @@ const OPERATIONS_PER_MOP: u64 = 512;
 /// Lanes of a wave.
 const LANES: u64 = 64;
 
-/// Events of one execution, each with how often it happens. Sums over lanes and over accesses are not among them.
+/// Events of one execution, each with how often it happens. Sums over lanes and over accesses are not among
+/// them.
 pub(crate) fn events(inst: &Inst, target: Option<&Target>) -> Vec<(Event, u64)> {
     let info = inst.op.info();
     let mut events = vec![(Event::Instruction, 1)];

@@ -1,4 +1,5 @@
-//! Observers of the emulator: one counts what hardware counters count, one finds races and reads of what nobody wrote.
+//! Observers of the emulator: one counts what hardware counters count, one finds races and reads of what
+//! nobody wrote.
 //!
 //! The executor counts nothing, a probe does. While a kernel runs it counts executions of instructions and
 //! works off memory accesses; everything that is a property of an instruction is settled once per program,

@@ -23,7 +23,8 @@ impl<T: Copy + Default> Memo<T> {
         Memo { formation: None, lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
     }
 
-    /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16 on.
+    /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16
+    /// on.
     #[inline(always)]
     pub(crate) fn get(
         &mut self,

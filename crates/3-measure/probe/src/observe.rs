@@ -93,7 +93,8 @@ impl<'t> Probe<'t> {
             let found = memo.get(access.addresses, access.lanes, access.formation, line, || {
                 coalesce(access.addresses, access.lanes, access.bytes, line)
             });
-            // Wide atomics are an access for each lane of the wave, as recorded of one with a single active lane.
+            // Wide atomics are an access for each lane of the wave, as recorded of one with a single active
+            // lane.
             let wide = access.kind == Access::Atomic && access.bytes > 4;
             let accesses = if wide { LANES } else { found.accesses };
             memory.count(access.kind, &Coalesced { accesses, ..found });

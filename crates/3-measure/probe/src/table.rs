@@ -122,7 +122,8 @@ impl Table {
         Counts::new(self.rows.len(), self.of_slot.len())
     }
 
-    /// Number among the memory instructions of the instruction at an index; [`NO_SLOT`] if it accesses no memory.
+    /// Number among the memory instructions of the instruction at an index; [`NO_SLOT`] if it accesses no
+    /// memory.
     #[inline(always)]
     pub fn slot(&self, index: usize) -> u32 {
         self.slots.get(index).copied().unwrap_or(NO_SLOT)
@@ -193,7 +194,7 @@ impl Table {
     }
 }
 
-/// Cycles a SIMD is occupied by an instruction; those whose cost is not known count as ordinary ones.
+/// Cycles a SIMD is occupied by an instruction; those whose cost is unknown count as ordinary ones.
 fn cycles(inst: &isa::Inst, target: Option<&Target>) -> u64 {
     const ORDINARY: u32 = 4;
     let info = inst.op.info();

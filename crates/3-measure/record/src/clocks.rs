@@ -39,7 +39,7 @@ pub struct Predicted {
     pub lifted: bool,
     /// Nanoseconds.
     pub nanoseconds: f64,
-    /// Workgroups did not run in the order they would have, for want of memory.
+    /// Workgroups did not run in the order they would have, for lack of memory.
     pub hurried: bool,
 }
 
@@ -103,7 +103,8 @@ impl Clock {
     }
 }
 
-/// Which predictions could not be made of some dispatch, and why: `waves_per_eu=1: a workgroup of 16 waves does not fit`.
+/// Which predictions could not be made of some dispatch, and why: `waves_per_eu=1: a workgroup of 16 waves
+/// does not fit`.
 pub(crate) fn misfits(clocks: &[Clock]) -> Vec<String> {
     clocks.iter().flat_map(|it| &it.misfits).cloned().collect()
 }
@@ -121,7 +122,8 @@ fn share(clocks: usize, asked: usize) -> usize {
     clocks.div_ceil(threads(asked).clamp(1, clocks.max(1))).max(1)
 }
 
-/// Starts threads that show clocks what workgroups did; what is sent to each of the returned ends arrives there in order.
+/// Starts threads that show clocks what workgroups did; what is sent to each of the returned ends arrives
+/// there in order.
 pub(crate) fn follow<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     clocks: &'env mut [Clock],

@@ -25,7 +25,7 @@ const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
 const MOST_PIECE: u32 = 1 << 29;
-/// Most bytes of an instruction, padding before it counted in.
+/// Most bytes of an instruction, including padding before it.
 const MOST_INSTRUCTION: u64 = 64;
 /// Most compressed bytes that are kept of a dispatch.
 const MOST_KEPT: usize = 1 << 30;
@@ -41,7 +41,8 @@ pub enum EventsError {
     /// Another version wrote it.
     #[error("it was written by {0}, whose streams this version does not read")]
     Version(String),
-    /// Neither memory nor the temporary folder has room for its streams, or what was put away there could not be read again.
+    /// Neither memory nor the temporary folder has room for its streams, or what was put away there could not
+    /// be read again.
     #[error("{0}")]
     Room(&'static str),
     /// A GPU that nothing is known of.

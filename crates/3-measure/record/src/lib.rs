@@ -1,4 +1,5 @@
-//! Emulated dispatches as recordings: what a profiler would have written, with times, and what each change would bring.
+//! Emulated dispatches as recordings: what a profiler would have written, with times, and what each change
+//! would bring.
 //!
 //! While a kernel runs, its accesses are kept as a stream; the clock and each prediction read the same stream
 //! afterwards.

@@ -67,8 +67,8 @@ pub fn is_modelled(rule: &Rule) -> bool {
     rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
 }
 
-/// Whether a counter counts accesses of atomics by the vector L1. Few are recorded, so of kernels that have any it is not known how
-/// far off it is.
+/// Whether a counter counts accesses of atomics by the vector L1. Few are recorded, so of kernels that have
+/// any it is unknown how far off it is.
 fn counts_atomics(rule: &Rule) -> bool {
     let Formula::Sum { terms, .. } = &rule.formula else { return false };
     terms.iter().any(|(_, source)| ATOMICS.iter().any(|event| *source == Source::Event(*event)))

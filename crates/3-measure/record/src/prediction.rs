@@ -92,8 +92,8 @@ impl Prediction {
         ))
     }
 
-    /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU that is
-    /// emulated.
+    /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU
+    /// that is emulated.
     pub fn parse(text: &str, base: &Model) -> Result<Prediction, PredictionError> {
         let parts = text.split(',').map(key_and_value).collect::<Result<Vec<_>, _>>()?;
         let changes =

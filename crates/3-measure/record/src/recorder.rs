@@ -151,8 +151,8 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
-    /// `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
+    /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as
+    /// shown. `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
     pub fn run(
         &mut self,
         kernel: &str,

@@ -14,7 +14,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// At most `most` of `total` workgroups; `None` where that is all of them, or where there is nothing to choose.
+    /// At most `most` of `total` workgroups; `None` where that is all of them, or where there is nothing to
+    /// choose.
     pub fn new(total: u64, most: u64) -> Option<Sample> {
         if most == 0 || total <= most {
             return None;

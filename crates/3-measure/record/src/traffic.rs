@@ -1,7 +1,7 @@
 //! Memory accesses on their way to the caches.
 //!
-//! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the caches, this
-//! module what a launch does.
+//! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the
+//! caches, this module what a launch does.
 
 use arch::{Limiter, Model, Resources};
 use clock::{Grid, Wanted, Work};
@@ -159,7 +159,8 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: 
     }
 }
 
-/// Number of steps of the workgroup manager in which a part of the GPU has no room for a waiting workgroup, by part.
+/// Number of steps of the workgroup manager in which a part of the GPU has no room for a waiting workgroup,
+/// by part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Full {
     /// Over the shader engines.

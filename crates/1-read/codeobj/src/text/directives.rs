@@ -78,7 +78,7 @@ const USER_SGPRS: [(&str, u32); 7] = [
     ("user_sgpr_private_segment_size", 1),
 ];
 
-/// Builds the descriptor. Directives whose value is not known are reported by name in `unknown`.
+/// Builds the descriptor. Directives whose value is unknown are reported by name in `unknown`.
 pub(crate) fn descriptor<'a>(
     directives: &Directives<'a>,
     target: &Target,

@@ -67,7 +67,8 @@ impl Cursor {
     }
 }
 
-/// Cuts the text where a target directive begins a new compilation, comments and directives before it included.
+/// Cuts the text where a target directive begins a new compilation, comments and directives before it
+/// included.
 fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut start = Cursor { offset: 0, position: 0, line: 0 };

@@ -50,7 +50,8 @@ fn every_truncation_of_a_code_object() {
                 assert!(error.position <= whole.len() as u64, "{name} cut at {length}: {error}");
             }
         }
-        // The section table ends the file, so that every cut is noticed; without one, cuts in unused parts are not.
+        // The section table ends the file, so that every cut is noticed; without one, cuts in unused parts
+        // are not.
         assert!(
             with_error == whole.len() || name == "stripped.hsaco",
             "{name}: {with_error} of {}",
@@ -266,7 +267,8 @@ fn empty_kernels_get_nobody_elses_code() {
         .filter(|&at| u64::from_le_bytes(good[at + 8..at + 16].try_into().unwrap()) == first)
         .collect();
     assert!(!symbols.is_empty());
-    // Where the first kernel's symbol is put, and whether it is empty there: a symbol alone reaches to the next one.
+    // Where the first kernel's symbol is put, and whether it is empty there: a symbol alone reaches to the
+    // next one.
     for (value, empty) in [(second, true), (first, false)] {
         let mut data = good.clone();
         for symbol in &symbols {

@@ -55,7 +55,8 @@ impl Reader<'_> {
         self.start(inst, 8, encoding);
         let accumulator = w1 >> 23 & 1 != 0;
         let saddr = bits(w1, 16, 7);
-        // One bit with two meanings: an address register beside the scalar base, or before gfx940 the LDS as destination.
+        // One bit with two meanings: an address register beside the scalar base, or before gfx940 the LDS as
+        // destination.
         let svs = w0 >> 13 & 1 != 0;
         let to_lds = svs && self.form.lds & self.isa.bit() != 0;
         if w0 >> 16 & 1 != 0 {

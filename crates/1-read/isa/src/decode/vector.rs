@@ -27,7 +27,8 @@ impl Reader<'_> {
                 Field::Vdst => vector(accumulators, bits(w0, 17, 8), dwords),
                 Field::Src1 => vector(false, bits(w0, 9, 8), dwords),
                 Field::Literal => Operand::Literal(literal),
-                // `v_readfirstlane`, the only one of VOP1 with a scalar destination, names it in the low bits.
+                // `v_readfirstlane`, the only one of VOP1 with a scalar destination, names it in the low
+                // bits.
                 Field::Sdst if self.form.encoding == Encoding::Vop1 => {
                     if bits(w0, 17, 8) > 127 {
                         return None;

@@ -112,13 +112,14 @@ struct Reader<'a> {
 
 /// Reads the lines of one function, or of one text section.
 ///
-/// Other sections, kernel descriptors and metadata between the lines are passed over. A line that cannot be read
-/// is an entry in [`Body::errors`] and takes no space.
+/// Other sections, kernel descriptors and metadata between the lines are passed over. A line that cannot be
+/// read is an entry in [`Body::errors`] and takes no space.
 pub fn parse_body<'a>(isa: Isa, lines: impl IntoIterator<Item = &'a str>) -> Body {
     parse_body_after(isa, &[], lines)
 }
 
-/// The same where lines before the function define macros and constants: those are known, and nothing else of them counts.
+/// The same where lines before the function define macros and constants: those are known, and nothing else of
+/// them counts.
 pub fn parse_body_after<'a>(isa: Isa, before: &[&'a str], lines: impl IntoIterator<Item = &'a str>) -> Body {
     let Expanded { lines, errors } = expand(before, lines);
     let mut reader = Reader {

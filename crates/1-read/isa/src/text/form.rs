@@ -103,8 +103,9 @@ fn opcode(name: &str) -> Option<(Op, Suffix)> {
     known(name).map(|op| (op, Suffix::None))
 }
 
-/// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler takes
-/// the spelling of another target for the same opcode, or for the same product where the opcode is another too.
+/// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler
+/// takes the spelling of another target for the same opcode, or for the same product where the opcode is
+/// another too.
 fn matrix_alias(isa: Isa, op: Op) -> Op {
     let info = op.info();
     let Some(form) = op.forms().first().filter(|_| info.matrix.is_some() && !isa.has(op)) else { return op };

@@ -59,8 +59,8 @@ const WORDS: [(&str, Bits); 13] = [
     ("nv", Bits::NV),
 ];
 
-/// `dpp_ctrl` of modifiers that name a lane exchange: name, smallest and largest argument, code of the smallest.
-/// Words without an argument have an empty range.
+/// `dpp_ctrl` of modifiers that name a lane exchange: name, smallest and largest argument, code of the
+/// smallest. Words without an argument have an empty range.
 const EXCHANGES: [(&str, i64, i64, u16); 12] = [
     ("row_shl", 1, 15, 0x101),
     ("row_shr", 1, 15, 0x111),
@@ -117,7 +117,8 @@ impl Modifiers {
         Ok(true)
     }
 
-    /// Reads the value of a modifier of sources, results or memory; `false` (and nothing taken) if it is another.
+    /// Reads the value of a modifier of sources, results or memory; `false` (and nothing taken) if it is
+    /// another.
     fn read_value(
         &mut self,
         name: &str,

@@ -96,14 +96,16 @@ const MESSAGE_OPERATIONS: [(&str, i64); 7] = [
 /// Operand roles of `s_set_gpr_idx_on`.
 const INDEX_MODES: [(&str, i64); 4] = [("SRC0", 1), ("SRC1", 2), ("SRC2", 4), ("DST", 8)];
 
-/// Wait counters of `s_waitcnt`: name, and its bits in the immediate as (shift, width) parts from low to high.
+/// Wait counters of `s_waitcnt`: name, and its bits in the immediate as (shift, width) parts from low to
+/// high.
 const COUNTERS: [(&str, &[(u32, u32)]); 3] =
     [("vmcnt", &[(0, 4), (14, 2)]), ("expcnt", &[(4, 3)]), ("lgkmcnt", &[(8, 4)])];
 
 /// The immediate of `s_waitcnt` when no counter is waited for.
 const ALL_COUNTERS: i64 = 0xcf7f;
 
-/// The value of `name(…)`, the cursor at the parenthesis. Wait counters take the further counters that follow.
+/// The value of `name(…)`, the cursor at the parenthesis. Wait counters take the further counters that
+/// follow.
 pub(crate) fn field(name: &str, cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<i64, Problem> {
     match name {
         "hwreg" => hwreg(cursor, symbols),

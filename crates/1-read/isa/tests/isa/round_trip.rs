@@ -1,4 +1,4 @@
-//! Decoded instructions, printed and read again: random words, and real code objects where they are at hand.
+//! Decoded instructions, printed and read again: random words, and real code objects if available.
 
 use isa::text::{ParsedLine, Statement, parse_body, parse_line};
 use isa::{Bits, Encoding, Inst, Isa, Operand, Ty, decode, decode_all};
@@ -141,7 +141,8 @@ fn random_words_come_back_from_their_text() {
     }
 }
 
-/// Every function of the code objects below the folders that `ROCKHOUND_CODE_OBJECTS` names (separated by `:`).
+/// Every function of the code objects below the folders that `ROCKHOUND_CODE_OBJECTS` names (separated by
+/// `:`).
 #[test]
 fn real_code_comes_back_from_its_text() {
     let Ok(folders) = std::env::var("ROCKHOUND_CODE_OBJECTS") else {

@@ -94,7 +94,8 @@ impl<'w> Sources<'w> {
         self.windows.iter().find(|(_, _, at)| *at == place).map_or(place, |(leaf, _, _)| *leaf)
     }
 
-    /// The node with the windows of the pass that all its counters were read in; itself where that is not one pass.
+    /// The node with the windows of the pass that all its counters were read in; itself where that is not one
+    /// pass.
     pub(super) fn in_one_pass(&self, definitions: &[Leaf], node: Arc<Node>) -> Arc<Node> {
         if self.windows.is_empty() {
             return node;

@@ -49,8 +49,8 @@ enum Choice {
 }
 
 impl StandingIn {
-    /// Decides for a recording; `complete` says whether all of an expression was recorded, `recorded` under which name a
-    /// counter was.
+    /// Decides for a recording; `complete` says whether all of an expression was recorded, `recorded` under
+    /// which name a counter was.
     pub(super) fn choose(
         compiled: &Compiled,
         complete: &dyn Fn(&Node) -> bool,

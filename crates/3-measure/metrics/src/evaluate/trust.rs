@@ -52,7 +52,8 @@ impl Evaluation<'_> {
         !matches!(self.leaf_of(leaf), Leaf::Channel(_)) && self.rows.chunks(CHUNK).all(zero)
     }
 
-    /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are multiplied with or divided by.
+    /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are
+    /// multiplied with or divided by.
     fn is_nothing(&self, node: &Node, marks: &Marks) -> bool {
         let is = |node: &Node| self.is_nothing(node, marks);
         match node {

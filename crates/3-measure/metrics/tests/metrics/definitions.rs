@@ -30,8 +30,8 @@ fn built_in_definitions_hold_on_every_target() {
 
 #[test]
 fn the_full_set_is_read_in_few_runs() {
-    // Target, runs of rocprof-compute 3.3: recorded for gfx942; for the others its counters packed to the limits of the blocks, two
-    // places of the sequencer for each level, which no plan can pass below.
+    // Target, runs of rocprof-compute 3.3: recorded for gfx942; for the others its counters packed to the
+    // limits of the blocks, two places of the sequencer for each level, which no plan can pass below.
     for (target, vendor) in [("gfx908", 10), ("gfx90a", 12), ("gfx942", 12), ("gfx950", 15)] {
         let compiled = Definitions::built_in().compile(target).unwrap();
         let mut needs: Vec<Need> = Vec::new();

@@ -326,7 +326,8 @@ impl Vendor<'_> {
     }
 }
 
-/// A value that depends on the name of a counter: instances have equal values here, so only sums depend on their number.
+/// A value that depends on the name of a counter: instances have equal values here, so only sums depend on
+/// their number.
 fn made_up(name: &str) -> f64 {
     name.bytes().fold(7u64, |sum, byte| (sum * 31 + u64::from(byte)) % 9973) as f64 + 1.0
 }
@@ -345,7 +346,8 @@ fn formulas_equal_those_of_the_vendor() {
         let bit = catalogue().target_bit(target);
         assert!(it.formulas.iter().any(|formula| formula.targets & bit != 0), "{name} on {target}");
         named.insert(name.clone());
-        // One XCD: the largest of it and the sum are one. 4 CUs of one SIMD array, one channel, one of everything.
+        // One XCD: the largest of it and the sum are one. 4 CUs of one SIMD array, one channel, one of
+        // everything.
         let recorded: std::cell::RefCell<BTreeMap<String, f64>> = Default::default();
         let expected = vendor_value(&vendor, name, target, &recorded);
         let counters: Vec<(String, f64)> = recorded.into_inner().into_iter().collect();

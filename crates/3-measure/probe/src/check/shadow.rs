@@ -3,9 +3,9 @@
 //! Shadow memory exists only for pages that were touched, and in each only for the kinds of accesses that
 //! happened; when its share is used up, what is not watched yet stays unwatched and is counted.
 //!
-//! A dword remembers one writer and up to three readers: the last one, one of another wave of the same workgroup, and one
-//! of another workgroup. Where several waves own bytes of one dword the last one stays, so a race on single bytes beside
-//! it can be missed; none is made up.
+//! A dword remembers one writer and up to three readers: the last one, one of another wave of the same
+//! workgroup, and one of another workgroup. Where several waves own bytes of one dword the last one stays, so
+//! a race on single bytes beside it can be missed; none is made up.
 
 use std::collections::HashMap;
 
@@ -168,8 +168,8 @@ impl Shadow {
         Shadow { pages: HashMap::new(), room: bytes / size_of::<[Touch; DWORDS]>(), lost: 0 }
     }
 
-    /// Looks at what was remembered of a dword with `meet`, and remembers an access. `since` is when the last barrier
-    /// was.
+    /// Looks at what was remembered of a dword with `meet`, and remembers an access. `since` is when the last
+    /// barrier was.
     pub(super) fn access(
         &mut self,
         dword: u64,

@@ -35,7 +35,7 @@ pub struct Dispatch {
     pub kernel: String,
     /// Its linker name.
     pub symbol: String,
-    /// Hash of its code object; empty when it is not known.
+    /// Hash of its code object; empty when it is unknown.
     pub code: String,
     /// Target of its code.
     pub target: &'static str,
@@ -67,9 +67,10 @@ pub struct Dispatch {
     pub shared: Option<RepresentativeXcds>,
     /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
-    /// Workgroups ran before others whose place was before theirs, for want of memory.
+    /// Workgroups ran before others whose place was before theirs, for lack of memory.
     pub hurried: bool,
-    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
+    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that
+    /// is known.
     pub occupancy: Option<[Vec<f64>; 2]>,
 }
 

@@ -224,8 +224,8 @@ impl Recorder {
         }
     }
 
-    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
-    /// again.
+    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not
+    /// be written again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
         self.code.values().map(|code| (code.file(), code.bytes()))
     }

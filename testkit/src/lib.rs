@@ -2,7 +2,7 @@
 //! random numbers.
 //!
 //! An absent oracle skips its test with a line that says how to get it, and fails it where `CI` is `true`.
-//! [`absent`] is the only place that decides it.
+//! Only [`absent`] decides that.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

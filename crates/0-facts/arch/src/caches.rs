@@ -1,7 +1,6 @@
 //! Sizes, widths and policies of the caches of a target.
 //!
-//! What a cache does differently on another target is a value here, never a branch in the model that reads
-//! it.
+//! Differences between the caches of targets are values here, never branches in the model that reads them.
 
 use crate::fact::{Fact, Known};
 use serde::Deserialize;

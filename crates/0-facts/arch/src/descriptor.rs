@@ -1,7 +1,7 @@
 //! How kernel descriptors count registers, for every AMD GPU that can appear in a file.
 //!
-//! A descriptor holds steps, not registers, and the size of a step belongs to the group of GPUs. Source: the
-//! AMDGPU back-end user guide, section "Kernel Descriptor".
+//! A descriptor counts registers in granules, and the size of a granule depends on the group of GPUs. Source:
+//! the AMDGPU back-end user guide, section "Kernel Descriptor".
 
 /// A group of GPUs whose kernel descriptors count registers alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -30,7 +30,7 @@ pub struct Model {
     pub engine_mhz: Fact<u32>,
     /// Engine clock that long kernels on all compute units were seen to run at.
     pub sustained_mhz: Known<u32>,
-    /// The clock that was asked for, see [`Model::at_engine_mhz`].
+    /// The requested clock, see [`Model::at_engine_mhz`].
     #[serde(skip)]
     asked_mhz: Option<u32>,
     /// Highest memory clock.
@@ -116,7 +116,7 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_ascii_alphanumeric())
 }
 
-/// The target of a GPU by its name, also of one of which no more is known than that.
+/// The target of a GPU by its name, even if the target is all that is known of the GPU.
 pub fn target_of_product(name: &str) -> Option<&'static Target> {
     let of_word = |word: &str| {
         let rows = PRODUCTS.lines().filter(|line| !line.starts_with('#'));
@@ -127,7 +127,7 @@ pub fn target_of_product(name: &str) -> Option<&'static Target> {
     Model::by_name(name).map(Model::target).or_else(|| words(name).find_map(of_word))
 }
 
-/// The lowest engine clock that can be asked for, megahertz.
+/// The lowest engine clock that can be requested, megahertz.
 pub const LOWEST_MHZ: u32 = 100;
 
 impl Model {
@@ -161,7 +161,7 @@ impl Model {
         )
     }
 
-    /// The same GPU when little of it is busy: at the highest clock, unless one was asked for.
+    /// The same GPU at low load: at the highest clock, unless one was requested.
     pub fn lightly_used(&'static self) -> &'static Model {
         if self.asked_mhz.is_some() {
             self

@@ -1,7 +1,7 @@
-//! How many waves a compute unit holds, what stops more, and how far the next step is.
+//! Waves per compute unit, the limiter, and the distance to the next step.
 //!
-//! The hardware places whole workgroups. Every resource says how many workgroups it admits; the smallest
-//! answer wins, and waves follow from it.
+//! The hardware places whole workgroups. Each resource admits a number of workgroups; the smallest is the
+//! occupancy, and waves follow from it.
 
 use crate::target::Target;
 

@@ -1,6 +1,6 @@
 //! Lays one data file over another.
 //!
-//! What targets share is written once; a target's file holds only what is its own. A fact (a table with
+//! Facts shared by targets are written once; a target's file holds only its differences. A fact (a table with
 //! `value` or `missing`) is replaced whole, other tables are merged key by key.
 
 use serde::de::DeserializeOwned;

@@ -126,7 +126,7 @@ impl Target {
         self.waves_per_simd.value * self.simds_per_cu.value
     }
 
-    /// Scalar caches of an XCD, including those of unused compute units.
+    /// Scalar caches of an XCD, unused compute units included.
     pub fn scalar_caches_per_xcd(&self) -> u32 {
         self.compute_units_built_per_xcd.value / self.scalar_cache.compute_units.value
     }
@@ -171,7 +171,7 @@ impl Target {
 pub struct Registers {
     /// VGPRs and AGPRs share one file.
     pub unified: Fact<bool>,
-    /// Registers per lane and SIMD in the file (in each file where there are two).
+    /// Registers per lane and SIMD in the file (in each file if two exist).
     pub vgprs_per_lane: Fact<u32>,
     /// VGPRs one wave can address.
     pub vgprs_addressable: Fact<u32>,
@@ -220,7 +220,7 @@ impl IssueCosts {
         self.0.get(class).and_then(Known::value)
     }
 
-    /// All classes with what is known of them.
+    /// All classes with their facts.
     pub fn classes(&self) -> impl Iterator<Item = (&str, &Known<u32>)> {
         self.0.iter().map(|(name, cost)| (name.as_str(), cost))
     }

@@ -347,7 +347,7 @@ impl Catalogue {
         name(base.strip_suffix("_ACCUM").and_then(spelled)?, true)
     }
 
-    /// A counter of which one value of all instances was recorded that is not their sum: `TA_TA_BUSY_max`.
+    /// A counter recorded as a reduction over instances other than their sum: `TA_TA_BUSY_max`.
     pub fn find_of_instances(&self, recorded: &str) -> Option<(&Definition, OfInstances)> {
         let of = |(end, of): &(&str, OfInstances)| {
             let name = self.find(recorded.strip_suffix(end)?)?;

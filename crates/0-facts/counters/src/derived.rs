@@ -1,8 +1,8 @@
 //! Derived counters: values that profilers compute from several counters and record under a separate name.
 //!
 //! Profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ in nothing but
-//! capitals (`LDSBankConflict`, `LdsBankConflict`). So a name as written goes first, and one with other
-//! capitals and underscores counts where it can mean one thing only.
+//! capitals (`LDSBankConflict`, `LdsBankConflict`). So an exact match wins, and a match that ignores capitals
+//! and underscores is accepted only if it is unique.
 
 use crate::catalogue::{Catalogue, CatalogueError, catalogue, rows};
 use std::collections::HashMap;

@@ -26,7 +26,7 @@ pub enum Need {
 pub struct Pass {
     /// The level accumulated in this run.
     pub level: Option<String>,
-    /// Counters as the target spells them, in the order asked for. A level's own counter and the accumulator
+    /// Counters as the target spells them, in the requested order. A level's own counter and the accumulator
     /// are among them.
     pub counters: Vec<String>,
 }

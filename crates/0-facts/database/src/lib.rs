@@ -5,11 +5,11 @@
 
 use rusqlite::{Connection, Error, Result, ffi};
 
-/// How a SQLite file begins.
+/// First bytes of a SQLite file.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Bytes SQLite takes from memory at once.
+/// Largest database that SQLite accepts in memory, bytes.
 const LARGEST: usize = i32::MAX as usize;
-/// Where the head says how the file is written, and the value for a write-ahead log beside it.
+/// Offset of the write version in the header, and its value for a database with a write-ahead log.
 const WRITE_VERSION: (usize, u8) = (18, 2);
 /// Steps of SQLite's machine between two looks at the bound.
 const STEPS: i32 = 1000;
@@ -41,7 +41,7 @@ pub fn open_copy(bytes: &[u8], thousands: u64) -> Result<Connection> {
     Ok(db)
 }
 
-/// Opens another database for reading beside the one of a connection, under a name that is attached already.
+/// Opens another database for reading in a connection, under a name that is attached already.
 ///
 /// # Errors
 /// As [`open`].

@@ -31,7 +31,7 @@ pub struct Answer<P = Plain> {
     pub errors: Vec<FileError>,
 }
 
-/// No part beside what every answer has.
+/// Empty body of an answer that has only the common fields.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plain {}

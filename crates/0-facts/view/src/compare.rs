@@ -90,7 +90,7 @@ pub struct KernelComparison {
 pub struct Balance {
     /// Better or worse where all that counts points one way; else neither.
     pub verdict: Verdict,
-    /// In words: what got better, what got worse, what is unchanged beside it.
+    /// In words: improvements, regressions, and the values that stay the same.
     pub words: String,
 }
 

@@ -143,7 +143,7 @@ pub struct Machines {
     pub profile: Option<&'static str>,
     /// Machines in the order given.
     pub machines: Vec<Examined>,
-    /// Differences within a fleet; empty unless asked for.
+    /// Differences within a fleet; empty unless requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddOne>,
 }

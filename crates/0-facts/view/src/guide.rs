@@ -68,7 +68,7 @@ pub struct GuideVerdict {
     /// inputs, substituted counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The numbers behind it in a sentence, or why there is no verdict.
+    /// The numbers of the verdict in a sentence, or the reason for a missing verdict.
     pub because: String,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,

@@ -324,7 +324,7 @@ pub struct ListingLine {
 }
 
 impl ListingLine {
-    /// An instruction of which nothing but address and text is known.
+    /// An instruction of which only address and text are known.
     pub fn new(address: u64, text: impl Into<String>) -> ListingLine {
         ListingLine {
             address,

@@ -1,7 +1,6 @@
 //! Trust in a value.
 //!
-//! A value that was measured has no mark; what is computed from several values is as sure as the least sure
-//! of them.
+//! A measured value has no mark; a value computed from several has the mark of the least certain one.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -46,8 +45,7 @@ impl Mark {
     }
 }
 
-/// A number and how far it can be trusted; no mark where it was measured. It is shown with its sign before
-/// it.
+/// A number and its mark; no mark if measured. It is shown with the sign as prefix.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Known {
     /// The number.

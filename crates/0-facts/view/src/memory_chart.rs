@@ -78,7 +78,7 @@ pub struct MemoryBlock {
     pub id: BlockId,
     /// Facts about the block, most important first.
     pub facts: Vec<MemoryFact>,
-    /// Why what happens in it is unknown.
+    /// Reason why its traffic is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<&'static str>,
 }

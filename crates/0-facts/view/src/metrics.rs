@@ -18,7 +18,7 @@ pub struct MetricsReport {
     pub asked: Vec<TargetMetrics>,
     /// Metrics, with the rows that show them.
     pub metrics: Vec<MetricCard>,
-    /// Counters asked for.
+    /// Requested counters.
     pub counters: Vec<CounterCard>,
 }
 
@@ -119,7 +119,7 @@ pub struct CounterCard {
     pub meaning: String,
     /// Targets that have it.
     pub targets: Vec<String>,
-    /// Metrics that need it; filled in when the counter itself was asked for.
+    /// Metrics that need it; filled in if the counter itself was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<String>,
 }

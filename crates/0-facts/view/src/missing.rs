@@ -24,7 +24,7 @@ pub enum Missing {
     NotFinite,
     /// The recording does not say this fact of the machine.
     MachineFact(String),
-    /// Nothing is known of the target of the GPU.
+    /// The target of the GPU is unknown.
     TargetFacts,
     /// The wave slots of the GPU are unknown.
     WaveSlots,

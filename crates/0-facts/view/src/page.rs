@@ -136,9 +136,9 @@ pub struct PageLive {
     pub shown: usize,
     /// The base, by position.
     pub base: Option<usize>,
-    /// Kernels asked for.
+    /// Requested kernels.
     pub kernel: String,
-    /// Dispatches asked for.
+    /// Requested dispatches.
     pub dispatch: String,
     /// Normalisation.
     pub normal_unit: String,

@@ -82,7 +82,7 @@ pub struct Ceiling {
     pub unit: &'static str,
     /// Source of the ceiling.
     pub basis: CeilingBasis,
-    /// Whether a kernel of the chart uses the unit, or it was asked for; always for bandwidths.
+    /// True if a kernel of the chart uses the unit, or the unit was requested; always true for bandwidths.
     pub used: bool,
 }
 

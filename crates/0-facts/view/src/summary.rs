@@ -165,7 +165,7 @@ impl Facts {
     /// Kernels named of each.
     const NAMES: usize = 8;
 
-    /// Counts what is said of kernel `number`.
+    /// Counts the findings of kernel `number`.
     fn add(&mut self, said: Said, number: u64, name: &str) {
         let change: String = said.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
         let key = (said.rule, said.severity, change);
@@ -200,7 +200,7 @@ impl Facts {
         facts
     }
 
-    /// Whether no two kernels are told alike.
+    /// True if no two kernels share a finding.
     pub fn is_empty(&self) -> bool {
         self.by_change.values().all(|fact| fact.kernels < 2)
     }

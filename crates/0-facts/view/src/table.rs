@@ -200,7 +200,7 @@ impl Cell {
     }
 }
 
-/// A number of a later recording beside the base's.
+/// A number of a later recording, compared with the base.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delta {

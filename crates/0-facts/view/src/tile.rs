@@ -33,9 +33,9 @@ pub struct TileProblem {
     pub n: u64,
     /// Depth.
     pub k: u64,
-    /// The tile asked for was among the arguments; otherwise the first is the one of least expected time.
+    /// A tile was requested; otherwise the first is the tile with the shortest expected time.
     pub asked: bool,
-    /// The tile asked for, then others, fastest first.
+    /// The requested tile, then others, fastest first.
     pub tiles: Vec<TileRow>,
 }
 

@@ -169,7 +169,7 @@ pub struct IrLds {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrBuffer {
-    /// Where it is asked for.
+    /// Operation that needs the buffer.
     pub at: IrPlace,
     /// `buffer`, `conversion`, `reduction` or `atomic`.
     pub purpose: &'static str,

@@ -26,7 +26,7 @@ pub struct WaveChart {
 pub struct KernelWaves {
     /// Name.
     pub name: String,
-    /// Dispatches of which it is known.
+    /// Dispatches with a known occupancy.
     pub dispatches: usize,
     /// Mean time of one of them, ns.
     pub mean_ns: f64,

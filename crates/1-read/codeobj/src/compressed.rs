@@ -1,8 +1,8 @@
 //! Compressed offload bundles (`CCOB`), versions 1 to 3, zlib or zstd.
 //!
-//! Sizes in the header are claims. What is decompressed is bounded by the claim, by the ratio real code can
-//! reach and by an absolute limit, and is never kept except for the wanted entry. Source:
-//! `CompressedOffloadBundle` in Clang's OffloadBundler.
+//! Sizes in the header are not trusted. The output is bounded by the stated size, by the ratio real code can
+//! reach and by an absolute limit, and only the wanted entry is kept. Source: `CompressedOffloadBundle` in
+//! Clang's OffloadBundler.
 
 use std::io::Read;
 

@@ -1,7 +1,7 @@
 //! The 64-byte kernel descriptor, and what its register words mean on the target.
 //!
-//! The three `compute_pgm_rsrc` words are the truth the hardware gets; everything else is derived from them
-//! here and nowhere else. Source: the AMDGPU back-end user guide, "Kernel Descriptor".
+//! The hardware reads the three `compute_pgm_rsrc` words; all other values are derived from them, only here.
+//! Source: the AMDGPU back-end user guide, "Kernel Descriptor".
 
 use arch::DescriptorFamily;
 

@@ -25,7 +25,7 @@ pub enum Kind {
     Bundle,
     /// AMD GPU assembly text.
     Assembly,
-    /// A JSON object, such as those beside code objects in Triton's cache.
+    /// A JSON object, such as Triton's cache has for each code object.
     Json,
 }
 

@@ -1,7 +1,7 @@
 //! Source lines of instructions, from DWARF 4 and 5, with inlining.
 //!
-//! Debug information is parsed when an address is first asked for, unit by unit; a code object without it
-//! costs one look at the section table.
+//! Debug information is parsed at the first query of an address, unit by unit; a code object without it costs
+//! one look at the section table.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -7,8 +7,8 @@ use crate::ReadError;
 use crate::events::{Event, Events};
 use crate::{Argument, Metadata};
 
-/// Kernels and arguments beyond which a note is taken for damaged: several times what the largest libraries
-/// have in one code object.
+/// Numbers of kernels and arguments above which a note is rejected as damaged: several times what the largest
+/// libraries have in one code object.
 pub(crate) const MOST_KERNELS: usize = 100_000;
 const MOST_ARGUMENTS: usize = 1_000_000;
 /// The same for texts of `printf`.

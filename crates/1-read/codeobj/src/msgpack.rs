@@ -1,6 +1,7 @@
 //! MessagePack, as the metadata note of code-object versions 3 and later uses it.
 //!
-//! Counts are only counted down, never allocated for. Source: the MessagePack specification.
+//! Element counts are only counted down; nothing is allocated for them. Source: the MessagePack
+//! specification.
 
 use crate::ReadError;
 use crate::bytes::range;

@@ -1,7 +1,7 @@
 //! One AMD GPU code object in ELF: from bytes to [`CodeObject`].
 //!
-//! Metadata names the kernels, symbols say where they are, descriptors say what the hardware is told; any of
-//! the three may be missing or contradict the others, which is a warning and no error.
+//! Metadata names the kernels, symbols give their addresses, descriptors hold the hardware's settings; any of
+//! the three may be missing or contradict the others, which is a warning, not an error.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

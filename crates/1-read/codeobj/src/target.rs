@@ -1,6 +1,6 @@
 //! Targets as text (`gfx90a:sramecc+:xnack-`) and as ELF flags.
 //!
-//! The same target is spelled four ways, in bundle entries, assembly directives, metadata and ELF flags; all
+//! A target is spelled in four ways, in bundle entries, assembly directives, metadata and ELF flags; all
 //! become one [`Target`]. Source: the AMDGPU back-end user guide, "Target ID" and "ELF Code Object".
 
 use std::fmt;

@@ -1,9 +1,9 @@
 //! Where a register's value comes from, and who reads it.
 //!
 //! An index of the positions that write and that read each register, made once, turns every question into
-//! binary searches; nothing about paths is computed until it is asked. The convention of [`crate::Liveness`]
-//! holds: a vector write replaces the old value whatever EXEC is. An instruction that keeps part of its
-//! destination both reads and writes it, so its own definition can be followed further back.
+//! binary searches; paths are computed only on demand. The convention of [`crate::Liveness`] holds: a vector
+//! write replaces the old value whatever EXEC is. An instruction that keeps part of its destination both
+//! reads and writes it, so its own definition can be followed further back.
 
 use crate::regset::{SLOTS, slots};
 use crate::{Cfg, Inst, RegRange};

@@ -74,7 +74,7 @@ impl Wanted {
         self.order.xcd(group, self.groups, self.xcds).min(self.xcds - 1) as usize
     }
 
-    /// Restricts the workgroups to those of representative XCDs.
+    /// Keeps only the workgroups of representative XCDs.
     pub(crate) fn only_some(&self) {
         self.some.store(true, Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@ const BITS: u32 = 4;
 /// Empty tag. Tags are the complements of lines, of at most 63 bits, so an empty cache is zeroed memory that
 /// the host need not back with pages.
 const EMPTY: u64 = 0;
-/// Flag of a tag another use of which changes nothing: it is most recently used and not to be evicted first.
+/// Flag of a tag whose reuse changes no state: it is most recently used and not marked for eviction first.
 const MOST_RECENT: u64 = 1 << 63;
 /// Ways in the order of their numbers.
 pub(crate) const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
@@ -30,7 +30,7 @@ pub(crate) struct Sets16<P> {
     ways: Vec<[(u64, P); WAYS]>,
 }
 
-/// View of a cache that sees only lines another use of which changes nothing.
+/// View of a cache restricted to lines whose reuse changes no state.
 pub(crate) struct MostRecent<'a, P>(&'a [(u64, P)]);
 
 impl<P: Copy> MostRecent<'_, P> {
@@ -179,7 +179,7 @@ impl<P: Copy + Default> Sets16<P> {
         (other == 0 || other == MOST_RECENT).then_some((more, other == 0))
     }
 
-    /// View of lines another use of which changes nothing.
+    /// View of lines whose reuse changes no state.
     #[inline(always)]
     pub(crate) fn last(&self) -> MostRecent<'_, P> {
         MostRecent(self.ways.as_flattened())
@@ -228,7 +228,7 @@ impl<P: Copy + Default> Sets16<P> {
 mod tests {
     use super::*;
 
-    /// The lines of a set, the one used last first; none is one that goes first.
+    /// The lines of a set, most recently used first; none is marked for eviction first.
     fn order(cache: &Sets16<u64>, set: usize) -> Vec<u64> {
         let order = cache.sets[set][ORDER] ^ IN_ORDER;
         let ways = (0..WAYS).map(|digit| (order >> (4 * digit)) as usize % WAYS);

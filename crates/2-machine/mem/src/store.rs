@@ -196,7 +196,7 @@ mod tests {
         trace.finish()
     }
 
-    /// The bytes of a batch of which nothing was put away.
+    /// The bytes of a batch without spilled streams.
     fn written(writer: &mut BatchWriter, batch: &Batch) -> Vec<u8> {
         let mut pieces = Vec::new();
         writer.write(batch, |piece| pieces.push(piece.to_vec()));
@@ -204,7 +204,7 @@ mod tests {
         pieces.remove(0)
     }
 
-    /// A workgroup of random gathers, of which parts are put away.
+    /// A workgroup of random gathers, parts of which are spilled.
     fn gathers(spill_store: Option<&Arc<SpillStore>>) -> Batch {
         let mut trace = Trace::new(&Shape::of(Model::by_name("mi300x").unwrap()));
         trace.spill(spill_store);

@@ -204,7 +204,7 @@ mod tests {
         bytes
     }
 
-    /// Events of a stream, and the longest part of it that was at hand.
+    /// Events of a stream, and the longest part of it that was in memory.
     fn events(stream: &WaveStream) -> (Vec<Event>, usize) {
         let (mut cursor, mut window, mut all, mut longest) =
             (Cursor::default(), StreamWindow::default(), Vec::new(), 0);

@@ -54,7 +54,7 @@ pub(crate) enum Node {
     StandIn(Arc<StandIn>),
 }
 
-/// A resolved expression with what is known of it.
+/// A resolved expression with its unit and degree.
 #[derive(Clone, Debug)]
 pub(crate) struct Typed {
     pub(crate) node: Arc<Node>,

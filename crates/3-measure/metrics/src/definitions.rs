@@ -1,7 +1,7 @@
 //! Definition files: named expressions, metrics, tables.
 //!
-//! A statement begins at the left margin and its clauses are indented below it. What differs on a GPU is an
-//! `on` clause; the last one that names the GPU counts.
+//! A statement begins at the left margin and its clauses are indented below it. An `on` clause defines a
+//! variant for some GPUs; the last clause that names the GPU applies.
 //!
 //! ```text
 //! let cycles = GRBM_GUI_ACTIVE / xcds

@@ -1,6 +1,6 @@
 //! Names an expression can use without defining them: the dispatch, the machine, the target.
 //!
-//! What a recording says of its machine comes from the recording; what all GPUs of a target share comes from
+//! Facts about the recorded machine come from the recording; facts shared by all GPUs of a target come from
 //! `arch`.
 
 use arch::{Target, Unit as ArchUnit};

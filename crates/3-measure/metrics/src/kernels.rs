@@ -1,7 +1,7 @@
 //! Which kernels took the time.
 //!
 //! A kernel is ranked by the sum of its dispatches' times; dispatches without a known time are counted and
-//! say so.
+//! marked.
 
 use crate::evaluate::Value;
 use view::Missing;

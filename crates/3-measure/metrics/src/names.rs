@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub struct Alias {
     /// Name: `sol`, `l2`.
     pub name: &'static str,
-    /// Panels and tables, as they are asked for: `17`, `30.14`.
+    /// Panels and tables, in the syntax of `-b`: `17`, `30.14`.
     pub blocks: &'static str,
     /// Title of the panels and tables.
     pub what: &'static str,

@@ -1,7 +1,7 @@
 //! Expressions: text to tree.
 //!
-//! The language has numbers, names and arithmetic. There is nothing to call but the few functions of
-//! [`Function`], so a definitions file can compute and do nothing else.
+//! The language has numbers, names and arithmetic. The only functions are those listed in [`Function`], so a
+//! definitions file can only compute.
 //!
 //! ```text
 //! expression := sum [ "else" sum ]

@@ -1,7 +1,7 @@
 //! Tables evaluated: rows of cells under headings.
 //!
 //! Average, minimum, maximum, quartiles, percent of peak and the rows of channels all come from the one
-//! definition of a metric; a table only says which it shows.
+//! definition of a metric; a table only selects some of them.
 
 use crate::definitions::{Definitions, Row, Style, Table};
 use crate::evaluate::{Evaluation, Norm, Settings, TakenFrom, Trust, Value};

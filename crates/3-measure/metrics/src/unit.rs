@@ -1,7 +1,7 @@
 //! Units: exponents over a few base quantities, and a scale.
 //!
-//! A unit is carried through every operation, so that bytes over nanoseconds is GB/s because it is, and a
-//! formula that adds cycles to requests does not load.
+//! Every operation computes the unit of its result: bytes over nanoseconds gives GB/s, and a formula that
+//! adds cycles to requests does not load.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Bandwidths and rates of arithmetic.
 //!
-//! One row per number says which kernel runs, how much it does in two lengths, and what the data sheet
-//! promises; who runs the kernels is a [`Device`].
+//! One row per number has the kernel, its work in two lengths, and the value of the data sheet; a [`Device`]
+//! runs the kernels.
 
 use crate::device::{Device, Given, Launch};
 use crate::emulated::{Bench, Emulated};
@@ -10,9 +10,9 @@ use arch::Model;
 
 /// Work-items of a workgroup.
 const GROUP: u64 = 256;
-/// Bytes of an item that is read.
+/// Bytes of an item read.
 const ITEM: u64 = 16;
-/// Bytes of a work-item's results at most.
+/// Largest size of a work-item's results, bytes.
 const RESULT: u64 = 64;
 /// Lets a kernel read item `i` at place `i`.
 const EVERY_PLACE: u64 = u32::MAX as u64;
@@ -67,11 +67,11 @@ struct Rate {
     range: Option<[f64; 2]>,
 }
 
-/// Most that work is multiplied by to be long enough.
+/// Largest factor on the work to make launches long enough.
 const MOST_EFFORT: u64 = 1 << 16;
 
-/// Work per nanosecond of what the longer of two launches does more. `lengths` gives the launches for an
-/// effort, which grows until they differ by what the device needs to tell them apart.
+/// Difference in work of two launches divided by their difference in time, per nanosecond. `lengths` makes
+/// the launches for an effort, which grows until the device resolves their difference.
 fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths<'_>) -> Result<Rate, Error> {
     let least = device.least_nanoseconds();
     let mut effort = 1;
@@ -145,7 +145,8 @@ const MATRIX: &[(&str, &str, &str, &str, &str)] = &[
     ("MFMAI8Ops", "matrix i8", "i8", "mfma_i8", "SQ_INSTS_VALU_MFMA_MOPS_I8"),
 ];
 
-/// Measures everything there is a kernel for on an emulated GPU; `say` is told what comes next.
+/// Measures all numbers with a kernel on an emulated GPU; `say` is called with the name of each before it
+/// starts.
 ///
 /// # Errors
 /// A GPU without kernels or without modelled times.
@@ -220,7 +221,7 @@ pub fn measure_on(
     Ok(peaks)
 }
 
-/// 10^9 bytes per second of a kernel that goes through memory once and touches as many buffers.
+/// 10^9 bytes per second of a kernel that streams once through the given number of buffers.
 fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers: u64) -> Result<Rate, Error> {
     const SPAN: u64 = 4 * GROUP;
     let units = u64::from(model.compute_units.value);
@@ -256,7 +257,7 @@ fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers:
     rate(device, "memory", most, &lengths)
 }
 
-/// Workgroups that read `span` items again and again, each from its own place in a window.
+/// Workgroups that read `span` items repeatedly, each from its own offset in a window.
 #[derive(Clone, Copy)]
 struct Walk {
     groups: u64,

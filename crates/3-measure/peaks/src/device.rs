@@ -13,10 +13,10 @@ pub trait Device {
     /// Smallest difference in time of two launches that the device resolves, in nanoseconds.
     fn least_nanoseconds(&self) -> f64;
 
-    /// How often a rate is measured.
+    /// Number of measurements of a rate.
     fn repeats(&self) -> usize;
 
-    /// Whether a launch finds in the caches what the one before left.
+    /// Whether caches keep their contents between launches.
     fn keeps_caches(&self) -> bool;
 }
 
@@ -44,7 +44,7 @@ pub enum Given {
     Address(u64),
     /// A number.
     Integer(u32),
-    /// A factor of whatever type the kernel takes: near 1, or small.
+    /// A factor in the kernel's element type: near 1, or small.
     Factor,
 }
 

@@ -22,7 +22,7 @@ pub enum Error {
         /// The failure.
         what: String,
     },
-    /// The device runs no faster with less to do.
+    /// The time does not depend on the amount of work.
     #[error(
         "{what}: twice the work takes no more time; the GPU is in use by others, or its clock does not run"
     )]

@@ -1,6 +1,6 @@
-//! How long one load takes, by the size of what is walked through.
+//! Latency of a load, by the size of the region.
 //!
-//! Every load needs what the one before it brought, so nothing overlaps.
+//! Each load depends on the one before, so loads do not overlap.
 
 use crate::device::Given;
 use crate::emulated::Bench;
@@ -15,17 +15,17 @@ const MOST: u64 = 1 << 20;
 /// Number of addresses visited then.
 const PART: u64 = 1 << 16;
 
-/// How long a load takes.
+/// Latency of a load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Latency {
-    /// Size of what is walked through.
+    /// Size of the region.
     pub bytes: u64,
-    /// Of one load with what leads to the next.
+    /// Time of one load, including the address computation of the next.
     pub nanoseconds: f64,
 }
 
-/// Follows addresses through a region, in an order that nothing foresees: the second time round, where the
-/// region is small enough to go round in it.
+/// Chases pointers through a region in an order that no prefetcher predicts; measures the second round, if
+/// the region is small enough to visit completely.
 pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
     let bench = Bench::new(model.lightly_used())?;
     let places = (bytes / LINE).max(2);

@@ -1,6 +1,6 @@
 //! Latencies, and GPUs without numbers; bandwidths and rates are tested through the command.
 //!
-//! What is walked through decides which cache answers.
+//! The size of the region decides which cache serves the loads.
 
 use arch::Model;
 use peaks::{chase, measure};

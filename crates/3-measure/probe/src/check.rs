@@ -2,14 +2,14 @@
 //!
 //! Two accesses of different waves to the same bytes, one of them a write and not both atomic, are a race
 //! unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
-//! afterwards and the second one made before on the same address. What the order of execution here happens to
-//! be plays no part. One store instruction by which several waves of a workgroup write the same place is
-//! taken for the same value: Triton's layouts replicate data among waves.
+//! afterwards and the second one made before on the same address. The order of execution in the emulator does
+//! not matter. If several waves of a workgroup write one address with the same store instruction, they are
+//! assumed to write the same value: Triton's layouts replicate data among waves.
 //!
-//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is
-//! what atomic loads and stores are compiled to. In the LDS those look like any other, so only
-//! read-modify-writes count. Loads straight into the LDS write at any time between their issue and the wait
-//! for them: `dma` has those under way.
+//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: atomic
+//! loads and stores compile to these. In the LDS such accesses look like any other, so only
+//! read-modify-writes count. LDS-DMA loads write at any time between their issue and the wait for them: `dma`
+//! tracks the outstanding ones.
 
 mod dma;
 mod shadow;
@@ -116,8 +116,8 @@ pub struct Checked {
 const MOST_PAIRS: usize = 1024;
 /// Addresses of atomics that are remembered of a workgroup: those that order accesses come early.
 const MOST_SYNCS: usize = 64;
-/// Share of the shadow's memory that a few workgroups take before their accesses are brought together with
-/// the others'.
+/// Divisor of the shadow's memory: the share a few workgroups use before their accesses are merged with the
+/// others'.
 const SHARE: usize = 16;
 /// Bytes of LDS that are watched.
 const MOST_LDS: usize = 1 << 20;

@@ -1,8 +1,8 @@
-//! Which events one execution of an instruction is.
+//! Events of one execution of an instruction.
 //!
-//! This is a property of the instruction alone, so it is settled once per program. What type an arithmetic
-//! instruction counts for is read off its name: `v_ashrrev_i64` is a 64-bit integer instruction,
-//! `v_lshlrev_b64` is none, which recordings of both confirm.
+//! They depend on the instruction alone, so they are computed once per program. The type of an arithmetic
+//! instruction is taken from its name: `v_ashrrev_i64` counts as a 64-bit integer instruction,
+//! `v_lshlrev_b64` does not; recordings confirm both.
 
 use crate::event::Event;
 use arch::Target;

@@ -1,7 +1,7 @@
 //! The code object that a kernel belongs to, kept with the recording.
 //!
-//! A recording stays readable after its program is rebuilt, because the folder has a copy of the code that
-//! ran, named by what is in it.
+//! A recording stays readable after its program is rebuilt, because the folder has a copy of the executed
+//! code, named by its hash.
 
 use std::fmt;
 use std::sync::OnceLock;

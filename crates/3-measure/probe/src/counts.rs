@@ -82,7 +82,7 @@ impl Memory {
         self.lines += found.lines;
     }
 
-    /// Adds the events; `returns` says whether an atomic gives the old value back.
+    /// Adds the events; `returns` is set if an atomic returns the old value.
     pub(crate) fn add_to(&self, totals: &mut Totals, returns: bool) {
         let atomic = if returns { Event::TcpAtomicReturn } else { Event::TcpAtomic };
         totals.add(Event::TcpRead, self.accesses[0]);
@@ -125,7 +125,7 @@ impl Counts {
         }
     }
 
-    /// Adds what was counted elsewhere for the same program.
+    /// Adds the counts of another part of the same launch.
     pub fn merge(&mut self, other: &Counts) {
         self.waves += other.waves;
         self.workgroups += other.workgroups;

@@ -159,7 +159,7 @@ macro_rules! times {
             $(#[doc = $meaning] $name,)*
         }
 
-        /// How long a dispatch took, in the unit of each [`Time`].
+        /// Times of a dispatch, in the unit of each [`Time`].
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct Times {
             $(#[doc = $meaning] pub $field: u64,)*
@@ -231,7 +231,7 @@ pub struct Totals {
     events: [u64; Event::COUNT],
     /// Counts of the caches, if they were simulated.
     pub caches: Option<Tally>,
-    /// How long it took, where that can be said.
+    /// Its times, if they are modelled.
     pub time: Option<Times>,
 }
 
@@ -252,7 +252,7 @@ impl Totals {
         self.events[event as usize] += times;
     }
 
-    /// How often something happened; not known for caches that were not followed.
+    /// Count of a source; unknown for caches that were not simulated.
     pub fn source(&self, source: Source) -> Option<u64> {
         match source {
             Source::Event(event) => Some(self.get(event)),

@@ -64,7 +64,7 @@ fn immediate(inst: &Inst) -> i32 {
         .unwrap_or(0)
 }
 
-/// A wait needs no unit: what follows issues in the cycle in which it ends.
+/// A wait needs no unit: the next instruction issues in the cycle in which it ends.
 fn wait(inst: &Inst) -> Op {
     let word = immediate(inst) as u32;
     let (mut vector, mut other) = (u8::MAX, u8::MAX);

@@ -12,7 +12,7 @@ pub(crate) struct Memo<T> {
     /// The executor's id of the lane pattern, if it has one.
     formation: Option<u64>,
     lanes: u64,
-    /// Addresses of all lanes behind the first one's.
+    /// Offsets of all lanes from the first.
     offsets: [u64; 64],
     /// Offset of the first lane, with the result.
     results: [(u64, T); PLACES],
@@ -23,8 +23,8 @@ impl<T: Copy + Default> Memo<T> {
         Memo { formation: None, lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
     }
 
-    /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16
-    /// on.
+    /// The result for addresses of which only the offset modulo `period` matters, a power of two of at least
+    /// 16 bytes.
     #[inline(always)]
     pub(crate) fn get(
         &mut self,
@@ -48,7 +48,7 @@ impl<T: Copy + Default> Memo<T> {
         known.1
     }
 
-    /// Forgets the results when lanes or their distances are others.
+    /// Clears the results when the active lanes or their offsets change.
     #[inline(always)]
     fn compare(&mut self, addresses: &[u64; 64], lanes: u64) {
         let first = addresses[0];

@@ -1,7 +1,7 @@
 //! The observer: counts events while a kernel runs.
 //!
-//! Per instruction only executions, active lanes and jumps are counted; memory accesses are worked off as
-//! they come. Everything else is arithmetic afterwards.
+//! Per instruction only executions, active lanes and jumps are counted; memory accesses are analysed as they
+//! occur. All other events are computed afterwards.
 
 use crate::counts::{Counts, Memory};
 use crate::memo::Memo;

@@ -1,7 +1,7 @@
-//! The registry: which counters follow from execution, how, and on what that rests.
+//! The registry: the counters that follow from execution, with rule and evidence.
 //!
-//! Rules are rows of `data/rules.tsv`. What has no row cannot be had from execution alone, and the class of
-//! the counter says why.
+//! Rules are rows of `data/rules.tsv`. A counter without a row cannot be derived from execution alone; its
+//! class gives the reason.
 
 use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};
@@ -14,9 +14,9 @@ pub enum Basis {
     Recorded,
     /// Equals recordings, all of which have 0.
     Zero,
-    /// Follows from what the counter is.
+    /// Follows from the definition of the counter.
     Defined,
-    /// Extends what is recorded.
+    /// Extrapolated from recordings.
     Inferred,
     /// A count of modelled caches, which depends on what happens at the same time.
     Modelled,
@@ -39,14 +39,14 @@ impl Basis {
         [Basis::Recorded, Basis::Zero, Basis::Defined, Basis::Inferred, Basis::Modelled];
 }
 
-/// How a value is made of events.
+/// Formula of a counter over events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Formula {
     /// Sum of events with factors; missing where the event `unless` happened.
     Sum {
-        /// Events with factors; none gives 0.
+        /// Events with factors; an empty list gives 0.
         terms: Vec<(u64, Source)>,
-        /// Where this happened nothing is known.
+        /// If this event occurred, the value is unknown.
         unless: Option<Source>,
     },
     /// No rule exists.
@@ -187,7 +187,7 @@ impl Registry {
     }
 }
 
-/// Why a counter without rule cannot be had from execution.
+/// Reason why a counter without rule cannot be derived from execution.
 pub fn reason(class: Class) -> &'static str {
     match class {
         Class::Functional => "no rule is known yet",

@@ -60,7 +60,7 @@ pub struct Table {
     code: Option<Arc<Code>>,
 }
 
-/// Facts of targets nothing is known of.
+/// Defaults for unknown targets.
 const LINE: u64 = 64;
 const BANKS: usize = 32;
 

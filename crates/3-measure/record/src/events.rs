@@ -21,7 +21,7 @@ const MAGIC: &[u8; 16] = b"rockhound.ev/5\r\n";
 const NAME: usize = 13;
 /// First bytes of what is compressed.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Compression: as fast as there is, which still leaves a tenth.
+/// Compression level: the fastest, which still reduces files to a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
 const MOST_PIECE: u32 = 1 << 29;
@@ -29,7 +29,7 @@ const MOST_PIECE: u32 = 1 << 29;
 const MOST_INSTRUCTION: u64 = 64;
 /// Most compressed bytes that are kept of a dispatch.
 const MOST_KEPT: usize = 1 << 30;
-/// Most workgroups that a compute unit is believed to hold.
+/// Largest number of workgroups per compute unit accepted.
 const MOST_GROUPS_PER_UNIT: u32 = 64;
 
 /// Why a file cannot be used.
@@ -41,11 +41,11 @@ pub enum EventsError {
     /// Another version wrote it.
     #[error("it was written by {0}, whose streams this version does not read")]
     Version(String),
-    /// Neither memory nor the temporary folder has room for its streams, or what was put away there could not
-    /// be read again.
+    /// Neither memory nor the temporary folder has room for its streams, or spilled data could not be read
+    /// back.
     #[error("{0}")]
     Room(&'static str),
-    /// A GPU that nothing is known of.
+    /// Unknown GPU.
     #[error("it is of a GPU `{0}` that nothing is known of")]
     Gpu(String),
 }
@@ -185,7 +185,7 @@ impl Writer {
     }
 }
 
-/// A kept dispatch, as far as its head says.
+/// A kept dispatch of which only the head has been read.
 pub struct Events<'b> {
     /// Its description.
     pub head: Head,
@@ -227,7 +227,7 @@ impl<'b> Events<'b> {
     }
 }
 
-/// Ends too early, or is not what was written.
+/// The file is truncated or damaged.
 fn cut() -> EventsError {
     EventsError::Broken("it is cut off or damaged")
 }
@@ -246,7 +246,8 @@ fn piece(input: &mut impl Read) -> Result<Vec<u8>, EventsError> {
     if bytes.len() < length as usize { Err(cut()) } else { Ok(bytes) }
 }
 
-/// Clocks of predictions on kept dispatches: caches keep between them what they keep when the program runs.
+/// Clocks of predictions on kept dispatches: caches keep their contents from one to the next as when the
+/// program runs.
 #[derive(Debug)]
 pub struct Replay {
     model: &'static Model,
@@ -272,7 +273,7 @@ impl Replay {
         Model::by_name(&head.model).ok_or_else(|| EventsError::Gpu(head.model.clone()))
     }
 
-    /// Which predictions cannot be made of a kept dispatch, and why, by name.
+    /// Predictions that are impossible for a kept dispatch, by name, with the reason.
     pub fn misfits(&self, head: &Head) -> Vec<(&str, String)> {
         let asked = head.resources();
         let of = |it: &Clock| it.prediction.groups_per_unit(self.model, &asked).err();

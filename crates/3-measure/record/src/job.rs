@@ -8,7 +8,7 @@ use emu::{Fault, Hidden, Launch, Memory, Program, ProgramError, Summary, argumen
 use probe::{Code, Table};
 use std::sync::Arc;
 
-/// A kernel that can be launched, again and again.
+/// A kernel that can be launched repeatedly.
 #[derive(Debug)]
 pub struct Job {
     /// Name as shown.
@@ -38,7 +38,7 @@ pub enum JobError {
     Program(#[from] ProgramError),
 }
 
-/// Bytes of a segment of arguments at most.
+/// Largest size of the argument segment, bytes.
 const SEGMENT: u32 = 1 << 16;
 
 impl Job {
@@ -65,7 +65,7 @@ impl Job {
         Ok(Job { name: kernel.demangled.clone(), program, table, memory, explicit: Vec::new(), load })
     }
 
-    /// Gives arguments in order; of a value that is longer than its argument the start.
+    /// Sets arguments in order; a value longer than its argument is truncated.
     pub fn give<V: AsRef<[u8]>>(&mut self, values: impl IntoIterator<Item = V>) {
         for (place, value) in self.program.metadata.given().zip(values) {
             let (at, value) = (place.offset.min(SEGMENT) as usize, value.as_ref());
@@ -75,7 +75,7 @@ impl Job {
         }
     }
 
-    /// A launch of the kernel with the arguments that were given.
+    /// A launch of the kernel with the given arguments.
     pub fn launch<'a>(&mut self, launch: Launch<'a>, hidden: &Hidden) -> Launch<'a> {
         let launch = Launch { load: self.load, ..launch };
         let segment = arguments(&self.program, &launch, hidden, &self.explicit);

@@ -61,14 +61,14 @@ fn compared(target: &str, quantity: &str) -> Option<Compared> {
     errors.get(&(target, quantity)).copied()
 }
 
-/// Whether a counter needs more than execution: what caches hold, or when what happens.
+/// True if a counter needs more than execution: cache contents or timing.
 pub fn is_modelled(rule: &Rule) -> bool {
     let Formula::Sum { terms, .. } = &rule.formula else { return true };
     rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
 }
 
-/// Whether a counter counts accesses of atomics by the vector L1. Few are recorded, so of kernels that have
-/// any it is unknown how far off it is.
+/// Whether a counter counts accesses of atomics by the vector L1. Few recordings have them, so its error is
+/// unknown for kernels with atomics.
 fn counts_atomics(rule: &Rule) -> bool {
     let Formula::Sum { terms, .. } = &rule.formula else { return false };
     terms.iter().any(|(_, source)| ATOMICS.iter().any(|event| *source == Source::Event(*event)))
@@ -77,7 +77,7 @@ fn counts_atomics(rule: &Rule) -> bool {
 /// Accesses of atomics by the vector L1.
 const ATOMICS: [Event; 2] = [Event::TcpAtomic, Event::TcpAtomicReturn];
 
-/// Counters that are not 0 where there are atomics.
+/// Counters that are not 0 if a kernel has atomics.
 pub(crate) const ATOMIC_COUNTERS: [&str; 2] = ["TCP_TOTAL_ATOMIC_WITH_RET", "TCP_TOTAL_ATOMIC_WITHOUT_RET"];
 
 /// The marks of a recording with these counters; `sampled` if only some workgroups ran, `atomics` if an

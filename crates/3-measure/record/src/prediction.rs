@@ -65,7 +65,7 @@ fn wrong(message: String, hint: impl Into<String>) -> PredictionError {
 }
 
 impl Prediction {
-    /// Each limit lifted.
+    /// Predictions with each limit removed.
     pub fn lifts() -> Vec<Prediction> {
         let of = |ideal_limit: &IdealLimit| Prediction {
             name: ideal_limit.key().to_string(),
@@ -129,7 +129,7 @@ impl Prediction {
         self.changes.iter().find_map(other).unwrap_or(base)
     }
 
-    /// How fast its parts are.
+    /// Rates of its parts.
     pub(crate) fn rates(&self, base: &'static Model) -> Rates {
         let model = self.model(base);
         let rates = Rates::of(model);
@@ -140,12 +140,12 @@ impl Prediction {
         })
     }
 
-    /// A GPU for it, with empty caches.
+    /// The simulated GPU of the prediction, with empty caches.
     pub(crate) fn gpu(&self, base: &'static Model) -> Gpu {
         Gpu::with_rates(self.model(base), &self.rates(base))
     }
 
-    /// The launch of a kernel that asks for `asked`, or why none of its workgroups finds a place.
+    /// The launch of a kernel with the resources `asked`, or the reason why no workgroup fits.
     pub(crate) fn grid(&self, base: &'static Model, grid: &Grid, asked: &Resources) -> Result<Grid, String> {
         let order =
             self.changes.iter().find_map(|it| if let Change::Order(it) = it { Some(*it) } else { None });
@@ -156,7 +156,7 @@ impl Prediction {
         })
     }
 
-    /// Workgroups a compute unit holds, or why it holds none.
+    /// Workgroups per compute unit, or the reason why none fits.
     pub(crate) fn groups_per_unit(&self, base: &'static Model, asked: &Resources) -> Result<u32, String> {
         let target = self.model(base).target();
         let is = *asked;
@@ -221,7 +221,7 @@ fn examples() -> String {
     format!("what can be changed: {}", all.join(", "))
 }
 
-/// Takes `KEY=VALUE` apart; the key is in small letters.
+/// Splits `KEY=VALUE`; the key is converted to lower case.
 fn key_and_value(text: &str) -> Result<(String, &str), PredictionError> {
     let text = text.trim();
     let Some((key, value)) = text.split_once('=') else {
@@ -304,7 +304,7 @@ fn change(key: &str, value: &str, base: &Model) -> Result<Change, PredictionErro
     }
 }
 
-/// A number with `K`, `M` or `G` of 1024 behind it.
+/// A number with an optional suffix `K`, `M` or `G` (powers of 1024).
 fn bytes(text: &str) -> Option<f64> {
     let (number, unit) = match text.char_indices().last()? {
         (at, 'K' | 'k') => (&text[..at], 1024.0),

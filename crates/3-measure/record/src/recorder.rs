@@ -1,7 +1,7 @@
 //! Emulated dispatches, gathered into a workload.
 //!
-//! What comes out is what a profiler would have written, with the counters that follow from execution;
-//! nothing above can tell the difference except by the machine's `emulated_by`.
+//! The result has the format and counters of a profiler's recording; higher layers recognise it only by the
+//! machine's `emulated_by`.
 
 mod dispatch;
 mod folder;
@@ -37,27 +37,27 @@ use workload::{Counter, Counters, Dispatches, Generation, Values, Workload};
 #[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
-    /// Made when it is first needed.
+    /// Created at its first use.
     gpu: Option<Gpu>,
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
     /// Number of the next launch.
     next: u64,
-    /// Nanoseconds before the first dispatch, and of all that are here.
+    /// Time before the first recorded dispatch, and total time of the recorded dispatches, nanoseconds.
     before: i64,
     length: i64,
-    /// Counters that some dispatch has a value of: parts of the recording have the columns of the whole.
+    /// Counters with a value in some dispatch: all parts of the recording have the same columns.
     known: BTreeSet<&'static str>,
-    /// Most values that some dispatch has of a counter by channel.
+    /// Largest number of channel values of a counter in a dispatch.
     most_channels: BTreeMap<&'static str, usize>,
     /// Most workgroups that run of a launch; 0 means all.
     most_workgroups: u64,
     /// Predictions for each dispatch.
     clocks: Vec<Clock>,
-    /// Neither caches nor times are modelled.
+    /// Set if caches and times are not modelled.
     counters_only: bool,
-    /// How much of a dispatch the clock follows.
+    /// Coverage of the timing model.
     detail: Detail,
     /// Wave events are kept.
     keeps_events: bool,
@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Streams that memory has no room for are put away there from now on.
+    /// From now on, spills streams that do not fit into memory to this store.
     pub(crate) fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
         self.spill_store = Some(spill_store);
     }
@@ -111,12 +111,12 @@ impl Recorder {
         self.most_workgroups = most_workgroups;
     }
 
-    /// Predicts from now on how long each dispatch would take otherwise.
+    /// From now on, makes these predictions for each dispatch.
     pub(crate) fn predict(&mut self, predictions: Vec<Prediction>) {
         self.clocks = predictions.into_iter().map(|it| Clock::new(it, self.model)).collect();
     }
 
-    /// Counts from now on only what follows from execution, without caches and times.
+    /// From now on, counts only events of execution, without caches and times.
     pub(crate) fn count_only(&mut self) {
         self.counters_only = true;
     }
@@ -126,7 +126,7 @@ impl Recorder {
         self.detail = detail;
     }
 
-    /// Keeps from now on what waves do, so that predictions can be made later.
+    /// From now on, keeps wave events, so that predictions can be made later.
     pub(crate) fn keep_events(&mut self) {
         self.keeps_events = true;
     }
@@ -262,7 +262,7 @@ impl Recorder {
         self.clocks.iter_mut().for_each(Clock::empty_caches);
     }
 
-    /// Runs a kernel and returns how long it takes, nanoseconds, where that can be said, recording nothing.
+    /// Runs a kernel and returns its time in nanoseconds, if it is modelled, recording nothing.
     pub fn time(
         &mut self,
         program: &Program,
@@ -349,7 +349,7 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// How long a dispatch takes, where that can be said.
+    /// Time of a dispatch, if it is modelled.
     fn estimate(
         &self,
         ran: Ran<'_>,
@@ -521,7 +521,7 @@ fn add_times(sum: &mut Counts, mut once: Counts, times: u64) {
 /// Bytes of a stream for which room is made at once, at most.
 const MOST_EXPECTED: usize = 1 << 16;
 
-/// Parts of a dispatch's time for each of which is said how many waves are in flight.
+/// Number of intervals of a dispatch's time for which the waves in flight are recorded.
 const PARTS: usize = 64;
 
 /// Cycles of a step in which sequencers count waves.

@@ -14,8 +14,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// At most `most` of `total` workgroups; `None` where that is all of them, or where there is nothing to
-    /// choose.
+    /// At most `most` of `total` workgroups; `None` if that is all of them, or if there are none.
     pub fn new(total: u64, most: u64) -> Option<Sample> {
         if most == 0 || total <= most {
             return None;
@@ -37,7 +36,7 @@ impl Sample {
     }
 }
 
-/// A number without visible order (splitmix64), the same in every run.
+/// Pseudo-random number (splitmix64), the same in every run.
 fn scattered(number: u64) -> u64 {
     let mut value = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

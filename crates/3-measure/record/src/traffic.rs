@@ -15,7 +15,7 @@ use probe::{Probe, each_dword};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Counts, and records for the clock what workgroups do.
+/// Counts the events of workgroups and records them for the clock.
 #[derive(Debug)]
 pub(crate) struct Tracer<'t> {
     table: &'t Table,

@@ -211,7 +211,7 @@ impl<'a> Part<'a> {
         Ok(outline)
     }
 
-    /// Names that are functions, wherever in the text that is said.
+    /// Names declared as functions anywhere in the text.
     fn functions(&self) -> HashSet<&'a str> {
         let mut functions = HashSet::new();
         for line in self.text.lines() {

@@ -1,7 +1,7 @@
 //! Vector ALU and matrix instructions in all their encodings.
 //!
-//! Which modifier bits are valid is the form's matter; a bit that is neither allowed nor ignored makes the
-//! instruction unknown.
+//! The form defines the valid modifier bits; a bit that is neither allowed nor ignored makes the instruction
+//! unknown.
 
 use super::Reader;
 use crate::fields::{bits, modifier_bits, reg, scalar, source, vector};

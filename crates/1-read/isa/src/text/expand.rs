@@ -1,8 +1,8 @@
 //! Lines as the assembler's preprocessor leaves them: block comments gone, macros, repetitions and conditions
 //! carried out.
 //!
-//! Each line keeps the number of the line it comes from, and what a text may grow to is bounded; text that
-//! needs none of this is passed on as it is.
+//! Each line keeps the number of the line it comes from, and the expanded size is bounded; text without
+//! directives is returned unchanged.
 
 use super::cursor::{Cursor, without_comment};
 use super::expression::{self, Value};

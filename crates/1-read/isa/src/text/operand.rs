@@ -185,7 +185,7 @@ fn expression_kind(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Kind
     }
 }
 
-/// `[s0, s1]`: registers that follow each other.
+/// `[s0, s1]`: consecutive registers.
 fn register_list(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<RegRange, Problem> {
     cursor.take(b'[');
     cursor.next_visible();

@@ -1,6 +1,6 @@
 //! Lines of definition files into definitions.
 //!
-//! A line is a statement or a clause of the statement above it, and is wrong at a column.
+//! A line is a statement or a clause of the statement above it; errors name the column.
 
 use super::{Definitions, Let, Metric, Row, STYLES, StandInDefinition, Table, Variant};
 use crate::parse;

@@ -1,7 +1,7 @@
-//! Values of several dispatches made one.
+//! Averages over several dispatches.
 //!
-//! Totals add up and are divided at the end. A ratio that was recorded as such cannot be taken apart, so its
-//! dispatches count by what is known of their size.
+//! Totals are summed and divided at the end. A recorded ratio cannot be separated into totals, so its
+//! dispatches are weighted by a known size (time or waves).
 
 use super::{Average, CHUNK, Chunk, Evaluation};
 use crate::compile::{Leaf, Node, leaves_of};

@@ -1,7 +1,7 @@
 //! Where the values of counters, times and windows come from in a recording.
 //!
-//! A window is of one pass. Cycles of another pass say at most what the clock was; how long the dispatch was
-//! is the time of the pass whose counters are divided.
+//! A window belongs to one pass. Cycles of another pass give at most the clock; the length of the dispatch is
+//! its time in the pass whose counters are divided.
 
 use super::Window;
 use super::standing_in::StandingIn;
@@ -36,7 +36,7 @@ pub(super) struct WindowOfDispatch<'w> {
     counted: &'w Values,
     /// Time of the dispatch in the pass that read it; `None` if passes have no separate times.
     counted_time: Option<&'w Values>,
-    /// Time of the dispatch in the pass that the window is for; none: the one time there is.
+    /// Time of the dispatch in the pass that the window is for; `None`: the only time recorded.
     time: Option<&'w Values>,
     /// Cycles that the window counter counts per nanosecond at the maximum clock.
     rate: f64,

@@ -1,7 +1,7 @@
-//! How far values of metrics can be trusted.
+//! Trust in values of metrics.
 //!
-//! A value is as sure as the least sure count it is computed from, and a count that is zero as sure as its
-//! zeros are; but for a zero that only counts can have made.
+//! A value has the mark of its least certain count, and a count of zero the mark of its zeros, except for a
+//! zero that can only result from counts.
 
 use super::{CHUNK, Evaluation, Trust, Value};
 use crate::compile::{Leaf, Node, leaves_of};

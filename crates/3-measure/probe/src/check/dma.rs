@@ -1,7 +1,7 @@
 //! Loads straight into the LDS that no wait covers yet.
 //!
-//! Such a load may write at any time between its issue and the wait for it, so whoever touches the bytes
-//! meanwhile races with it, its own wave too; once it is waited for, it is a write of its wave at that time.
+//! Such a load may write at any time between its issue and the wait for it, so any access to the bytes
+//! meanwhile races with it, even by its own wave; the wait turns it into a write of its wave at that time.
 
 use super::shadow::Touch;
 use emu::LdsDmaLoad;

@@ -1,11 +1,11 @@
-//! Who touched each dword last.
+//! Shadow memory: the last accesses to each dword.
 //!
 //! Shadow memory exists only for pages that were touched, and in each only for the kinds of accesses that
-//! happened; when its share is used up, what is not watched yet stays unwatched and is counted.
+//! happened; when its share is used up, further accesses are not watched, and are counted.
 //!
 //! A dword remembers one writer and up to three readers: the last one, one of another wave of the same
-//! workgroup, and one of another workgroup. Where several waves own bytes of one dword the last one stays, so
-//! a race on single bytes beside it can be missed; none is made up.
+//! workgroup, and one of another workgroup. If several waves access different bytes of one dword only the
+//! last is kept, so a race on its other bytes can be missed; no false race is reported.
 
 use std::collections::HashMap;
 

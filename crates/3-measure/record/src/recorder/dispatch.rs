@@ -26,7 +26,7 @@ pub(super) const CHANNELS: [&str; 13] = [
     "TCC_WRITE",
 ];
 
-/// One dispatch that ran to its end.
+/// One completed dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
     /// Its number among the launches of the program.
@@ -55,22 +55,22 @@ pub struct Dispatch {
     pub sgprs: u32,
     /// Counters of the target, in the order of the catalogue.
     pub counters: Vec<(&'static str, Value)>,
-    /// How long it takes, where that can be said.
+    /// Its time, if it is modelled.
     pub time: Option<Estimate>,
     /// Counters of the L2 that are recorded channel by channel.
     pub channels: Vec<(&'static str, Vec<u64>)>,
     /// Instructions that ran.
     pub instructions: Vec<InstructionRow>,
-    /// How long it would take otherwise.
+    /// Predicted times.
     pub predicted: Vec<Predicted>,
     /// Set if representative XCDs were simulated for all.
     pub shared: Option<RepresentativeXcds>,
     /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
-    /// Workgroups ran before others whose place was before theirs, for lack of memory.
+    /// Workgroups ran out of order, for lack of memory.
     pub hurried: bool,
-    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that
-    /// is known.
+    /// Mean number of waves in flight and of compute units with waves in equal intervals of the time, if
+    /// known.
     pub occupancy: Option<[Vec<f64>; 2]>,
 }
 
@@ -85,7 +85,7 @@ pub struct Timed {
     pub cut: bool,
 }
 
-/// A launch that ran to its end.
+/// A completed launch.
 #[derive(Clone, Copy)]
 pub(super) struct Ran<'a> {
     pub(super) kernel: &'a str,

@@ -82,7 +82,7 @@ impl Recorder {
         out
     }
 
-    /// How long the dispatches would take otherwise, as the file [`PREDICTIONS_FILE`].
+    /// Predicted times of the dispatches, as the file [`PREDICTIONS_FILE`].
     fn predictions(&self) -> Option<String> {
         self.dispatches.iter().find(|it| !it.predicted.is_empty())?;
         let mut out = format!("{PREDICTIONS_HEADER}\n");
@@ -202,7 +202,7 @@ impl Recorder {
         ))
     }
 
-    /// A recorder with the dispatches from one on, and the columns of all.
+    /// A recorder with the dispatches from the given one on, and the columns of all.
     pub fn since(&self, first: usize) -> Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
         let length = dispatches.iter().filter_map(length).sum();
@@ -224,8 +224,8 @@ impl Recorder {
         }
     }
 
-    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not
-    /// be written again.
+    /// The executed code objects, also for the folder. Names are hashes of the contents, so an existing file
+    /// need not be written again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
         self.code.values().map(|code| (code.file(), code.bytes()))
     }
@@ -248,7 +248,7 @@ impl Recorder {
     }
 }
 
-/// Nanoseconds of a dispatch as they are written.
+/// Time of a dispatch as written, in nanoseconds.
 pub(super) fn length(dispatch: &Dispatch) -> Option<i64> {
     Some(whole(dispatch.time.as_ref()?.nanoseconds) as i64)
 }

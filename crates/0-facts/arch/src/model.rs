@@ -28,7 +28,7 @@ pub struct Model {
     pub shader_engines: Fact<u32>,
     /// Highest engine clock.
     pub engine_mhz: Fact<u32>,
-    /// Engine clock that long kernels on all compute units were seen to run at.
+    /// Engine clock sustained by long kernels on all compute units.
     pub sustained_mhz: Known<u32>,
     /// The requested clock, see [`Model::at_engine_mhz`].
     #[serde(skip)]
@@ -55,11 +55,11 @@ pub struct Hbm {
     pub gb_per_s: Fact<f64>,
     /// Bandwidth that a stream of reads reaches, 10^9 bytes per second.
     pub read_gb_per_s: Known<f64>,
-    /// Bandwidth of writes beside reads, 10^9 bytes per second.
+    /// Bandwidth of writes concurrent with reads, 10^9 bytes per second.
     pub write_gb_per_s: Known<f64>,
     /// Channels.
     pub channels: Fact<u32>,
-    /// Load to use in cycles, where it is not what the target says.
+    /// Load-to-use latency in cycles, if it differs from the target's.
     pub latency: Option<Fact<u32>>,
 }
 
@@ -170,8 +170,8 @@ impl Model {
         }
     }
 
-    /// The clock that the engine runs at, megahertz: the one asked for; otherwise what it holds in long
-    /// kernels, or the highest where that is unknown.
+    /// The engine clock, megahertz: the requested clock; otherwise the clock sustained in long kernels, or
+    /// the highest if that is unknown.
     pub fn running_mhz(&self) -> u32 {
         self.asked_mhz.or(self.sustained_mhz.value()).unwrap_or(self.engine_mhz.value)
     }

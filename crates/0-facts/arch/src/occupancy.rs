@@ -20,7 +20,7 @@ pub struct Resources {
     pub waves_per_workgroup: u32,
 }
 
-/// A resource that can be what stops more workgroups.
+/// A resource that can limit the occupancy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Limiter {
     /// Vector registers: the whole file where VGPRs and AGPRs share it.
@@ -33,7 +33,7 @@ pub enum Limiter {
     Lds,
     /// Barrier slots: workgroups of more than one wave.
     BarrierSlots,
-    /// Wave slots: nothing else stops more.
+    /// Wave slots: no other resource limits the occupancy.
     WaveSlots,
 }
 
@@ -66,15 +66,15 @@ impl Limiter {
 pub struct Limit {
     /// The resource.
     pub resource: Limiter,
-    /// Asked for, per lane (VGPR, AGPR), wave (SGPR) or workgroup (LDS, slots).
+    /// Requested amount, per lane (VGPR, AGPR), wave (SGPR) or workgroup (LDS, slots).
     pub used: u32,
-    /// Taken, after rounding up to the granule.
+    /// Allocated amount, rounded up to the granule.
     pub allocated: u32,
     /// Amount per SIMD (registers, wave slots) or compute unit (LDS, barrier slots).
     pub capacity: u32,
     /// Workgroups per compute unit it admits.
     pub workgroups: u32,
-    /// How much more could be used without losing a workgroup on this resource.
+    /// Further amount that can be used without losing a workgroup on this resource.
     pub headroom: u32,
 }
 
@@ -83,9 +83,9 @@ pub struct Limit {
 pub struct Step {
     /// The resource.
     pub resource: Limiter,
-    /// Most that may be used to be there.
+    /// Largest use at which the step is reached.
     pub at_most: u32,
-    /// How much less than now that is.
+    /// Reduction needed to reach it.
     pub shed: u32,
     /// Waves per SIMD this resource would admit then.
     pub admits: f64,
@@ -111,13 +111,13 @@ pub struct Occupancy {
     pub limits: Vec<Limit>,
     /// Next boundary per resource that has one.
     pub next: Vec<Step>,
-    /// Where several resources stop more workgroups alike: what to shed of each of them, together, to gain
-    /// waves. Empty where shedding one is enough, and where a slot is what stops more.
+    /// If several resources limit equally: reductions of each that are needed together to gain waves. Empty
+    /// if reducing one is enough, and if slots are the limiter.
     pub together: Vec<Step>,
 }
 
 impl Occupancy {
-    /// All resources that admit no more than there are now: all of them must be shed to gain.
+    /// All resources at the limit: all of them must be reduced to gain waves.
     pub fn limiters(&self) -> impl Iterator<Item = Limiter> {
         self.limits
             .iter()
@@ -133,7 +133,7 @@ pub struct Boundary {
     pub waves_per_simd: f64,
     /// Workgroups per compute unit it admits.
     pub workgroups: u32,
-    /// Most that may be used of it for that.
+    /// Largest use for that number.
     pub at_most: u32,
 }
 
@@ -192,8 +192,8 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
     }
 }
 
-/// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, of which a
-/// kernel cannot use less.
+/// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, whose use a
+/// kernel cannot reduce.
 pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
     Budget::new(target, resources).boundaries(resource)
 }
@@ -231,7 +231,7 @@ impl<'a> Budget<'a> {
         f64::from(workgroups) * f64::from(self.waves) / f64::from(self.simds)
     }
 
-    /// Workgroups for which there are `per_simd` wave places on every SIMD.
+    /// Workgroups that fit into `per_simd` wave slots on every SIMD.
     fn workgroups_in(&self, per_simd: u32) -> u32 {
         per_simd * self.simds / self.waves
     }

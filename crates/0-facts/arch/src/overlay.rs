@@ -1,4 +1,4 @@
-//! Lays one data file over another.
+//! Merges data files.
 //!
 //! Facts shared by targets are written once; a target's file holds only its differences. A fact (a table with
 //! `value` or `missing`) is replaced whole, other tables are merged key by key.

@@ -53,13 +53,13 @@ pub struct Target {
     pub l2: L2,
     /// Memory-side cache.
     pub memory_side_cache: MemorySideCache,
-    /// How addresses are spread over device memory.
+    /// Address mapping of device memory.
     pub memory_map: MemoryMap,
     /// How long loads take.
     pub latency: Latency,
     /// Cycles between two waves of a workgroup that a shader engine starts.
     pub wave_start_cycles: Fact<u32>,
-    /// Cycles besides, between the last wave of a workgroup and the first of the next.
+    /// Additional cycles between the last wave of a workgroup and the first of the next.
     pub workgroup_start_cycles: Fact<u32>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
@@ -165,7 +165,7 @@ impl Target {
     }
 }
 
-/// Register files and the steps in which they are handed out.
+/// Register files and their allocation granules.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Registers {
@@ -199,7 +199,7 @@ pub struct Lds {
     pub bytes_per_cu: Fact<u32>,
     /// Most one workgroup may use.
     pub bytes_per_workgroup: Fact<u32>,
-    /// Step in which it is allocated, bytes.
+    /// Allocation granule, bytes.
     pub granule: Fact<u32>,
     /// Banks.
     pub banks: Fact<u32>,

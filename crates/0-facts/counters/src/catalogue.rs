@@ -118,12 +118,12 @@ pub struct Catalogue {
     respelled: Vec<Respelled>,
     blocks: Vec<Block>,
     counters: Vec<Definition>,
-    /// How many of them come before those that nothing but recordings has.
+    /// Number of counters before those that are known from recordings only.
     read: usize,
     by_name: HashMap<String, usize>,
 }
 
-/// One value of all instances of a block, where it is not their sum.
+/// Reduction over the instances of a block other than the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OfInstances {
     /// The largest.
@@ -292,7 +292,7 @@ impl Catalogue {
         self.counters.get(..self.read).unwrap_or_default()
     }
 
-    /// The same with those that no metric reads, which come last.
+    /// The same with counters that no metric reads, which are last.
     pub fn all(&self) -> &[Definition] {
         &self.counters
     }
@@ -302,7 +302,7 @@ impl Catalogue {
         &self.blocks[d.block]
     }
 
-    /// Whether a target has a counter; an unknown one (``) where all have it.
+    /// True if a target has a counter; for an unknown target (``), if all have it.
     pub fn has(&self, d: &Definition, target: &str) -> bool {
         let bits = self.bits_of(target);
         bits != 0 && d.targets & bits == bits

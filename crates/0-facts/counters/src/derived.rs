@@ -1,21 +1,21 @@
 //! Derived counters: values that profilers compute from several counters and record under a separate name.
 //!
-//! Profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ in nothing but
-//! capitals (`LDSBankConflict`, `LdsBankConflict`). So an exact match wins, and a match that ignores capitals
-//! and underscores is accepted only if it is unique.
+//! Profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ only in capitals
+//! (`LDSBankConflict`, `LdsBankConflict`). So an exact match wins, and a match that ignores capitals and
+//! underscores is accepted only if it is unique.
 
 use crate::catalogue::{Catalogue, CatalogueError, catalogue, rows};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How values of several dispatches become one.
+/// Averaging over dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Averaged {
     /// They add up.
     Total,
-    /// A ratio: a dispatch counts as much as its time.
+    /// A ratio, weighted by the time of dispatches.
     ByTime,
-    /// A ratio: a dispatch counts as much as its waves.
+    /// A ratio, weighted by the waves of dispatches.
     ByWaves,
     /// The same in all.
     Constant,

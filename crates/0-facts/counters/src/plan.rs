@@ -67,7 +67,7 @@ pub enum PlanError {
 /// The accumulator that a level is summed in.
 const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
 
-/// Packs what is needed into the fewest runs. The same needs in the same order give the same plan.
+/// Packs the needed counters into the fewest runs. The same needs in the same order give the same plan.
 pub fn plan(catalogue: &Catalogue, target: &str, needs: &[Need]) -> Result<Plan, PlanError> {
     let block_of = |name: &str| -> Result<usize, PlanError> {
         let d = catalogue.get(name).ok_or_else(|| PlanError::Unknown(name.to_string()))?;

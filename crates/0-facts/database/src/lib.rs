@@ -1,4 +1,4 @@
-//! SQLite databases that somebody else wrote, opened from bytes in memory.
+//! SQLite databases from foreign tools, opened from bytes in memory.
 //!
 //! A database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the work of
 //! a connection is bounded, its schema is not trusted and cells are checked before they are read.
@@ -11,7 +11,7 @@ pub const MAGIC: &[u8] = b"SQLite format 3\0";
 const LARGEST: usize = i32::MAX as usize;
 /// Offset of the write version in the header, and its value for a database with a write-ahead log.
 const WRITE_VERSION: (usize, u8) = (18, 2);
-/// Steps of SQLite's machine between two looks at the bound.
+/// Steps of SQLite's machine between two checks of the bound.
 const STEPS: i32 = 1000;
 
 /// Whether bytes are a SQLite database.

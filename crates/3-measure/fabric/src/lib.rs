@@ -1,4 +1,4 @@
-//! Links between GPUs, and what collectives reach on them.
+//! Links between GPUs, and bandwidths of collectives on them.
 //!
 //! Bandwidth of a collective is judged per size against what the links of the machine give; all figures are
 //! data with their source, in `data/*.tsv`.
@@ -49,7 +49,7 @@ impl Collective {
         }
     }
 
-    /// The collective that a tool calls so: `allreduce`, `all_reduce_perf`, `AllReduce`.
+    /// The collective by a tool's name for it: `allreduce`, `all_reduce_perf`, `AllReduce`.
     pub fn by_name(name: &str) -> Option<&'static Collective> {
         all().iter().find(|it| {
             it.name.eq_ignore_ascii_case(name) || it.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
@@ -133,7 +133,7 @@ pub fn boards() -> &'static [Board] {
     })
 }
 
-/// Bytes from which bandwidth changes little enough to be read between two recorded sizes.
+/// Smallest size, bytes, from which bandwidth may be interpolated between recorded sizes.
 const STEADY: f64 = 26.0;
 
 /// Bus bandwidth of all_reduce on a good board for the given bytes per rank, GB/s: of a recorded size, or
@@ -158,7 +158,7 @@ pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
     Some((pair[0].1 + share * (pair[1].1 - pair[0].1)).exp2())
 }
 
-/// Bus bandwidth wanted of several nodes, GB/s.
+/// Expected bus bandwidth on several nodes, GB/s.
 pub fn wanted_of_nodes(collective: &str, ranks: u64, bytes: u64) -> Option<f64> {
     let row = Rows::of(include_str!("../data/nodes.tsv")).find(|row| {
         row.text("collective") == collective

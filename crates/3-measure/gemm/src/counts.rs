@@ -3,7 +3,7 @@
 use crate::problem::{Problem, Tile};
 use arch::{Model, Resources};
 
-/// How workgroups fill compute units, round by round.
+/// Rounds of workgroups on compute units.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rounds {
     /// Units that share the work: compute units, or compute units of an XCD.
@@ -14,7 +14,7 @@ pub struct Rounds {
     pub rounds: u64,
     /// Workgroups by places in all rounds: `(workgroups / units) / ceil(workgroups / units)`.
     pub utilisation: f64,
-    /// Places of the last round that are taken.
+    /// Units with a workgroup in the last round.
     pub last_round: f64,
 }
 
@@ -39,7 +39,7 @@ impl Rounds {
 /// Bytes of one launch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bytes {
-    /// Every element once: what memory moves where caches hold all that is used again.
+    /// Every element once: memory traffic if caches hold all reused data.
     pub memory: f64,
     /// Bytes that workgroups request from the L2 caches: each reads its rows and columns.
     pub l2: f64,

@@ -18,9 +18,9 @@ pub struct Estimate {
     pub workgroups: u64,
     /// Over the compute units of the GPU.
     pub rounds: Rounds,
-    /// Over the compute units of the XCD that gets most workgroups: they are dealt out one by one.
+    /// Over the compute units of the XCD with most workgroups: they are assigned round robin.
     pub xcd: Rounds,
-    /// Share of the tiles' elements that are of the result: the rest hangs over its edge.
+    /// Fraction of the tiles' elements inside the result: the rest is beyond its edge.
     pub useful: f64,
     /// Bytes per level.
     pub bytes: Bytes,

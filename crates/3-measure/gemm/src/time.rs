@@ -1,8 +1,8 @@
-//! How long a launch takes.
+//! Time of a launch.
 //!
 //! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice
-//! of both factors and multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be
-//! slower than all of that.
+//! of both factors and multiplies it; two workgroups hide each other's waits, one alone waits. Memory
+//! bandwidth may be the limit instead.
 
 use crate::counts::{Bytes, Need, Rounds};
 use crate::problem::{Problem, Tile};
@@ -15,11 +15,11 @@ pub struct Constants {
     pub launch_us: f64,
     /// Share of the matrix units' peak that a compute unit with two workgroups reaches.
     pub matrix_share: f64,
-    /// Wait of one step that nothing hides when a workgroup is alone, microseconds.
+    /// Exposed wait of one step when a workgroup is alone, microseconds.
     pub step_wait_us: f64,
     /// Beginning and end of a workgroup: first loads, stores of the result, microseconds.
     pub workgroup_us: f64,
-    /// Share of the memory's peak that a launch with every byte moved once reaches.
+    /// Fraction of the peak memory bandwidth that a launch reaches if every byte is moved once.
     pub memory_share: f64,
     /// Bytes a compute unit reads from its L2 cache per nanosecond.
     pub unit_bytes_per_ns: f64,
@@ -48,7 +48,7 @@ pub enum Bound {
     Matrix,
     /// Loads of a compute unit from its L2 cache.
     UnitLoads,
-    /// Waits of single workgroups that nothing hides.
+    /// Exposed waits of single workgroups.
     Latency,
     /// Memory.
     Memory,

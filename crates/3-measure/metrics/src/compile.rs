@@ -60,7 +60,7 @@ pub(crate) struct Typed {
     pub(crate) node: Arc<Node>,
     pub(crate) unit: Unit,
     pub(crate) degree: i8,
-    /// A zero without unit goes with everything.
+    /// A zero without unit is compatible with every unit.
     pub(crate) any: bool,
 }
 
@@ -110,9 +110,9 @@ pub(crate) const NORMS: [&str; 3] = ["norm.wave", "norm.cycle", "norm.second"];
 /// Name the definitions give to the rate at which a window counts.
 const WINDOW_RATE: &str = "window.rate";
 
-/// Why an expression came to nothing.
+/// Reason why an expression has no value.
 pub(crate) enum Stop {
-    /// It is wrong.
+    /// The expression has an error.
     Wrong(Box<DefinitionError>),
     /// The target lacks something.
     Lacks(String),
@@ -278,7 +278,7 @@ pub(crate) struct Compiler<'a> {
     leaves: Vec<Leaf>,
     leaf_ids: HashMap<Leaf, usize>,
     pub(crate) memo: HashMap<String, Typed>,
-    /// Names being resolved, to find circles.
+    /// Names being resolved, to detect cycles.
     open: Vec<String>,
     pub(crate) stand_ins: Vec<Arc<StandIn>>,
     /// Set within a substitute: derived counters are taken as recorded, and are listed here.
@@ -480,7 +480,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Operands that must be of one kind, brought to the left one's unit.
+    /// Operands of the same quantity, converted to the left one's unit.
     fn alike(
         &self,
         a: Typed,

@@ -1,6 +1,6 @@
 //! Metrics over the dispatches of a workload.
 //!
-//! Inside, NaN is a dispatch without a value; outside there is a number or [`Missing`] with its reason. A
+//! Internally, NaN marks a dispatch without a value; results are a number or [`Missing`] with its reason. A
 //! quotient whose divisor is zero has no value.
 
 mod average;
@@ -32,7 +32,7 @@ pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
     Err(Missing::because(reason))
 }
 
-/// How a value of several dispatches is made one.
+/// Averaging over dispatches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Average {
     /// Sum over sum: a dispatch counts as much as it did.
@@ -80,7 +80,7 @@ pub enum Window {
     Dispatch,
 }
 
-/// How to evaluate.
+/// Settings of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
     /// Averages.
@@ -135,7 +135,7 @@ impl<'a> Evaluation<'a> {
         Self::new(self.compiled, self.workload, self.rows.clone(), settings)
     }
 
-    /// How many times as long as the dispatches their recorded windows are.
+    /// Ratio of the recorded windows to the dispatches' lengths.
     pub fn window_excess(&self) -> Value {
         let cycles = |window| match window == self.settings.window {
             true => self.value("dispatch.cycles"),
@@ -179,7 +179,7 @@ impl<'a> Evaluation<'a> {
         (!from.counters.is_empty()).then_some(from)
     }
 
-    /// Counters, by plain name, that a metric of those whose counters are all there reads.
+    /// Counters, by plain name, that the metrics with complete counters read.
     pub fn counters_read(&self) -> HashSet<&str> {
         let mut read = HashSet::new();
         for metric in self.compiled.metrics.keys().filter(|it| it.contains('.')) {

@@ -49,7 +49,7 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
     ("machine.hbm_bandwidth", "hbm_bw", "GB/s"),
 ];
 
-/// Why something that differs between GPUs has no value.
+/// Reason why a fact that differs between GPUs has no value.
 pub(crate) const UNKNOWN_GPU: &str =
     "it differs between GPUs, and the recording does not say which it is from";
 

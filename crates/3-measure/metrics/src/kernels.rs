@@ -1,4 +1,4 @@
-//! Which kernels took the time.
+//! Kernels ranked by time.
 //!
 //! A kernel is ranked by the sum of its dispatches' times; dispatches without a known time are counted and
 //! marked.

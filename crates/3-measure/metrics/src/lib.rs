@@ -1,4 +1,4 @@
-//! Metrics: what the counters of a dispatch say, defined as data.
+//! Metrics: formulas over the counters of a dispatch, defined as data.
 //!
 //! A metric is an expression with a unit, written once. Which counters it needs, how it averages, its minimum
 //! and maximum, its share of a peak, its rows per channel are all derived from it.

@@ -24,7 +24,7 @@ pub struct TableRow {
     pub cells: Vec<Option<Value>>,
     /// Trust in the values; `None` if measured.
     pub trust: Option<Trust>,
-    /// Where the values are from, where the recording has other counters than the metric's own.
+    /// Source of the values, if they are not computed from the metric's own counters.
     pub from: Option<TakenFrom>,
 }
 

@@ -32,13 +32,13 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Shadow memory that is taken at most, unless said otherwise.
+    /// Default limit of the shadow memory, bytes.
     pub const LIMIT: usize = 1 << 30;
 
     /// Nothing.
     pub const NONE: Checks = Checks { races: false, uninitialized: false, limit: Checks::LIMIT };
 
-    /// From names separated by commas: `races`, `uninit`. Gives back a name that is none of them.
+    /// From names separated by commas: `races`, `uninit`. The error is the first unknown name.
     pub fn parse(text: &str) -> Result<Checks, String> {
         let mut checks = Checks::NONE;
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -51,7 +51,7 @@ impl Checks {
         Ok(checks)
     }
 
-    /// Something is looked for.
+    /// True if any check is enabled.
     pub fn any(self) -> bool {
         self.races || self.uninitialized
     }
@@ -85,7 +85,7 @@ pub struct Side {
     pub lane: u32,
 }
 
-/// One thing that is wrong: two instructions, or one.
+/// One mistake, by two instructions or one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
     /// Kind of mistake.
@@ -108,13 +108,13 @@ pub struct Checked {
     pub conflicts: Vec<Conflict>,
     /// Accesses that were not watched because the shadow memory was used up.
     pub unwatched: u64,
-    /// Accesses of the LDS past its end, which are always looked for; not known of a kernel that faults.
+    /// Accesses of the LDS past its end, which are always counted; unknown for a kernel that faults.
     pub outside: Option<OutsideLds>,
 }
 
-/// Pairs of instructions that are remembered.
+/// Most pairs of instructions recorded.
 const MOST_PAIRS: usize = 1024;
-/// Addresses of atomics that are remembered of a workgroup: those that order accesses come early.
+/// Most atomic addresses recorded per workgroup: ordering atomics come early.
 const MOST_SYNCS: usize = 64;
 /// Divisor of the shadow's memory: the share a few workgroups use before their accesses are merged with the
 /// others'.
@@ -192,7 +192,7 @@ fn ordered<'a>(
 #[derive(Debug, Default)]
 struct Found(BTreeMap<(Wrong, usize, usize), Seen>);
 
-/// A conflict as it was seen first, and how often.
+/// First occurrence of a conflict, and the number of occurrences.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     old: Touch,
@@ -282,7 +282,7 @@ struct Group {
     lds: Shadow,
     /// By dword of the LDS: bytes written.
     written: Vec<u8>,
-    /// Loads straight into the LDS that no wait covers yet.
+    /// Outstanding LDS-DMA loads.
     dma: LdsDma,
 }
 
@@ -308,7 +308,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Remembers an atomic.
+/// Records an atomic.
 fn remember(syncs: &mut Vec<Sync>, lds: bool, address: u64, wave: u32, time: u32) {
     let known = |it: &Sync| it.wave == wave && it.address == address && it.lds == lds;
     match syncs.iter().position(known) {

@@ -36,7 +36,7 @@ const ARITHMETIC: [(&[&str], [Event; 3]); 4] = [
     ),
 ];
 
-/// Cache control that empties the vector L1.
+/// Instructions that invalidate the vector L1.
 const INVALIDATES: [&str; 3] = ["buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol"];
 
 /// Operations per increment of the counters of matrix operations.
@@ -45,8 +45,7 @@ const OPERATIONS_PER_MOP: u64 = 512;
 /// Lanes of a wave.
 const LANES: u64 = 64;
 
-/// Events of one execution, each with how often it happens. Sums over lanes and over accesses are not among
-/// them.
+/// Events of one execution, with their counts. Sums over lanes and accesses are not included.
 pub(crate) fn events(inst: &Inst, target: Option<&Target>) -> Vec<(Event, u64)> {
     let info = inst.op.info();
     let mut events = vec![(Event::Instruction, 1)];

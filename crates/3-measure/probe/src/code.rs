@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use workload::code_object_file;
 
-/// Bytes of a code object; its hash is worked out when somebody asks.
+/// Bytes of a code object; the hash is computed at its first use.
 pub struct Code {
     bytes: Vec<u8>,
     hash: OnceLock<String>,

@@ -44,11 +44,11 @@ fn scratch(memory: &mut Memory, access: &MemoryAccess<'_>, line: u64) {
     memory.coalesced += u64::from(in_quads);
 }
 
-/// Follows no instruction: every first one is a jump.
+/// Index before any instruction: the first instruction of a wave counts as a jump.
 const NOWHERE: usize = usize::MAX;
 
 impl<'t> Probe<'t> {
-    /// A probe that has counted nothing.
+    /// A probe with zero counts.
     pub fn new(table: &'t Table) -> Self {
         let counts = table.counts();
         let slots = counts.memory.len();

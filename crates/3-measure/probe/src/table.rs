@@ -29,7 +29,7 @@ struct Row {
     events: Vec<(Event, u64)>,
     /// Cycles on a SIMD.
     cycles: u64,
-    /// Active lanes count.
+    /// True if active lanes are counted.
     lanes: bool,
     /// Fetches when it follows the instruction before it.
     fetches: u64,
@@ -52,7 +52,7 @@ pub struct Table {
     pub(crate) banks: usize,
     /// Whether an atomic returns the old value, by memory slot.
     returns: Vec<bool>,
-    /// How the caches treat it, by memory slot.
+    /// Cache policy, by memory slot.
     policies: Vec<Policy>,
     /// Inputs of the clock, by instruction.
     ops: Arc<[clock::Op]>,
@@ -65,7 +65,7 @@ const LINE: u64 = 64;
 const BANKS: usize = 32;
 
 impl Table {
-    /// Settles the rows of a program.
+    /// Computes the rows of a program.
     pub fn new(program: &Program) -> Table {
         let target = Target::by_name(program.isa.processor());
         let mut table = Table {
@@ -117,7 +117,7 @@ impl Table {
         self.code.as_ref()
     }
 
-    /// Nothing counted yet of this program.
+    /// Zero counts for this program.
     pub fn counts(&self) -> Counts {
         Counts::new(self.rows.len(), self.of_slot.len())
     }
@@ -129,7 +129,7 @@ impl Table {
         self.slots.get(index).copied().unwrap_or(NO_SLOT)
     }
 
-    /// How the caches treat the instruction of a memory slot.
+    /// Cache policy of the instruction of a memory slot.
     #[inline(always)]
     pub fn policy(&self, slot: u32) -> Policy {
         self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(AccessKind::Load))

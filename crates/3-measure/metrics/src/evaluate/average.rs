@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         sum / of
     }
 
-    /// Waves of a dispatch, by what was launched.
+    /// Waves of a dispatch, computed from the launch.
     fn waves(&self, row: usize) -> Option<f64> {
         let d = &self.workload.dispatches;
         let (grid, workgroup) = (d.grid.get(row)?, d.workgroup.get(row).filter(|it| *it > 0.0)?);

@@ -1,4 +1,4 @@
-//! Where the values of counters, times and windows come from in a recording.
+//! Sources of counter values, times and windows in a recording.
 //!
 //! A window belongs to one pass. Cycles of another pass give at most the clock; the length of the dispatch is
 //! its time in the pass whose counters are divided.
@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use workload::{Counter, Dispatches, Machine, Values, Workload};
 
-/// Where a leaf's values come from.
+/// Source of a leaf's values.
 pub(super) enum Source<'w> {
     Column(&'w Values),
     /// Instances to add up.
     Sum(Vec<&'w Values>),
     /// Instances by channel.
     Channels(Vec<Option<&'w Values>>),
-    /// Instances of which one value counts.
+    /// Instances, reduced to one value.
     OfInstances(Vec<&'w Values>, OfInstances),
     Time,
     /// Cycles of the dispatch.
@@ -94,8 +94,8 @@ impl<'w> Sources<'w> {
         self.windows.iter().find(|(_, _, at)| *at == place).map_or(place, |(leaf, _, _)| *leaf)
     }
 
-    /// The node with the windows of the pass that all its counters were read in; itself where that is not one
-    /// pass.
+    /// The node with the windows of the pass in which all its counters were read; the node itself if they
+    /// were read in several.
     pub(super) fn in_one_pass(&self, definitions: &[Leaf], node: Arc<Node>) -> Arc<Node> {
         if self.windows.is_empty() {
             return node;
@@ -148,7 +148,7 @@ fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
     Ok(per_ns * super::constant(&rate.node, &|name| value(name).unwrap_or(f64::NAN)))
 }
 
-/// Whether the counters and facts of a node are there, of any channel where it is of one.
+/// True if the counters and facts of a node exist; for a node of one channel, if any channel exists.
 fn complete(node: &Node, sources: &[Source<'_>], machine: &Machine) -> bool {
     let (mut leaves, mut facts) = (Vec::new(), Vec::new());
     leaves_of(node, &mut leaves);

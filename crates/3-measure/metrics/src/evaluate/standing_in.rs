@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a value is from that its own counters do not give.
+/// Source of a value that is not computed from its own counters.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct TakenFrom {
     /// Derived counters, as recorded: `FETCH_SIZE`.
     pub counters: Vec<String>,
-    /// How what they say differs from the value: `without scalar loads`.
+    /// Differences from the replaced value: `without scalar loads`.
     pub remarks: Vec<String>,
 }
 
@@ -49,8 +49,8 @@ enum Choice {
 }
 
 impl StandingIn {
-    /// Decides for a recording; `complete` says whether all of an expression was recorded, `recorded` under
-    /// which name a counter was.
+    /// Chooses for a recording; `complete` tells if all parts of an expression were recorded, `recorded` the
+    /// name under which a counter was.
     pub(super) fn choose(
         compiled: &Compiled,
         complete: &dyn Fn(&Node) -> bool,
@@ -93,7 +93,7 @@ impl StandingIn {
 }
 
 struct Chosen {
-    /// By the place of what is chosen for.
+    /// Choices, by index of the value.
     list: Vec<Choice>,
 }
 
@@ -113,7 +113,7 @@ impl Chosen {
         }
     }
 
-    /// A node with what was chosen for its parts, or why there is none; `from` gets the sources.
+    /// A node with the choices for its parts, or the reason why it has no value; `from` receives the sources.
     fn applied(&self, node: &Arc<Node>, from: &mut TakenFrom) -> Result<Arc<Node>, String> {
         Ok(match &**node {
             Node::Constant(_) | Node::Machine(_) | Node::Leaf(_) => node.clone(),

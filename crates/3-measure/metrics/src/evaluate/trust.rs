@@ -17,7 +17,7 @@ impl Evaluation<'_> {
         Some(value.clone().and_then(|value| self.mark(metric, value, marks)))
     }
 
-    /// The mark of the least sure value that a metric is computed from.
+    /// The mark of the least certain value of a metric.
     fn mark(&self, metric: &str, value: f64, marks: &Marks) -> Trust {
         let (node, _) = self.normalised(metric)?;
         if value == 0.0 && self.is_nothing(&node, marks) {

@@ -76,7 +76,7 @@ impl Touch {
         self.when >> 4 & 1 != 0
     }
 
-    /// Both touch one byte at least, and not both by atomics.
+    /// True if both accesses share a byte and are not both atomic.
     pub(super) fn meets(self, other: Touch) -> bool {
         self.is_any()
             && other.is_any()
@@ -136,7 +136,7 @@ impl Page {
         true
     }
 
-    /// Looks at what was remembered of a dword and touches the same bytes.
+    /// Calls `meet` with each recorded access to a dword that shares bytes.
     fn meet(&self, dword: usize, new: Touch, writes: bool, mut meet: impl FnMut(Touch)) {
         let slots = if writes { &SLOTS[..] } else { &SLOTS[..1] };
         for slot in slots {
@@ -156,9 +156,9 @@ impl Page {
 #[derive(Debug)]
 pub(super) struct Shadow {
     pages: HashMap<u64, Page>,
-    /// Parts of pages that may still be made.
+    /// Parts of pages that may still be allocated.
     room: usize,
-    /// Accesses of lanes that were not remembered.
+    /// Accesses of lanes that were not recorded.
     pub(super) lost: u64,
 }
 
@@ -168,8 +168,8 @@ impl Shadow {
         Shadow { pages: HashMap::new(), room: bytes / size_of::<[Touch; DWORDS]>(), lost: 0 }
     }
 
-    /// Looks at what was remembered of a dword with `meet`, and remembers an access. `since` is when the last
-    /// barrier was.
+    /// Passes the recorded accesses of a dword to `meet`, and records an access. `since` is the time of the
+    /// last barrier.
     pub(super) fn access(
         &mut self,
         dword: u64,
@@ -195,14 +195,14 @@ impl Shadow {
         *lost += u64::from(!page.set(Slot::Reader, dword, new.after(reader, since), room));
     }
 
-    /// Looks at what was remembered of a dword with `meet`, for an access that is not to be remembered.
+    /// Passes the recorded accesses of a dword to `meet`, for an access that is not recorded.
     pub(super) fn meet(&self, dword: u64, new: Touch, writes: bool, meet: impl FnMut(Touch)) {
         if let Some(page) = self.pages.get(&(dword / DWORDS as u64)) {
             page.meet(dword as usize % DWORDS, new, writes, meet);
         }
     }
 
-    /// Takes in the shadow of workgroups that ran later; `meet` sees the older and the newer access.
+    /// Merges the shadow of workgroups that ran later; `meet` gets the older and the newer access.
     pub(super) fn take_in(&mut self, later: Shadow, mut meet: impl FnMut(u64, Touch, Touch)) {
         self.lost += later.lost;
         for (number, new) in later.pages {

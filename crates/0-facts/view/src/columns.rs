@@ -1,4 +1,4 @@
-//! A recording as columns: every value as recorded, before anything is computed of it.
+//! A recording as columns: every value as recorded, before any computation.
 //!
 //! All columns have the same dispatches in the same order.
 
@@ -17,16 +17,16 @@ pub struct Columns {
     pub schema: &'static str,
     /// Path as given.
     pub path: String,
-    /// Which profiler wrote it: `rocprof-compute folder, wide`.
+    /// Profiler that wrote it: `rocprof-compute folder, wide`.
     pub kind: String,
     /// Machine facts under the names of `sysinfo.csv`, as recorded.
     pub machine: BTreeMap<String, String>,
-    /// The emulator that made it, where no GPU did.
+    /// The emulator that made it; absent for recordings of a GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulated_by: Option<String>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
-    /// Dispatches, which is the length of every column.
+    /// Number of dispatches, the length of every column.
     pub dispatches: usize,
     /// Properties of the dispatches first, then counters, then further columns.
     pub columns: Vec<DataColumn>,
@@ -54,7 +54,7 @@ pub struct DataColumn {
     /// Trust in the values; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
-    /// Why cells are `null`; absent where none is.
+    /// Reason for `null` cells; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingCells>,
     /// A cell per dispatch.

@@ -19,9 +19,9 @@ pub struct Comparison {
     pub old: String,
     /// The paths of the new build.
     pub new: String,
-    /// Kernels in both that differ, what got worse first.
+    /// Kernels in both that differ, regressions first.
     pub changed: Vec<KernelComparison>,
-    /// For each value that differs somewhere, in how many kernels and which way.
+    /// For each value that differs, the number of kernels by direction.
     pub totals: Vec<ChangeTotal>,
     /// Kernels in the new build only.
     pub added: Vec<KernelName>,
@@ -47,7 +47,7 @@ pub struct ChangeTotal {
     pub better: u64,
     /// Kernels in which it got worse.
     pub worse: u64,
-    /// Kernels in which it differs without being either.
+    /// Kernels in which it differs, neither better nor worse.
     pub different: u64,
 }
 
@@ -88,7 +88,7 @@ pub struct KernelComparison {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Balance {
-    /// Better or worse where all that counts points one way; else neither.
+    /// Better or worse if all relevant changes agree; else neither.
     pub verdict: Verdict,
     /// In words: improvements, regressions, and the values that stay the same.
     pub words: String,
@@ -127,7 +127,7 @@ pub struct LoopSide {
 }
 
 impl LoopSide {
-    /// Whether an iteration does the same as another, whatever the number of the loop.
+    /// True if two iterations do the same work, whatever the numbers of their loops.
     pub fn does_the_same(&self, other: &LoopSide) -> bool {
         *self == LoopSide { id: self.id, ..other.clone() }
     }
@@ -150,7 +150,7 @@ pub struct Change {
     pub new: Option<f64>,
     /// Judgement of the change.
     pub verdict: Verdict,
-    /// Why a change that looks like one has no verdict: `waves unchanged`.
+    /// Reason why a difference is not judged: `waves unchanged`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<&'static str>,
     /// The threshold it breaks, as written: `+4`.
@@ -167,6 +167,6 @@ pub enum Verdict {
     Better,
     /// Costs more or allows less.
     Worse,
-    /// Different; which is better depends.
+    /// Different; which is better depends on the case.
     Neutral,
 }

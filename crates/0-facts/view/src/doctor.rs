@@ -1,6 +1,6 @@
 //! The part of an answer that only `doctor` has: machines, environments and commands with their checks.
 //!
-//! A check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
+//! A check with unreadable inputs is [`HostVerdict::Unknown`] with instructions to find out, never a pass.
 
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ impl HostVerdict {
     }
 }
 
-/// One value that was read, and where.
+/// One value read, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading {
@@ -68,7 +68,7 @@ pub struct HostCheck {
     pub wanted: &'static str,
     /// Why.
     pub why: &'static str,
-    /// For which work it matters: `benchmark`, `training`, ...
+    /// Workloads for which it matters: `benchmark`, `training`, ...
     pub profiles: Vec<&'static str>,
     /// Where that was read.
     pub source: &'static str,
@@ -78,7 +78,7 @@ pub struct HostCheck {
     /// Command that undoes that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// How to find out what is unknown.
+    /// Instructions to find out the unknown value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub find_out: Option<&'static str>,
 }
@@ -112,7 +112,7 @@ pub struct Examined {
 }
 
 impl Examined {
-    /// How many checks came to a verdict.
+    /// Number of checks with each verdict.
     pub fn count(&self, verdict: HostVerdict) -> usize {
         self.checks.iter().filter(|check| check.verdict == verdict).count()
     }
@@ -128,9 +128,9 @@ pub struct OddOne {
     pub fact: String,
     /// Its value.
     pub value: String,
-    /// The value of most.
+    /// The value of most machines.
     pub usual: String,
-    /// How many have that.
+    /// Number of machines with that value.
     pub usual_count: usize,
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Version of the JSON written by `guide --format json`.
 pub const GUIDE_SCHEMA: &str = "rockhound.guide/1";
 
-/// A recording, judged.
+/// Guide to a recording.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Guide {
@@ -17,15 +17,15 @@ pub struct Guide {
     pub schema: &'static str,
     /// Path of the recording, as given.
     pub path: String,
-    /// Options that select the part of it that the guide is on: `-k 'gemm.*' -d '>10'`; absent where that is
-    /// everything.
+    /// Options that select the part of the recording that the guide covers: `-k 'gemm.*' -d '>10'`; absent
+    /// for all of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub selection: String,
     /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
     pub gpu: String,
     /// Limiter of the kernel that takes most time; the first screen of every report.
     pub verdict: GuideVerdict,
-    /// The kernels that most of the time goes to, the verdict's first.
+    /// The kernels that take most time, the verdict's first.
     pub kernels: Vec<GuideKernel>,
     /// Kernels that are not in `kernels`.
     pub more_kernels: u64,
@@ -46,9 +46,9 @@ pub struct Guide {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideVerdict {
-    /// The kernel it is about: the one of most time.
+    /// The kernel of the verdict: the one that takes most time.
     pub kernel: String,
-    /// Percent of the time of the selected dispatches it takes.
+    /// Percent of the time of the selected dispatches that it takes.
     pub time_percent: Number,
     /// One sentence: "at the roof of HBM bandwidth", "bound by latency".
     pub headline: String,
@@ -72,7 +72,7 @@ pub struct GuideVerdict {
     pub because: String,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How many times as fast the nearest roof allows.
+    /// Speedup that the nearest roof allows.
     pub gap: Number,
     /// Trust in these two; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ impl GuideVerdict {
     }
 }
 
-/// One of the kernels that most of the time goes to.
+/// One of the kernels that take most time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideKernel {
@@ -176,7 +176,7 @@ pub struct GuideChanges {
     pub base: String,
     /// Time of all selected dispatches.
     pub total: GuideTotal,
-    /// The only kernel of each that the other has not, which may be one kernel under two names.
+    /// The only kernel of each recording that the other lacks; they may be one kernel under two names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposed: Option<GuidePair>,
     /// Kernels that both have, most time first.
@@ -209,7 +209,7 @@ pub struct GuideTotal {
     pub change_percent: Option<f64>,
 }
 
-/// Kernels of two recordings that may be one, as `--match OLD=NEW` takes them.
+/// Kernels of two recordings that may be the same, in the syntax of `--match OLD=NEW`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuidePair {
@@ -237,7 +237,7 @@ pub struct GuideChange {
     pub after_trust: Option<Mark>,
     /// Percent of the base's time; absent if either is unknown.
     pub change_percent: Option<f64>,
-    /// Trust in the numbers of the text that have a sign, each different mark once.
+    /// Marks of the signed numbers in the text, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Mark>,
     /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
@@ -251,7 +251,7 @@ pub struct GuideChange {
     /// Limiter now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_now: Option<String>,
-    /// The same in words, with the work that a dispatch does more or less.
+    /// The change in words, including changes in the work of a dispatch.
     pub text: String,
 }
 
@@ -266,7 +266,7 @@ pub enum StepKind {
     Look,
     /// Calculate what a change would give.
     Try,
-    /// Change the program; no command does it.
+    /// A change of the program that no command can make.
     Change,
     /// Compare with what was.
     Compare,

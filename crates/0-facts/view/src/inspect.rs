@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 /// Version of the JSON written by `inspect --format json`.
 pub const INSPECT_SCHEMA: &str = "rockhound.inspect/1";
 
-/// One kernel, as far as its code says.
+/// Static facts of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelCard {
     /// File it was read from.
     pub file: String,
-    /// Where in the file: bundle member, archive member; empty for a bare code object.
+    /// Location in the file: bundle member, archive member; empty for a bare code object.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub origin: String,
     /// Processor with features: `gfx90a:sramecc+:xnack-`.
@@ -51,7 +51,7 @@ pub struct KernelCard {
     pub store_widths: BTreeMap<u32, u32>,
     /// LDS accesses of the whole kernel by bytes per lane.
     pub lds_widths: BTreeMap<u32, u32>,
-    /// Most vector registers live at one instruction, and where.
+    /// Maximum number of live vector registers, with the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
     /// Natural loops, outer before inner, in code order; loops of called functions follow the kernel's own.
@@ -91,7 +91,7 @@ impl KernelCard {
     }
 }
 
-/// Registers and memory of a kernel; `None` where the file does not say.
+/// Registers and memory of a kernel; `None` if the file lacks the value.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the metadata keys")]
@@ -106,7 +106,7 @@ pub struct Resources {
     pub sgpr_spills: Option<u32>,
     /// Static LDS, bytes.
     pub lds_bytes: Option<u32>,
-    /// LDS at launch, where a companion file says it (bytes, static included).
+    /// LDS at launch in bytes, including static LDS, if a companion file has it.
     pub launch_lds_bytes: Option<u32>,
     /// Scratch per lane, bytes.
     pub scratch_bytes: Option<u32>,
@@ -134,9 +134,9 @@ pub struct OccupancyCard {
     /// Assumptions made: "workgroup of 1024 (max_flat_workgroup_size)".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// Next boundary per resource: what to shed to gain waves.
+    /// Next boundary per resource: the reduction that gains waves.
     pub next: Vec<OccupancyStep>,
-    /// Where several resources limit alike: what to shed of each, together, to gain waves.
+    /// If several resources limit equally: the reductions of each that together gain waves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<OccupancyStep>,
 }
@@ -177,7 +177,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Every class with its key and the name a reader knows, in the order they are shown.
+    /// Every class with its key and its displayed name, in the order shown.
     pub fn classes(&self) -> [(&'static str, &'static str, u32); 14] {
         [
             ("valu", "VALU", self.valu),
@@ -280,7 +280,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether it lists only what samples or traces name, for lack of the code object.
+    /// True if it lists only instructions from samples or traces, because the code object is missing.
     pub fn measured_only(&self) -> bool {
         self.samples.as_ref().is_some_and(|it| it.sampled_only)
             || self.trace.as_ref().is_some_and(|it| it.traced_only)
@@ -343,7 +343,7 @@ impl ListingLine {
     }
 }
 
-/// A kernel's dispatches as its listing shows them: summed.
+/// Sums over a kernel's dispatches, for its listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingRun {
@@ -358,7 +358,7 @@ pub struct ListingRun {
     pub waits: Vec<WaitShare>,
 }
 
-/// A reason that waves of a kernel waited for.
+/// Wait reason of a kernel's waves.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitShare {

@@ -29,7 +29,7 @@ impl Mark {
     }
 }
 
-/// Mean error in percent up to which a modelled number is about right.
+/// Largest mean error in percent at which a modelled number has the sign `~`.
 const ABOUT: f64 = 10.0;
 
 impl Mark {
@@ -55,12 +55,12 @@ pub struct Known {
 }
 
 impl Known {
-    /// A number that follows from this one alone.
+    /// A number computed from this one alone.
     pub fn map(self, compute: impl FnOnce(f64) -> f64) -> Known {
         Known { value: compute(self.value), ..self }
     }
 
-    /// A number that follows from two.
+    /// A number computed from two.
     pub fn with(self, other: Known, compute: impl FnOnce(f64, f64) -> f64) -> Known {
         let trust = match (self.trust, other.trust) {
             (Some(one), Some(other)) => Some(one.with(other)),
@@ -69,7 +69,7 @@ impl Known {
         Known { value: compute(self.value, other.value), trust }
     }
 
-    /// The quotient of two; nothing divided stays nothing, however unsure the divisor is.
+    /// The quotient of two; a measured or exact 0 keeps its mark, whatever the mark of the divisor.
     pub fn over(self, divisor: Known) -> Known {
         match self {
             Known { value: 0.0, trust: None | Some(Mark::Exact) } if divisor.value > 0.0 => self,

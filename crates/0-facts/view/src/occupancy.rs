@@ -66,8 +66,8 @@ pub struct BoundaryTable {
 pub struct BoundaryRow {
     /// Waves per SIMD this resource allows.
     pub waves_per_simd: f64,
-    /// Most of the resource that still gives them.
+    /// Largest amount of the resource that allows them.
     pub at_most: u32,
-    /// The kernel in question is on this step.
+    /// The kernel is at this step.
     pub here: bool,
 }

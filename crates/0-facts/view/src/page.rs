@@ -27,9 +27,9 @@ pub struct Page {
     pub metrics: Vec<MetricCard>,
     /// The rules that found something.
     pub rules: Vec<RuleInfo>,
-    /// Code of kernels, as far as it is kept.
+    /// Code of the kernels whose code is kept.
     pub code: Vec<PageCode>,
-    /// When dispatches ran, and what the host did; absent where no times are recorded.
+    /// Times of dispatches and of host activity; absent if no times are recorded.
     pub timeline: Option<TimelineChart>,
     /// Requests that a reader may send to the server; absent in a file.
     pub live: Option<PageLive>,
@@ -52,7 +52,7 @@ pub struct PageKernel {
     pub time_percent: Number,
     /// Trust in the percentage; `None` if measured, and if there is only one kernel.
     pub percent_trust: Option<Mark>,
-    /// Waves on the GPU, percent of what it holds.
+    /// Waves in flight, percent of the GPU's wave slots.
     pub occupancy: Number,
     /// Trust in the occupancy; `None` if measured.
     pub occupancy_trust: Option<Mark>,
@@ -66,11 +66,11 @@ pub struct PageKernel {
     pub verdict: String,
     /// The kernel in the base of a comparison.
     pub base: Option<KernelChange>,
-    /// Its tables and charts; absent for kernels that take next to no time.
+    /// Its tables and charts; absent for kernels with a negligible share of the time.
     pub detail: Option<KernelDetail>,
 }
 
-/// How a kernel's time differs from the base's.
+/// Change of a kernel's time since the base.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelChange {
     /// Mean time of a dispatch in the base, ns.
@@ -124,7 +124,7 @@ pub struct SourceText {
 /// Functions of a page that comes from a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageLive {
-    /// Where the page asks whether the recording has changed.
+    /// Address that reports whether the recording has changed.
     pub version_url: String,
     /// Version of the recording it was made from.
     pub version: String,

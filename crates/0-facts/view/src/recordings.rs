@@ -10,7 +10,7 @@ pub const ANALYZE_SCHEMA: &str = "rockhound.analyze/2";
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recordings {
-    /// How values are averaged and normalised.
+    /// Averaging and normalisation of values.
     pub settings: ReportSettings,
     /// Verdict and next steps; a separate JSON document.
     #[serde(skip)]
@@ -87,9 +87,9 @@ pub struct ReportSettings {
 pub struct ConditionResult {
     /// As written.
     pub condition: String,
-    /// Whether it is met; absent if its value is unknown.
+    /// True if the condition holds; absent if its value is unknown.
     pub met: Option<bool>,
-    /// The value it was judged by, or why there is none.
+    /// The value compared, or the reason why it is missing.
     pub detail: String,
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Version of the JSON written by `roofline --format json`.
 pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/1";
 
-/// The rooflines of one recording or several.
+/// The rooflines of one or more recordings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rooflines {
@@ -23,7 +23,7 @@ pub struct Rooflines {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadRoofline {
-    /// Name: the path's parts that tell recordings apart.
+    /// Name: the parts of the path that distinguish the recordings.
     pub name: String,
     /// Path as given.
     pub path: String,
@@ -70,7 +70,7 @@ impl CeilingBasis {
     }
 }
 
-/// The most one part of the machine can do.
+/// Upper limit of one unit of the machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ceiling {
@@ -104,7 +104,7 @@ pub struct RooflineKernel {
     pub flops: Number,
     /// Gflop/s.
     pub rate: Number,
-    /// Trust in the times; absent if measured. All other marks are too.
+    /// Trust in the times; absent if measured, as are all other marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_trust: Option<Mark>,
     /// Trust in the operations.

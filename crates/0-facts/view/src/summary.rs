@@ -29,7 +29,7 @@ pub struct KernelRow {
     pub loops: u32,
     /// Findings as (severity, rule, times), worst first.
     pub findings: Vec<(Severity, &'static str, u32)>,
-    /// Rules whose findings are said by one of another rule, once for each.
+    /// Rules whose findings another rule's finding includes, once for each finding.
     pub joined: Vec<&'static str>,
     /// The warnings and worse among them, for [`Summary::facts`], which takes them.
     pub said: Vec<Said>,
@@ -110,13 +110,13 @@ impl KernelRow {
     }
 }
 
-/// Counts over everything that was read.
+/// Counts over all kernels read.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Kernels shown.
     pub kernels: u64,
-    /// Of these, the ones without an instruction: the compiler left nothing of them for their target.
+    /// Of these, kernels without instructions: the compiler removed their bodies for the target.
     #[serde(skip_serializing_if = "is_zero")]
     pub empty: u64,
     /// Instructions in them.
@@ -125,7 +125,7 @@ pub struct Summary {
     pub severities: BTreeMap<&'static str, u64>,
     /// Findings by rule.
     pub rules: BTreeMap<&'static str, RuleCount>,
-    /// Warnings and worse that ask for the same change in several kernels: one fact each.
+    /// Warnings and worse with the same advice in several kernels: one fact each.
     #[serde(skip_serializing_if = "Facts::is_empty")]
     pub facts: Facts,
 }
@@ -148,7 +148,7 @@ pub struct Fact {
     pub kernels: u64,
     /// The first different names of these kernels; the kernels of one Triton function often share a name.
     pub names: Vec<String>,
-    /// Number of the kernel counted last: findings of one kernel come together.
+    /// Number of the kernel counted last: findings of one kernel are consecutive.
     #[serde(skip)]
     last: u64,
 }
@@ -205,7 +205,7 @@ impl Facts {
         self.by_change.values().all(|fact| fact.kernels < 2)
     }
 
-    /// How many different warnings and worse there are.
+    /// Number of distinct warnings and worse.
     pub fn different(&self) -> usize {
         self.by_change.len()
     }

@@ -49,7 +49,7 @@ pub struct Column {
     /// Unit of all its cells, unless each row has a unit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Which of the recordings its values are from.
+    /// Recording that its values come from.
     pub recording: usize,
 }
 
@@ -73,7 +73,7 @@ pub enum ColumnKind {
     Id,
     /// A share by which a value changes, shown as a percentage with its sign.
     Share,
-    /// Trust in the row's values, in words; where it has none, why not.
+    /// Trust in the row's values, in words; the reason, if it has no value.
     Trust,
     /// Meaning of the row's label, in words; equal wherever the label occurs.
     Meaning,
@@ -92,7 +92,7 @@ impl ColumnKind {
     }
 }
 
-/// Percent below which a difference says little.
+/// Percent below which a difference is insignificant.
 pub const LITTLE_PERCENT: f64 = 1.0;
 
 /// A row.
@@ -105,7 +105,7 @@ pub struct Row {
     /// Label.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty where it shows
+    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty if it shows
     /// none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub metric: String,
@@ -119,18 +119,18 @@ pub struct Row {
     pub little: bool,
 }
 
-/// A cell. In JSON: a text, a number or why there is none, an object with a change, or null.
+/// A cell. In JSON: a text, a number or the reason why it is missing, an object with a change, or null.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Cell {
-    /// The column says nothing about the row.
+    /// The column does not apply to the row.
     Empty,
     /// Words.
     Text(String),
     /// A number.
     Number(Number),
-    /// A number with how it differs from the base.
+    /// A number with its difference from the base.
     Change(Delta),
 }
 
@@ -183,7 +183,7 @@ impl Cell {
         Cell::Number(Number::missing(reason))
     }
 
-    /// A number, or the reason as a phrase why there is none.
+    /// A number, or the reason why it is missing, as a phrase.
     pub fn known(value: Result<f64, &str>) -> Cell {
         match value {
             Ok(value) => Cell::Number(Number::from(value)),
@@ -206,7 +206,7 @@ impl Cell {
 pub struct Delta {
     /// The number.
     pub value: Number,
-    /// Less the base's; absent if either is unknown.
+    /// Difference from the base; absent if either is unknown.
     pub change: Option<f64>,
     /// Percent of the base's; absent where the base is zero or either is unknown.
     pub change_percent: Option<f64>,

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// The thread trace of a kernel as its listing shows it.
+/// Thread trace of a kernel, for its listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingTrace {
@@ -12,7 +12,7 @@ pub struct ListingTrace {
     pub sources: Vec<String>,
     /// Dispatches that were traced.
     pub dispatches: u64,
-    /// Waves that were traced; absent where the files do not say.
+    /// Number of traced waves; absent if the files lack it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waves: Option<u64>,
     /// Executions by these waves.
@@ -43,7 +43,7 @@ pub struct LineTrace {
     pub share: f64,
     /// Cycles between the instruction before and the first try to issue.
     pub idle: u64,
-    /// Of a wait: address of the memory instruction whose end it waits for.
+    /// For a wait: address of the memory instruction whose completion it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<u64>,
 }

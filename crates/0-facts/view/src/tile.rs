@@ -72,17 +72,17 @@ pub struct TileRow {
     pub rounds: u64,
     /// `(workgroups / CUs) / ceil(workgroups / CUs)`, percent.
     pub utilisation: f64,
-    /// Places of the last round that are taken, percent.
+    /// Compute units with work in the last round, percent.
     pub last_round: f64,
     /// Utilisation of the XCD that gets most workgroups, percent.
     pub xcd_utilisation: f64,
-    /// Elements of the tiles that are of the result, percent; the rest hangs over its edge.
+    /// Elements of the tiles inside the result, percent; the rest is beyond its edge.
     pub useful: f64,
     /// Bytes with every element moved once.
     pub memory_bytes: f64,
-    /// Bytes workgroups ask of the L2 caches.
+    /// Bytes that workgroups request from the L2 caches.
     pub l2_bytes: f64,
-    /// Bytes the L2 caches read from beyond them, workgroups dealt out to the XCDs one by one.
+    /// Bytes that the L2 caches read over the fabric, with workgroups assigned to XCDs round robin.
     pub fabric_bytes: f64,
     /// The same with neighbours on one XCD.
     pub fabric_grouped_bytes: f64,
@@ -110,7 +110,7 @@ pub struct TileRow {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileTime {
-    /// All of it, microseconds.
+    /// Total, microseconds.
     pub total_us: f64,
     /// Starting, ending, clearing, microseconds.
     pub launch_us: f64,
@@ -122,6 +122,6 @@ pub struct TileTime {
     pub bound: &'static str,
     /// Operations per second, 10^12.
     pub tera_ops: f64,
-    /// The same by the GPU's peak, percent.
+    /// Percent of the GPU's peak.
     pub peak_share: f64,
 }

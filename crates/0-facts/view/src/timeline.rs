@@ -1,4 +1,4 @@
-//! A timeline to look at: lanes of spans.
+//! A timeline: lanes of spans.
 
 use crate::{Answer, PageLive, RuleInfo};
 

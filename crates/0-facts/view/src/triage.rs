@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Version of the JSON written by `triage --format json`.
 pub const TRIAGE_SCHEMA: &str = "rockhound.triage/2";
 
-/// An instruction around the place of a fault.
+/// An instruction near the fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageLine {
@@ -16,7 +16,7 @@ pub struct TriageLine {
     pub text: String,
     /// The program counter is here.
     pub current: bool,
-    /// This instruction may have made the fault.
+    /// This instruction may have caused the fault.
     pub suspect: bool,
     /// Source position, where it differs from the line before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Incident {
     pub facts: Vec<NamedValue>,
     /// Instructions around the place.
     pub code: Vec<TriageLine>,
-    /// Where the instructions come from: the dump, or a file.
+    /// Source of the instructions: the dump, or a file.
     pub code_from: String,
     /// Next steps.
     pub next: Vec<String>,

@@ -20,7 +20,7 @@ pub struct TritonCard {
     pub loops: Vec<IrLoop>,
     /// Loads and stores of global memory.
     pub accesses: Vec<IrAccess>,
-    /// Changes of layout that move something.
+    /// Layout conversions that move data.
     pub conversions: Vec<IrConversion>,
     /// Changes of layout that move nothing.
     pub free_conversions: u32,
@@ -55,7 +55,7 @@ pub struct IrProduct {
     pub mnk: [u64; 3],
     /// Types of the factors and of the sum.
     pub elements: [String; 3],
-    /// Shape of the matrix instruction: `32x32x8`; absent where the layout is none of matrix instructions.
+    /// Shape of the matrix instruction: `32x32x8`; absent if the layout is not that of a matrix instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
     /// Adjacent lanes are adjacent along N.
@@ -79,15 +79,15 @@ pub struct IrLoop {
     pub depth: u32,
     /// Last line of the IR in it.
     pub last_ir_line: u32,
-    /// `0 to K step 64`; absent for loops that do not count.
+    /// `0 to K step 64`; absent for loops without a counter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<String>,
-    /// Iterations, where the bounds are constants.
+    /// Iterations, if the bounds are constants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<i64>,
     /// Loads from global memory per iteration.
     pub loads: u32,
-    /// Of these, straight to the LDS.
+    /// Of these, directly to the LDS.
     pub loads_to_lds: u32,
     /// Iterations by which loads are ahead of their use, one per load.
     pub prefetch: Vec<u32>,
@@ -116,7 +116,7 @@ pub struct IrAccess {
     pub shape: String,
     /// Bytes of the workgroup's tile.
     pub bytes: u64,
-    /// Bytes per lane that one instruction can move, as the layout has it.
+    /// Bytes per lane that one instruction can move, according to the layout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
     /// Bytes per lane of the instructions it became, least and most; absent where no instruction of its
@@ -179,17 +179,17 @@ pub struct IrBuffer {
     pub bytes: u64,
     /// Where it begins.
     pub offset: u64,
-    /// First and last line of the IR where it holds something.
+    /// First and last line of the IR at which the buffer is live.
     pub ir_lines: [u32; 2],
 }
 
-/// A source line with what became of it.
+/// A source line with its operations and instructions.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrLine {
     /// The line.
     pub source: SourceLine,
-    /// Operations of the IR with how often, in order of the text; arithmetic on addresses is left out.
+    /// Operations of the IR with their counts, in order of the text, excluding address arithmetic.
     pub operations: Vec<(String, u32)>,
     /// Instructions by unit: `load 4`, `MFMA 32`.
     pub instructions: Vec<(String, u32)>,

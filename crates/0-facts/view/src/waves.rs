@@ -1,16 +1,16 @@
-//! Occupancy over time: how many waves a kernel has in flight from its start to its end.
+//! Occupancy over time: waves in flight of a kernel from its start to its end.
 //!
-//! The time of a dispatch is cut into equal parts, and a number is the mean of its part; where a kernel was
-//! dispatched more than once, a part is the mean over its dispatches.
+//! The time of a dispatch is cut into equal intervals, and a number is the mean of its interval; for several
+//! dispatches of a kernel, it is the mean over them.
 
 use crate::{Mark, Number};
 use serde::Serialize;
 
-/// Occupancy over time of the kernels of most time.
+/// Occupancy over time of the kernels that take most time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaveChart {
-    /// Waves that the GPU holds at most, whatever they need.
+    /// Wave slots of the GPU.
     pub wave_slots: Number,
     /// Compute units of the GPU.
     pub compute_units: Number,

@@ -36,11 +36,11 @@ pub struct KernelWaves {
     pub busy_units: Vec<f64>,
     /// Waves in flight on average.
     pub mean_waves: f64,
-    /// The most of a part.
+    /// Maximum over the intervals.
     pub peak_waves: f64,
     /// Compute units that hold waves, on average.
     pub mean_units: f64,
-    /// Percent of the time, at its end, in which fewer than half as many waves are in flight as at the peak.
+    /// Tail: percent of the dispatch at its end with fewer than half the peak waves in flight.
     pub tail_percent: f64,
     /// Trust in the value.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,7 +75,7 @@ impl DescriptorFamily {
             return 0;
         }
         match () {
-            // The hardware sets up flat scratch in registers of its own, which are reserved all the same.
+            // The hardware sets up flat scratch in dedicated registers, but SGPRs are reserved all the same.
             () if has_architected_flat_scratch(processor) => 6,
             () if flat_scratch && before_gfx8 => 4,
             () if flat_scratch => 6,

@@ -89,7 +89,7 @@ macro_rules! targets {
 }
 
 // Name: data files from the general to the particular; matrix table. The first two of the third generation
-// differ from the one sold in nothing that stands here.
+// differ from the one sold in no fact listed here.
 targets!(
     "gfx908": "cdna", "gfx908"; "gfx908",
     "gfx90a": "cdna", "gfx90a"; "gfx90a",

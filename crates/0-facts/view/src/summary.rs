@@ -264,7 +264,7 @@ impl Summary {
             *self.severities.entry(severity.as_str()).or_default() += times;
             let count = self.rules.entry(rule).or_default();
             count.findings += times;
-            // The rows of one rule differ in severity and need not stand together.
+            // The rows of one rule differ in severity and need not be adjacent.
             let first = row.findings.iter().find(|(_, other, _)| other == rule);
             count.kernels += u64::from(first.is_some_and(|(first, ..)| first == severity));
             match severity {

@@ -16,7 +16,7 @@ pub fn listed<T: AsRef<str>>(items: &[T], last: &str) -> String {
 
 /// The noun in the grammatical number of a count: `wave` for 1, `waves` for 2.
 pub fn noun_of(count: impl TryInto<u64>, noun: &str) -> Cow<'_, str> {
-    // What is no whole number of things is more than one.
+    // Fractions take the plural.
     if count.try_into().is_ok_and(|count| count == 1) { Cow::Borrowed(noun) } else { plural(noun).into() }
 }
 

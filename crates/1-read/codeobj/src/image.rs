@@ -109,7 +109,7 @@ impl<'a> Image<'a> {
         }
         for Relocation { place, kind, value } in &self.relocations {
             let address = base.wrapping_add(*value).to_le_bytes();
-            // The numbers are those of the back-end's user guide.
+            // The numbers come from the back-end's user guide.
             let (bytes, count) = match kind {
                 3 | 13 => (address, 8),
                 1 | 6 => (address, 4),

@@ -396,7 +396,7 @@ impl<'a> Scan<'a> {
                 let read = decompress(stream, &entry)
                     .map(Cow::Owned)
                     .map_err(|error| in_compressed(error, position));
-                // After a failure the stream stands nowhere in particular.
+                // After a failure the position of the stream is undefined.
                 if stream.at != entry.offset + entry.size {
                     entries = Vec::new().into_iter();
                 }

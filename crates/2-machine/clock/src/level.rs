@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_however_often_intervals_are_joined() {
-        // Lives of growing length, in an order that is not that of time.
+        // Lives of growing length, out of time order.
         let lives: Vec<(u64, u64)> =
             (0..500u64).map(|at| (at * 7919 % 4001 * at, at * 7919 % 4001 * at + 13 * at * at + 1)).collect();
         let last = lives.iter().map(|life| life.1).max().unwrap();

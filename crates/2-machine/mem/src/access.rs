@@ -308,7 +308,7 @@ mod tests {
             let mut all = Vec::new();
             lookups(line_sizes, &addresses, u64::MAX, 8, 0x1000, &mut all);
             let lines: Vec<i64> = all.iter().map(|it| it.line()).collect();
-            // What stands before is left as it is.
+            // Earlier contents stay unchanged.
             all.insert(0, all[0]);
             assert_eq!(gather(&mut all, 1), times, "{number}");
             assert_eq!((all.len() - 1, all[1].more()), (entries, more), "{number}");

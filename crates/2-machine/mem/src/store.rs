@@ -238,7 +238,7 @@ mod tests {
             let mut later = pieces[1..].iter().cloned();
             let found = reader.read(&pieces[0], || later.next()).unwrap();
             assert!((&found.groups, &found.patterns) == (&batch.groups, &batch.patterns));
-            // Where one is missing, or damaged, there is no batch.
+            // If one is missing or damaged, the batch is unreadable.
             let mut later = pieces[1..pieces.len() - 1].iter().cloned();
             assert_eq!(reader.read(&pieces[0], || later.next()).err(), Some(Unreadable::Broken));
             let mut damaged = pieces.clone();

@@ -100,8 +100,7 @@ pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, column
     };
     let steps = problem.k.div_ceil(tile.k.max(1)) as f64;
     let step = (tile.m + tile.n) as f64 * tile.k as f64 * element;
-    // Each wave reads its rows of one factor and its columns of the other; waves stand in a square, or nearly
-    // so.
+    // Each wave reads its rows of one factor and its columns of the other; waves form a square, or nearly so.
     let waves = f64::from(tile.waves.max(1));
     let across = 2f64.powf((waves.log2() / 2.0).floor());
     let lds_step = (tile.m as f64 * (waves / across) + tile.n as f64 * across) * tile.k as f64 * element;

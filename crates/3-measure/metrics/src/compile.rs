@@ -531,7 +531,7 @@ impl Compiler<'_> {
         }
         let definitions = self.definitions;
         self.open.push(name.to_string());
-        // What a name stands for does not depend on who asks.
+        // The meaning of a name does not depend on its user.
         let recorded_only = self.recorded_only.take();
         let found = if let Some(l) = definitions.lets.get(name) {
             let own = match variant(&l.variants, self.target) {

@@ -551,7 +551,7 @@ fn operate(o: Operator, a: f64, b: f64) -> f64 {
 
 fn call(f: Function, a: f64, b: f64) -> f64 {
     match f {
-        // Of a value and no value there is no lesser.
+        // A value and a missing value have no minimum.
         Function::Min | Function::Max if a.is_nan() || b.is_nan() => f64::NAN,
         Function::Min => a.min(b),
         Function::Max => a.max(b),

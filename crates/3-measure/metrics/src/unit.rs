@@ -159,7 +159,7 @@ impl Unit {
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The plainest symbol of each base stands for it.
+        // The plainest symbol of each base represents it.
         const NAMES: [&str; BASES] = [
             "s",
             "cycle",

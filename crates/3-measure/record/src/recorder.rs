@@ -463,7 +463,7 @@ impl Recorder {
     /// Counters as recorded: counters of the units of a compute unit are sums over all units.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        // Dispatches have their counters in the catalogue's order: each stands behind the one before.
+        // Dispatches have their counters in the catalogue's order: each follows the one before.
         let mut place = 0;
         for definition in catalogue().counters() {
             if !self.known.contains(definition.name.as_str()) {

@@ -183,7 +183,7 @@ impl Reader<'_> {
         self.start(inst, 8, self.form.encoding);
         let used = mods & self.form.allow;
         if self.info.flags.contains(OpFlags::TRUTH_TABLE) {
-            // The truth table lies in the bits that are abs, omod and neg elsewhere.
+            // The truth table is in the bits that are abs, omod and neg elsewhere.
             inst.mods.blgp = ((used & 7) << 3 | (used >> 8 & 3) << 6 | used >> 10) as u8;
             inst.mods.op_sel = (used >> 3 & 15) as u8;
         } else {

@@ -217,7 +217,7 @@ fn workgroups_that_share_lines_read_them_once_where_they_share_an_xcd() {
         let found = run(&mut Gpu::new(Model::by_name("mi300x").unwrap()), &kernel, 8, order);
         found.tally.get(Count::FabricRead128)
     };
-    // Each XCD has an L2 of its own.
+    // Each XCD has its own L2.
     let (scattered, together) = (lines(Order::Round), lines(Order::Blocks));
     assert!(together * 7 < scattered, "{scattered} {together}");
 }

@@ -335,7 +335,7 @@ impl<'w> Reader<'w> {
 
     fn of_dispatch(&self, counter: &'w Counter, time: Option<&'w Values>) -> Source<'w> {
         let counted_time = counter.pass.and_then(|pass| self.workload.counters.time_in_pass(pass));
-        // The time of the dispatch is that of all passes; the window's own is only for the clock.
+        // The time of the dispatch is shared by all passes; the window's own time only gives the clock.
         self.of(&counter.values, counted_time, time)
     }
 

@@ -57,7 +57,7 @@ impl StandingIn {
         recorded: &dyn Fn(&str) -> String,
     ) -> Self {
         let mut chosen = Chosen { list: Vec::with_capacity(compiled.stand_ins.len()) };
-        // What one is made of stands before it.
+        // The parts of a value precede it.
         for all in &compiled.stand_ins {
             let choice = chosen.choose(all, complete);
             chosen.list.push(choice);

@@ -428,9 +428,9 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
         (&[(100, &[(gui, 8.0 * 1000.0)]), (110, &[(busy, 1100.0)])], utilization, [11.0, 50.0]),
         // The engine made one cycle a nanosecond.
         (&[(100, &[(gui, 8.0 * 100.0)]), (110, &[(busy, 1100.0)])], utilization, [110.0, 100.0]),
-        // The pass has a window of its own, shorter than the time at the highest clock.
+        // The pass has its own window, shorter than the time at the highest clock.
         (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[(gui, 8.0 * 180.0), level])], occupancy, [10.0, 10.0]),
-        // It has none: its time stands for it, also in tables.
+        // It has none: its time is used instead, also in tables.
         (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[level])], occupancy, [7.5, 7.5]),
     ];
     for (list, metric, want) in cases {

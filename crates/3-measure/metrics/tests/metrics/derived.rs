@@ -69,7 +69,7 @@ fn derived_counters_stand_in_for_what_was_not_recorded() {
         ),
         // Half of it is not all of it.
         (MI300X, &[(1000, 256, &[("FETCH_SIZE", mib)])], "roofline.hbm_bandwidth", None, None),
-        // What was counted goes before what stands in for it.
+        // Recorded counters take precedence over substitutes.
         (
             MI300X,
             &[(1000, 256, &[("L2CacheHit", 10.0), ("TCC_HIT_sum", 30.0), ("TCC_MISS_sum", 70.0)])],

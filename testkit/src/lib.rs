@@ -1,7 +1,8 @@
-//! Shared parts of the tests: oracles that may be absent, compiled kernels, files in memory, scratch folders, random numbers.
+//! Shared parts of the tests: oracles that may be absent, compiled kernels, files in memory, scratch folders,
+//! random numbers.
 //!
-//! The one idea to keep in mind: an absent oracle skips its test with a line that says how to get it, and fails it where `CI`
-//! is `true`. [`absent`] is the only place that decides it.
+//! An absent oracle skips its test with a line that says how to get it, and fails it where `CI` is `true`.
+//! Only [`absent`] decides that.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +19,8 @@ pub fn absent(needs: &str, install: &str) {
     println!("skipped: {text}");
 }
 
-/// Reports inputs that a test reads only where somebody asks for it, since they are large: hundreds of megabytes.
+/// Reports inputs that a test reads only where somebody asks for it, since they are large: hundreds of
+/// megabytes.
 pub fn not_asked_for(needs: &str, how: &str) {
     println!("skipped: needs {needs}, {how}");
 }
@@ -55,11 +57,11 @@ pub fn needs(programs: &[&str]) -> bool {
     missing.is_none()
 }
 
-/// A Python that has some modules: the one that `ROCKHOUND_PYTHON` names, the one of `cargo xtask setup`, or the system's. `None`, reported
-/// as [`absent`], where none has them.
+/// A Python that has some modules: the one that `ROCKHOUND_PYTHON` names, the one of `cargo xtask setup`, or
+/// the system's. `None`, reported as [`absent`], if none of these has them.
 ///
 /// # Panics
-/// Where there is none under `CI=true`.
+/// If no Python has them under `CI=true`.
 pub fn python(modules: &[&str]) -> Option<PathBuf> {
     let found = find_python(modules);
     if found.is_none() {
@@ -68,8 +70,9 @@ pub fn python(modules: &[&str]) -> Option<PathBuf> {
     found
 }
 
-/// A Python that has Triton and torch. `None`, with a message, where there is none, under `CI=true` too: torch for the CPU alone is on an
-/// index of its own, which not every machine reaches. Programs with arrays of NumPy test the same launches everywhere.
+/// A Python that has Triton and torch. `None`, with a message, if there is none, even under `CI=true`: the
+/// CPU build of torch is on a separate package index, which not every machine reaches. Programs with arrays
+/// of NumPy test the same launches everywhere.
 pub fn python_with_torch() -> Option<PathBuf> {
     let found = find_python(&["triton", "torch"]);
     if found.is_none() {
@@ -146,7 +149,8 @@ pub fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Code object of a HIP source without headers and device library, for one GPU; `None`, reported as [`absent`], without the compiler.
+/// Code object of a HIP source without headers and device library, for one GPU; `None`, reported as
+/// [`absent`], without the compiler.
 ///
 /// # Panics
 /// Where the source does not compile, or the compiler is missing under `CI=true`.

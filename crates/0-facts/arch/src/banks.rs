@@ -1,9 +1,9 @@
-//! Cycles an LDS access takes when lanes ask the same bank.
+//! Cycles of an LDS access with bank conflicts.
 //!
-//! The one idea to keep in mind: an access is worked off in groups of neighbouring lanes that together want at most
-//! one dword per bank, and at most half a wave at a time; a group takes as many cycles as its busiest bank has
-//! different dwords. Groups without active lanes take their cycle too. Recorded: 32 lanes of 4 and of 16 bytes on a GPU
-//! with 64 banks take 2 and 4 cycles.
+//! An access is split into groups of adjacent lanes that together need at most one dword per bank, and at
+//! most half a wave at a time; a group takes as many cycles as its busiest bank has different dwords. Groups
+//! without active lanes take one cycle. Recorded: 32 lanes of 4 and of 16 bytes on a GPU with 64 banks take 2
+//! and 4 cycles.
 
 /// Lanes a group has at most.
 const MOST_LANES: usize = 32;
@@ -11,7 +11,7 @@ const MOST_LANES: usize = 32;
 const BANK_BYTES: u64 = 4;
 /// Most dwords of one lane.
 const MOST_DWORDS: u64 = 4;
-/// Most banks that are told apart.
+/// Largest number of banks supported.
 const MOST_BANKS: usize = 64;
 
 /// Cycles of one LDS access.
@@ -19,16 +19,16 @@ const MOST_BANKS: usize = 64;
 pub struct BankCycles {
     /// In all.
     pub taken: u64,
-    /// Lost to lanes that want different dwords of a bank.
+    /// Cycles lost to lanes that access different dwords of a bank.
     pub bank: u64,
-    /// Lost to lanes that want the same dword, where they cannot share it: atomics.
+    /// Cycles lost to lanes that access the same dword and cannot share it: atomics.
     pub address: u64,
     /// Some lane is not aligned to the size of the access, or to a dword where that is larger.
     pub unaligned: bool,
 }
 
-/// Cycles of an access of `bytes` per lane at byte offsets `addresses`; `shared` says that lanes at one dword share
-/// the access (loads and stores) instead of following each other (atomics). `banks` is a power of two.
+/// Cycles of an access of `bytes` per lane at byte offsets `addresses`; `shared` says that lanes at one dword
+/// share the access (loads and stores) instead of being serialized (atomics). `banks` is a power of two.
 pub fn bank_cycles(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: usize, shared: bool) -> BankCycles {
     let dwords = u64::from(bytes).div_ceil(BANK_BYTES).clamp(1, MOST_DWORDS);
     let banks = banks.clamp(1, MOST_BANKS);
@@ -61,7 +61,8 @@ pub fn bank_cycles(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: usize, 
     cycles
 }
 
-/// Cycles a group takes beyond the first, for different dwords and for one dword several times, and its addresses or-ed.
+/// Cycles a group takes beyond the first, for different dwords and for one dword several times, and its
+/// addresses or-ed.
 fn group_cycles(addresses: &[u64], active: u64, dwords: u64, banks: usize, shared: bool) -> (u64, u64, u64) {
     // The dword each bank was asked for first; most groups ask for no second one.
     let mut owners = [0; MOST_BANKS];
@@ -149,7 +150,7 @@ mod tests {
         assert!(!bank_cycles(&addresses, u64::MAX, 2, 32, true).unaligned);
     }
 
-    /// The rule word for word, without short ways.
+    /// Reference implementation of the rule, without fast paths.
     fn by_the_rule(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: u64, shared: bool) -> (u64, u64) {
         let dwords = u64::from(bytes).div_ceil(4).max(1);
         let group = (banks / dwords.next_power_of_two()).clamp(1, 32);

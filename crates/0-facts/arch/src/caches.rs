@@ -1,7 +1,6 @@
 //! Sizes, widths and policies of the caches of a target.
 //!
-//! The one idea to keep in mind: what a cache does differently on another target is a value here, never a branch in
-//! the model that reads it.
+//! Differences between the caches of targets are values here, never branches in the model that reads them.
 
 use crate::fact::{Fact, Known};
 use serde::Deserialize;
@@ -18,24 +17,24 @@ pub struct VectorL1 {
     pub ways: Fact<u32>,
     /// Peak bandwidth to the compute unit.
     pub bytes_per_cycle: Fact<u32>,
-    /// Places for accesses that issued and are not in the cache yet: a load takes one, a store two. Waves that find none wait, and
-    /// the one that began first goes on first.
+    /// Slots for accesses that issued and are not in the cache yet: a load takes one, a store two. Waves
+    /// without a free slot wait; the wave that started first is admitted first.
     pub waiting: Fact<u32>,
-    /// Lines of loads that are between look-up and answer, at most.
+    /// Most lines of loads between look-up and answer.
     pub reading: Fact<u32>,
-    /// Lines of stores that are in the cache until they are written, at most.
+    /// Most lines of stores waiting in the cache for their write.
     pub writing: Fact<u32>,
-    /// Requests to the L2 that can be under way, each of one read or of those that are one request together.
+    /// Most outstanding requests to the L2 (MSHRs), each of one read or of several merged reads.
     pub pending: Fact<u32>,
     /// Bytes of arriving lines it takes in a cycle.
     pub fill_bytes_per_cycle: Fact<u32>,
     /// Size of a read request to L2.
     pub request_bytes: Fact<u32>,
-    /// Size of a write request to L2: stores that follow each other in one block of this size are one.
+    /// Size of a write request to L2: consecutive stores in one block of this size are one request.
     pub write_bytes: Fact<u32>,
-    /// A line that a store writes whole stays in the cache.
+    /// True if the cache keeps a line that a store writes completely.
     pub store_allocates: Fact<bool>,
-    /// Cache control of a load that keeps the cache from answering with what it has.
+    /// Cache-control bits of a load that bypass cached lines.
     pub bypassed_by: Fact<CacheControl>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,
@@ -63,13 +62,13 @@ pub struct ScalarCache {
     pub ways: Fact<u32>,
     /// Compute units that share it, built ones.
     pub compute_units: Fact<u32>,
-    /// Requests that wait for a line under way; those behind them come after it.
+    /// Requests that may wait for an outstanding line; later ones are served after it arrives.
     pub waiting: Fact<u32>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,
 }
 
-/// Instruction cache; it stands beside the scalar data cache and serves the same compute units.
+/// Instruction cache; serves the same compute units as the scalar data cache.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstructionCache {
@@ -103,7 +102,7 @@ pub struct Translation {
     pub kept: Fact<bool>,
 }
 
-/// How memory is cached, as page tables say.
+/// Cache policy of memory, from the page tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryType {
@@ -117,7 +116,7 @@ pub enum MemoryType {
     Uc,
 }
 
-/// L2 cache of one XCD (of the whole die where there is one).
+/// L2 cache of one XCD (of the whole die on GPUs without XCDs).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2 {
@@ -131,31 +130,33 @@ pub struct L2 {
     pub ways: Fact<u32>,
     /// Neighbouring bytes that share a channel.
     pub interleave_bytes: Fact<u32>,
-    /// Lowest bits of an address that choose the channel together.
+    /// Lowest address bits of the channel hash.
     pub channel_hash_bits: Fact<u32>,
     /// Peak read bandwidth of a channel.
     pub bytes_per_channel_cycle: Fact<u32>,
     /// Bandwidth of a channel that a stream of reads reaches.
     pub sustained_bytes_per_channel_cycle: Fact<f32>,
-    /// Reads of a wave's access that follow each other in one line are one request.
+    /// Consecutive reads of a wave's access in one line are one request.
     pub merges_reads: Fact<bool>,
     /// Largest read of memory.
     pub fabric_read_bytes: Fact<u32>,
-    /// Smallest read of memory that is cached: what is read of a line of which less is wanted.
+    /// Minimum size of a cached read from memory.
     pub fabric_read_least_bytes: Fact<u32>,
     /// Largest write to memory.
     pub fabric_write_bytes: Fact<u32>,
-    /// Reads of [`L2::fabric_read_bytes`] that a channel can have under way to memory.
+    /// Most outstanding reads of [`L2::fabric_read_bytes`] from memory per channel.
     pub pending_reads_per_channel: Fact<u32>,
-    /// Writes of [`L2::fabric_write_bytes`] that a channel can have under way to memory.
+    /// Most outstanding writes of [`L2::fabric_write_bytes`] to memory per channel.
     pub pending_writes_per_channel: Fact<u32>,
-    /// Smallest part of a line that is known to be changed.
+    /// Granularity of dirty bits in a line.
     pub sector_bytes: Fact<u32>,
-    /// Type of the memory where arguments and packets lie; the host's, but for memory cached for reading and writing, which is the GPU's own.
+    /// Type of the memory that holds arguments and packets: host memory, except that memory cached for
+    /// reading and writing is the GPU's own.
     pub arguments_memory: Fact<MemoryType>,
-    /// Lines of a set, used last, that may differ from memory. A dirty line is written back when so many others were used after it.
+    /// Number of most recently used lines of a set that may stay dirty; older dirty lines are written back.
     pub dirty_lines: Fact<u32>,
-    /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made visible to the host.
+    /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made
+    /// visible to the host.
     pub written_back: Fact<bool>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,
@@ -171,7 +172,7 @@ pub struct MemorySideCache {
     pub ways: Known<u32>,
     /// Channels of one I/O die.
     pub channels_per_io_die: Known<u32>,
-    /// What a channel gives in a cycle of the engine.
+    /// Bytes per channel per engine cycle.
     pub bytes_per_channel_cycle: Known<u32>,
 }
 
@@ -179,23 +180,23 @@ pub struct MemorySideCache {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryMap {
-    /// By bit of a channel's number: the bits of an address whose sum without carry it is.
+    /// XOR hash by bit of a channel's number: the address bits whose parity is that bit.
     pub channel: Known<Vec<Vec<u32>>>,
     /// The same of a bank's number.
     pub bank: Known<Vec<Vec<u32>>>,
-    /// Lowest bit of an address that chooses the row of a bank.
+    /// Lowest address bit of the row of a bank.
     pub row_bit: Known<u32>,
-    /// Requests that a channel has and did not begin, at most; of them whichever finds its bank free goes first.
+    /// Most queued requests per channel; of them, the first whose bank is free is served first.
     pub queue: Fact<u32>,
-    /// Between the openings of two rows of a bank, nanoseconds.
+    /// Minimum time between opening two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,
-    /// What a read takes longer that opens a row.
+    /// Extra latency of a read that opens a DRAM row.
     pub opening_ns: Fact<u32>,
-    /// In how many nanoseconds memory is refreshed and opens no row, and out of how many.
+    /// Refresh: nanoseconds in which memory opens no row, and the period.
     pub refresh_ns: Fact<[u32; 2]>,
 }
 
-/// How long a load takes without anything in its way.
+/// Unloaded latencies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
@@ -209,7 +210,7 @@ pub struct Latency {
     pub hbm: Fact<u32>,
     /// LDS, from issue to use, besides the cycles of the access.
     pub lds: Fact<u32>,
-    /// Code that a wave jumps to, from the instruction cache.
+    /// Fetch of a jump target from the instruction cache.
     pub fetch: Fact<u32>,
     /// The first scalar load of a kernel, nanoseconds.
     pub scalar_cold_ns: Fact<u32>,

@@ -1,7 +1,7 @@
 //! How kernel descriptors count registers, for every AMD GPU that can appear in a file.
 //!
-//! The one idea to keep in mind: a descriptor holds steps, not registers, and the size of a step belongs to the
-//! group of GPUs. Source: the AMDGPU back-end user guide, section "Kernel Descriptor".
+//! A descriptor counts registers in granules, and the size of a granule depends on the group of GPUs. Source:
+//! the AMDGPU back-end user guide, section "Kernel Descriptor".
 
 /// A group of GPUs whose kernel descriptors count registers alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,14 +68,14 @@ impl DescriptorFamily {
     }
 
     /// SGPRs that a wave needs beyond those the program names: VCC, and from the third generation on the
-    /// replay mask and the address of flat scratch, which lie above each other.
+    /// replay mask and the address of flat scratch, whose registers are adjacent.
     pub fn extra_sgprs(self, processor: &str, vcc: bool, flat_scratch: bool, xnack: bool) -> u32 {
         let before_gfx8 = processor.starts_with("gfx6") || processor.starts_with("gfx7");
         if self.sgpr_step().is_none() {
             return 0;
         }
         match () {
-            // The hardware sets up flat scratch in registers of its own, which are reserved all the same.
+            // The hardware sets up flat scratch in dedicated registers, but SGPRs are reserved all the same.
             () if has_architected_flat_scratch(processor) => 6,
             () if flat_scratch && before_gfx8 => 4,
             () if flat_scratch => 6,

@@ -1,7 +1,7 @@
 //! Processor names behind the ELF machine flag.
 //!
-//! The one idea to keep in mind: the low byte of `e_flags` of an AMD code object names the processor, for
-//! all AMD GPUs and not only those with facts here.
+//! The low byte of `e_flags` of an AMD code object names the processor, for all AMD GPUs and not only those
+//! with facts here.
 
 /// `EF_AMDGPU_MACH` values, in their order.
 const MACHINES: &[(u8, &str)] = &[

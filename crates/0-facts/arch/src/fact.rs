@@ -1,11 +1,11 @@
-//! One fact: its value and what it rests on.
+//! One fact: its value and its source.
 //!
-//! The one idea to keep in mind: arithmetic needs a [`Fact`], which is always there; what may be unknown is
-//! [`Known`], and then the reason stands in its place.
+//! Arithmetic needs a [`Fact`], which always has a value; a value that may be unknown is [`Known`], which has
+//! a reason instead.
 
 use serde::Deserialize;
 
-/// What a fact rests on.
+/// Source of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
@@ -29,9 +29,9 @@ pub enum Basis {
 pub struct Fact<T> {
     /// The value, in the unit its name says.
     pub value: T,
-    /// What it rests on.
+    /// Source of the value.
     pub basis: Basis,
-    /// What a reader of the number should know.
+    /// Remark for readers of the number.
     pub note: Option<String>,
 }
 

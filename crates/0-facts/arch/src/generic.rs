@@ -1,11 +1,11 @@
 //! Generic targets: code that runs on several GPUs.
 //!
-//! The one idea to keep in mind: such code uses only what all of its GPUs have, so it is read as code for one of them.
-//! Source: the AMDGPU back-end user guide, "Generic processors".
+//! Such code uses only what all of its GPUs have, so it is read as code for one of them. Source: the AMDGPU
+//! back-end user guide, "Generic processors".
 
 use crate::Target;
 
-/// Generic targets with the targets their code runs on; the first of these that has facts stands for all.
+/// Generic targets with the targets their code runs on; the facts of the first with a data file are used.
 const GENERIC: [(&str, &[&str]); 2] = [
     ("gfx9-generic", &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"]),
     ("gfx9-4-generic", &["gfx942", "gfx940", "gfx941", "gfx950"]),
@@ -27,7 +27,8 @@ pub fn code_runs_on(code: &str, target: &str) -> bool {
 }
 
 impl Target {
-    /// The target whose facts hold for code: its own, or for generic code those of a GPU that it runs on.
+    /// The target whose facts apply to code: its own target, or for generic code the first known target that
+    /// runs it.
     pub fn of_code(processor: &str) -> Option<&'static Target> {
         let processor = processor.split(':').next().unwrap_or(processor);
         let shared = || runs_on(processor)?.iter().find_map(|name| Target::by_name(name));

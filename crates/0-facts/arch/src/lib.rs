@@ -1,7 +1,7 @@
 //! GPU facts per target and per model, and occupancy arithmetic.
 //!
-//! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU. A fact knows
-//! its basis, and one that is not known says why instead of being zero.
+//! Facts are data files; nothing above this crate names a GPU. A fact has its source, and an unknown fact has
+//! a reason instead of being zero.
 
 mod banks;
 mod caches;

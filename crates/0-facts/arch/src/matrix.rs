@@ -1,7 +1,7 @@
 //! Matrix instruction shapes and their cycles.
 //!
-//! The one idea to keep in mind: rows are keyed by the mnemonic as LLVM prints it for the target; operations
-//! follow from the shape and are not stored.
+//! Rows are keyed by the mnemonic as LLVM prints it for the target; operations follow from the shape and are
+//! not stored.
 
 use crate::fact::Basis;
 use crate::overlay;
@@ -52,7 +52,8 @@ impl TryFrom<Row> for MatrixShape {
 }
 
 impl MatrixShape {
-    /// Cycles with the element types that the modifiers `cbsz` and `blgp` choose for the operands: below 2 they have 8 bits.
+    /// Cycles with the element types that the modifiers `cbsz` and `blgp` choose for the operands: below 2
+    /// they have 8 bits.
     pub fn cycles_of(&self, [a, b]: [u8; 2]) -> u32 {
         self.narrow_cycles.filter(|_| a > 1 && b > 1).unwrap_or(self.cycles)
     }
@@ -67,7 +68,7 @@ impl MatrixShape {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MatrixTable {
-    /// What cycles and overlap rest on.
+    /// Source of cycles and overlap.
     pub(crate) basis: Basis,
     pub(crate) shapes: Vec<MatrixShape>,
     /// Cycles without 8-bit elements, by mnemonic.

@@ -1,7 +1,6 @@
-//! What a GPU model is: how many of everything, how fast, and how it can be divided.
+//! A GPU model: its unit counts, rates and partition modes.
 //!
-//! The one idea to keep in mind: a model is one device as the runtime counts devices; a board of two dies is
-//! two of them.
+//! A model is one device as the runtime counts devices; a board of two dies is two of them.
 
 use crate::fact::{Fact, Known};
 use crate::overlay;
@@ -29,9 +28,9 @@ pub struct Model {
     pub shader_engines: Fact<u32>,
     /// Highest engine clock.
     pub engine_mhz: Fact<u32>,
-    /// Engine clock that long kernels on all compute units were seen to run at.
+    /// Engine clock sustained by long kernels on all compute units.
     pub sustained_mhz: Known<u32>,
-    /// The clock that was asked for, see [`Model::at_engine_mhz`].
+    /// The requested clock, see [`Model::at_engine_mhz`].
     #[serde(skip)]
     asked_mhz: Option<u32>,
     /// Highest memory clock.
@@ -56,11 +55,11 @@ pub struct Hbm {
     pub gb_per_s: Fact<f64>,
     /// Bandwidth that a stream of reads reaches, 10^9 bytes per second.
     pub read_gb_per_s: Known<f64>,
-    /// Bandwidth of writes beside reads, 10^9 bytes per second.
+    /// Bandwidth of writes concurrent with reads, 10^9 bytes per second.
     pub write_gb_per_s: Known<f64>,
     /// Channels.
     pub channels: Fact<u32>,
-    /// Load to use in cycles, where it is not what the target says.
+    /// Load-to-use latency in cycles, if it differs from the target's.
     pub latency: Option<Fact<u32>>,
 }
 
@@ -117,7 +116,7 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_ascii_alphanumeric())
 }
 
-/// The target of a GPU by its name, also of one of which no more is known than that.
+/// The target of a GPU by its name, even if the target is all that is known of the GPU.
 pub fn target_of_product(name: &str) -> Option<&'static Target> {
     let of_word = |word: &str| {
         let rows = PRODUCTS.lines().filter(|line| !line.starts_with('#'));
@@ -128,16 +127,17 @@ pub fn target_of_product(name: &str) -> Option<&'static Target> {
     Model::by_name(name).map(Model::target).or_else(|| words(name).find_map(of_word))
 }
 
-/// The lowest engine clock that can be asked for, megahertz.
+/// The lowest engine clock that can be requested, megahertz.
 pub const LOWEST_MHZ: u32 = 100;
 
 impl Model {
-    /// A model by its short name in any case: `mi300x`, `MI300X`; `mi300x@1600` is one whose engine always runs at
-    /// 1600 MHz, see [`Model::at_engine_mhz`].
+    /// A model by its short name in any case: `mi300x`, `MI300X`; `mi300x@1600` is one whose engine always
+    /// runs at 1600 MHz, see [`Model::at_engine_mhz`].
     pub fn by_name(name: &str) -> Option<&'static Model> {
         let (name, clock) = name.split_once('@').map_or((name, None), |(name, clock)| (name, Some(clock)));
         let entry = |word: &str| MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(word));
-        // Recorded names have a stepping behind them, or the maker before: `MI300A_A1`, `AMD Instinct MI325X OAM`.
+        // Recorded names have a stepping behind them, or the maker before: `MI300A_A1`, `AMD Instinct MI325X
+        // OAM`.
         let mut words = words(name);
         let model = entry(name).or_else(|| words.find_map(entry)).map(Entry::get)?;
         match clock {
@@ -146,7 +146,8 @@ impl Model {
         }
     }
 
-    /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest. Its memory keeps its own.
+    /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest.
+    /// Its memory keeps its own.
     pub fn at_engine_mhz(&'static self, mhz: u32) -> Option<&'static Model> {
         static CLOCKED: Mutex<BTreeMap<(&'static str, u32), &'static Model>> = Mutex::new(BTreeMap::new());
         if !(LOWEST_MHZ..=self.engine_mhz.value).contains(&mhz) {
@@ -160,7 +161,7 @@ impl Model {
         )
     }
 
-    /// The same GPU when little of it is busy: at the highest clock, unless one was asked for.
+    /// The same GPU at low load: at the highest clock, unless one was requested.
     pub fn lightly_used(&'static self) -> &'static Model {
         if self.asked_mhz.is_some() {
             self
@@ -169,8 +170,8 @@ impl Model {
         }
     }
 
-    /// The clock that the engine runs at, megahertz: the one asked for; otherwise what it holds in long kernels, or the highest
-    /// where that is not known.
+    /// The engine clock, megahertz: the requested clock; otherwise the clock sustained in long kernels, or
+    /// the highest if that is unknown.
     pub fn running_mhz(&self) -> u32 {
         self.asked_mhz.or(self.sustained_mhz.value()).unwrap_or(self.engine_mhz.value)
     }
@@ -185,7 +186,7 @@ impl Model {
         self.name.rsplit(' ').next().unwrap_or(&self.name)
     }
 
-    /// What [`Model::by_name`] finds it by: `mi300x`, `mi300x@1600`.
+    /// Name by which [`Model::by_name`] finds it: `mi300x`, `mi300x@1600`.
     pub fn key(&self) -> String {
         let name = self.short().to_ascii_lowercase();
         match self.asked_mhz {

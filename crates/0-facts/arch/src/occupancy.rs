@@ -1,11 +1,11 @@
-//! How many waves a compute unit holds, what stops more, and how far the next step is.
+//! Waves per compute unit, the limiter, and the distance to the next step.
 //!
-//! The one idea to keep in mind: the hardware places whole workgroups. Every resource says how many
-//! workgroups it admits; the smallest answer wins, and waves follow from it.
+//! The hardware places whole workgroups. Each resource admits a number of workgroups; the smallest is the
+//! occupancy, and waves follow from it.
 
 use crate::target::Target;
 
-/// What one workgroup of a kernel asks for.
+/// Resources that one workgroup of a kernel needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resources {
     /// Architectural vector registers per lane.
@@ -20,12 +20,12 @@ pub struct Resources {
     pub waves_per_workgroup: u32,
 }
 
-/// A resource that can be what stops more workgroups.
+/// A resource that can limit the occupancy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Limiter {
     /// Vector registers: the whole file where VGPRs and AGPRs share it.
     Vgpr,
-    /// Accumulation registers, where they are a file of their own.
+    /// Accumulation registers, if they have a separate file.
     Agpr,
     /// Scalar registers.
     Sgpr,
@@ -33,7 +33,7 @@ pub enum Limiter {
     Lds,
     /// Barrier slots: workgroups of more than one wave.
     BarrierSlots,
-    /// Wave slots: nothing else stops more.
+    /// Wave slots: no other resource limits the occupancy.
     WaveSlots,
 }
 
@@ -61,31 +61,31 @@ impl Limiter {
     }
 }
 
-/// What one resource admits.
+/// Occupancy limit of one resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
     /// The resource.
     pub resource: Limiter,
-    /// Asked for, per lane (VGPR, AGPR), wave (SGPR) or workgroup (LDS, slots).
+    /// Requested amount, per lane (VGPR, AGPR), wave (SGPR) or workgroup (LDS, slots).
     pub used: u32,
-    /// Taken, after rounding up to the granule.
+    /// Allocated amount, rounded up to the granule.
     pub allocated: u32,
-    /// What a SIMD (registers, wave slots) or a compute unit (LDS, barrier slots) has of it.
+    /// Amount per SIMD (registers, wave slots) or compute unit (LDS, barrier slots).
     pub capacity: u32,
     /// Workgroups per compute unit it admits.
     pub workgroups: u32,
-    /// How much more could be used without losing a workgroup on this resource.
+    /// Further amount that can be used without losing a workgroup on this resource.
     pub headroom: u32,
 }
 
-/// What shedding some of one resource would give, all else unchanged.
+/// Gain in occupancy from reducing the use of one resource, all else unchanged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// The resource.
     pub resource: Limiter,
-    /// Most that may be used to be there.
+    /// Largest use at which the step is reached.
     pub at_most: u32,
-    /// How much less than now that is.
+    /// Reduction needed to reach it.
     pub shed: u32,
     /// Waves per SIMD this resource would admit then.
     pub admits: f64,
@@ -104,20 +104,20 @@ pub struct Occupancy {
     pub waves_per_simd: f64,
     /// Wave slots per SIMD.
     pub max_waves_per_simd: u32,
-    /// What stops more workgroups. Of several that do, the first in the order of [`Limiter`]; wave slots
-    /// stand before all others.
+    /// Limiter of the occupancy. If several limit it: wave slots if among them, else the first in the order
+    /// of [`Limiter`].
     pub limiter: Limiter,
-    /// What each resource admits.
+    /// Limit of each resource.
     pub limits: Vec<Limit>,
     /// Next boundary per resource that has one.
     pub next: Vec<Step>,
-    /// Where several resources stop more workgroups alike: what to shed of each of them, together, to gain
-    /// waves. Empty where shedding one is enough, and where a slot is what stops more.
+    /// If several resources limit equally: reductions of each that are needed together to gain waves. Empty
+    /// if reducing one is enough, and if slots are the limiter.
     pub together: Vec<Step>,
 }
 
 impl Occupancy {
-    /// All resources that admit no more than there are now: all of them must be shed to gain.
+    /// All resources at the limit: all of them must be reduced to gain waves.
     pub fn limiters(&self) -> impl Iterator<Item = Limiter> {
         self.limits
             .iter()
@@ -133,7 +133,7 @@ pub struct Boundary {
     pub waves_per_simd: f64,
     /// Workgroups per compute unit it admits.
     pub workgroups: u32,
-    /// Most that may be used of it for that.
+    /// Largest use for that number.
     pub at_most: u32,
 }
 
@@ -192,8 +192,8 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
     }
 }
 
-/// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, of which a
-/// kernel cannot use less.
+/// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, whose use a
+/// kernel cannot reduce.
 pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
     Budget::new(target, resources).boundaries(resource)
 }
@@ -231,7 +231,7 @@ impl<'a> Budget<'a> {
         f64::from(workgroups) * f64::from(self.waves) / f64::from(self.simds)
     }
 
-    /// Workgroups for which there are `per_simd` wave places on every SIMD.
+    /// Workgroups that fit into `per_simd` wave slots on every SIMD.
     fn workgroups_in(&self, per_simd: u32) -> u32 {
         per_simd * self.simds / self.waves
     }

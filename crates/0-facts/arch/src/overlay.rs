@@ -1,7 +1,7 @@
-//! Lays one data file over another.
+//! Merges data files.
 //!
-//! The one idea to keep in mind: what targets share is written once; a target's file holds only what is its
-//! own. A fact (a table with `value` or `missing`) is replaced whole, other tables are merged key by key.
+//! Facts shared by targets are written once; a target's file holds only its differences. A fact (a table with
+//! `value` or `missing`) is replaced whole, other tables are merged key by key.
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};

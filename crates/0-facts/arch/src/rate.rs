@@ -1,7 +1,6 @@
 //! Peak arithmetic rates.
 //!
-//! The one idea to keep in mind: a rate is per compute unit and cycle, so that a model's peak is a product
-//! of three facts.
+//! A rate is per compute unit and cycle, so that a model's peak is a product of three facts.
 
 use crate::fact::Fact;
 use serde::Deserialize;

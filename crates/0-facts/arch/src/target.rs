@@ -1,7 +1,7 @@
-//! What a gfx target is: limits, sizes and rates that all GPUs of the target share.
+//! A gfx target: limits, sizes and rates that all GPUs of the target share.
 //!
-//! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
-//! asked for, and its matrix table only when that is.
+//! The fields are the data file's keys; a target is parsed at the first request, and its matrix table
+//! separately at its first request.
 
 use crate::caches::{
     InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
@@ -53,13 +53,13 @@ pub struct Target {
     pub l2: L2,
     /// Memory-side cache.
     pub memory_side_cache: MemorySideCache,
-    /// How addresses are spread over device memory.
+    /// Address mapping of device memory.
     pub memory_map: MemoryMap,
     /// How long loads take.
     pub latency: Latency,
     /// Cycles between two waves of a workgroup that a shader engine starts.
     pub wave_start_cycles: Fact<u32>,
-    /// Cycles besides, between the last wave of a workgroup and the first of the next.
+    /// Additional cycles between the last wave of a workgroup and the first of the next.
     pub workgroup_start_cycles: Fact<u32>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
@@ -89,7 +89,7 @@ macro_rules! targets {
 }
 
 // Name: data files from the general to the particular; matrix table. The first two of the third generation
-// differ from the one sold in nothing that stands here.
+// differ from the one sold in no fact listed here.
 targets!(
     "gfx908": "cdna", "gfx908"; "gfx908",
     "gfx90a": "cdna", "gfx90a"; "gfx90a",
@@ -126,7 +126,7 @@ impl Target {
         self.waves_per_simd.value * self.simds_per_cu.value
     }
 
-    /// Scalar caches of an XCD, those of unused compute units too.
+    /// Scalar caches of an XCD, unused compute units included.
     pub fn scalar_caches_per_xcd(&self) -> u32 {
         self.compute_units_built_per_xcd.value / self.scalar_cache.compute_units.value
     }
@@ -148,7 +148,7 @@ impl Target {
         &self.matrix_table().shapes
     }
 
-    /// What the cycles of [`Target::matrix_shapes`] rest on.
+    /// Source of the cycles of [`Target::matrix_shapes`].
     pub fn matrix_basis(&self) -> Basis {
         self.matrix_table().basis
     }
@@ -165,13 +165,13 @@ impl Target {
     }
 }
 
-/// Register files and the steps in which they are handed out.
+/// Register files and their allocation granules.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Registers {
     /// VGPRs and AGPRs share one file.
     pub unified: Fact<bool>,
-    /// Registers per lane and SIMD in the file (in each file where there are two).
+    /// Registers per lane and SIMD in the file (in each file if two exist).
     pub vgprs_per_lane: Fact<u32>,
     /// VGPRs one wave can address.
     pub vgprs_addressable: Fact<u32>,
@@ -199,7 +199,7 @@ pub struct Lds {
     pub bytes_per_cu: Fact<u32>,
     /// Most one workgroup may use.
     pub bytes_per_workgroup: Fact<u32>,
-    /// Step in which it is allocated, bytes.
+    /// Allocation granule, bytes.
     pub granule: Fact<u32>,
     /// Banks.
     pub banks: Fact<u32>,
@@ -220,7 +220,7 @@ impl IssueCosts {
         self.0.get(class).and_then(Known::value)
     }
 
-    /// All classes with what is known of them.
+    /// All classes with their facts.
     pub fn classes(&self) -> impl Iterator<Item = (&str, &Known<u32>)> {
         self.0.iter().map(|(name, cost)| (name.as_str(), cost))
     }

@@ -1,8 +1,8 @@
 //! The catalogue: one row per counter, in the data files of this crate.
 //!
-//! The one idea to keep in mind: a recorded name is a base name with a form. `TCC_HIT` over all channels is
-//! `TCC_HIT_sum`, one channel is `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs
-//! spell `TCC_EA0_…` without the 0. [`Catalogue::find`] undoes all of these.
+//! A recorded name is a base name with a form. `TCC_HIT` over all channels is `TCC_HIT_sum`, one channel is
+//! `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs spell `TCC_EA0_…`
+//! without the 0. [`Catalogue::find`] undoes all of these.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,13 +15,13 @@ pub struct Block {
     pub name: String,
     /// Counters one instance reads at once.
     pub limit: usize,
-    /// What there is one instance per.
+    /// Hardware unit that contains one instance of the block.
     pub per: Per,
-    /// What it is.
+    /// Meaning of the block.
     pub meaning: String,
 }
 
-/// What a block has one instance per.
+/// Hardware unit that contains one instance of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Per {
     /// XCD.
@@ -34,16 +34,16 @@ pub enum Per {
     Channel,
 }
 
-/// What a counter's value depends on.
+/// Inputs on which a counter's value depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// On the program alone: the same in every run.
+    /// The program alone: the same in every run.
     Functional,
-    /// On cache contents too.
+    /// Cache contents too.
     Cache,
-    /// On timing too.
+    /// Timing too.
     Timing,
-    /// On firmware, driver or configuration.
+    /// Firmware, driver or configuration.
     Firmware,
 }
 
@@ -54,18 +54,18 @@ pub struct Definition {
     pub name: String,
     /// Block, an index into [`Catalogue::blocks`].
     pub block: usize,
-    /// What its value depends on.
+    /// Inputs on which its value depends.
     pub class: Class,
     /// Unit of the value: `req`, `cycle`, `thread*cycle`.
     pub unit: String,
     /// Targets that have it, a bit per [`Catalogue::targets`].
     targets: u32,
-    /// What it counts.
+    /// Event that it counts.
     pub meaning: String,
 }
 
 impl Definition {
-    /// What it counts is in flight at a moment; recordings have its sum over cycles, named with `_ACCUM`.
+    /// Level counter (number in flight). Recordings hold its sum over cycles as `NAME_ACCUM`.
     pub fn is_level(&self) -> bool {
         self.name.starts_with("SQ_") && self.name.contains("LEVEL")
     }
@@ -90,11 +90,12 @@ pub struct CatalogueError {
     pub file: String,
     /// Line, 1-based.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub what: String,
 }
 
-/// Counters that have another name on a target; a name that ends with `*` stands for all that begin so.
+/// Counters that have another name on a target; a name that ends with `*` matches every name with that
+/// prefix.
 #[derive(Debug)]
 struct Respelled {
     target: String,
@@ -102,7 +103,7 @@ struct Respelled {
     there: String,
 }
 
-/// The other name, where a name is that of a pattern.
+/// The other name, if `name` matches the pattern `from`.
 fn respell(name: &str, from: &str, to: &str) -> Option<String> {
     match (from.strip_suffix('*'), to.strip_suffix('*')) {
         (Some(from), Some(to)) => Some(format!("{to}{}", name.strip_prefix(from)?)),
@@ -117,12 +118,12 @@ pub struct Catalogue {
     respelled: Vec<Respelled>,
     blocks: Vec<Block>,
     counters: Vec<Definition>,
-    /// How many of them come before those that nothing but recordings has.
+    /// Number of counters before those that are known from recordings only.
     read: usize,
     by_name: HashMap<String, usize>,
 }
 
-/// One value of all instances of a block, where it is not their sum.
+/// Reduction over the instances of a block other than the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OfInstances {
     /// The largest.
@@ -133,7 +134,7 @@ pub enum OfInstances {
     Mean,
 }
 
-/// What a name ends with for it.
+/// Suffixes of names, with the reduction over instances they mean.
 const OF_INSTANCES: &[(&str, OfInstances)] = &[
     ("_max", OfInstances::Largest),
     ("_min", OfInstances::Least),
@@ -252,8 +253,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Targets as a set, a bit per [`Catalogue::targets`]: `all`, names, and ranges `first..last` or `first..`,
-    /// separated by spaces.
+    /// Targets as a set, a bit per [`Catalogue::targets`]: `all`, names, and ranges `first..last` or
+    /// `first..`, separated by spaces.
     pub fn target_bits(&self, text: &str) -> Result<u32, String> {
         let position = |t: &str| {
             self.targets
@@ -291,7 +292,7 @@ impl Catalogue {
         self.counters.get(..self.read).unwrap_or_default()
     }
 
-    /// The same with those that no metric reads, which come last.
+    /// The same with counters that no metric reads, which are last.
     pub fn all(&self) -> &[Definition] {
         &self.counters
     }
@@ -301,13 +302,14 @@ impl Catalogue {
         &self.blocks[d.block]
     }
 
-    /// Whether a target has a counter; an unknown one (``) where all have it.
+    /// True if a target has a counter; for an unknown target (``), if all have it.
     pub fn has(&self, d: &Definition, target: &str) -> bool {
         let bits = self.bits_of(target);
         bits != 0 && d.targets & bits == bits
     }
 
-    /// The targets a name may stand for: one, all where it is empty because the GPU is not known, none where it is not listed.
+    /// The targets a name may mean: one; all if it is empty because the GPU is unknown; an empty set if it is
+    /// not listed.
     pub fn bits_of(&self, target: &str) -> u32 {
         if target.is_empty() { u32::MAX >> (32 - self.targets.len()) } else { self.target_bit(target) }
     }
@@ -345,7 +347,7 @@ impl Catalogue {
         name(base.strip_suffix("_ACCUM").and_then(spelled)?, true)
     }
 
-    /// A counter of which one value of all instances was recorded that is not their sum: `TA_TA_BUSY_max`.
+    /// A counter recorded as a reduction over instances other than their sum: `TA_TA_BUSY_max`.
     pub fn find_of_instances(&self, recorded: &str) -> Option<(&Definition, OfInstances)> {
         let of = |(end, of): &(&str, OfInstances)| {
             let name = self.find(recorded.strip_suffix(end)?)?;

@@ -1,21 +1,21 @@
-//! Derived counters: what profilers compute from several counters and record under a name of its own.
+//! Derived counters: values that profilers compute from several counters and record under a separate name.
 //!
-//! The one idea to keep in mind: profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ
-//! in nothing but capitals (`LDSBankConflict`, `LdsBankConflict`). So a name as written goes first, and one with other
-//! capitals and underscores counts where it can mean one thing only.
+//! Profilers spell them in several ways (`FETCH_SIZE`, `FetchSize`), and some names differ only in capitals
+//! (`LDSBankConflict`, `LdsBankConflict`). So an exact match wins, and a match that ignores capitals and
+//! underscores is accepted only if it is unique.
 
 use crate::catalogue::{Catalogue, CatalogueError, catalogue, rows};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How values of several dispatches become one.
+/// Averaging over dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Averaged {
     /// They add up.
     Total,
-    /// A ratio: a dispatch counts as much as its time.
+    /// A ratio, weighted by the time of dispatches.
     ByTime,
-    /// A ratio: a dispatch counts as much as its waves.
+    /// A ratio, weighted by the waves of dispatches.
     ByWaves,
     /// The same in all.
     Constant,
@@ -50,9 +50,9 @@ pub struct Derived {
     pub unit: String,
     /// How values of several dispatches become one.
     pub averaged: Averaged,
-    /// What it is on its targets.
+    /// Formulas on its targets.
     pub formulas: Vec<Formula>,
-    /// What it says.
+    /// Meaning of the counter.
     pub meaning: String,
 }
 
@@ -69,7 +69,7 @@ pub struct DerivedCounters {
     list: Vec<Derived>,
     /// By each name as written.
     by_name: HashMap<String, usize>,
-    /// By each name without capitals and underscores; none where it could mean several.
+    /// Index by name without capitals and underscores; `None` if the name is ambiguous.
     by_letters: HashMap<String, Option<usize>>,
 }
 

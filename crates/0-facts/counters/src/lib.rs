@@ -1,7 +1,7 @@
-//! The hardware counters: which there are on which GPU, what they count, and how to read many in few runs.
+//! The hardware counters of each GPU, their meaning, and their packing into few runs.
 //!
-//! The one idea to keep in mind: a counter belongs to a hardware block, and each instance of a block can count only
-//! a few things at once; everything about passes follows from that.
+//! A counter belongs to a hardware block, and each instance of a block can count only a few events at once;
+//! therefore counters need several passes.
 
 mod catalogue;
 mod derived;

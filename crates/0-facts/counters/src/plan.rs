@@ -1,8 +1,8 @@
 //! Packing counters into runs of the application.
 //!
-//! The one idea to keep in mind: blocks count independently, so the fewest runs are those of the fullest block, and
-//! filling each block's places in order reaches that number. Only a level needs care: it takes two places of the
-//! sequencer, there is one accumulator per run, and what it is divided by should be read in the same run.
+//! Blocks count independently, so the smallest number of runs is that needed by the fullest block, and
+//! filling the slots of each block in order reaches it. Only a level counter needs care: it takes two slots
+//! of the sequencer, each run has one accumulator, and its divisor should be read in the same run.
 
 use crate::catalogue::Catalogue;
 use std::collections::{HashMap, HashSet};
@@ -21,12 +21,13 @@ pub enum Need {
     },
 }
 
-/// What is read in one run.
+/// Counters read in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pass {
     /// The level accumulated in this run.
     pub level: Option<String>,
-    /// Counters as the target spells them, in the order asked for. A level's own counter and the accumulator are among them.
+    /// Counters as the target spells them, in the requested order. A level's own counter and the accumulator
+    /// are among them.
     pub counters: Vec<String>,
 }
 
@@ -37,7 +38,7 @@ pub struct Plan {
     pub passes: Vec<Pass>,
 }
 
-/// Why there is no plan.
+/// Reason why planning failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// the counter is in no catalogue
@@ -66,7 +67,7 @@ pub enum PlanError {
 /// The accumulator that a level is summed in.
 const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
 
-/// Packs what is needed into the fewest runs. The same needs in the same order give the same plan.
+/// Packs the needed counters into the fewest runs. The same needs in the same order give the same plan.
 pub fn plan(catalogue: &Catalogue, target: &str, needs: &[Need]) -> Result<Plan, PlanError> {
     let block_of = |name: &str| -> Result<usize, PlanError> {
         let d = catalogue.get(name).ok_or_else(|| PlanError::Unknown(name.to_string()))?;

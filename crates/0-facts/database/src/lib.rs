@@ -1,17 +1,17 @@
-//! SQLite databases that somebody else wrote, opened from bytes in memory.
+//! SQLite databases from foreign tools, opened from bytes in memory.
 //!
-//! The one idea to keep in mind: a database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the
-//! work of a connection is bounded, its schema is not trusted and cells are checked before they are read.
+//! A database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the work of
+//! a connection is bounded, its schema is not trusted and cells are checked before they are read.
 
 use rusqlite::{Connection, Error, Result, ffi};
 
-/// How a SQLite file begins.
+/// First bytes of a SQLite file.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Bytes SQLite takes from memory at once.
+/// Largest database that SQLite accepts in memory, bytes.
 const LARGEST: usize = i32::MAX as usize;
-/// Where the head says how the file is written, and the value for a write-ahead log beside it.
+/// Offset of the write version in the header, and its value for a database with a write-ahead log.
 const WRITE_VERSION: (usize, u8) = (18, 2);
-/// Steps of SQLite's machine between two looks at the bound.
+/// Steps of SQLite's machine between two checks of the bound.
 const STEPS: i32 = 1000;
 
 /// Whether bytes are a SQLite database.
@@ -19,17 +19,19 @@ pub fn is_database(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// Opens a database for reading. All its queries together may take `thousands` of thousands of steps of SQLite's machine.
+/// Opens a database for reading. All its queries together may take `thousands` of thousands of steps of
+/// SQLite's machine.
 ///
 /// # Errors
-/// Bytes of more than 2 GiB, and those of SQLite. Damaged pages are found when they are read.
+/// Fails on files over 2 GiB and with SQLite's own errors. Damaged pages are found when they are read.
 pub fn open(bytes: &[u8], thousands: u64) -> Result<Connection> {
     let mut db = bounded(thousands)?;
     load(&mut db, "main", bytes, true)?;
     Ok(db)
 }
 
-/// Opens a copy of a database in memory that may be changed; the copy is taken out with `Connection::serialize`.
+/// Opens a copy of a database in memory that may be changed; the copy is taken out with
+/// `Connection::serialize`.
 ///
 /// # Errors
 /// As [`open`].
@@ -39,7 +41,7 @@ pub fn open_copy(bytes: &[u8], thousands: u64) -> Result<Connection> {
     Ok(db)
 }
 
-/// Opens another database for reading beside the one of a connection, under a name that is attached already.
+/// Opens another database for reading in a connection, under a name that is attached already.
 ///
 /// # Errors
 /// As [`open`].
@@ -47,10 +49,10 @@ pub fn load_beside(db: &mut Connection, name: &str, bytes: &[u8]) -> Result<()> 
     load(db, name, bytes, true)
 }
 
-/// The first fault of the pages and indices of an open database; none where they are whole.
+/// The first fault of the pages and indices of an open database; `None` if they are intact.
 ///
 /// # Errors
-/// Those of SQLite where it cannot even look.
+/// Fails if SQLite cannot run the check.
 pub fn damage(db: &Connection, name: &str) -> Result<Option<String>> {
     let query = format!("PRAGMA \"{}\".quick_check(1)", name.replace('"', "\"\""));
     let found: String = db.query_row(&query, [], |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! The answer to a question, whatever the command: what was read, findings, tables, notes, errors.
+//! The answer of a command: inputs, findings, tables, notes, errors.
 //!
 //! The field names are the JSON schemas in `docs/schema`. A rename is a new schema version.
 
@@ -31,7 +31,7 @@ pub struct Answer<P = Plain> {
     pub errors: Vec<FileError>,
 }
 
-/// No part beside what every answer has.
+/// Empty body of an answer that has only the common fields.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plain {}
@@ -67,19 +67,19 @@ impl<P> Answer<P> {
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
-    /// Name in column headings: the last parts of the path that tell inputs apart.
+    /// Name in column headings: the last parts of the path that distinguish the inputs.
     pub name: String,
     /// Path as given.
     pub path: String,
     /// Form recognised: `rocprof-compute folder, wide`, `PyTorch profiler trace`.
     pub kind: String,
-    /// How much of the input was used: `94 rows`, `3 of 5 files`; empty if all of it.
+    /// Amount of the input that was used: `94 rows`, `3 of 5 files`; empty if all of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub used: String,
     /// Parts of the input that were not used, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_used: Vec<String>,
-    /// The facts a reader wants first, a line each: `GPU`, `memory`, `command`.
+    /// Main facts, a line each: `GPU`, `memory`, `command`.
     pub facts: Vec<NamedValue>,
     /// Numbers of a recording of counters; absent for other inputs.
     #[serde(flatten)]
@@ -106,7 +106,7 @@ pub struct NamedValue {
     pub name: String,
     /// Value as recorded.
     pub value: String,
-    /// Where it is from when the recording does not say: `data sheet of Instinct MI300X`.
+    /// Source of a fact that the recording lacks: `data sheet of Instinct MI300X`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled_from: Option<String>,
 }
@@ -124,7 +124,7 @@ impl NamedValue {
 pub struct Note {
     /// `error`: part of the input is left out; `warning`: some values need care; `info`: what was assumed.
     pub kind: NoteKind,
-    /// What, where, and what follows.
+    /// The note as text: its subject, its place and its consequence.
     pub text: String,
 }
 
@@ -137,7 +137,7 @@ pub enum NoteKind {
     Error,
     /// Some values are missing or need care.
     Warning,
-    /// What was assumed.
+    /// An assumption that was made.
     Info,
 }
 
@@ -147,7 +147,7 @@ pub enum NoteKind {
 pub struct FileError {
     /// File.
     pub file: String,
-    /// What failed, and where in the file.
+    /// The failure, and its place in the file.
     pub error: String,
     /// How to repair it.
     #[serde(skip_serializing_if = "Option::is_none")]

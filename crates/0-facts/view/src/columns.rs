@@ -1,6 +1,6 @@
-//! A recording as columns: every value as recorded, before anything is computed of it.
+//! A recording as columns: every value as recorded, before any computation.
 //!
-//! The one idea to keep in mind: all columns have the same dispatches in the same order.
+//! All columns have the same dispatches in the same order.
 
 use crate::{Mark, Note};
 use serde::Serialize;
@@ -17,20 +17,20 @@ pub struct Columns {
     pub schema: &'static str,
     /// Path as given.
     pub path: String,
-    /// Which profiler wrote it: `rocprof-compute folder, wide`.
+    /// Profiler that wrote it: `rocprof-compute folder, wide`.
     pub kind: String,
     /// Machine facts under the names of `sysinfo.csv`, as recorded.
     pub machine: BTreeMap<String, String>,
-    /// The emulator that made it, where no GPU did.
+    /// The emulator that made it; absent for recordings of a GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulated_by: Option<String>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
-    /// Dispatches, which is the length of every column.
+    /// Number of dispatches, the length of every column.
     pub dispatches: usize,
     /// Properties of the dispatches first, then counters, then further columns.
     pub columns: Vec<DataColumn>,
-    /// What was wrong with the input.
+    /// Problems of the input.
     pub notes: Vec<Note>,
 }
 
@@ -40,7 +40,7 @@ pub struct Columns {
 pub struct DataColumn {
     /// Name, unique in the recording: `kernel`, `TCC_HIT`, `TCC_HIT[3]`, `SQ_IFETCH_LEVEL/SQ_WAVES`.
     pub name: String,
-    /// What it is.
+    /// Kind of data.
     pub kind: DataKind,
     /// Name of the counter, without instance.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,17 +51,17 @@ pub struct DataColumn {
     /// Level counter in whose run of the application the counter was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// How far the values can be trusted; absent where they were measured.
+    /// Trust in the values; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
-    /// Why cells are `null`; absent where none is.
+    /// Reason for `null` cells; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingCells>,
     /// A cell per dispatch.
     pub values: DataCells,
 }
 
-/// What a column holds.
+/// Kind of data a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

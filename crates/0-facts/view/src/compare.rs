@@ -1,7 +1,7 @@
-//! What changed between two builds of the same kernels.
+//! Changes between two builds of the same kernels.
 //!
-//! The one idea to keep in mind: a change carries its own judgement (better, worse, neither) and whether a
-//! threshold forbids it, so that text and JSON say the same.
+//! A change carries its own judgement (better, worse, neither) and whether a threshold forbids it, so that
+//! text and JSON say the same.
 
 use crate::{FileError, Finding};
 use serde::Serialize;
@@ -15,13 +15,13 @@ pub const DIFF_SCHEMA: &str = "rockhound.diff/1";
 pub struct Comparison {
     /// [`DIFF_SCHEMA`].
     pub schema: &'static str,
-    /// What was compared: the paths of the old build.
+    /// Paths of the old build.
     pub old: String,
     /// The paths of the new build.
     pub new: String,
-    /// Kernels in both that differ, what got worse first.
+    /// Kernels in both that differ, regressions first.
     pub changed: Vec<KernelComparison>,
-    /// For each value that differs somewhere, in how many kernels and which way.
+    /// For each value that differs, the number of kernels by direction.
     pub totals: Vec<ChangeTotal>,
     /// Kernels in the new build only.
     pub added: Vec<KernelName>,
@@ -47,7 +47,7 @@ pub struct ChangeTotal {
     pub better: u64,
     /// Kernels in which it got worse.
     pub worse: u64,
-    /// Kernels in which it differs without being either.
+    /// Kernels in which it differs, neither better nor worse.
     pub different: u64,
 }
 
@@ -84,13 +84,13 @@ pub struct KernelComparison {
     pub gone: Vec<Finding>,
 }
 
-/// What the changes of a kernel come to.
+/// Overall effect of the changes of a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Balance {
-    /// Better or worse where all that counts points one way; else neither.
+    /// Better or worse if all relevant changes agree; else neither.
     pub verdict: Verdict,
-    /// In words: what got better, what got worse, what is unchanged beside it.
+    /// In words: improvements, regressions, and the values that stay the same.
     pub words: String,
 }
 
@@ -106,7 +106,7 @@ pub struct LoopComparison {
     pub new: LoopSide,
 }
 
-/// What one iteration of a loop does, loops inside it left out.
+/// Work of one iteration of a loop, excluding nested loops.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopSide {
@@ -127,7 +127,7 @@ pub struct LoopSide {
 }
 
 impl LoopSide {
-    /// Whether an iteration does the same as another, whatever the number of the loop.
+    /// True if two iterations do the same work, whatever the numbers of their loops.
     pub fn does_the_same(&self, other: &LoopSide) -> bool {
         *self == LoopSide { id: self.id, ..other.clone() }
     }
@@ -144,13 +144,13 @@ pub struct Change {
     /// Unit; empty for counts.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Value in the old build; absent where it is not known.
+    /// Value in the old build; absent if it is unknown.
     pub old: Option<f64>,
     /// Value in the new build.
     pub new: Option<f64>,
-    /// What the change means.
+    /// Judgement of the change.
     pub verdict: Verdict,
-    /// Why a change that looks like one has no verdict: `waves unchanged`.
+    /// Reason why a difference is not judged: `waves unchanged`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<&'static str>,
     /// The threshold it breaks, as written: `+4`.
@@ -158,7 +158,7 @@ pub struct Change {
     pub breaks: Option<String>,
 }
 
-/// What a change means.
+/// Judgement of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -167,6 +167,6 @@ pub enum Verdict {
     Better,
     /// Costs more or allows less.
     Worse,
-    /// Different; which is better depends.
+    /// Different; which is better depends on the case.
     Neutral,
 }

@@ -1,13 +1,13 @@
 //! The part of an answer that only `doctor` has: machines, environments and commands with their checks.
 //!
-//! The one idea to keep in mind: a check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
+//! A check with unreadable inputs is [`HostVerdict::Unknown`] with instructions to find out, never a pass.
 
 use serde::Serialize;
 
 /// Version of the JSON written by `doctor --format json`.
 pub const DOCTOR_SCHEMA: &str = "rockhound.doctor/2";
 
-/// What a check came to.
+/// Verdict of a check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -38,7 +38,7 @@ impl HostVerdict {
     }
 }
 
-/// One value that was read, and where.
+/// One value read, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reading {
@@ -56,19 +56,19 @@ pub struct HostCheck {
     pub check: &'static str,
     /// Rule it belongs to: `SYS001`.
     pub rule: &'static str,
-    /// What is checked, as a phrase.
+    /// Subject of the check, as a phrase.
     pub title: &'static str,
     /// HostVerdict.
     pub verdict: HostVerdict,
-    /// What is the case, or why it is not known.
+    /// The finding, or the reason why the state is unknown.
     pub message: String,
-    /// What was read.
+    /// Values the check read.
     pub readings: Vec<Reading>,
-    /// What is wanted.
+    /// Expected state.
     pub wanted: &'static str,
     /// Why.
     pub why: &'static str,
-    /// For which work it matters: `benchmark`, `training`, ...
+    /// Workloads for which it matters: `benchmark`, `training`, ...
     pub profiles: Vec<&'static str>,
     /// Where that was read.
     pub source: &'static str,
@@ -78,7 +78,7 @@ pub struct HostCheck {
     /// Command that undoes that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// How to find out what is not known.
+    /// Instructions to find out the unknown value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub find_out: Option<&'static str>,
 }
@@ -89,7 +89,7 @@ pub struct HostCheck {
 pub struct HostFact {
     /// For example `GPUs`.
     pub name: &'static str,
-    /// Value, or the reason why it is not known.
+    /// Value, or the reason why it is unknown.
     pub value: String,
     /// Whether it is known.
     pub known: bool,
@@ -101,18 +101,18 @@ pub struct HostFact {
 pub struct Examined {
     /// Name: of the machine, the bundle or the file.
     pub name: String,
-    /// What was read: `/proc and /sys`, `amd-smi static`.
+    /// Sources read: `/proc and /sys`, `amd-smi static`.
     pub sources: Vec<String>,
-    /// What it is.
+    /// Facts about the machine.
     pub facts: Vec<HostFact>,
     /// Checks, worst first.
     pub checks: Vec<HostCheck>,
-    /// What else to know: entries of a bundle that were refused, outputs not understood.
+    /// Further notes: entries of a bundle that were refused, outputs that were not understood.
     pub notes: Vec<String>,
 }
 
 impl Examined {
-    /// How many checks came to a verdict.
+    /// Number of checks with each verdict.
     pub fn count(&self, verdict: HostVerdict) -> usize {
         self.checks.iter().filter(|check| check.verdict == verdict).count()
     }
@@ -128,9 +128,9 @@ pub struct OddOne {
     pub fact: String,
     /// Its value.
     pub value: String,
-    /// The value of most.
+    /// The value of most machines.
     pub usual: String,
-    /// How many have that.
+    /// Number of machines with that value.
     pub usual_count: usize,
 }
 
@@ -143,7 +143,7 @@ pub struct Machines {
     pub profile: Option<&'static str>,
     /// Machines in the order given.
     pub machines: Vec<Examined>,
-    /// Differences within a fleet; empty unless asked for.
+    /// Differences within a fleet; empty unless requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddOne>,
 }

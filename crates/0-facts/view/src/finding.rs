@@ -1,4 +1,4 @@
-//! A finding: one thing that costs time, where it stands, what it costs and what to do.
+//! A finding: one thing that costs time, its location, its cost and the advice.
 
 use crate::{Known, Mark, Number};
 use serde::Serialize;
@@ -30,11 +30,12 @@ impl Severity {
     }
 }
 
-/// Where a finding or an instruction stands.
+/// Location of a finding or an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// Address of the instruction within the code object; for text the byte offset its instruction would have is not known and the line is given instead.
+    /// Address of the instruction within the code object; for text the byte offset its instruction would have
+    /// is unknown and the line is given instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
     /// Instruction text.
@@ -46,7 +47,7 @@ pub struct Place {
     /// Source position, innermost frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLine>,
-    /// Loop it stands in, by the loop's number on the card.
+    /// Loop that contains it, by the loop's number on the card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_loop: Option<u32>,
 }
@@ -68,7 +69,7 @@ pub struct SourceLine {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What it is: "VGPRs", "loads in the loop narrower than 16 bytes".
+    /// Subject of the evidence: "VGPRs", "loads in the loop narrower than 16 bytes".
     pub what: String,
     /// Its value with unit, as read: "170", "4 of 6".
     pub value: String,
@@ -93,39 +94,39 @@ pub struct Finding {
     pub severity: Severity,
     /// One sentence: what is the case here, with numbers.
     pub message: String,
-    /// What to do, one or two sentences.
+    /// Advice, one or two sentences.
     pub advice: String,
-    /// What it costs, where that can be computed: "1 of 3 waves per SIMD", "12 of 40 instructions per iteration".
+    /// Cost, if it can be computed: "1 of 3 waves per SIMD", "12 of 40 instructions per iteration".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
     /// Time lost to it in the recording, ns, at most: what orders findings of different rules and kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_lost_ns: Option<f64>,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_lost_trust: Option<Mark>,
-    /// How far its numbers that have a sign can be trusted, each different mark once; those without a sign are exact or were measured.
+    /// Marks of its signed numbers, each once; those without a sign are exact or were measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Mark>,
     /// Numbers it rests on.
     pub evidence: Vec<Evidence>,
-    /// Where it stands; the first is the main place.
+    /// Locations; the first is the main one.
     pub places: Vec<Place>,
     /// Rules whose findings of the same cause are said by this one, among its evidence.
     #[serde(skip)]
     pub joined: Vec<&'static str>,
-    /// The verdict that stands above it says the same: what is read there is not read again.
+    /// The verdict above the findings says the same; its text is not repeated here.
     #[serde(skip)]
     pub in_verdict: bool,
 }
 
 impl Finding {
-    /// What is the case, to be read below the verdict.
+    /// Message of the finding, for display below the verdict.
     pub fn said(&self) -> &str {
         if self.in_verdict { "the verdict above, in numbers" } else { &self.message }
     }
 
-    /// What to do, to be read below the verdict; none where that says it.
+    /// Advice, for display below the verdict; `None` if the verdict gives the same advice.
     pub fn advised(&self) -> Option<&str> {
         (!self.in_verdict).then_some(self.advice.as_str())
     }
@@ -217,7 +218,7 @@ impl Finding {
 pub struct NotChecked {
     /// Rule.
     pub rule: &'static str,
-    /// What it needs, as a phrase.
+    /// Inputs the rule needs, as a phrase.
     pub needs: String,
     /// The same in as few words as a person wants to read, where that is less.
     #[serde(skip)]
@@ -225,13 +226,13 @@ pub struct NotChecked {
 }
 
 impl NotChecked {
-    /// What it needs, for a person.
+    /// Inputs the rule needs, in short, for a person.
     pub fn needs_in_short(&self) -> &str {
         self.in_short.as_ref().unwrap_or(&self.needs)
     }
 }
 
-/// What a renderer needs to know about a rule.
+/// Facts about a rule that renderers need.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleInfo {

@@ -59,7 +59,7 @@ impl Format {
         }
     }
 
-    /// Whether a program reads it: nothing is left out for want of room.
+    /// True if a program reads the output: nothing is omitted for lack of space.
     pub const fn is_for_programs(self) -> bool {
         !matches!(self, Format::Text | Format::Markdown)
     }

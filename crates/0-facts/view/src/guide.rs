@@ -1,7 +1,7 @@
-//! What to do about a recording: what stops it, what to change first, and the commands that go on from here.
+//! The guide to a recording: what limits the kernel, what to change first, and the commands to run next.
 //!
-//! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
-//! changed; everything else is in the [`Report`](crate::Report) it is made from.
+//! A guide is short: one verdict, at most three findings and, after a second profile, the changes. Everything
+//! else is in the [`Report`](crate::Report) it is made from.
 
 use crate::{Finding, Known, Mark, Missing, Number, Verdict, listed};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Version of the JSON written by `guide --format json`.
 pub const GUIDE_SCHEMA: &str = "rockhound.guide/1";
 
-/// A recording, judged.
+/// Guide to a recording.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Guide {
@@ -17,69 +17,70 @@ pub struct Guide {
     pub schema: &'static str,
     /// Path of the recording, as given.
     pub path: String,
-    /// Options that select the part of it that the guide is on: `-k 'gemm.*' -d '>10'`; absent where that is everything.
+    /// Options that select the part of the recording that the guide covers: `-k 'gemm.*' -d '>10'`; absent
+    /// for all of it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub selection: String,
     /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
     pub gpu: String,
-    /// What stops the kernel of most time; the first screen of every report.
+    /// Limiter of the kernel that takes most time; the first screen of every report.
     pub verdict: GuideVerdict,
-    /// The kernels that most of the time goes to, the verdict's first.
+    /// The kernels that take most time, the verdict's first.
     pub kernels: Vec<GuideKernel>,
     /// Kernels that are not in `kernels`.
     pub more_kernels: u64,
-    /// What changed since the base; absent without one.
+    /// Changes since the base; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<GuideChanges>,
-    /// What is worth acting on, most time lost first; three at most.
+    /// Findings worth acting on, most time lost first; at most three.
     pub findings: Vec<GuideFinding>,
     /// Findings that are not among them.
     pub more_findings: u64,
-    /// What to do next, in order.
+    /// Next steps, in order.
     pub steps: Vec<GuideStep>,
-    /// What makes the numbers less sure: time stamps that are lost, counters that are modelled.
+    /// Reasons to trust the numbers less: lost time stamps, modelled counters.
     pub caveats: Vec<String>,
 }
 
-/// What stops a kernel, and what follows.
+/// Limiter of a kernel, and its consequence.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideVerdict {
-    /// The kernel it is about: the one of most time.
+    /// The kernel of the verdict: the one that takes most time.
     pub kernel: String,
-    /// Percent of the time of the selected dispatches it takes.
+    /// Percent of the time of the selected dispatches that it takes.
     pub time_percent: Number,
     /// One sentence: "at the roof of HBM bandwidth", "bound by latency".
     pub headline: String,
-    /// What stops it: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
+    /// Limiter: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
-    /// What else may stop it: within the noise of the dispatches, or below the ceilings of the data sheet.
+    /// Other possible limiters: within the noise of the dispatches, or below the ceilings of the data sheet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
     /// Ceilings that do not stop it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<String>,
-    /// What was not recorded and could turn the verdict.
+    /// Unrecorded inputs that could change the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
-    /// What the verdict rests on beside its numbers, in sentences: which dispatches, what is within the noise, what was not
-    /// recorded, which counters stand in.
+    /// Further grounds of the verdict, in sentences: the dispatches used, limits within the noise, missing
+    /// inputs, substituted counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The numbers behind it in a sentence, or why there is no verdict.
+    /// The numbers of the verdict in a sentence, or the reason for a missing verdict.
     pub because: String,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How many times as fast the nearest roof allows.
+    /// Speedup that the nearest roof allows.
     pub gap: Number,
-    /// How far these two can be trusted; absent where they were measured.
+    /// Trust in these two; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roof_trust: Option<Mark>,
-    /// How far all its numbers can be trusted; absent where they were measured.
+    /// Trust in all its numbers; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
-    /// What that means for the next change.
+    /// Consequence for the next change.
     pub meaning: String,
 }
 
@@ -105,7 +106,7 @@ impl GuideVerdict {
     }
 }
 
-/// One of the kernels that most of the time goes to.
+/// One of the kernels that take most time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideKernel {
@@ -115,32 +116,33 @@ pub struct GuideKernel {
     pub dispatches: u64,
     /// Time of all of them, ns.
     pub time_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_trust: Option<Mark>,
     /// Percent of the time of the selected dispatches.
     pub time_percent: Number,
-    /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
+    /// Trust in the percentage; absent if measured, and if there is only one kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_trust: Option<Mark>,
-    /// What the HIP runtime launches it for: `a copy (hipMemcpy)`; absent of kernels of the program.
+    /// Purpose of a kernel that the HIP runtime launches: `a copy (hipMemcpy)`; absent for kernels of the
+    /// program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// What stops it.
+    /// Limiter of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
-    /// What does not, where the recording says no more.
+    /// Ceilings that do not limit it, if the recording allows no more precise verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roof_trust: Option<Mark>,
 }
 
 impl GuideKernel {
-    /// What stops it, with the part of the nearest roof: `HBM (≈73 %)`; none where it is not known.
+    /// The limiter with the fraction of the nearest roof: `HBM (≈73 %)`; `None` if unknown.
     pub fn bound(&self) -> Option<String> {
         if let Some(runtime) = &self.runtime {
             return Some(runtime.clone());
@@ -166,7 +168,7 @@ pub struct GuideFinding {
     pub also_in: u64,
 }
 
-/// What changed since the base.
+/// Changes since the base.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChanges {
@@ -174,7 +176,7 @@ pub struct GuideChanges {
     pub base: String,
     /// Time of all selected dispatches.
     pub total: GuideTotal,
-    /// The only kernel of each that the other has not, which may be one kernel under two names.
+    /// The only kernel of each recording that the other lacks; they may be one kernel under two names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposed: Option<GuidePair>,
     /// Kernels that both have, most time first.
@@ -195,19 +197,19 @@ pub struct GuideChanges {
 pub struct GuideTotal {
     /// In the base, ns.
     pub before_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_trust: Option<Mark>,
     /// In the new recording, ns.
     pub after_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_trust: Option<Mark>,
-    /// Percent of the base's time; absent where either is not known.
+    /// Percent of the base's time; absent if either is unknown.
     pub change_percent: Option<f64>,
 }
 
-/// Kernels of two recordings that may be one, as `--match OLD=NEW` takes them.
+/// Kernels of two recordings that may be the same, in the syntax of `--match OLD=NEW`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuidePair {
@@ -217,7 +219,7 @@ pub struct GuidePair {
     pub new: String,
 }
 
-/// What changed for one kernel.
+/// Change of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideChange {
@@ -225,34 +227,35 @@ pub struct GuideChange {
     pub kernel: String,
     /// Mean time of a dispatch in the base, ns.
     pub before_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_trust: Option<Mark>,
     /// In the new recording.
     pub after_ns: Number,
-    /// How far that can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_trust: Option<Mark>,
-    /// Percent of the base's time; absent where either is not known.
+    /// Percent of the base's time; absent if either is unknown.
     pub change_percent: Option<f64>,
-    /// How far the numbers of the text that have a sign can be trusted, each different mark once.
+    /// Marks of the signed numbers in the text, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Mark>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
-    /// What the change means; neutral within the noise.
+    /// Judgement of the change; neutral within the noise.
     pub verdict: Verdict,
-    /// What stopped it before.
+    /// Limiter before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_before: Option<String>,
-    /// What stops it now.
+    /// Limiter now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_now: Option<String>,
-    /// The same in words, with the work that a dispatch does more or less.
+    /// The change in words, including changes in the work of a dispatch.
     pub text: String,
 }
 
-/// What a step is for.
+/// Purpose of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -263,7 +266,7 @@ pub enum StepKind {
     Look,
     /// Calculate what a change would give.
     Try,
-    /// Change the program; no command does it.
+    /// A change of the program that no command can make.
     Change,
     /// Compare with what was.
     Compare,
@@ -273,7 +276,7 @@ pub enum StepKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideStep {
-    /// What it is for.
+    /// Purpose of the step.
     pub kind: StepKind,
     /// Why, as a phrase: "what each instruction did".
     pub why: String,

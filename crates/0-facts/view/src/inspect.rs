@@ -1,6 +1,6 @@
-//! What `inspect` shows: one card per kernel, and the annotated listing.
+//! Output of `inspect`: one card per kernel, and the annotated listing.
 //!
-//! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
+//! The field names here are the JSON schema. A rename is a new schema version.
 
 use crate::{
     Finding, LineSamples, LineTrace, ListingSamples, ListingTrace, NotChecked, Place, Severity, SourceLine,
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 /// Version of the JSON written by `inspect --format json`.
 pub const INSPECT_SCHEMA: &str = "rockhound.inspect/1";
 
-/// One kernel, as far as its code says.
+/// Static facts of one kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelCard {
     /// File it was read from.
     pub file: String,
-    /// Where in the file: bundle member, archive member; empty for a bare code object.
+    /// Location in the file: bundle member, archive member; empty for a bare code object.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub origin: String,
     /// Processor with features: `gfx90a:sramecc+:xnack-`.
@@ -36,14 +36,14 @@ pub struct KernelCard {
     pub resources: Resources,
     /// Waves per SIMD and what limits them.
     pub occupancy: Option<OccupancyCard>,
-    /// Code size in bytes, that of functions called counted in; absent for assembly text and for IR alone.
+    /// Code size in bytes, including called functions; absent for assembly text and for IR alone.
     pub code_bytes: Option<u64>,
-    /// Instructions, those of functions called counted in once each, padding after the last `s_endpgm` excluded; absent where
-    /// there is no code.
+    /// Number of instructions, each called function counted once, excluding the padding after the last
+    /// `s_endpgm`; absent without code.
     pub instructions: Option<u32>,
     /// Bytes that decode to no instruction of the target, counted as instructions.
     pub unknown_instructions: Option<u32>,
-    /// Static instruction mix of the whole kernel with the functions it calls; absent where there is no code.
+    /// Static instruction mix of the kernel and the functions it calls; absent without code.
     pub mix: Option<Mix>,
     /// Global, flat and buffer loads of the whole kernel by bytes per lane.
     pub load_widths: BTreeMap<u32, u32>,
@@ -51,12 +51,12 @@ pub struct KernelCard {
     pub store_widths: BTreeMap<u32, u32>,
     /// LDS accesses of the whole kernel by bytes per lane.
     pub lds_widths: BTreeMap<u32, u32>,
-    /// Most vector registers live at one instruction, and where.
+    /// Maximum number of live vector registers, with the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
-    /// Natural loops, outer before inner, in code order; those of functions called after the kernel's own.
+    /// Natural loops, outer before inner, in code order; loops of called functions follow the kernel's own.
     pub loops: Vec<LoopCard>,
-    /// What Triton's IR says, where it lies beside the code or was given alone.
+    /// Facts from Triton's IR, found next to the code or given alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triton: Option<TritonCard>,
     /// Arguments the programmer declared.
@@ -69,7 +69,7 @@ pub struct KernelCard {
     pub findings: Vec<Finding>,
     /// Rules that need evidence which is absent.
     pub not_checked: Vec<NotChecked>,
-    /// What was wrong with the input but did not stop the reading.
+    /// Problems of the input that did not prevent the analysis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -91,7 +91,7 @@ impl KernelCard {
     }
 }
 
-/// Registers and memory of a kernel; `None` where the file does not say.
+/// Registers and memory of a kernel; `None` if the file lacks the value.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "named after the metadata keys")]
@@ -106,7 +106,7 @@ pub struct Resources {
     pub sgpr_spills: Option<u32>,
     /// Static LDS, bytes.
     pub lds_bytes: Option<u32>,
-    /// LDS at launch, where a companion file says it (bytes, static included).
+    /// LDS at launch in bytes, including static LDS, if a companion file has it.
     pub launch_lds_bytes: Option<u32>,
     /// Scratch per lane, bytes.
     pub scratch_bytes: Option<u32>,
@@ -129,14 +129,14 @@ pub struct OccupancyCard {
     pub waves_per_cu: u32,
     /// Most the GPU holds.
     pub max_waves_per_simd: u32,
-    /// What limits it: `VGPR`, `LDS`, …, `wave slots` when nothing else does.
+    /// Limiter of the occupancy: `VGPR`, `LDS`, …, `wave slots` if no resource limits it.
     pub limiter: String,
     /// Assumptions made: "workgroup of 1024 (max_flat_workgroup_size)".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// Next boundary per resource: what to shed to gain waves.
+    /// Next boundary per resource: the reduction that gains waves.
     pub next: Vec<OccupancyStep>,
-    /// Where several resources limit alike: what to shed of each, together, to gain waves.
+    /// If several resources limit equally: the reductions of each that together gain waves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<OccupancyStep>,
 }
@@ -177,7 +177,7 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Every class with its key and the name a reader knows, in the order they are shown.
+    /// Every class with its key and its displayed name, in the order shown.
     pub fn classes(&self) -> [(&'static str, &'static str, u32); 14] {
         [
             ("valu", "VALU", self.valu),
@@ -226,7 +226,7 @@ pub struct LoopCard {
     /// Enclosing loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// The function called that it stands in; absent in the kernel's own code.
+    /// The called function that contains it; absent in the kernel's own code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// Address (or text line) range.
@@ -266,13 +266,13 @@ pub struct Listing {
     pub kernel: String,
     /// The addresses are lines of assembly text.
     pub text_lines: bool,
-    /// What a recording says of the whole kernel.
+    /// Totals of a recording for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<ListingRun>,
-    /// What samples of the program counter say of the whole kernel.
+    /// Totals of the program counter samples for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<ListingSamples>,
-    /// What a thread trace says of the whole kernel.
+    /// Totals of a thread trace for the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<ListingTrace>,
     /// Lines in code order.
@@ -280,7 +280,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether it lists only what samples or traces name, for want of the code object.
+    /// True if it lists only instructions from samples or traces, because the code object is missing.
     pub fn measured_only(&self) -> bool {
         self.samples.as_ref().is_some_and(|it| it.sampled_only)
             || self.trace.as_ref().is_some_and(|it| it.traced_only)
@@ -295,7 +295,7 @@ pub struct ListingLine {
     pub address: u64,
     /// Instruction text.
     pub text: String,
-    /// Label that stands before it (branch target).
+    /// Label before the instruction (branch target).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Source position when it differs from the line before.
@@ -312,19 +312,19 @@ pub struct ListingLine {
     /// Rules with a finding here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<&'static str>,
-    /// What a recording says of the instruction; absent when it never ran.
+    /// Recorded execution of the instruction; absent if it never ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<LineRun>,
-    /// What samples of the program counter say of the instruction; absent when none was taken at it.
+    /// Program counter samples at the instruction; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<LineSamples>,
-    /// What a thread trace says of the instruction; absent when no traced wave ran it.
+    /// Thread trace of the instruction; absent if no traced wave ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<LineTrace>,
 }
 
 impl ListingLine {
-    /// An instruction of which nothing but address and text is known.
+    /// An instruction of which only address and text are known.
     pub fn new(address: u64, text: impl Into<String>) -> ListingLine {
         ListingLine {
             address,
@@ -343,22 +343,22 @@ impl ListingLine {
     }
 }
 
-/// A kernel's dispatches as its listing shows them: summed.
+/// Sums over a kernel's dispatches, for its listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingRun {
     /// Dispatches summed.
     pub dispatches: u64,
-    /// Instructions issued by waves, those of functions called counted in.
+    /// Instructions issued by waves, including called functions.
     pub issued: u64,
     /// Of these, in code outside the listing: functions called.
     pub elsewhere: u64,
-    /// What its waves waited for, most first; empty where time was not modelled.
+    /// Wait reasons of its waves, most time first; empty if time was not modelled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitShare>,
 }
 
-/// A reason that waves of a kernel waited for.
+/// Wait reason of a kernel's waves.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitShare {
@@ -368,7 +368,7 @@ pub struct WaitShare {
     pub share: f64,
 }
 
-/// What one instruction did, summed over the dispatches.
+/// Execution of one instruction, summed over the dispatches.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineRun {
@@ -384,10 +384,10 @@ pub struct LineRun {
     /// LDS: cycles lost to conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict_cycles: Option<u64>,
-    /// LDS: cycles of the accesses, conflicts counted in.
+    /// LDS: cycles of the accesses, including conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_cycles: Option<u64>,
-    /// What waves waited for before it, where time was modelled and they waited.
+    /// Reason for which waves waited before it, if time was modelled and they waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<LineStall>,
 }

@@ -1,7 +1,7 @@
-//! The values everything above exchanges: findings, kernel cards, listings, tables.
+//! The values that all higher layers exchange: findings, kernel cards, listings, tables.
 //!
-//! The one idea to keep in mind: renderers see only this crate, so whatever a user is to read must be a
-//! value here. A value that is not known is [`Missing`] with its reason, never blank, zero or NaN.
+//! Renderers depend only on this crate, so all output for users is a value here. An unknown value is
+//! [`Missing`] with its reason, never blank, zero or NaN.
 
 mod answer;
 mod columns;

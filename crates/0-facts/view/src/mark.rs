@@ -1,24 +1,24 @@
-//! How far a value can be trusted.
+//! Trust in a value.
 //!
-//! The one idea to keep in mind: a value that was measured has no mark; what is computed from several values is as sure as the
-//! least sure of them.
+//! A measured value has no mark; a value computed from several has the mark of the least certain one.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// What a value of an emulated recording is. In JSON as it is said to a reader: `modelled ±6 %`.
+/// Trust in a value of an emulated recording. JSON has the text a reader sees: `modelled ±6 %`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Mark {
     /// It follows from execution.
     Exact,
     /// Some workgroups ran for all.
     Sampled,
-    /// It comes from a model. How far it lies from hardware on average, in percent, where that was compared.
+    /// From a model. The mean error against hardware in percent, if it was compared.
     Modelled(Option<f64>),
 }
 
 impl Mark {
-    /// The mark of what is computed from two values: the less sure one, the larger error, and none where one is not known.
+    /// The mark of a value computed from two: the less certain mark and the larger error; the error is `None`
+    /// if either is unknown.
     pub fn with(self, other: Mark) -> Mark {
         match (self, other) {
             (Mark::Modelled(a), Mark::Modelled(b)) => Mark::Modelled(a.zip(b).map(|(a, b)| a.max(b))),
@@ -29,11 +29,11 @@ impl Mark {
     }
 }
 
-/// Mean error in percent up to which a modelled number is about right.
+/// Largest mean error in percent at which a modelled number has the sign `~`.
 const ABOUT: f64 = 10.0;
 
 impl Mark {
-    /// What stands before a number: nothing where it is exact.
+    /// Prefix shown before a number; empty if exact.
     pub fn sign(self) -> &'static str {
         match self {
             Mark::Exact => "",
@@ -45,7 +45,7 @@ impl Mark {
     }
 }
 
-/// A number and how far it can be trusted; no mark where it was measured. It is shown with its sign before it.
+/// A number and its mark; no mark if measured. It is shown with the sign as prefix.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Known {
     /// The number.
@@ -55,12 +55,12 @@ pub struct Known {
 }
 
 impl Known {
-    /// A number that follows from this one alone.
+    /// A number computed from this one alone.
     pub fn map(self, compute: impl FnOnce(f64) -> f64) -> Known {
         Known { value: compute(self.value), ..self }
     }
 
-    /// A number that follows from two.
+    /// A number computed from two.
     pub fn with(self, other: Known, compute: impl FnOnce(f64, f64) -> f64) -> Known {
         let trust = match (self.trust, other.trust) {
             (Some(one), Some(other)) => Some(one.with(other)),
@@ -69,7 +69,7 @@ impl Known {
         Known { value: compute(self.value, other.value), trust }
     }
 
-    /// The quotient of two; nothing divided stays nothing, however unsure the divisor is.
+    /// The quotient of two; a measured or exact 0 keeps its mark, whatever the mark of the divisor.
     pub fn over(self, divisor: Known) -> Known {
         match self {
             Known { value: 0.0, trust: None | Some(Mark::Exact) } if divisor.value > 0.0 => self,

@@ -1,7 +1,7 @@
 //! The memory chart: blocks of the machine and what flows between them.
 //!
-//! The one idea to keep in mind: blocks stand in columns from the compute units to memory and links join neighbouring
-//! columns, or blocks of the last one; where things are drawn follows from that, and each renderer decides how.
+//! Blocks are placed in columns from the compute units to memory, and links join neighbouring columns, or
+//! blocks of the last one. The drawing follows from that, and each renderer decides how.
 
 use crate::{Mark, Number};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryChart {
-    /// What counts are for: `kernel`, `wave`, `cycle` or `s`.
+    /// Unit that counts are per: `kernel`, `wave`, `cycle` or `s`.
     pub per: String,
     /// Blocks, by column and within it from top to bottom.
     pub blocks: Vec<MemoryBlock>,
@@ -44,7 +44,7 @@ pub enum BlockId {
 }
 
 impl BlockId {
-    /// Column it stands in, from the compute units to memory.
+    /// Column of the block, counted from the compute units to memory.
     pub const fn column(self) -> usize {
         match self {
             BlockId::ComputeUnits => 0,
@@ -76,9 +76,9 @@ impl BlockId {
 pub struct MemoryBlock {
     /// Which.
     pub id: BlockId,
-    /// What is known of it, most important first.
+    /// Facts about the block, most important first.
     pub facts: Vec<MemoryFact>,
-    /// Why what happens in it is not known.
+    /// Reason why its traffic is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<&'static str>,
 }
@@ -95,12 +95,12 @@ pub struct MemoryFact {
     pub unit: &'static str,
     /// Whether the value is a percent of a peak, which colours it.
     pub is_share: bool,
-    /// How far it can be trusted; absent where it was measured.
+    /// Trust in the value; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }
 
-/// What flows between two blocks.
+/// Traffic between two blocks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryLink {
@@ -121,13 +121,13 @@ pub struct MemoryLink {
     /// Percent of the link's peak; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Number>,
-    /// How far the requests can be trusted; absent where they were measured.
+    /// Trust in the requests; absent if measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_trust: Option<Mark>,
-    /// How far the bytes can be trusted.
+    /// Trust in the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_trust: Option<Mark>,
-    /// How far the bandwidth and its percentage can be trusted.
+    /// Trust in the bandwidth and its percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_trust: Option<Mark>,
 }
@@ -157,7 +157,7 @@ pub enum Flow {
     Write,
     /// There and back.
     Atomic,
-    /// Not told apart.
+    /// All directions together.
     Any,
 }
 

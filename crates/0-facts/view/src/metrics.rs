@@ -1,4 +1,5 @@
-//! What `metrics` shows: definitions of metrics, the counters they need, and in how many runs those are read.
+//! Output of `metrics`: definitions of metrics, the counters they need, and the number of runs that read
+//! them.
 
 use serde::Serialize;
 
@@ -13,15 +14,15 @@ pub struct MetricsReport {
     pub schema: &'static str,
     /// Targets with what all their metrics need.
     pub targets: Vec<TargetMetrics>,
-    /// What was asked for, all together, on each target.
+    /// The requested metrics together, on each target.
     pub asked: Vec<TargetMetrics>,
     /// Metrics, with the rows that show them.
     pub metrics: Vec<MetricCard>,
-    /// Counters asked for.
+    /// Requested counters.
     pub counters: Vec<CounterCard>,
 }
 
-/// What the metrics of a target need.
+/// Needs of the metrics of a target.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetMetrics {
@@ -43,18 +44,18 @@ pub struct MetricCard {
     pub metric: String,
     /// Unit, with `norm` for the chosen normalisation.
     pub unit: String,
-    /// What it says, of a derived counter; formulas say it of a metric.
+    /// Meaning of a derived counter; a metric is explained by its formulas.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub meaning: String,
     /// Other names that profilers have for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// Metrics for which it stands in where their own counters were not recorded.
+    /// Metrics for which it substitutes if their own counters were not recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stands_in_for: Vec<String>,
     /// Rows that show it, with their labels and tables.
     pub rows: Vec<MetricRow>,
-    /// What it is, on the targets that agree.
+    /// Definition, per group of targets that share it.
     pub variants: Vec<MetricVariant>,
 }
 
@@ -62,7 +63,7 @@ pub struct MetricCard {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRow {
-    /// Number: `17.1.4`; where targets differ, that of the table: `17.1`.
+    /// Number: `17.1.4`; if targets differ, the number of the table: `17.1`.
     pub id: String,
     /// Label.
     pub label: String,
@@ -81,9 +82,9 @@ pub struct MetricVariant {
     /// Formula of the peak.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak: Option<String>,
-    /// What the names in the formulas stand for.
+    /// Definitions of the names in the formulas.
     pub names: Vec<NamedFormula>,
-    /// What stands in for it, or for a name in its formulas, where counters were not recorded; best first.
+    /// Substitutes for it, or for a name in its formulas, if counters were not recorded; best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stand_ins: Vec<NamedFormula>,
     /// Counters it needs.
@@ -98,7 +99,7 @@ pub struct MetricVariant {
 pub struct NamedFormula {
     /// Name.
     pub name: String,
-    /// What it stands for.
+    /// Definition of the name.
     pub formula: String,
 }
 
@@ -108,17 +109,17 @@ pub struct NamedFormula {
 pub struct CounterCard {
     /// Name.
     pub name: String,
-    /// Block it is counted in, and how many that block counts at once.
+    /// Block that counts it, and the number of counters that block has.
     pub block: String,
     /// Counters one instance of the block reads in one run.
     pub block_limit: u64,
     /// Unit.
     pub unit: String,
-    /// What it counts.
+    /// Meaning of the counter.
     pub meaning: String,
     /// Targets that have it.
     pub targets: Vec<String>,
-    /// Metrics that need it; filled in when the counter itself was asked for.
+    /// Metrics that need it; filled in if the counter itself was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<String>,
 }

@@ -3,16 +3,16 @@
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// A value that cannot be given, and why. In JSON `{"missing": "reason"}`.
+/// Reason why a value is missing. In JSON `{"missing": "reason"}`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Missing {
     /// The recording lacks these counters or other columns.
     Columns(Vec<String>),
-    /// The recording lacks these columns and so many more.
+    /// The recording lacks these columns and the given number of further ones.
     SomeColumns(Vec<String>, usize),
     /// No dispatch is selected.
     Dispatches,
-    /// There is one dispatch, and a spread takes two.
+    /// A spread needs two dispatches, and only one was recorded.
     SecondDispatch,
     /// No dispatch has all the counters that the value is computed from.
     CommonDispatch,
@@ -22,17 +22,17 @@ pub enum Missing {
     DivisorIsZero,
     /// The value is not finite.
     NotFinite,
-    /// The recording does not say this fact of the machine.
+    /// The recording lacks this fact of the machine.
     MachineFact(String),
-    /// Nothing is known of the target of the GPU.
+    /// The target of the GPU is unknown.
     TargetFacts,
-    /// The wave slots of the GPU are not known.
+    /// The wave slots of the GPU are unknown.
     WaveSlots,
     /// No rate with a known ceiling was recorded.
     Rate,
     /// Nothing defines this metric.
     Definition(String),
-    /// Another reason, as a phrase: of a data file, or of the one place that gives it.
+    /// Another reason, as a phrase: from a data file or from the code that reports it.
     Because(String),
 }
 
@@ -42,7 +42,7 @@ impl Missing {
         Missing::Because(reason.into())
     }
 
-    /// What would have to be there, as a phrase: "TCC_HIT, TCC_MISS"; the reason where that says it.
+    /// The missing inputs as a phrase: "TCC_HIT, TCC_MISS"; the reason if it already names them.
     pub fn needed(&self) -> String {
         match self {
             Missing::Columns(names) => names.join(", "),
@@ -63,7 +63,7 @@ impl Missing {
         }
     }
 
-    /// One reason for several: all columns that the recording lacks together, or the first other reason.
+    /// Combines reasons: all missing columns together, or the first other reason.
     pub fn together<'a>(reasons: impl IntoIterator<Item = &'a Missing>) -> Option<Missing> {
         let mut all: Vec<String> = Vec::new();
         for reason in reasons {

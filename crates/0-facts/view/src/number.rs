@@ -3,7 +3,7 @@
 use crate::Missing;
 use serde::Serialize;
 
-/// A number, or why there is none. In JSON a number, or an object `{"missing": "reason"}`.
+/// A number, or the reason why it is missing. In JSON a number, or an object `{"missing": "reason"}`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -1,6 +1,6 @@
-//! What the occupancy calculator answers: the result, and for each resource how much fits at each level.
+//! Output of the occupancy calculator: the result, and how much of each resource fits at each level.
 //!
-//! The one idea to keep in mind: the table of boundaries holds every other resource as it was asked for.
+//! The table of boundaries keeps every other resource at its requested amount.
 
 use crate::OccupancyCard;
 use serde::Serialize;
@@ -16,9 +16,9 @@ pub struct OccupancyReport {
     pub schema: &'static str,
     /// Processor.
     pub target: String,
-    /// What was asked.
+    /// The request.
     pub inputs: OccupancyInputs,
-    /// What fits.
+    /// The occupancy.
     pub result: OccupancyCard,
     /// Waves per SIMD each resource alone would allow.
     pub limits: Vec<ResourceLimit>,
@@ -38,7 +38,7 @@ pub struct OccupancyInputs {
     pub waves_per_workgroup: u32,
 }
 
-/// What one resource alone would allow.
+/// Occupancy that one resource alone would allow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResourceLimit {
@@ -66,8 +66,8 @@ pub struct BoundaryTable {
 pub struct BoundaryRow {
     /// Waves per SIMD this resource allows.
     pub waves_per_simd: f64,
-    /// Most of the resource that still gives them.
+    /// Largest amount of the resource that allows them.
     pub at_most: u32,
-    /// The kernel in question is on this step.
+    /// The kernel is at this step.
     pub here: bool,
 }

@@ -1,7 +1,7 @@
-//! What a page shows: a report, and beside it what lets a reader look into one kernel.
+//! Contents of a page: a report, and the data with which a reader examines one kernel.
 //!
-//! The one idea to keep in mind: the whole run comes first and every kernel has the same tables, so choosing a kernel
-//! puts other numbers into the same places.
+//! The whole run comes first and every kernel has the same tables, so choosing a kernel puts other numbers
+//! into the same cells.
 
 use crate::{
     Answer, Finding, Listing, Mark, MemoryChart, MetricCard, Number, Recordings, Resources, RooflineChart,
@@ -23,15 +23,15 @@ pub struct Page {
     pub kernels: Vec<PageKernel>,
     /// Dispatches in the order recorded.
     pub dispatches: Option<Table>,
-    /// What the metrics in the tables are.
+    /// Definitions of the metrics in the tables.
     pub metrics: Vec<MetricCard>,
     /// The rules that found something.
     pub rules: Vec<RuleInfo>,
-    /// Code of kernels, as far as it is kept.
+    /// Code of the kernels whose code is kept.
     pub code: Vec<PageCode>,
-    /// When dispatches ran, and what the host did; absent where no times are recorded.
+    /// Times of dispatches and of host activity; absent if no times are recorded.
     pub timeline: Option<TimelineChart>,
-    /// What a reader may ask the server for; absent in a file.
+    /// Requests that a reader may send to the server; absent in a file.
     pub live: Option<PageLive>,
 }
 
@@ -46,47 +46,48 @@ pub struct PageKernel {
     pub time_ns: Number,
     /// Mean time of one, ns.
     pub mean_ns: Number,
-    /// How far the times can be trusted; none where they were measured.
+    /// Trust in the times; `None` if measured.
     pub time_trust: Option<Mark>,
     /// Percent of the time of all selected dispatches.
     pub time_percent: Number,
-    /// How far that can be trusted; none where it was measured, and where the kernel is all there is.
+    /// Trust in the percentage; `None` if measured, and if there is only one kernel.
     pub percent_trust: Option<Mark>,
-    /// Waves on the GPU, percent of what it holds.
+    /// Waves in flight, percent of the GPU's wave slots.
     pub occupancy: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the occupancy; `None` if measured.
     pub occupancy_trust: Option<Mark>,
-    /// What stops it: `HBM`, `latency`; or why that is not known.
+    /// Limiter: `HBM`, `latency`; or the reason why it is unknown.
     pub bound_by: Result<String, String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the fraction of the roof; `None` if measured.
     pub roof_trust: Option<Mark>,
     /// The same in words.
     pub verdict: String,
     /// The kernel in the base of a comparison.
     pub base: Option<KernelChange>,
-    /// Its tables and charts; absent for kernels that take next to no time.
+    /// Its tables and charts; absent for kernels with a negligible share of the time.
     pub detail: Option<KernelDetail>,
 }
 
-/// How a kernel's time differs from the base's.
+/// Change of a kernel's time since the base.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelChange {
     /// Mean time of a dispatch in the base, ns.
     pub mean_ns: Number,
-    /// How far that can be trusted; none where it was measured.
+    /// Trust in the mean; `None` if measured.
     pub mean_trust: Option<Mark>,
-    /// Percent of the base's; absent where either is not known.
+    /// Percent of the base's; absent if either is unknown.
     pub change_percent: Option<f64>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
 }
 
 /// Tables and charts of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelDetail {
-    /// The tables of metrics, as those of the whole run.
+    /// The tables of metrics, the same as for the whole run.
     pub tables: Vec<Table>,
     /// Memory chart.
     pub memory_chart: Option<MemoryChart>,
@@ -105,7 +106,7 @@ pub struct PageCode {
     pub resources: Resources,
     /// The annotated disassembly.
     pub listing: Listing,
-    /// What the rules say of the code.
+    /// Findings of the rules in the code.
     pub findings: Vec<Finding>,
     /// Source files that the listing names, where they were found.
     pub sources: Vec<SourceText>,
@@ -120,24 +121,24 @@ pub struct SourceText {
     pub lines: Vec<String>,
 }
 
-/// What a page from a server offers.
+/// Functions of a page that comes from a server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageLive {
-    /// Where the page asks whether the recording has changed.
+    /// Address that reports whether the recording has changed.
     pub version_url: String,
     /// Version of the recording it was made from.
     pub version: String,
     /// Recordings that can be shown.
     pub recordings: Vec<String>,
-    /// Whether what is shown are traces, of which dispatches and units cannot be chosen.
+    /// True for traces, which have no dispatch or unit filter.
     pub traces: bool,
     /// The recording shown, by position.
     pub shown: usize,
     /// The base, by position.
     pub base: Option<usize>,
-    /// Kernels asked for.
+    /// Requested kernels.
     pub kernel: String,
-    /// Dispatches asked for.
+    /// Requested dispatches.
     pub dispatch: String,
     /// Normalisation.
     pub normal_unit: String,

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recipe {
-    /// What they lead to.
+    /// Purpose of the commands.
     pub title: String,
     /// Why they are worth it here.
     pub why: String,
@@ -18,7 +18,7 @@ pub struct Recipe {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecipeStep {
-    /// What to do.
+    /// Instruction for the reader.
     pub text: String,
     /// Command to paste; may be several lines, may be empty.
     pub command: String,

@@ -10,9 +10,9 @@ pub const ANALYZE_SCHEMA: &str = "rockhound.analyze/2";
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recordings {
-    /// How values are averaged and normalised.
+    /// Averaging and normalisation of values.
     pub settings: ReportSettings,
-    /// Verdict and next steps; a JSON document of its own.
+    /// Verdict and next steps; a separate JSON document.
     #[serde(skip)]
     pub guide: Option<Guide>,
     /// Ceilings and the kernels below them.
@@ -87,9 +87,9 @@ pub struct ReportSettings {
 pub struct ConditionResult {
     /// As written.
     pub condition: String,
-    /// Whether it is met; absent where its value is not known.
+    /// True if the condition holds; absent if its value is unknown.
     pub met: Option<bool>,
-    /// The value it was judged by, or why there is none.
+    /// The value compared, or the reason why it is missing.
     pub detail: String,
 }
 
@@ -101,7 +101,7 @@ pub struct MissingValues {
     pub reason: String,
     /// Rows concerned: `17.2.3`.
     pub rows: Vec<String>,
-    /// What to do about it.
+    /// Advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! The roofline: what the machine could do at most, and where kernels stand below it.
+//! The roofline: upper limits of the machine, and the position of kernels below them.
 //!
-//! The one idea to keep in mind: the verdict is the share of the nearest roof. A kernel that reaches 80 % of one
-//! ceiling can become 1.25 times as fast before that ceiling stops it, whatever the others are.
+//! The verdict is the share of the nearest roof. A kernel that reaches 80 % of one ceiling can become 1.25
+//! times as fast before that ceiling limits it, whatever the others are.
 
 use crate::{Mark, Missing, Number};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Version of the JSON written by `roofline --format json`.
 pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/1";
 
-/// The rooflines of one recording or several.
+/// The rooflines of one or more recordings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rooflines {
@@ -23,7 +23,7 @@ pub struct Rooflines {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadRoofline {
-    /// Name: the path's parts that tell recordings apart.
+    /// Name: the parts of the path that distinguish the recordings.
     pub name: String,
     /// Path as given.
     pub path: String,
@@ -45,11 +45,11 @@ pub struct RooflineChart {
     pub kernels: Vec<RooflineKernel>,
     /// Kernels that are not in `kernels`.
     pub left_out: usize,
-    /// What a reader should know of the numbers.
+    /// Notes on the numbers.
     pub notes: Vec<String>,
 }
 
-/// What a ceiling rests on.
+/// Source of a ceiling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -70,7 +70,7 @@ impl CeilingBasis {
     }
 }
 
-/// The most one part of the machine can do.
+/// Upper limit of one unit of the machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ceiling {
@@ -80,9 +80,9 @@ pub struct Ceiling {
     pub value: f64,
     /// `GB/s`, `Gflop/s`, `Gop/s`.
     pub unit: &'static str,
-    /// What it rests on.
+    /// Source of the ceiling.
     pub basis: CeilingBasis,
-    /// Whether a kernel of the chart uses the unit, or it was asked for; always for bandwidths.
+    /// True if a kernel of the chart uses the unit, or the unit was requested; always true for bandwidths.
     pub used: bool,
 }
 
@@ -104,18 +104,18 @@ pub struct RooflineKernel {
     pub flops: Number,
     /// Gflop/s.
     pub rate: Number,
-    /// How far the times can be trusted; absent where they were measured. All other marks are too.
+    /// Trust in the times; absent if measured, as are all other marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_trust: Option<Mark>,
-    /// How far the operations can be trusted.
+    /// Trust in the operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flops_trust: Option<Mark>,
-    /// How far the rate can be trusted.
+    /// Trust in the rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_trust: Option<Mark>,
-    /// Where it stands at each level, from the farthest memory to the nearest.
+    /// Its position at each level, from the farthest memory to the nearest.
     pub levels: Vec<RooflineLevel>,
-    /// What stops it.
+    /// Limiter of the kernel.
     pub verdict: RoofVerdict,
 }
 
@@ -133,18 +133,18 @@ pub struct RooflineLevel {
     pub bandwidth: Number,
     /// Percent of the ceiling.
     pub percent: Number,
-    /// How far the bytes can be trusted.
+    /// Trust in the bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_trust: Option<Mark>,
-    /// How far the operations per byte can be trusted.
+    /// Trust in the operations per byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intensity_trust: Option<Mark>,
-    /// How far the bandwidth and its percentage can be trusted.
+    /// Trust in the bandwidth and its percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_trust: Option<Mark>,
 }
 
-/// What stops a kernel from being faster.
+/// Limiter of a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofVerdict {
@@ -157,7 +157,7 @@ pub struct RoofVerdict {
     pub gap: Number,
     /// The same in words.
     pub text: String,
-    /// How far its numbers can be trusted.
+    /// Trust in its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }

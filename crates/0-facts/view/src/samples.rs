@@ -1,11 +1,11 @@
-//! What samples of the program counter say of a kernel and of its instructions.
+//! Program counter samples of a kernel and of its instructions.
 //!
-//! The one idea to keep in mind: samples estimate where waves spend their time; they count no executions.
+//! Samples estimate where waves spend their time; they count no executions.
 
 use crate::WaitShare;
 use serde::Serialize;
 
-/// The samples of a kernel as its listing shows them.
+/// Samples of a kernel, for its listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingSamples {
@@ -19,15 +19,16 @@ pub struct ListingSamples {
     pub count: u64,
     /// Of these, in code outside the listing: functions called.
     pub elsewhere: u64,
-    /// Of these, at one of several instructions that read alike, where the recording has no addresses.
+    /// Of these, samples that match several instructions with the same text, if the recording has no
+    /// addresses.
     pub ambiguous: u64,
     /// Percent of the samples in which the instruction issued; absent where the method does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued: Option<f64>,
-    /// Why the others did not issue, most first, in percent of all samples.
+    /// Stall reasons of the other samples, most frequent first, in percent of all samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitShare>,
-    /// The code object is not at hand: only instructions that were sampled are listed.
+    /// The code object is not available: only instructions that were sampled are listed.
     pub sampled_only: bool,
 }
 
@@ -42,7 +43,8 @@ pub struct LineSamples {
     /// Percent of these samples in which it issued; absent where the method does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued: Option<f64>,
-    /// Why the others did not issue, most first, in percent of the samples at this instruction.
+    /// Stall reasons of the other samples, most frequent first, in percent of the samples at this
+    /// instruction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitShare>,
 }

@@ -1,7 +1,7 @@
-//! What is left of a kernel when there are too many for cards, and what is counted over all of them.
+//! Summary rows for files with too many kernels for cards, and counts over all kernels.
 //!
-//! The one idea to keep in mind: a row is small and flat, so a library of 25,000 kernels fits in memory as
-//! rows while its cards stream past.
+//! A row is small and flat, so a library of 25,000 kernels fits in memory as rows while its cards stream
+//! past.
 
 use crate::{Finding, KernelCard, Severity};
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct KernelRow {
     pub loops: u32,
     /// Findings as (severity, rule, times), worst first.
     pub findings: Vec<(Severity, &'static str, u32)>,
-    /// Rules whose findings are said by one of another rule, once for each.
+    /// Rules whose findings another rule's finding includes, once for each finding.
     pub joined: Vec<&'static str>,
     /// The warnings and worse among them, for [`Summary::facts`], which takes them.
     pub said: Vec<Said>,
@@ -110,13 +110,13 @@ impl KernelRow {
     }
 }
 
-/// Counts over everything that was read.
+/// Counts over all kernels read.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Kernels shown.
     pub kernels: u64,
-    /// Of these, the ones without an instruction: the compiler left nothing of them for their target.
+    /// Of these, kernels without instructions: the compiler removed their bodies for the target.
     #[serde(skip_serializing_if = "is_zero")]
     pub empty: u64,
     /// Instructions in them.
@@ -125,12 +125,12 @@ pub struct Summary {
     pub severities: BTreeMap<&'static str, u64>,
     /// Findings by rule.
     pub rules: BTreeMap<&'static str, RuleCount>,
-    /// Warnings and worse that ask for the same change in several kernels: one fact each.
+    /// Warnings and worse with the same advice in several kernels: one fact each.
     #[serde(skip_serializing_if = "Facts::is_empty")]
     pub facts: Facts,
 }
 
-/// What several kernels are told alike: a rule and a change, numbers aside.
+/// A finding that several kernels share: a rule and a change, with numbers ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
@@ -138,17 +138,17 @@ pub struct Fact {
     pub rule: &'static str,
     /// Severity.
     pub severity: Severity,
-    /// What is said of the first kernel.
+    /// Message for the first kernel.
     pub message: String,
-    /// What to do there.
+    /// Advice for the first kernel.
     pub advice: String,
     /// Findings.
     pub findings: u64,
     /// Kernels.
     pub kernels: u64,
-    /// The first different names of these kernels: those of one Triton function often have one name.
+    /// The first different names of these kernels; the kernels of one Triton function often share a name.
     pub names: Vec<String>,
-    /// Number of the kernel counted last: findings of one kernel come together.
+    /// Number of the kernel counted last: findings of one kernel are consecutive.
     #[serde(skip)]
     last: u64,
 }
@@ -160,12 +160,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Most that are told apart; what comes later counts by rule only.
+    /// Most findings kept by text; later ones are counted by rule only.
     const MOST: usize = 4096;
     /// Kernels named of each.
     const NAMES: usize = 8;
 
-    /// Counts what is said of kernel `number`.
+    /// Counts the findings of kernel `number`.
     fn add(&mut self, said: Said, number: u64, name: &str) {
         let change: String = said.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
         let key = (said.rule, said.severity, change);
@@ -193,19 +193,19 @@ impl Facts {
         }
     }
 
-    /// Those of several kernels: the worst first, then those of most kernels.
+    /// Findings of several kernels: the worst first, then the most frequent.
     pub fn shared(&self) -> Vec<&Fact> {
         let mut facts: Vec<&Fact> = self.by_change.values().filter(|fact| fact.kernels > 1).collect();
         facts.sort_by_key(|fact| (std::cmp::Reverse((fact.severity, fact.kernels)), fact.rule));
         facts
     }
 
-    /// Whether no two kernels are told alike.
+    /// True if no two kernels share a finding.
     pub fn is_empty(&self) -> bool {
         self.by_change.values().all(|fact| fact.kernels < 2)
     }
 
-    /// How many different warnings and worse there are.
+    /// Number of distinct warnings and worse.
     pub fn different(&self) -> usize {
         self.by_change.len()
     }
@@ -264,7 +264,7 @@ impl Summary {
             *self.severities.entry(severity.as_str()).or_default() += times;
             let count = self.rules.entry(rule).or_default();
             count.findings += times;
-            // The rows of one rule differ in severity and need not stand together.
+            // The rows of one rule differ in severity and need not be adjacent.
             let first = row.findings.iter().find(|(_, other, _)| other == rule);
             count.kernels += u64::from(first.is_some_and(|(first, ..)| first == severity));
             match severity {

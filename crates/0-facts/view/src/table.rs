@@ -44,12 +44,12 @@ pub struct Column {
     pub key: &'static str,
     /// Heading: `avg`.
     pub title: String,
-    /// What its cells are.
+    /// Kind of its cells.
     pub kind: ColumnKind,
-    /// Unit of all its cells, where the rows do not have units of their own.
+    /// Unit of all its cells, unless each row has a unit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Which of the recordings its values are from.
+    /// Recording that its values come from.
     pub recording: usize,
 }
 
@@ -60,7 +60,7 @@ impl Column {
     }
 }
 
-/// What the cells of a column are.
+/// Kind of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -73,7 +73,7 @@ pub enum ColumnKind {
     Id,
     /// A share by which a value changes, shown as a percentage with its sign.
     Share,
-    /// How far the row's values can be trusted, in words; where it has none, why not.
+    /// Trust in the row's values, in words; the reason, if it has no value.
     Trust,
     /// Meaning of the row's label, in words; equal wherever the label occurs.
     Meaning,
@@ -92,7 +92,7 @@ impl ColumnKind {
     }
 }
 
-/// Percent below which a difference says little.
+/// Percent below which a difference is insignificant.
 pub const LITTLE_PERCENT: f64 = 1.0;
 
 /// A row.
@@ -105,7 +105,8 @@ pub struct Row {
     /// Label.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty where it shows none.
+    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty if it shows
+    /// none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub metric: String,
     /// Unit of its numbers.
@@ -113,23 +114,23 @@ pub struct Row {
     pub unit: String,
     /// Cells, one per column.
     pub cells: Vec<Cell>,
-    /// What it says differs by less than [`LITTLE_PERCENT`]: text folds such rows into one.
+    /// Change below [`LITTLE_PERCENT`]; text output folds such rows.
     #[serde(skip)]
     pub little: bool,
 }
 
-/// A cell. In JSON: a text, a number or why there is none, an object with a change, or null.
+/// A cell. In JSON: a text, a number or the reason why it is missing, an object with a change, or null.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Cell {
-    /// The column says nothing about the row.
+    /// The column does not apply to the row.
     Empty,
     /// Words.
     Text(String),
     /// A number.
     Number(Number),
-    /// A number with how it differs from the base.
+    /// A number with its difference from the base.
     Change(Delta),
 }
 
@@ -148,8 +149,8 @@ fn is_zero(value: &usize) -> bool {
 const PEAK: &str = "peak";
 
 impl Table {
-    /// Why no cell has a value that was measured, by the first of the reasons; none where a cell has one, and of tables without
-    /// rows. Peaks are facts of the machine.
+    /// First reason why no cell has a measured value; `None` if a cell has one, and for tables without rows.
+    /// Peaks do not count: they are facts of the machine.
     pub fn only_missing(&self) -> Option<&Missing> {
         let mut first = None;
         for row in &self.rows {
@@ -182,7 +183,7 @@ impl Cell {
         Cell::Number(Number::missing(reason))
     }
 
-    /// A number, or the reason as a phrase why there is none.
+    /// A number, or the reason why it is missing, as a phrase.
     pub fn known(value: Result<f64, &str>) -> Cell {
         match value {
             Ok(value) => Cell::Number(Number::from(value)),
@@ -199,17 +200,18 @@ impl Cell {
     }
 }
 
-/// A number of a later recording beside the base's.
+/// A number of a later recording, compared with the base.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delta {
     /// The number.
     pub value: Number,
-    /// Less the base's; absent where either is not known.
+    /// Difference from the base; absent if either is unknown.
     pub change: Option<f64>,
-    /// Percent of the base's; absent where the base is zero or either is not known.
+    /// Percent of the base's; absent where the base is zero or either is unknown.
     pub change_percent: Option<f64>,
-    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    /// Whether the change is beyond the noise of the dispatches; absent if there are too few dispatches to
+    /// decide.
     pub beyond_noise: Option<bool>,
 }
 

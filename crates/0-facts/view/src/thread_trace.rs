@@ -1,11 +1,10 @@
-//! What a thread trace says of a kernel and of its instructions.
+//! Thread trace of a kernel and of its instructions.
 //!
-//! The one idea to keep in mind: counts are exact for the waves that were traced, which are those of one compute unit of each
-//! shader engine.
+//! Counts are exact for the traced waves, which ran on one compute unit of each shader engine.
 
 use serde::Serialize;
 
-/// The thread trace of a kernel as its listing shows it.
+/// Thread trace of a kernel, for its listing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingTrace {
@@ -13,12 +12,12 @@ pub struct ListingTrace {
     pub sources: Vec<String>,
     /// Dispatches that were traced.
     pub dispatches: u64,
-    /// Waves that were traced; absent where the files do not say.
+    /// Number of traced waves; absent if the files lack it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waves: Option<u64>,
     /// Executions by these waves.
     pub hits: u64,
-    /// Cycles of all instructions, stalls counted in.
+    /// Cycles of all instructions, including stalls.
     pub latency: u64,
     /// Of these, cycles in which the instruction could not issue.
     pub stall: u64,
@@ -26,7 +25,7 @@ pub struct ListingTrace {
     pub idle: u64,
     /// Of the executions, those in code outside the listing: functions called.
     pub elsewhere: u64,
-    /// The code object is not at hand: only instructions of the trace are listed.
+    /// The code object is not available: only instructions of the trace are listed.
     pub traced_only: bool,
 }
 
@@ -44,7 +43,7 @@ pub struct LineTrace {
     pub share: f64,
     /// Cycles between the instruction before and the first try to issue.
     pub idle: u64,
-    /// Of a wait: address of the memory instruction whose end it waits for.
+    /// For a wait: address of the memory instruction whose completion it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<u64>,
 }

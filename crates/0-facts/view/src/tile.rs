@@ -1,4 +1,4 @@
-//! What `tile` shows: a matrix product cut into workgroups, one tile beside others.
+//! Output of `tile`: a matrix product cut into workgroups, with alternative tiles for comparison.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct Tiles {
     pub xcds: u32,
     /// Type of the factors.
     pub dtype: &'static str,
-    /// Letters of BLAS: which factors lie along K.
+    /// Letters of BLAS: which factors are contiguous along K.
     pub layout: &'static str,
     /// One per shape.
     pub problems: Vec<TileProblem>,
@@ -33,9 +33,9 @@ pub struct TileProblem {
     pub n: u64,
     /// Depth.
     pub k: u64,
-    /// The tile asked for was among the arguments; otherwise the first is the one of least expected time.
+    /// A tile was requested; otherwise the first is the tile with the shortest expected time.
     pub asked: bool,
-    /// The tile asked for, then others, fastest first.
+    /// The requested tile, then others, fastest first.
     pub tiles: Vec<TileRow>,
 }
 
@@ -72,17 +72,17 @@ pub struct TileRow {
     pub rounds: u64,
     /// `(workgroups / CUs) / ceil(workgroups / CUs)`, percent.
     pub utilisation: f64,
-    /// Places of the last round that are taken, percent.
+    /// Compute units with work in the last round, percent.
     pub last_round: f64,
     /// Utilisation of the XCD that gets most workgroups, percent.
     pub xcd_utilisation: f64,
-    /// Elements of the tiles that are of the result, percent; the rest hangs over its edge.
+    /// Elements of the tiles inside the result, percent; the rest is beyond its edge.
     pub useful: f64,
     /// Bytes with every element moved once.
     pub memory_bytes: f64,
-    /// Bytes workgroups ask of the L2 caches.
+    /// Bytes that workgroups request from the L2 caches.
     pub l2_bytes: f64,
-    /// Bytes the L2 caches read from beyond them, workgroups dealt out to the XCDs one by one.
+    /// Bytes that the L2 caches read over the fabric, with workgroups assigned to XCDs round robin.
     pub fabric_bytes: f64,
     /// The same with neighbours on one XCD.
     pub fabric_grouped_bytes: f64,
@@ -96,12 +96,12 @@ pub struct TileRow {
     pub least_registers: u64,
     /// Workgroups a compute unit holds with these.
     pub workgroups_per_cu: u32,
-    /// What limits it.
+    /// Limiter of the occupancy.
     pub limiter: String,
     /// Expected time; absent with `no_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TileTime>,
-    /// Why there is no time.
+    /// Reason why the time is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_time: Option<String>,
 }
@@ -110,7 +110,7 @@ pub struct TileRow {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileTime {
-    /// All of it, microseconds.
+    /// Total, microseconds.
     pub total_us: f64,
     /// Starting, ending, clearing, microseconds.
     pub launch_us: f64,
@@ -118,10 +118,10 @@ pub struct TileTime {
     pub compute_us: f64,
     /// Memory, microseconds.
     pub memory_us: f64,
-    /// What it waits for most.
+    /// Main wait reason.
     pub bound: &'static str,
     /// Operations per second, 10^12.
     pub tera_ops: f64,
-    /// The same by the GPU's peak, percent.
+    /// Percent of the GPU's peak.
     pub peak_share: f64,
 }

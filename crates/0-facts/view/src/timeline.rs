@@ -1,4 +1,4 @@
-//! A timeline to look at: lanes of spans.
+//! A timeline: lanes of spans.
 
 use crate::{Answer, PageLive, RuleInfo};
 
@@ -13,7 +13,7 @@ pub struct TimelinePage {
     pub chart: TimelineChart,
     /// The rules that found something.
     pub rules: Vec<RuleInfo>,
-    /// What a reader may ask the server for; absent in a file.
+    /// Requests that a reader may send to the server; absent in a file.
     pub live: Option<PageLive>,
 }
 
@@ -26,7 +26,7 @@ pub struct TimelineChart {
     pub names: Vec<String>,
     /// Class of each name, an index into [`TimelineChart::classes`].
     pub class_of: Vec<u8>,
-    /// What spans are: `gemm`, `communication`, `operator`.
+    /// Classes of spans: `gemm`, `communication`, `operator`.
     pub classes: Vec<String>,
     /// Lanes from top to bottom.
     pub lanes: Vec<TimelineLane>,
@@ -54,6 +54,6 @@ pub struct TimelineSpan {
     pub duration: u64,
     /// Index of its name.
     pub name: u32,
-    /// Row within the lane: how many spans it lies in.
+    /// Row within the lane: number of enclosing spans.
     pub depth: u16,
 }

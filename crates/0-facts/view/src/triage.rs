@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Version of the JSON written by `triage --format json`.
 pub const TRIAGE_SCHEMA: &str = "rockhound.triage/2";
 
-/// An instruction around the place of a fault.
+/// An instruction near the fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageLine {
@@ -14,9 +14,9 @@ pub struct TriageLine {
     pub address: u64,
     /// Text.
     pub text: String,
-    /// The program counter stands here.
+    /// The program counter is here.
     pub current: bool,
-    /// This instruction may have made the fault.
+    /// This instruction may have caused the fault.
     pub suspect: bool,
     /// Source position, where it differs from the line before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,19 +37,19 @@ pub struct Incident {
     pub file: String,
     /// Line, 1-based.
     pub line: u32,
-    /// What happened, where: one sentence.
+    /// The event and its location: one sentence.
     pub title: String,
     /// It follows from an earlier one.
     pub consequence: bool,
-    /// What the reason means; empty where nothing is known of it.
+    /// Meaning of the reason; empty if unknown.
     pub meaning: String,
     /// Kernel, instruction, lanes, address.
     pub facts: Vec<NamedValue>,
     /// Instructions around the place.
     pub code: Vec<TriageLine>,
-    /// Where the instructions come from: the dump, or a file.
+    /// Source of the instructions: the dump, or a file.
     pub code_from: String,
-    /// What to do.
+    /// Next steps.
     pub next: Vec<String>,
 }
 
@@ -72,9 +72,9 @@ pub struct TriageEvent {
     pub times: u32,
     /// Text of the first.
     pub text: String,
-    /// What it means.
+    /// Meaning.
     pub meaning: &'static str,
-    /// What to do.
+    /// Next steps.
     pub next: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What Triton's IR says of a kernel, beside what its code says.
+//! Facts about a kernel from Triton's IR, complementing those from its code.
 
 use crate::SourceLine;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct TritonCard {
     pub loops: Vec<IrLoop>,
     /// Loads and stores of global memory.
     pub accesses: Vec<IrAccess>,
-    /// Changes of layout that move something.
+    /// Layout conversions that move data.
     pub conversions: Vec<IrConversion>,
     /// Changes of layout that move nothing.
     pub free_conversions: u32,
@@ -31,7 +31,7 @@ pub struct TritonCard {
     pub lines: Vec<IrLine>,
 }
 
-/// Where an operation of the IR stands.
+/// Location of an operation in the IR.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrPlace {
@@ -40,7 +40,7 @@ pub struct IrPlace {
     /// Python line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLine>,
-    /// Loop of the IR it stands in, from 1.
+    /// Loop of the IR that contains it, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_loop: Option<u32>,
 }
@@ -55,10 +55,10 @@ pub struct IrProduct {
     pub mnk: [u64; 3],
     /// Types of the factors and of the sum.
     pub elements: [String; 3],
-    /// Shape of the matrix instruction: `32x32x8`; absent where the layout is none of matrix instructions.
+    /// Shape of the matrix instruction: `32x32x8`; absent if the layout is not that of a matrix instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
-    /// Neighbours of a lane lie along N.
+    /// Adjacent lanes are adjacent along N.
     pub transposed: bool,
     /// Neighbours along K that a lane reads at once, of each factor.
     pub k_width: [u32; 2],
@@ -79,15 +79,15 @@ pub struct IrLoop {
     pub depth: u32,
     /// Last line of the IR in it.
     pub last_ir_line: u32,
-    /// `0 to K step 64`; absent for loops that do not count.
+    /// `0 to K step 64`; absent for loops without a counter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<String>,
-    /// Iterations, where the bounds are constants.
+    /// Iterations, if the bounds are constants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<i64>,
     /// Loads from global memory per iteration.
     pub loads: u32,
-    /// Of these, straight to the LDS.
+    /// Of these, directly to the LDS.
     pub loads_to_lds: u32,
     /// Iterations by which loads are ahead of their use, one per load.
     pub prefetch: Vec<u32>,
@@ -97,7 +97,7 @@ pub struct IrLoop {
     pub lds_loads: u32,
     /// Matrix products per iteration.
     pub products: u32,
-    /// What each wait for asynchronous copies leaves outstanding.
+    /// Asynchronous copies that each wait leaves outstanding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub async_waits: Vec<i64>,
     /// Two groups of waves take turns.
@@ -116,10 +116,11 @@ pub struct IrAccess {
     pub shape: String,
     /// Bytes of the workgroup's tile.
     pub bytes: u64,
-    /// Bytes per lane that one instruction can move, as the layout has it.
+    /// Bytes per lane that one instruction can move, according to the layout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
-    /// Bytes per lane of the instructions it became, least and most; absent where no instruction of its source line is known.
+    /// Bytes per lane of the instructions it became, least and most; absent where no instruction of its
+    /// source line is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reached: Option<[u32; 2]>,
     /// It has a mask.
@@ -157,7 +158,7 @@ pub struct IrLds {
     /// Bytes; absent with `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Why the sum is not known.
+    /// Why the sum is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
     /// Buffers in the order of the text.
@@ -168,7 +169,7 @@ pub struct IrLds {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrBuffer {
-    /// Where it is asked for.
+    /// Operation that needs the buffer.
     pub at: IrPlace,
     /// `buffer`, `conversion`, `reduction` or `atomic`.
     pub purpose: &'static str,
@@ -178,17 +179,17 @@ pub struct IrBuffer {
     pub bytes: u64,
     /// Where it begins.
     pub offset: u64,
-    /// First and last line of the IR where it holds something.
+    /// First and last line of the IR at which the buffer is live.
     pub ir_lines: [u32; 2],
 }
 
-/// A source line with what became of it.
+/// A source line with its operations and instructions.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrLine {
     /// The line.
     pub source: SourceLine,
-    /// Operations of the IR with how often, in order of the text; arithmetic on addresses is left out.
+    /// Operations of the IR with their counts, in order of the text, excluding address arithmetic.
     pub operations: Vec<(String, u32)>,
     /// Instructions by unit: `load 4`, `MFMA 32`.
     pub instructions: Vec<(String, u32)>,

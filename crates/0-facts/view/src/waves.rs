@@ -1,16 +1,16 @@
-//! Occupancy over time: how many waves a kernel has in flight from its start to its end.
+//! Occupancy over time: waves in flight of a kernel from its start to its end.
 //!
-//! The one idea to keep in mind: the time of a dispatch is cut into equal parts, and a number is the mean of its part; where a kernel
-//! was dispatched more than once, a part is the mean over its dispatches.
+//! The time of a dispatch is cut into equal intervals, and a number is the mean of its interval; for several
+//! dispatches of a kernel, it is the mean over them.
 
 use crate::{Mark, Number};
 use serde::Serialize;
 
-/// Occupancy over time of the kernels of most time.
+/// Occupancy over time of the kernels that take most time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaveChart {
-    /// Waves that the GPU holds at most, whatever they need.
+    /// Wave slots of the GPU.
     pub wave_slots: Number,
     /// Compute units of the GPU.
     pub compute_units: Number,
@@ -26,7 +26,7 @@ pub struct WaveChart {
 pub struct KernelWaves {
     /// Name.
     pub name: String,
-    /// Dispatches of which it is known.
+    /// Dispatches with a known occupancy.
     pub dispatches: usize,
     /// Mean time of one of them, ns.
     pub mean_ns: f64,
@@ -36,13 +36,13 @@ pub struct KernelWaves {
     pub busy_units: Vec<f64>,
     /// Waves in flight on average.
     pub mean_waves: f64,
-    /// The most of a part.
+    /// Maximum over the intervals.
     pub peak_waves: f64,
     /// Compute units that hold waves, on average.
     pub mean_units: f64,
-    /// Percent of the time, at its end, in which fewer than half as many waves are in flight as at the peak.
+    /// Tail: percent of the dispatch at its end with fewer than half the peak waves in flight.
     pub tail_percent: f64,
-    /// How far it can be trusted.
+    /// Trust in the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
 }

@@ -1,6 +1,6 @@
-//! Lists, counts, times and words of a shell, as people read and type them.
+//! Formatting of lists, counts, times and shell words.
 //!
-//! The one idea to keep in mind: what is said in one place is said the same everywhere, so each way to say a number is here once.
+//! Wording of numbers, defined once so that all outputs agree.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ pub fn listed<T: AsRef<str>>(items: &[T], last: &str) -> String {
     }
 }
 
-/// The noun in the number that a count asks for: `wave` of 1, `waves` of 2.
+/// The noun in the grammatical number of a count: `wave` for 1, `waves` for 2.
 pub fn noun_of(count: impl TryInto<u64>, noun: &str) -> Cow<'_, str> {
-    // What is no whole number of things is more than one.
+    // Fractions take the plural.
     if count.try_into().is_ok_and(|count| count == 1) { Cow::Borrowed(noun) } else { plural(noun).into() }
 }
 
@@ -32,7 +32,7 @@ pub fn thousands_of(count: impl TryInto<u64>, noun: &str) -> String {
     format!("{} {}", thousands(count), noun_of(count, noun))
 }
 
-/// The plural of an English noun, of which the last word bends.
+/// The plural of an English noun, formed on its last word.
 fn plural(noun: &str) -> String {
     let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| noun.ends_with(end));
     let stem = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
@@ -56,7 +56,7 @@ pub fn thousands(value: u64) -> String {
     out
 }
 
-/// A time in the unit that reads best, in three digits: `870 ns`, `17.4 us`, `3.36 ms`.
+/// A time in a suitable unit, with three digits: `870 ns`, `17.4 us`, `3.36 ms`.
 pub fn duration(ns: f64) -> String {
     // Units change where rounding would make a fourth digit.
     let (value, unit) = match ns.abs() {
@@ -72,7 +72,7 @@ pub fn duration(ns: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A word for a POSIX shell: as it is where the shell leaves it alone, in quotes where not.
+/// A word for a POSIX shell, quoted if necessary.
 pub fn shell_word(word: &str) -> Cow<'_, str> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {

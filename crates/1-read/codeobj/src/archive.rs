@@ -1,7 +1,7 @@
 //! Static archives (`ar`).
 //!
-//! The one idea to keep in mind: members are found one after another; the symbol table is not needed. GNU and BSD
-//! long names are both in use.
+//! Members are found one after another; the symbol table is not needed. GNU and BSD long names are both in
+//! use.
 
 use crate::ReadError;
 use crate::bytes::range;
@@ -9,7 +9,7 @@ use crate::kind::{ARCHIVE_MAGIC, THIN_ARCHIVE_MAGIC};
 
 const HEADER_BYTES: u64 = 60;
 
-/// Where reading an archive stands.
+/// An archive with the position of the reader.
 pub(crate) struct Archive<'a> {
     data: &'a [u8],
     at: u64,

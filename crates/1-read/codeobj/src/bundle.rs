@@ -1,7 +1,7 @@
 //! Offload bundles: one code object per target behind a table of contents.
 //!
-//! The one idea to keep in mind: the table is read from a stream, so that a compressed bundle is decompressed only
-//! as far as its last wanted entry. Source: the Clang offload bundler's documentation.
+//! The table is read from a stream, so that a compressed bundle is decompressed only as far as its last
+//! wanted entry. Source: the Clang offload bundler's documentation.
 
 use crate::ReadError;
 use crate::bytes::{range, u64_at};
@@ -22,8 +22,8 @@ pub(crate) struct Entry {
     pub(crate) size: u64,
 }
 
-/// Reads the table of contents with `take`, which gives the next bytes of the bundle. Returns the table and its
-/// length in bytes.
+/// Reads the table of contents with `take`, which gives the next bytes of the bundle. Returns the table and
+/// its length in bytes.
 pub(crate) fn read_table(
     mut take: impl FnMut(u64) -> Result<Vec<u8>, ReadError>,
 ) -> Result<(Vec<Entry>, u64), ReadError> {
@@ -59,7 +59,7 @@ pub(crate) fn read_table(
     Ok((entries, at))
 }
 
-/// The table of a bundle that lies in memory.
+/// The table of a bundle in memory.
 pub(crate) fn read_plain_table(data: &[u8]) -> Result<(Vec<Entry>, u64), ReadError> {
     let mut at = 0;
     read_table(|length| {
@@ -73,14 +73,14 @@ pub(crate) fn read_plain_table(data: &[u8]) -> Result<(Vec<Entry>, u64), ReadErr
 pub(crate) struct Checked {
     /// Entries in the order of their offsets.
     pub(crate) entries: Vec<Entry>,
-    /// What is wrong with the others.
+    /// Errors in the other entries.
     pub(crate) errors: Vec<ReadError>,
     /// Where the bundle ends.
     pub(crate) end: u64,
 }
 
-/// Sorts out entries that reach beyond `length`, begin inside the table or overlap: reading each entry once is
-/// then never more work than the bundle is long.
+/// Sorts out entries that reach beyond `length`, begin inside the table or overlap: reading each entry once
+/// is then never more work than the bundle is long.
 pub(crate) fn check(mut entries: Vec<Entry>, table_end: u64, length: u64) -> Checked {
     entries.sort_by_key(|entry| entry.offset);
     let mut checked = Checked { entries: Vec::new(), errors: Vec::new(), end: table_end };

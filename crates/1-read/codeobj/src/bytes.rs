@@ -1,6 +1,6 @@
 //! Little-endian numbers and ranges out of bytes nobody vouches for.
 //!
-//! The one idea to keep in mind: every offset and length is checked here, in 64 bits, before it touches a slice.
+//! Every offset and length is checked here, in 64 bits, before it touches a slice.
 
 use std::ffi::CStr;
 

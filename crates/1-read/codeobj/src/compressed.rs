@@ -1,8 +1,8 @@
 //! Compressed offload bundles (`CCOB`), versions 1 to 3, zlib or zstd.
 //!
-//! The one idea to keep in mind: sizes in the header are claims. What is decompressed is bounded by the claim, by
-//! the ratio real code can reach and by an absolute limit, and is never kept except for the wanted entry.
-//! Source: `CompressedOffloadBundle` in Clang's OffloadBundler.
+//! Sizes in the header are not trusted. The output is bounded by the stated size, by the ratio real code can
+//! reach and by an absolute limit, and only the wanted entry is kept. Source: `CompressedOffloadBundle` in
+//! Clang's OffloadBundler.
 
 use std::io::Read;
 
@@ -10,8 +10,8 @@ use crate::ReadError;
 use crate::bytes::{range, u16_at, u32_at, u64_at};
 use crate::kind::COMPRESSED_MAGIC;
 
-/// Output that is fine whatever the ratio, and the ratio that is fine beyond it. Bundles of twenty nearly equal
-/// targets reach about 60.
+/// Output that is fine whatever the ratio, and the ratio that is fine beyond it. Bundles of twenty nearly
+/// equal targets reach about 60.
 const FREE_OUTPUT: u64 = 32 << 20;
 const HIGHEST_RATIO: u64 = 200;
 /// Largest bundle at all.

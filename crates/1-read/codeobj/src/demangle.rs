@@ -1,7 +1,7 @@
 //! Names as the programmer wrote them.
 //!
-//! The one idea to keep in mind: a mangled name of a few bytes can stand for gigabytes of text, so both depth and
-//! output are bounded and the raw name is always an acceptable answer.
+//! A mangled name of a few bytes can expand to gigabytes of text, so both depth and output are bounded and
+//! the raw name is always an acceptable answer.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +9,8 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
-/// Longest name given to the demangler and longest text taken from it. Real template libraries reach 20 thousand.
+/// Longest name given to the demangler and longest text taken from it. Real template libraries reach 20
+/// thousand.
 const LONGEST: usize = 64 * 1024;
 /// Text taken from the demangler for all names of one file.
 const MOST: usize = 64 << 20;

@@ -1,7 +1,7 @@
 //! The 64-byte kernel descriptor, and what its register words mean on the target.
 //!
-//! The one idea to keep in mind: the three `compute_pgm_rsrc` words are the truth the hardware gets; everything
-//! else is derived from them here and nowhere else. Source: the AMDGPU back-end user guide, "Kernel Descriptor".
+//! The hardware reads the three `compute_pgm_rsrc` words; all other values are derived from them, only here.
+//! Source: the AMDGPU back-end user guide, "Kernel Descriptor".
 
 use arch::DescriptorFamily;
 
@@ -62,7 +62,7 @@ pub(crate) fn decode(mut descriptor: Descriptor, processor: &str) -> Descriptor 
     descriptor
 }
 
-/// Bytes of the descriptor of code-object version 2, which stands in front of the code.
+/// Bytes of the descriptor of code-object version 2, which precedes the code.
 pub(crate) const OLD_BYTES: u64 = 256;
 
 /// Decodes `amd_kernel_code_t` of code-object version 2, and gives the distance from it to the code.

@@ -1,7 +1,7 @@
 //! The parts of ELF that code objects and their hosts use: header, sections, symbols, notes.
 //!
-//! The one idea to keep in mind: the header is checked once, everything after it is looked up on demand and may be
-//! missing; 64-bit little-endian only, which is all that AMD tools write.
+//! The header is checked once, everything after it is looked up on demand and may be missing; 64-bit
+//! little-endian only, which is all that AMD tools write.
 
 use crate::ReadError;
 use crate::bytes::{c_string, range, u16_at, u32_at, u64_at};
@@ -207,7 +207,8 @@ impl<'a> Elf<'a> {
         Some((symbols, strings))
     }
 
-    /// Notes of all note sections, or of the note segments in files without sections. Stops at a damaged note.
+    /// Notes of all note sections, or of the note segments in files without sections. Stops at a damaged
+    /// note.
     pub(crate) fn notes(&self) -> Result<Vec<Note<'a>>, ReadError> {
         const SEGMENT_NOTE: u32 = 4;
         let places: Vec<(u64, u64)> = if self.sections.is_empty() {

@@ -1,6 +1,6 @@
-//! What went wrong, where, and what the user can do.
+//! A read error: the failure, its position, and advice for the user.
 //!
-//! The one idea to keep in mind: one bad file gives one of these and nothing else stops.
+//! One bad file gives one of these and nothing else stops.
 
 use thiserror::Error;
 
@@ -10,9 +10,9 @@ use thiserror::Error;
 pub struct ReadError {
     /// Byte the trouble begins at, within the input that was handed in.
     pub position: u64,
-    /// What is wrong: lower-case, no final period.
+    /// The failure: lower-case, no final period.
     pub what: String,
-    /// What to do about it; empty where there is no advice.
+    /// Advice; empty if there is none.
     pub hint: String,
 }
 

@@ -1,13 +1,12 @@
 //! Metadata as a flat stream of events, whatever its notation.
 //!
-//! The one idea to keep in mind: no tree is ever built, so a note of a few bytes that claims four billion
-//! elements costs nothing.
+//! No tree is ever built, so a note of a few bytes that claims four billion elements costs nothing.
 
 use std::borrow::Cow;
 
 use crate::ReadError;
 
-/// What comes next in the metadata.
+/// Next event of the metadata.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Event<'a> {
     /// A map begins: keys and values alternate until [`Event::End`].
@@ -31,7 +30,7 @@ pub(crate) trait Events<'a> {
     /// The next event; asking on after the outermost value has ended is an error.
     fn next(&mut self) -> Result<Event<'a>, ReadError>;
 
-    /// Where the stream stands, for messages.
+    /// Position of the stream, for messages.
     fn position(&self) -> u64;
 
     /// Passes over the rest of a value whose first event is `first`.

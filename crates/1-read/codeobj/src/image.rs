@@ -1,7 +1,7 @@
-//! What a loader puts into memory: segments, symbols and relocations of a linked code object.
+//! The memory image of a linked code object: segments, symbols and relocations for a loader.
 //!
-//! The one idea to keep in mind: an image is position independent; whoever loads it chooses the address of virtual
-//! address 0, copies the segments there and adds that address wherever a relocation asks for it.
+//! An image is position independent; the loader chooses the address of virtual address 0, copies the segments
+//! there and adds that address at each relocation.
 
 use crate::ReadError;
 use crate::bytes::{range, u32_at, u64_at};
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 34;
 pub struct Image<'a> {
     /// Bytes from virtual address 0 to the end of the last segment.
     pub bytes: u64,
-    /// Parts with contents; what lies between and behind them is zero.
+    /// Parts with contents; all other bytes are zero.
     pub segments: Vec<Part<'a>>,
     /// Variables and kernel descriptors that are visible from outside.
     pub symbols: Vec<ImageSymbol>,
@@ -86,7 +86,7 @@ impl<'a> Image<'a> {
         self.symbols.iter().find(|symbol| symbol.name == name)
     }
 
-    /// Writes the image into `memory`, which stands for `base` and what follows. At most `bytes` are written.
+    /// Writes the image into `memory`, whose first byte has the address `base`. At most `bytes` are written.
     pub fn place(&self, memory: &mut [u8], base: u64) {
         self.place_with(base, memory.len(), |start, bytes| {
             if let Some(place) = memory.get_mut(start..start + bytes.len()) {
@@ -95,8 +95,8 @@ impl<'a> Image<'a> {
         });
     }
 
-    /// Writes the image through a function that gets byte offsets from `base` and bytes, all of them below `length`. Only
-    /// what is in the file and what relocations change is written; the rest has to be zero.
+    /// Writes the image through a function that gets byte offsets from `base` and bytes, all of them below
+    /// `length`. Only the contents of the file and the relocated words are written; the rest must be zero.
     pub fn place_with(&self, base: u64, length: usize, mut write: impl FnMut(usize, &[u8])) {
         let mut put = |address: u64, bytes: &[u8]| {
             let start = usize::try_from(address).unwrap_or(usize::MAX);
@@ -109,7 +109,7 @@ impl<'a> Image<'a> {
         }
         for Relocation { place, kind, value } in &self.relocations {
             let address = base.wrapping_add(*value).to_le_bytes();
-            // The numbers are those of the back-end's user guide.
+            // The numbers come from the back-end's user guide.
             let (bytes, count) = match kind {
                 3 | 13 => (address, 8),
                 1 | 6 => (address, 4),

@@ -1,6 +1,6 @@
-//! What a file is, by its first bytes.
+//! File kinds, detected from the first bytes.
 //!
-//! The one idea to keep in mind: names and extensions never count.
+//! Names and extensions are ignored.
 
 use crate::bytes::u16_at;
 use crate::elf;
@@ -12,7 +12,7 @@ pub(crate) const THIN_ARCHIVE_MAGIC: &[u8] = b"!<thin>\n";
 pub(crate) const BITCODE_MAGIC: &[u8] = b"BC\xc0\xde";
 pub(crate) const BITCODE_WRAPPER_MAGIC: &[u8] = b"\xde\xc0\x17\x0b";
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// An AMD GPU code object in ELF.
@@ -25,7 +25,7 @@ pub enum Kind {
     Bundle,
     /// AMD GPU assembly text.
     Assembly,
-    /// A JSON object, such as those beside code objects in Triton's cache.
+    /// A JSON object, such as Triton's cache has for each code object.
     Json,
 }
 
@@ -44,8 +44,8 @@ pub fn recognise(data: &[u8]) -> Option<Kind> {
     recognise_text(data)
 }
 
-/// Bytes looked at to tell assembly from other text; compilers put the target into the first lines, but people
-/// put comments before it.
+/// Bytes looked at to tell assembly from other text; compilers put the target into the first lines, but
+/// people put comments before it.
 const TEXT_PROBE: usize = 256 * 1024;
 
 fn recognise_text(data: &[u8]) -> Option<Kind> {
@@ -64,7 +64,8 @@ fn recognise_text(data: &[u8]) -> Option<Kind> {
     assembly.then_some(Kind::Assembly)
 }
 
-/// Why a file that [`recognise`] does not know holds no GPU code, and what to do: forms of a program that come before it.
+/// Why a file that [`recognise`] does not know holds no GPU code, and what to do: forms of a program that
+/// come before it.
 pub(crate) fn not_yet_code(data: &[u8]) -> Option<(&'static str, &'static str)> {
     if data.starts_with(BITCODE_MAGIC) || data.starts_with(BITCODE_WRAPPER_MAGIC) {
         return Some((

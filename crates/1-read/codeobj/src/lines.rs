@@ -1,7 +1,7 @@
 //! Source lines of instructions, from DWARF 4 and 5, with inlining.
 //!
-//! The one idea to keep in mind: debug information is parsed when an address is first asked for, unit by unit; a
-//! code object without it costs one look at the section table.
+//! Debug information is parsed at the first query of an address, unit by unit; a code object without it costs
+//! one look at the section table.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,7 +14,8 @@ use crate::{ReadError, demangle};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// File names in debug information share directories; beyond this many bytes once written out they are an attack.
+/// File names in debug information share directories; beyond this many bytes once written out they are an
+/// attack.
 const LONGEST_FILE_NAMES: u64 = 64 << 20;
 /// Deepest inlining reported.
 const MOST_FRAMES: usize = 256;
@@ -119,12 +120,12 @@ impl<'a> LineTable<'a> {
         Ok(LineTable { context: Some(context), functions, absent: "" })
     }
 
-    /// Why there are no source lines; `None` when there are.
+    /// Reason why source lines are missing; `None` if they exist.
     pub fn absent(&self) -> Option<&'static str> {
         self.context.is_none().then_some(self.absent)
     }
 
-    /// The source position of an address, innermost function first. Empty where there is none.
+    /// The source position of an address, innermost function first. Empty if the address has none.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let mut frames = Vec::new();
         // Nothing is at the last address, and the library looks at the one after.

@@ -1,14 +1,14 @@
 //! Metadata of all code-object versions, from either notation, into one shape.
 //!
-//! The one idea to keep in mind: version 2 and the later versions differ in spelling only, so each fact has
-//! one line here that lists both spellings. Source: the AMDGPU back-end user guide, "Code Object Metadata".
+//! Version 2 and the later versions differ in spelling only, so each fact has one line here that lists both
+//! spellings. Source: the AMDGPU back-end user guide, "Code Object Metadata".
 
 use crate::ReadError;
 use crate::events::{Event, Events};
 use crate::{Argument, Metadata};
 
-/// Kernels and arguments beyond which a note is taken for damaged: several times what the largest libraries
-/// have in one code object.
+/// Numbers of kernels and arguments above which a note is rejected as damaged: several times what the largest
+/// libraries have in one code object.
 pub(crate) const MOST_KERNELS: usize = 100_000;
 const MOST_ARGUMENTS: usize = 1_000_000;
 /// The same for texts of `printf`.

@@ -1,7 +1,7 @@
-//! What a code object says about itself: target, kernels, their descriptors and metadata.
+//! A code object: target, kernels, their descriptors and metadata.
 //!
-//! The one idea to keep in mind: an ELF file, a bundle member and an assembly file all become the same
-//! [`CodeObject`]; only [`Body`] differs, which is machine code in one case and lines of text in the other.
+//! An ELF file, a bundle member and an assembly file all become the same [`CodeObject`]; only [`Body`]
+//! differs, which is machine code in one case and lines of text in the other.
 
 use std::ops::Range;
 
@@ -43,11 +43,11 @@ pub struct CodeObject {
     pub lines: Range<usize>,
     /// Kernels in the order of their addresses (ELF) or lines (text).
     pub kernels: Vec<Kernel>,
-    /// Device functions that are no kernels.
+    /// Device functions that are not kernels.
     pub functions: Vec<Function>,
     /// Texts of `printf` that device code names by a number: `0:0:NUMBER,TEXT`, as the compiler writes them.
     pub formats: Vec<String>,
-    /// What was wrong but did not stop the reading.
+    /// Problems that did not prevent the reading.
     pub warnings: Vec<String>,
 }
 
@@ -63,8 +63,8 @@ pub struct Function {
 /// Where the instructions are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// Machine code: virtual address, and byte range within the code object's bytes, which is empty for a function
-    /// without instructions.
+    /// Machine code: virtual address, and byte range within the code object's bytes, which is empty for a
+    /// function without instructions.
     Code {
         /// Virtual address of the first byte.
         address: u64,
@@ -172,7 +172,7 @@ impl Argument {
     }
 }
 
-/// What the metadata note says; `None` where it does not.
+/// Values of the metadata note; `None` if it omits them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Metadata {
     /// VGPRs used, AGPRs included where the file is unified.

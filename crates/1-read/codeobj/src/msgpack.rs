@@ -1,6 +1,6 @@
 //! MessagePack, as the metadata note of code-object versions 3 and later uses it.
 //!
-//! The one idea to keep in mind: counts are only counted down, never allocated for. Source: the MessagePack
+//! Element counts are only counted down; nothing is allocated for them. Source: the MessagePack
 //! specification.
 
 use crate::ReadError;
@@ -8,7 +8,7 @@ use crate::bytes::range;
 use crate::events::{Event, Events};
 use std::borrow::Cow;
 
-/// Nesting beyond which a note is no metadata; real notes need five levels.
+/// Deepest nesting of a valid note; real notes need five levels.
 const DEEPEST: usize = 32;
 
 pub(crate) struct Msgpack<'a> {
@@ -49,7 +49,7 @@ impl<'a> Msgpack<'a> {
 
     fn text(&mut self, length: u64) -> Result<Event<'a>, ReadError> {
         let bytes = self.take(length)?;
-        // Looking at whole words first is what the other does not do.
+        // `from_utf8` scans by words and is faster than `from_utf8_lossy`.
         let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         Ok(Event::Text(text))
     }

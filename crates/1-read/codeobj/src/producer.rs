@@ -1,7 +1,7 @@
 //! Whether a kernel was compiled or written in assembly.
 //!
-//! The one idea to keep in mind: a compiler writes facts into the metadata that an assembler does not know, so their absence
-//! is the sign. Generators that copy the compiler's metadata are known by the names of their kernels.
+//! A compiler writes facts into the metadata that an assembler does not know, so their absence is the sign.
+//! Generators that copy the compiler's metadata are known by the names of their kernels.
 
 use crate::{CodeObject, Kernel};
 
@@ -9,11 +9,11 @@ use crate::{CodeObject, Kernel};
 const GENERATORS: [(&str, &str); 2] = [("Cijk_", "Tensile"), ("Custom_Cijk_", "Tensile")];
 
 impl CodeObject {
-    /// The sign that a kernel was written in assembly, by hand or by a generator, as a phrase; `None` where it was
-    /// compiled or nothing tells.
+    /// The sign that a kernel was written in assembly, by hand or by a generator, as a phrase; `None` where
+    /// it was compiled or nothing tells.
     ///
-    /// From code-object version 3 on every compiler writes both spill counts, also where they are 0. Those that know
-    /// accumulation registers write their number too, and later ones whether the stack is dynamic.
+    /// From code-object version 3 on every compiler writes both spill counts, also where they are 0. Those
+    /// that know accumulation registers write their number too, and later ones whether the stack is dynamic.
     pub fn assembly_sign(&self, kernel: &Kernel) -> Option<String> {
         let metadata = &kernel.metadata;
         if self.version < 3 || metadata.vgprs.is_none() {

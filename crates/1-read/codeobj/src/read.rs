@@ -1,7 +1,7 @@
 //! One AMD GPU code object in ELF: from bytes to [`CodeObject`].
 //!
-//! The one idea to keep in mind: metadata names the kernels, symbols say where they are, descriptors say what the
-//! hardware is told; any of the three may be missing or contradict the others, which is a warning and no error.
+//! Metadata names the kernels, symbols give their addresses, descriptors hold the hardware's settings; any of
+//! the three may be missing or contradict the others, which is a warning, not an error.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -319,7 +319,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a symbol stands behind the last byte of its section, as that of an empty function at the end does.
+    /// True if a symbol is just past the last byte of its section, as is an empty function's at the end.
     fn is_section_end(&self, symbol: &Symbol<'_>) -> bool {
         let section = self.elf.sections.get(usize::from(symbol.section));
         section.is_some_and(|section| {

@@ -1,8 +1,8 @@
 //! All code objects of a file, one at a time.
 //!
-//! The one idea to keep in mind: containers nest (archive, host object, section, bundle, compression), so the scan
-//! keeps a stack of open containers and looks only at what the wanted targets need; at most one decompressed code
-//! object is in memory.
+//! Containers nest (archive, host object, section, bundle, compression), so the scan keeps a stack of open
+//! containers and looks only at what the wanted targets need; at most one decompressed code object is in
+//! memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -79,7 +79,8 @@ impl Wanted {
     }
 }
 
-/// Opens a code object, bundle, archive, program, library or object file. Files without GPU code yield nothing.
+/// Opens a code object, bundle, archive, program, library or object file. Files without GPU code yield
+/// nothing.
 pub fn scan<'a>(data: &'a [u8], wanted: &Wanted) -> Result<Scan<'a>, ReadError> {
     let mut scan = Scan {
         wanted: wanted.clone(),
@@ -123,7 +124,7 @@ enum Container<'a> {
     Sections {
         sections: std::vec::IntoIter<Bytes<'a>>,
     },
-    /// Data in which a program keeps code objects of its own accord.
+    /// Data in which a program embeds code objects without a section for them.
     Embedded {
         bytes: Bytes<'a>,
         at: usize,
@@ -182,7 +183,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Targets that were seen and not wanted, those of other vendors included.
+    /// Targets that were found but not selected, including other vendors'.
     pub fn passed_over(&self) -> impl Iterator<Item = &str> {
         self.passed_over.iter().map(String::as_str)
     }
@@ -306,7 +307,8 @@ impl<'a> Scan<'a> {
         holding.sort_by_key(|section| std::cmp::Reverse(section.offset));
         let mut start = u64::MAX;
         for section in holding {
-            // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of this reader's business.
+            // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of
+            // this reader's business.
             let end = section.offset.saturating_add(section.size);
             let Some(data) = elf.contents(section).ok().filter(|_| end <= start) else { continue };
             start = section.offset;
@@ -399,7 +401,7 @@ impl<'a> Scan<'a> {
                 let read = decompress(stream, &entry)
                     .map(Cow::Owned)
                     .map_err(|error| in_compressed(error, position));
-                // After a failure the stream stands nowhere in particular.
+                // After a failure the position of the stream is undefined.
                 if stream.at != entry.offset + entry.size {
                     entries = Vec::new().into_iter();
                 }
@@ -456,7 +458,8 @@ fn open_plain(data: &[u8]) -> Result<Opened<'_>, ReadError> {
 fn open_compressed(data: &[u8]) -> Result<Opened<'_>, ReadError> {
     let header = compressed::read_header(data)?;
     let end = match header.total {
-        // Version 1 does not tell its length: the decoder stops by itself, and the next bundle is searched for.
+        // Version 1 does not tell its length: the decoder stops by itself, and the next bundle is searched
+        // for.
         None => data.len() as u64,
         Some(total) if total >= header.length && total <= data.len() as u64 => total,
         Some(total) => {

@@ -1,7 +1,7 @@
 //! Targets as text (`gfx90a:sramecc+:xnack-`) and as ELF flags.
 //!
-//! The one idea to keep in mind: the same target is spelled four ways, in bundle entries, assembly directives,
-//! metadata and ELF flags; all become one [`Target`]. Source: the AMDGPU back-end user guide, "Target ID" and "ELF Code Object".
+//! A target is spelled in four ways, in bundle entries, assembly directives, metadata and ELF flags; all
+//! become one [`Target`]. Source: the AMDGPU back-end user guide, "Target ID" and "ELF Code Object".
 
 use std::fmt;
 
@@ -22,8 +22,8 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// Reads a target id: a processor, then `:feature+` or `:feature-`. Anything before the processor, such as
-    /// `hipv4-amdgcn-amd-amdhsa--`, is skipped. `None` for targets of other vendors.
+    /// Reads a target id: a processor, then `:feature+` or `:feature-`. Anything before the processor, such
+    /// as `hipv4-amdgcn-amd-amdhsa--`, is skipped. `None` for targets of other vendors.
     pub fn parse(text: &str) -> Option<Target> {
         let (head, features) = match text.find(':') {
             Some(at) => (&text[..at], &text[at + 1..]),
@@ -49,7 +49,8 @@ impl Target {
         Some(target)
     }
 
-    /// Decodes the ELF header's flags. `abi` is the header's ABI version: 1 for code-object version 3 and so on.
+    /// Decodes the ELF header's flags. `abi` is the header's ABI version: 1 for code-object version 3 and so
+    /// on.
     pub(crate) fn from_elf_flags(flags: u32, abi: u8) -> Target {
         let machine = flags as u8;
         let processor = match arch::elf_processor(machine) {
@@ -65,8 +66,8 @@ impl Target {
         Target { processor, xnack, sramecc }
     }
 
-    /// The target of code-object version 2, which numbers processors and gives those that replay page faults the
-    /// next odd stepping.
+    /// The target of code-object version 2, which numbers processors and gives those that replay page faults
+    /// the next odd stepping.
     pub(crate) fn from_version(major: u32, minor: u32, stepping: u32) -> Option<Target> {
         if major > 99 || minor > 15 || stepping > 15 {
             return None;
@@ -85,7 +86,8 @@ impl Target {
         })
     }
 
-    /// Whether code for this target runs on the wanted one; features given there must match those that are fixed.
+    /// Whether code for this target runs on the wanted one; features given there must match those that are
+    /// fixed.
     pub fn matches(&self, wanted: &Target) -> bool {
         fn agree(have: Feature, want: Feature) -> bool {
             match want {

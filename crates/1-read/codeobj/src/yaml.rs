@@ -1,13 +1,13 @@
 //! YAML, as assembly text and code-object version 2 write their metadata.
 //!
-//! The one idea to keep in mind: aliases are refused, so that a short text cannot unfold into a long one.
+//! Aliases are refused, so that a short text cannot unfold into a long one.
 
 use saphyr_parser::{Event as Parsed, Parser, StrInput};
 
 use crate::ReadError;
 use crate::events::{Event, Events};
 
-/// Nesting beyond which a text is no metadata; real texts need five levels.
+/// Deepest nesting of a valid text; real texts need five levels.
 const DEEPEST: u32 = 32;
 
 pub(crate) struct Yaml<'a> {

@@ -1,5 +1,6 @@
-//! Decodes and prints a file of raw machine code: `decode_speed PROCESSOR FILE` gives the number of instructions, then
-//! nanoseconds to decode them and to decode and print them, each the best of several rounds.
+//! Decodes and prints a file of raw machine code: `decode_speed PROCESSOR FILE` gives the number of
+//! instructions, then nanoseconds to decode them and to decode and print them, each the best of several
+//! rounds.
 
 #![allow(
     clippy::disallowed_macros,

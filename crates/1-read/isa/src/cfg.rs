@@ -1,11 +1,12 @@
 //! Control flow of one piece of code: basic blocks, edges, dominators and the loop forest.
 //!
-//! The one idea to keep in mind: every index is a position in the instruction slice the graph was built from;
-//! edges and loops are kept in flat arrays, so a kernel of 200,000 instructions costs a handful of allocations.
+//! Every index is a position in the instruction slice the graph was built from; edges and loops are kept in
+//! flat arrays, so a kernel of 200,000 instructions costs a handful of allocations.
 //!
 //! Calls fall through. A jump through a register has no known target: its block has no successor and
-//! [`Cfg::has_indirect`] is set; then a block that nothing known reaches counts as one more entry. Without such
-//! jumps that block never runs: its own loops are found, its edges into running code change nothing there.
+//! [`Cfg::has_indirect`] is set; then a block that nothing known reaches counts as one more entry. Without
+//! such jumps that block never runs: its own loops are found, its edges into running code change nothing
+//! there.
 
 use crate::lists::Lists;
 use crate::loops::{self, Loop};
@@ -90,7 +91,7 @@ impl Cfg {
         Cfg::from_flow(insts.len(), |i| flow(&insts[i]), |i| insts[i].offset)
     }
 
-    /// The graph of `count` instructions, given how each passes control on and at which offset it stands.
+    /// The graph of `count` instructions, given the control flow and the offset of each.
     pub(crate) fn from_flow(
         count: usize,
         flow: impl Fn(usize) -> Flow,

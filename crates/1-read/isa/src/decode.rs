@@ -1,8 +1,8 @@
 //! Machine code to instructions.
 //!
-//! The one idea to keep in mind: the leading bits choose the encoding, the opcode bits index a table, and the row's
-//! fields are read one after the other. Whatever is not an instruction of the target becomes one unknown word and
-//! decoding goes on behind it, as the disassembler of LLVM does.
+//! The leading bits choose the encoding, the opcode bits index a table, and the row's fields are read one
+//! after the other. Whatever is not an instruction of the target becomes one unknown word and decoding goes
+//! on behind it, as the disassembler of LLVM does.
 
 mod memory;
 mod scalar;
@@ -68,7 +68,8 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder that starts at the first byte. Code beyond 2 GiB is not read: branch targets are 32-bit offsets.
+    /// A decoder that starts at the first byte. Code beyond 2 GiB is not read: branch targets are 32-bit
+    /// offsets.
     pub fn new(isa: Isa, code: &'a [u8]) -> Self {
         Decoder { isa, code: &code[..code.len().min(i32::MAX as usize & !3)], offset: 0 }
     }
@@ -97,7 +98,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Inst {
-    /// Appends an operand; `None` if it is no operand at all.
+    /// Appends an operand; `None` if its encoding is invalid.
     #[inline]
     fn push(&mut self, operand: Operand) -> Option<()> {
         if let Operand::Invalid(_) = operand {
@@ -208,7 +209,8 @@ fn scaled(isa: Isa, w: Words, rest: &[u8], inst: &mut Inst) -> Option<()> {
         inst.push(source(code, 1, 0))?;
     }
     let mods = modifier_bits(w);
-    // The two scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi. A third scale does not exist.
+    // The two scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi. A third scale
+    // does not exist.
     inst.mods.op_sel = (mods >> 3 & 3) as u8;
     inst.mods.op_sel_hi = (mods >> 8 & 3) as u8;
     Some(())

@@ -1,9 +1,9 @@
 //! Where a register's value comes from, and who reads it.
 //!
-//! The one idea to keep in mind: an index of the positions that write and that read each register, made once,
-//! turns every question into binary searches; nothing about paths is computed until it is asked. The convention
-//! of [`crate::Liveness`] holds: a vector write replaces the old value whatever EXEC is. An instruction that keeps
-//! part of its destination both reads and writes it, so its own definition can be followed further back.
+//! An index of the positions that write and that read each register, made once, turns every question into
+//! binary searches; paths are computed only on demand. The convention of [`crate::Liveness`] holds: a vector
+//! write replaces the old value whatever EXEC is. An instruction that keeps part of its destination both
+//! reads and writes it, so its own definition can be followed further back.
 
 use crate::regset::{SLOTS, slots};
 use crate::{Cfg, Inst, RegRange};
@@ -84,7 +84,8 @@ impl Index {
 pub struct Reaching {
     /// Positions of the instructions, ascending.
     pub defs: Vec<u32>,
-    /// On some path there is none: the value comes from before the searched code (the entry, or outside the loop).
+    /// On some path there is none: the value comes from before the searched code (the entry, or outside the
+    /// loop).
     pub from_outside: bool,
 }
 
@@ -150,8 +151,8 @@ impl DefUse {
         merged(slots(range).filter_map(of_slot))
     }
 
-    /// Every instruction whose value of some register of `range` can be there before `inst`, on all paths; with
-    /// `within`, on paths inside that loop only.
+    /// Every instruction whose value of some register of `range` can be there before `inst`, on all paths;
+    /// with `within`, on paths inside that loop only.
     pub fn reaching(&self, cfg: &Cfg, inst: u32, range: RegRange, within: Option<u32>) -> Reaching {
         let mut result = Reaching::default();
         let mut seen = vec![false; cfg.blocks.len()];

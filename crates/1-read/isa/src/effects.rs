@@ -1,14 +1,14 @@
-//! What an instruction reads, writes and touches, resolved for the one instruction.
+//! Registers and memory that an instruction reads and writes, resolved for the one instruction.
 //!
-//! The one idea to keep in mind: roles stand in the opcode's row; here they meet the modifiers that change them
-//! (returning atomics, loads to LDS, partial writes, half registers).
+//! The opcode's row holds the roles of operands; here they meet the modifiers that change them (returning
+//! atomics, loads to LDS, partial writes, half registers).
 
 use crate::form::UNKNOWN_INFO;
 use crate::generated::tables::OPS;
 use crate::inst::*;
 use crate::isa::Isa;
 
-/// What an opcode's row says of registers, folded into one word: every analysis asks it of every instruction.
+/// Register roles of an opcode's row, folded into one word: every analysis asks it of every instruction.
 #[derive(Clone, Copy)]
 struct Roles {
     /// Operands of the row that are read, one bit each.
@@ -78,7 +78,7 @@ impl Roles {
     }
 }
 
-/// By opcode; the last row is that of what is no instruction.
+/// By opcode; the last row is for invalid bytes.
 static ROLES: [Roles; OPS.len() + 1] = {
     let mut roles = [Roles::of(&UNKNOWN_INFO); OPS.len() + 1];
     let mut at = 0;
@@ -102,7 +102,7 @@ impl Inst {
         self.info().class
     }
 
-    /// Whether the bytes are no instruction of the target.
+    /// True if the bytes do not encode an instruction of the target.
     pub fn is_unknown(&self) -> bool {
         self.encoding == Encoding::Unknown
     }
@@ -193,7 +193,7 @@ impl Inst {
         }
     }
 
-    /// What the instruction touches in memory; loads with `lds` are loads to LDS, `gds` is its own space.
+    /// Memory access of the instruction; loads with `lds` are loads to LDS, `gds` is a separate space.
     pub fn mem(&self) -> Option<Mem> {
         let mut mem = self.info().mem?;
         if self.mods.bits.contains(Bits::LDS) && mem.access == Access::Load {
@@ -233,7 +233,8 @@ impl Inst {
         (count < NO_WAIT).then_some(count as u8)
     }
 
-    /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads it.
+    /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads
+    /// it.
     #[inline]
     pub fn writes_part(&self) -> bool {
         if self.roles().traits & PARTIAL != 0 {
@@ -334,7 +335,7 @@ fn implicit(set: Implicit, visit: &mut impl FnMut(RegRange)) {
     }
 }
 
-/// What each flag stands for.
+/// Registers of each flag.
 pub(crate) const IMPLICIT: [(Implicit, RegRange); 6] = [
     (Implicit::VCC, RegRange::new(RegFile::Vcc, 0, 2)),
     (Implicit::EXEC, RegRange::new(RegFile::Exec, 0, 2)),

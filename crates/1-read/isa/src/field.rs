@@ -1,6 +1,6 @@
 //! Fields of an encoding that hold operands.
 
-/// Where an operand stands in its encoding, or how an immediate is written.
+/// Position of an operand in its encoding, or the syntax of an immediate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the manual's own field names")]

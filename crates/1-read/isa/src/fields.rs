@@ -1,8 +1,8 @@
 //! Bit fields: from source codes and register fields to operands.
 //!
-//! The one idea to keep in mind: all encodings share one numbering of sources (0 to 127 scalar, 128 to 255 constants
-//! and special values, 256 to 511 vector registers), so one function decodes them all. A code that names nothing
-//! gives [`Operand::Invalid`], which makes the whole instruction unknown.
+//! All encodings share one numbering of sources (0 to 127 scalar, 128 to 255 constants and special values,
+//! 256 to 511 vector registers), so one function decodes them all. A code that names nothing gives
+//! [`Operand::Invalid`], which makes the whole instruction unknown.
 
 use crate::inst::{InlineFloat, Operand, RegFile, RegRange};
 
@@ -16,7 +16,8 @@ pub(crate) struct Words {
     pub(crate) w1: u32,
 }
 
-/// Modifier bits of VOP3, VOP3P and MAI as one number: bits 8 to 15 of the first word, 27 to 31 of the second.
+/// Modifier bits of VOP3, VOP3P and MAI as one number: bits 8 to 15 of the first word, 27 to 31 of the
+/// second.
 #[inline]
 pub(crate) const fn modifier_bits(w: Words) -> u16 {
     ((w.w0 >> 8 & 0xff) | (w.w1 >> 27) << 8) as u16

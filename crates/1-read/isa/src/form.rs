@@ -1,7 +1,7 @@
-//! What one encoding of one opcode looks like: the static shape of a table row.
+//! One encoding of one opcode: the static shape of a table row.
 //!
-//! The one idea to keep in mind: a form says which bits of the encoding mean something for this opcode; the encoding
-//! itself says where they are. Decoder, printer and encoder read the same forms.
+//! A form says which bits of the encoding mean something for this opcode; the encoding itself says where they
+//! are. Decoder, printer and encoder read the same forms.
 
 use crate::inst::*;
 
@@ -98,6 +98,6 @@ pub(crate) const fn op(
     }
 }
 
-/// The row of bytes that are no instruction.
+/// The row for bytes that do not encode an instruction.
 pub(crate) static UNKNOWN_INFO: OpInfo =
     op(".long", (Class::Unknown, Cost::Internal), (&[], &[]), (0, 0), (None, None), 0);

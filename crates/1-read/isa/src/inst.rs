@@ -1,9 +1,9 @@
 //! The instruction value: what a decoded or parsed instruction is, independent of where it came from.
 //!
-//! The one idea to keep in mind: an [`Inst`] holds operands as values (register ranges, inline constants,
-//! literals), never raw fields, so text and machine code give equal instructions and every consumer (printer,
-//! control-flow graph, liveness, rules, emulator) reads the same thing. Everything that is a property of the
-//! opcode and not of the one instruction stands once, in its [`OpInfo`] row.
+//! An [`Inst`] holds operands as values (register ranges, inline constants, literals), never raw fields, so
+//! text and machine code give equal instructions and every consumer (printer, control-flow graph, liveness,
+//! rules, emulator) reads the same thing. Every property of the opcode rather than of the one instruction is
+//! stored once, in its [`OpInfo`] row.
 
 use bitflags::bitflags;
 
@@ -104,9 +104,10 @@ pub enum Operand {
     Float(InlineFloat),
     /// 32-bit literal that follows the instruction.
     Literal(u32),
-    /// Immediate field, sign- or zero-extended as the opcode says (`s_waitcnt`, `s_sleep`, SMEM offset, `s_movk_i32`, `hwreg`).
+    /// Immediate field, sign- or zero-extended as the opcode says (`s_waitcnt`, `s_sleep`, SMEM offset,
+    /// `s_movk_i32`, `hwreg`).
     Imm(i32),
-    /// Branch target: byte offset from the start of the decoded code (may lie outside it).
+    /// Branch target: byte offset from the start of the decoded code (may be outside it).
     Target(i32),
     /// The word `off`: no address register.
     Off,
@@ -147,11 +148,11 @@ pub enum Encoding {
     Scratch,
     Mubuf,
     Mtbuf,
-    /// Bytes that are no instruction of the target.
+    /// Bytes that do not encode an instruction of the target.
     Unknown,
 }
 
-/// What unit an instruction issues to; the columns of the instruction mix.
+/// Unit to which an instruction issues; the columns of the instruction mix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
@@ -247,7 +248,7 @@ pub enum Access {
     Exchange,
 }
 
-/// What a memory instruction touches.
+/// Memory access of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Mem {
     /// Address space.
@@ -391,7 +392,8 @@ bitflags! {
         const RETURNS = 128;
         /// Floating-point arithmetic.
         const FLOAT = 256;
-        /// The first operand of the row is present only when the instruction returns the old value (`sc0` or `glc`).
+        /// The first operand of the row is present only when the instruction returns the old value (`sc0` or
+        /// `glc`).
         const OPTIONAL_DST = 512;
         /// The modifier bits hold a truth table (`v_bitop3`).
         const TRUTH_TABLE = 1024;
@@ -415,7 +417,7 @@ pub struct OpInfo {
     pub cost: Cost,
     /// Operands in printed order, destinations first.
     pub operands: &'static [OperandSpec],
-    /// Where each operand stands in the encoding, or how it is written as an immediate.
+    /// Position of each operand in the encoding, or the syntax of an immediate.
     pub fields: &'static [Field],
     /// Registers read without being named.
     pub reads: Implicit,

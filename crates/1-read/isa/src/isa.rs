@@ -1,6 +1,6 @@
 //! Which instruction set a code object is in, and the opcodes' lookup tables.
 //!
-//! The one idea to keep in mind: an opcode has one row for all targets; a target is a bit in the row's forms.
+//! An opcode has one row for all targets; a target is a bit in the row's forms.
 
 use crate::form::Form;
 use crate::generated::tables::{BY_NAME, FORMS, OP_FORMS, OPS};
@@ -26,8 +26,9 @@ impl Isa {
     /// All instruction sets.
     pub const ALL: [Isa; 4] = [Isa::Gfx908, Isa::Gfx90a, Isa::Gfx942, Isa::Gfx950];
 
-    /// The instruction set of a processor name, features such as `:xnack+` allowed after it. Generic code is in part of the
-    /// instruction set of a GPU that it runs on, or of one that has the same instructions and more.
+    /// The instruction set of a processor name, features such as `:xnack+` allowed after it. Generic code is
+    /// in part of the instruction set of a GPU that it runs on, or of one that has the same instructions and
+    /// more.
     pub fn for_processor(name: &str) -> Option<Isa> {
         match name.split(':').next().unwrap_or(name) {
             "gfx908" | "gfx9-generic" => Some(Isa::Gfx908),
@@ -53,7 +54,8 @@ impl Isa {
         matches!(self, Isa::Gfx942 | Isa::Gfx950)
     }
 
-    /// Vector and accumulation registers are one file: memory instructions reach both, matrix instructions take either.
+    /// Vector and accumulation registers are one file: memory instructions reach both, matrix instructions
+    /// take either.
     pub const fn has_unified_registers(self) -> bool {
         !matches!(self, Isa::Gfx908)
     }
@@ -128,7 +130,7 @@ impl Isa {
 }
 
 impl Op {
-    /// The opcode of bytes that are no instruction.
+    /// The opcode of bytes that do not encode an instruction.
     pub const UNKNOWN: Op = Op(u16::MAX);
 
     /// Number of opcodes.

@@ -1,15 +1,15 @@
 //! Which registers hold a value that is still needed, before every instruction.
 //!
-//! The one idea to keep in mind: this is textbook backward liveness over [`Cfg`], with one convention that
-//! matters on a GPU. **A vector write ends the life of the old value even where EXEC masks some lanes off**,
-//! as the register-pressure views of other tools do. The consequence: where divergent code merges two values by
-//! writing one register under a smaller EXEC, and no branch separates the two writes, the register counts as
-//! dead between them although its masked lanes are kept. Counts are therefore a lower bound near such merges;
-//! the opposite convention would keep nearly every register alive through every loop.
+//! This is textbook backward liveness over [`Cfg`], with one convention that matters on a GPU. **A vector
+//! write ends the life of the old value even where EXEC masks some lanes off**, as the register-pressure
+//! views of other tools do. The consequence: where divergent code merges two values by writing one register
+//! under a smaller EXEC, and no branch separates the two writes, the register counts as dead between them
+//! although its masked lanes are kept. Counts are therefore a lower bound near such merges; the opposite
+//! convention would keep nearly every register alive through every loop.
 //!
-//! Instructions that keep part of a register (`d16`, SDWA `UNUSED_PRESERVE`, `v_writelane`) read it, so it stays
-//! alive. Nothing is alive after the program's end. After a jump through a register nothing is known, and
-//! nothing is assumed alive; calls are taken to read and write what the call instruction itself names.
+//! Instructions that keep part of a register (`d16`, SDWA `UNUSED_PRESERVE`, `v_writelane`) read it, so it
+//! stays alive. Nothing is alive after the program's end. After a jump through a register nothing is known,
+//! and nothing is assumed alive; calls are taken to read and write what the call instruction itself names.
 
 use crate::regset::{RegSet, Run};
 use crate::{Cfg, Implicit, Inst, RegFile, RegRange};
@@ -42,7 +42,7 @@ pub struct Liveness {
     live_out: Vec<RegSet>,
 }
 
-/// What one instruction reads and writes: runs of registers its operands name, and those it does not name.
+/// Registers read and written by one instruction: runs of registers its operands name, and implicit ones.
 pub(crate) trait Effects {
     /// Registers read.
     fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit;
@@ -80,7 +80,8 @@ impl Liveness {
 
     /// Liveness of instructions, given what each reads and writes.
     pub(crate) fn of_effects(insts: &[impl Effects], cfg: &Cfg) -> Liveness {
-        // Effects are asked once, in the order both walks below take: blocks in code order, each from its end.
+        // Effects are asked once, in the order both walks below take: blocks in code order, each from its
+        // end.
         let mut runs: Vec<Run> = Vec::with_capacity(insts.len() * 3);
         let mut effects: Vec<Effect> = Vec::with_capacity(insts.len());
         // What each block reads before writing it, and what it writes.

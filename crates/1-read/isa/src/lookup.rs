@@ -31,7 +31,7 @@ pub(crate) const fn slot(encoding: Encoding) -> usize {
 /// Size of a lookup table.
 pub(crate) const SLOTS: usize = 3568;
 
-/// Per target, the form of every opcode of every space; `u16::MAX` where there is none.
+/// Per target, the form of every opcode of every space; `u16::MAX` if there is none.
 pub(crate) static LOOKUP: [[u16; SLOTS]; 4] = lookup();
 
 const fn lookup() -> [[u16; SLOTS]; 4] {

@@ -1,12 +1,12 @@
 //! Loops and dominators of a graph of blocks.
 //!
-//! The one idea to keep in mind: one depth-first walk numbers the blocks, and both analyses run over those
-//! numbers from the last to the first with a union-find, so hostile graphs cost little more than ordinary ones.
+//! One depth-first walk numbers the blocks, and both analyses run over those numbers from the last to the
+//! first with a union-find, so hostile graphs cost little more than ordinary ones.
 //!
-//! Loop nesting is Havlak's analysis in the form of Ramalingam ("Identifying loops in almost linear time", 1999):
-//! natural loops with shared headers are one loop; a cycle with several entries is one loop too, marked
-//! irreducible, whose header is the entry the walk meets first. Dominators are Lengauer and Tarjan's with
-//! path compression.
+//! Loop nesting is Havlak's analysis in the form of Ramalingam ("Identifying loops in almost linear time",
+//! 1999): natural loops with shared headers are one loop; a cycle with several entries is one loop too,
+//! marked irreducible, whose header is the entry the walk meets first. Dominators are Lengauer and Tarjan's
+//! with path compression.
 
 use crate::lists::Lists;
 
@@ -52,7 +52,7 @@ const NONE: u32 = u32::MAX;
 
 /// A depth-first walk from a virtual root above all entries. Number 0 is the root; blocks have 1 and up.
 pub(crate) struct Walk {
-    /// Block of each number; that of the root is `NONE`.
+    /// Block of each number; `NONE` for the root.
     block: Vec<u32>,
     /// Number of each block.
     number: Vec<u32>,

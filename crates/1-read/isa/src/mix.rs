@@ -1,7 +1,7 @@
 //! Instruction mix: how many instructions issue to each unit.
 //!
-//! The one idea to keep in mind: counts are static, one per instruction in the code; per-loop counts leave inner
-//! loops out, so that the counts of all loops and of the code outside them add up to the kernel's.
+//! Counts are static, one per instruction in the code; per-loop counts leave inner loops out, so that the
+//! counts of all loops and of the code outside them add up to the kernel's.
 
 use crate::{Cfg, Class, Inst};
 

@@ -1,6 +1,6 @@
 //! Formats of typed buffer instructions.
 //!
-//! The one idea to keep in mind: position is the code; printer and text reader share the names.
+//! Position is the code; printer and text reader share the names.
 
 /// MTBUF data formats in the order of their codes.
 pub(crate) const DATA_FORMATS: [&str; 16] = [

@@ -1,7 +1,7 @@
 //! Instructions to assembly text, character for character what LLVM's disassembler prints.
 //!
-//! The one idea to keep in mind: the mnemonic and the operands come from the row, the modifiers behind them from the
-//! encoding; each encoding's modifiers have one order. Text goes into the caller's string without other allocation.
+//! The mnemonic and the operands come from the row, the modifiers behind them from the encoding; each
+//! encoding's modifiers have one order. Text goes into the caller's string without other allocation.
 
 mod immediate;
 mod modifiers;
@@ -10,8 +10,8 @@ use crate::inst::*;
 use crate::isa::Isa;
 
 impl Inst {
-    /// Appends the instruction's text: mnemonic and operands, no comment, no line end. A branch shows its distance
-    /// in words as the encoding has it; an undecodable word is a `.long`.
+    /// Appends the instruction's text: mnemonic and operands, no comment, no line end. A branch shows its
+    /// distance in words as the encoding has it; an undecodable word is a `.long`.
     pub fn write_text(&self, isa: Isa, out: &mut String) {
         if self.is_unknown() {
             match self.operands.first() {

@@ -1,7 +1,7 @@
 //! Sets of 32-bit registers.
 //!
-//! The one idea to keep in mind: every register that code can write has one slot number below [`SLOTS`], so a
-//! set is ten words and set operations touch only the words they need.
+//! Every register that code can write has one slot number below [`SLOTS`], so a set is ten words and set
+//! operations touch only the words they need.
 
 use crate::effects::IMPLICIT;
 use crate::{Implicit, RegFile, RegRange};
@@ -38,8 +38,8 @@ const PLACES: [(u16, u16); RegFile::LdsDirect as usize + 1] = {
     places
 };
 
-/// Bits in the last word of the registers that each combination of [`Implicit`] flags stands for. All have their
-/// slots there; MODE is not tracked.
+/// Bits in the last word of the registers in each combination of [`Implicit`] flags. All have their slots
+/// there; MODE is not tracked.
 const IMPLICIT_BITS: [u64; 64] = {
     let mut table = [0; 64];
     let mut flags = 0;
@@ -92,7 +92,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Cuts a run of registers; most runs lie within one word. Registers without a slot give nothing.
+    /// Cuts a run of registers; most runs fit in one word. Registers without a slot give nothing.
     #[inline]
     pub(crate) fn each(range: RegRange, mut visit: impl FnMut(Run)) {
         let slots = slots(range);

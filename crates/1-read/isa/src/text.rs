@@ -1,9 +1,10 @@
 //! Assembly text in LLVM's AMDGPU syntax to the same [`Inst`] values that decoding the assembled bytes gives.
 //!
-//! The one idea to keep in mind: reading goes in stages, one file each. A line is a label, a directive or an
-//! instruction ([`cursor`], [`expression`]); an instruction is operands and modifiers as written ([`operand`],
-//! [`modifiers`], [`names`]); an encoding that takes them turns them into an [`Inst`] ([`form`]); a body lays
-//! instructions out and resolves labels ([`body`]), after macros, conditions and block comments are carried out ([`expand`]).
+//! Reading goes in stages, one file each. A line is a label, a directive or an instruction ([`cursor`],
+//! [`expression`]); an instruction is operands and modifiers as written ([`operand`], [`modifiers`],
+//! [`names`]); an encoding that takes them turns them into an [`Inst`] ([`form`]); a body lays instructions
+//! out and resolves labels ([`body`]), after macros, conditions and block comments are carried out
+//! ([`expand`]).
 //!
 //! Three things text does not say, and how they are read: an operand that only the linker knows
 //! (`f@rel32@lo+4`) becomes `Literal(0)`, as in an unlinked object, and is listed in [`Body::symbols`]; a
@@ -26,7 +27,7 @@ use crate::{Inst, Isa};
 use cursor::Cursor;
 use expression::Symbols;
 
-/// What is wrong with a line.
+/// Problem of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -88,7 +89,7 @@ pub struct TextError {
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// The text there, cut short.
     pub near: String,
@@ -116,12 +117,12 @@ pub struct SymbolUse {
 pub struct ParsedInst {
     /// The instruction, at offset 0.
     pub inst: Inst,
-    /// Operand whose value depends on a symbol, and where the expression stands; the operand is
+    /// Operand whose value depends on a symbol, and the position of the expression; the operand is
     /// `Target(0)` or `Literal(0)` meanwhile.
     pub symbol: Option<(u8, SymbolUse)>,
 }
 
-/// What a line says after its label.
+/// Statement of a line, after its label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Statement<'a> {
     /// Nothing.

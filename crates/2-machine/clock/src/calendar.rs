@@ -1,8 +1,8 @@
 //! Calendar queue: events in order of time.
 //!
-//! The one idea to keep in mind: most events are a few hundred cycles ahead, so each bucket of a few cycles is a
-//! list, and a heap holds later events. Events of one bucket run in order of entry. Lists are chains through a pool
-//! of entries, so a calendar takes little memory.
+//! Most events are a few hundred cycles ahead, so each bucket of a few cycles is a list, and a heap holds
+//! later events. Events of one bucket run in order of entry. Lists are chains through a pool of entries, so a
+//! calendar takes little memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,7 @@
 //! Workgroup dispatcher of an XCD.
 //!
-//! Workgroups go round robin over shader engines, and in an engine over its compute units, to the next one with
-//! room. An engine starts one wave at a time.
+//! Workgroups go round robin over shader engines, and in an engine over its compute units, to the next one
+//! with room. An engine starts one wave at a time.
 
 use mem::Shape;
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Dispatcher {
     }
 
     /// Begins a dispatch at the first engine and its first unit, whatever ran before. Engines have different
-    /// numbers of units; starting elsewhere would not always give each of as many workgroups a unit of its own.
+    /// numbers of units; starting elsewhere would not always give each of as many workgroups a separate unit.
     pub(crate) fn begin(&mut self) {
         self.resident.fill(0);
         (self.taken, self.next) = (0, 0);

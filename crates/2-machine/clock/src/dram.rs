@@ -1,7 +1,7 @@
 //! Channels, banks and queues of device memory.
 //!
-//! The one idea to keep in mind: a channel reorders the requests in its queue by free banks. Requests beyond the
-//! queue wait in order, whatever their bank, so one busy bank delays all.
+//! A channel reorders the requests in its queue by free banks. Requests beyond the queue wait in order,
+//! whatever their bank, so one busy bank delays all.
 
 use crate::rates::{Rates, TICKS};
 use std::collections::VecDeque;
@@ -81,7 +81,8 @@ impl DramChannels {
         serve(&mut self.free[channel], ticks, byte, bytes);
     }
 
-    /// Serves a request at a channel that takes `byte` ticks a byte; returns the cycle of service and the latency.
+    /// Serves a request at a channel that takes `byte` ticks a byte; returns the cycle of service and the
+    /// latency.
     pub(crate) fn request(
         &mut self,
         rates: &Rates,
@@ -171,7 +172,8 @@ mod tests {
             let other = rows(1).next().unwrap();
             device.request(&rates, (0, byte), (0, other, 1)).0 * TICKS / map.row
         };
-        // The first of them begins at once; the others wait in the queue, and what waits outside waits for them.
+        // The first of them begins at once; the others wait in the queue, and what waits outside waits for
+        // them.
         assert_eq!([1, map.queue / 2, map.queue].map(wait), [0, 0, 0]);
         assert_eq!([2 * map.queue, 3 * map.queue].map(wait), [map.queue as u64, 2 * map.queue as u64]);
     }

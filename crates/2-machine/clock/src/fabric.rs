@@ -1,7 +1,7 @@
 //! Outstanding requests between L2 and memory.
 //!
-//! The one idea to keep in mind: each L2 channel has a limit of outstanding reads and of writes; one more waits for
-//! the oldest. A request that causes a write-back waits with it.
+//! Each L2 channel has a limit of outstanding reads and of writes; one more waits for the oldest. A request
+//! that causes a write-back waits with it.
 
 /// Outstanding reads, or writes, of all channels.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Sharing of memory lines between XCDs, estimated from samples.
 //!
-//! The one idea to keep in mind: a line that several XCDs read comes from memory once, for the first reader; the
-//! others hit the memory-side cache. The readers of a sample of lines are known, and the lines of a region are
-//! assumed to have as many readers as the samples in it.
+//! A line that several XCDs read comes from memory once, for the first reader; the others hit the memory-side
+//! cache. The readers of a sample of lines are known, and the lines of a region are assumed to have as many
+//! readers as the samples in it.
 
 use mem::Sample;
 use std::collections::HashMap;

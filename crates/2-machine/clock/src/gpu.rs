@@ -1,7 +1,7 @@
 //! A GPU that runs dispatches.
 //!
-//! The one idea to keep in mind: a dispatch is simulated on all XCDs together, or on some representative XCDs
-//! independently. The first workgroups decide which; results do not depend on when workgroups arrive.
+//! A dispatch is simulated on all XCDs together, or on some representative XCDs independently. The first
+//! workgroups decide which; results do not depend on when workgroups arrive.
 
 use crate::grid::{Grid, Order};
 use crate::memory_side_cache::MemorySideCache;
@@ -86,8 +86,8 @@ impl Gpu {
         }
     }
 
-    /// Sets the bytes of streams to hold, besides one batch. Beyond them waves run although compute units have
-    /// room.
+    /// Sets the bytes of streams to hold, besides one batch. Beyond them waves run although compute units
+    /// have room.
     pub fn set_most_held_bytes(&mut self, bytes: usize) {
         self.most_held = bytes;
     }
@@ -299,8 +299,8 @@ fn of_xcd(groups: u64, xcd: u64, xcds: u64) -> u64 {
     groups.saturating_sub(xcd).div_ceil(xcds)
 }
 
-/// Lets the XCDs simulated from now on look into the memory-side caches of those simulated before, and returns
-/// borrowed caches to their owners.
+/// Lets the XCDs simulated from now on look into the memory-side caches of those simulated before, and
+/// returns borrowed caches to their owners.
 fn transfer_memory_side(from: &mut [Box<XcdGroup>], to: &mut [Box<XcdGroup>]) {
     let lent: Vec<_> =
         from.iter_mut().filter_map(|it| it.memory.memory_side.as_mut()?.take_previous()).collect();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a launch says about a dispatch.
+/// Launch parameters of a dispatch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Grid {
     /// Workgroups.

@@ -1,7 +1,7 @@
 //! Time of a dispatch with one limit of the GPU removed.
 //!
-//! Removing a limit runs the same simulation with other rates; the time saved is the cost of the limit. Limits
-//! overlap, so the times saved do not add up.
+//! Removing a limit runs the same simulation with other rates; the time saved is the cost of the limit.
+//! Limits overlap, so the times saved do not add up.
 
 use crate::rates::Rates;
 

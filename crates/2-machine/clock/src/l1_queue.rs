@@ -1,9 +1,9 @@
 //! Queue of vector memory accesses before and in a compute unit's vector L1.
 //!
-//! The one idea to keep in mind: two limits bound a vector L1. Accesses in it hold lines from look-up to answer, and accesses
-//! before it hold queue slots. A wave that finds no slots does not issue; the wave that started first is admitted first.
-//! Accesses look up in order, one line a cycle, and one that waits for a translation or an MSHR blocks all behind it.
-//! Loads return in order among loads, and stores among stores.
+//! Two limits bound a vector L1. Accesses in it hold lines from look-up to answer, and accesses before it
+//! hold queue slots. A wave that finds no slots does not issue; the wave that started first is admitted
+//! first. Accesses look up in order, one line a cycle, and one that waits for a translation or an MSHR blocks
+//! all behind it. Loads return in order among loads, and stores among stores.
 
 use crate::calendar::{Calendar, L1_EVENT, L1_SLOT_FREED};
 use crate::op::{Op, Unit};
@@ -57,8 +57,8 @@ pub(crate) struct L1Demand {
 }
 
 impl L1Demand {
-    /// Demand of an event that belongs to instruction `op` and passes the vector L1; a flat access to the LDS does too.
-    /// `bytes` is the part of the stream that holds the event.
+    /// Demand of an event that belongs to instruction `op` and passes the vector L1; a flat access to the LDS
+    /// does too. `bytes` is the part of the stream that holds the event.
     #[inline]
     pub(crate) fn of(
         event: Event,
@@ -89,7 +89,7 @@ impl L1Demand {
     }
 }
 
-/// Accesses with a pattern of their own, from issue to their last look-up.
+/// Accesses with a unique pattern, from issue to their last look-up.
 #[derive(Debug, Default)]
 pub(crate) struct UniqueAccesses {
     all: Vec<UniqueAccess>,
@@ -167,8 +167,8 @@ pub(crate) enum Front<'a> {
 }
 
 impl L1Queue {
-    /// Releases the lines of accesses that returned by a cycle, and moves queued accesses into the vector L1 while their
-    /// lines fit in `most`.
+    /// Releases the lines of accesses that returned by a cycle, and moves queued accesses into the vector L1
+    /// while their lines fit in `most`.
     fn retire(&mut self, now: u64, most: [u32; 2]) {
         for (leaving, lines) in self.leaving.iter_mut().zip(&mut self.lines) {
             while let Some((_, gone)) = leaving.pop_front_if(|&mut (cycle, _)| cycle <= now) {
@@ -198,7 +198,8 @@ impl L1Queue {
         are_free
     }
 
-    /// Takes slots for a wave that wants to issue; without free slots the wave joins the waiting ones, and an event resumes it.
+    /// Takes slots for a wave that wants to issue; without free slots the wave joins the waiting ones, and an
+    /// event resumes it.
     pub(crate) fn admit(
         &mut self,
         (started, wave): (u64, u32),
@@ -253,7 +254,8 @@ impl L1Queue {
         }
     }
 
-    /// The access whose look-ups come next at a cycle, with at most this many lines of loads and of stores in flight.
+    /// The access whose look-ups come next at a cycle, with at most this many lines of loads and of stores in
+    /// flight.
     #[inline(always)]
     pub(crate) fn front(&mut self, now: u64, most: [u32; 2]) -> Front<'_> {
         self.retire(now, most);
@@ -273,8 +275,8 @@ impl L1Queue {
         }
     }
 
-    /// Removes the oldest access, whose look-ups end at a cycle and whose data has arrived at another; returns the cycle at
-    /// which the wave has the data.
+    /// Removes the oldest access, whose look-ups end at a cycle and whose data has arrived at another;
+    /// returns the cycle at which the wave has the data.
     #[inline(always)]
     pub(crate) fn finish_front(&mut self, end: u64, done: u64) -> u64 {
         let Some(access) = self.accesses.pop_front() else { return done };

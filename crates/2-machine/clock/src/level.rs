@@ -1,7 +1,7 @@
 //! Level over time, such as resident waves, in a bounded number of intervals.
 //!
-//! The one idea to keep in mind: a start raises the level of all later intervals and an end lowers it, one addition
-//! each. When time outgrows the intervals they are merged in pairs.
+//! A start raises the level of all later intervals and an end lowers it, one addition each. When time
+//! outgrows the intervals they are merged in pairs.
 
 /// Intervals kept: many for each one shown.
 const KEPT: usize = 1024;
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_however_often_intervals_are_joined() {
-        // Lives of growing length, in an order that is not that of time.
+        // Lives of growing length, out of time order.
         let lives: Vec<(u64, u64)> =
             (0..500u64).map(|at| (at * 7919 % 4001 * at, at * 7919 % 4001 * at + 13 * at * at + 1)).collect();
         let last = lives.iter().map(|life| life.1).max().unwrap();

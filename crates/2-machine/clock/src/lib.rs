@@ -1,9 +1,9 @@
 //! How long a dispatch takes, and why.
 //!
-//! The one idea to keep in mind: this is a discrete-event simulation. Waves issue instructions in order until they
-//! wait, and each wait ends at the cycle at which a part of the GPU has served a request. Events run in order of
-//! time, so caches see accesses in the order of the hardware, and the last event is the time of the dispatch. The
-//! crate knows no instruction set: an instruction is a unit and a number of cycles.
+//! This is a discrete-event simulation. Waves issue instructions in order until they wait, and each wait ends
+//! at the cycle at which a part of the GPU has served a request. Events run in order of time, so caches see
+//! accesses in the order of the hardware, and the last event is the time of the dispatch. The crate knows no
+//! instruction set: an instruction is a unit and a number of cycles.
 
 mod calendar;
 mod dispatcher;

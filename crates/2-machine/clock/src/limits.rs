@@ -1,7 +1,7 @@
 //! Lower bound of a dispatch's time, from counts alone.
 //!
-//! The one idea to keep in mind: each part of the GPU needs time for its share of the work. The slowest part sets
-//! the time, after the latency of the first load.
+//! Each part of the GPU needs time for its share of the work. The slowest part sets the time, after the
+//! latency of the first load.
 
 use arch::Model;
 use mem::{Count, Tally};

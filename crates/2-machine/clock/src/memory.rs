@@ -1,7 +1,6 @@
 //! Timing of requests behind the compute units: vector L1 misses, L2 channels, memory.
 //!
-//! The one idea to keep in mind: a server is the cycle at which it is free again, and a line in flight is the cycle
-//! at which it arrives.
+//! A server is the cycle at which it is free again, and a line in flight is the cycle at which it arrives.
 
 use crate::dram::{DramChannels, serve};
 use crate::fabric::Fabric;
@@ -24,8 +23,8 @@ pub(crate) struct Memory {
     xcds: usize,
     /// By XCD: arrival cycle of each line of page-table entries.
     pages: Vec<HashMap<u64, u64>>,
-    /// Memory channels as a power of two, and the cost factor of a request on a share that is no whole number of
-    /// channels.
+    /// Memory channels as a power of two, and the cost factor of a request if the share is a fractional
+    /// number of channels.
     spread: u32,
     weight: f64,
     /// Memory-side cache, and by channel: tick at which the channel is free.
@@ -121,7 +120,8 @@ impl Memory {
         self.l2_cycles = [0; 2];
     }
 
-    /// Serves a request that reaches memory at a tick; returns the cycle of service and the latency of the server.
+    /// Serves a request that reaches memory at a tick; returns the cycle of service and the latency of the
+    /// server.
     fn access_memory(
         &mut self,
         ticks: u64,
@@ -187,8 +187,9 @@ impl Memory {
         start
     }
 
-    /// Reads bytes of a line from memory for an L2 channel, given by its number in all XCDs and in its own; returns
-    /// the cycle of arrival. A read beyond the outstanding limit waits in the L2 and keeps its turn at memory.
+    /// Reads bytes of a line from memory for an L2 channel, given by its number in all XCDs and in its own;
+    /// returns the cycle of arrival. A read beyond the outstanding limit waits in the L2 and keeps its turn
+    /// at memory.
     fn fetch(&mut self, ticks: u64, (number, own): (usize, usize), line: u64, bytes: u32) -> u64 {
         let channel = self.channel(own, line);
         let (served, latency) = self.access_memory(ticks, channel, line, bytes, false);
@@ -198,8 +199,8 @@ impl Memory {
         there
     }
 
-    /// Serves a request at the L2; returns the cycle at which the answer leaves, and whether it came from memory.
-    /// The L2 then notes this cycle with the line.
+    /// Serves a request at the L2; returns the cycle at which the answer leaves, and whether it came from
+    /// memory. The L2 then notes this cycle with the line.
     pub(crate) fn serve(&mut self, xcd: usize, cycle: u64, answer: &L2Answer) -> (u64, bool) {
         let number = xcd * self.channels + answer.channel;
         let mut start = self.queue(number, cycle);
@@ -313,7 +314,8 @@ pub(crate) struct L1Timing<'a> {
     pub(crate) xcd: usize,
     /// Cycle of the current look-up.
     pub(crate) now: u64,
-    /// Cycle at which the look-up's translation is requested: translations run ahead of look-ups, one a cycle.
+    /// Cycle at which the look-up's translation is requested: translations run ahead of look-ups, one a
+    /// cycle.
     pub(crate) translate_at: u64,
     /// Cycles of the current look-up.
     pub(crate) cost: u64,
@@ -325,7 +327,8 @@ pub(crate) struct L1Timing<'a> {
     pub(crate) unblocked: bool,
     /// The current look-up has found no free MSHR.
     pub(crate) mshrs_full: bool,
-    /// Last cycle at which a read merges with the last request: one cycle later if that request waited for an MSHR.
+    /// Last cycle at which a read merges with the last request: one cycle later if that request waited for an
+    /// MSHR.
     mergeable_until: u64,
     /// Index of the compute unit.
     unit: usize,

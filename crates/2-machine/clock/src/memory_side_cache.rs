@@ -1,7 +1,7 @@
 //! Memory-side cache, shared by all XCDs.
 //!
-//! Lines stay between dispatches. A representative XCD has its share of the cache. After a switch between whole and
-//! shares, look-ups also search the other side, until its lines would have been evicted.
+//! Lines stay between dispatches. A representative XCD has its share of the cache. After a switch between
+//! whole and shares, look-ups also search the other side, until its lines would have been evicted.
 
 use mem::SparseCache;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ pub(crate) struct MemorySideCache {
     /// Sets for shared lines, and sets for lines of one XCD.
     sets: u64,
     own: u64,
-    /// Bits of a line's number that may agree in all lines of one XCD, because workgroups are assigned round robin.
+    /// Bits of a line's number that may agree in all lines of one XCD, because workgroups are assigned round
+    /// robin.
     round: u32,
     /// Caches in use before the switch, and lines filled since.
     earlier: Option<Arc<Vec<MemorySideCache>>>,

@@ -1,7 +1,7 @@
 //! Instructions as the clock sees them.
 //!
-//! The one idea to keep in mind: the caller has classified instructions already. Programs wait for long results
-//! with wait instructions, so the clock needs no registers.
+//! The caller has classified instructions already. Programs wait for long results with wait instructions, so
+//! the clock needs no registers.
 
 /// Unit that executes an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -107,7 +107,7 @@ pub struct Outcome {
     pub stalls: Vec<[u64; Stall::COUNT]>,
     /// Waves ran before the GPU was full, because the host lacked memory for streams.
     pub hurried: bool,
-    /// Set if representative XCDs stand for all.
+    /// Set if only representative XCDs were simulated.
     pub shared: Option<RepresentativeXcds>,
 }
 

@@ -1,8 +1,8 @@
-//! Representative XCDs: some XCDs of a GPU are simulated and stand for all.
+//! Representative XCDs: some XCDs of a GPU are simulated, and their results are used for all.
 //!
-//! The one idea to keep in mind: workgroups are assigned to XCDs round robin, so XCDs do similar work on equal
-//! hardware. Each representative XCD has its share of the memory and is an independent estimate of the whole; the
-//! difference between estimates is the likely error.
+//! Workgroups are assigned to XCDs round robin, so XCDs do similar work on equal hardware. Each
+//! representative XCD has its share of the memory and is an independent estimate of the whole; the difference
+//! between estimates is the likely error.
 
 use crate::grid::Order;
 use crate::level::Level;
@@ -74,13 +74,13 @@ impl Wanted {
         self.order.xcd(group, self.groups, self.xcds).min(self.xcds - 1) as usize
     }
 
-    /// Restricts the workgroups to those of representative XCDs.
+    /// Keeps only the workgroups of representative XCDs.
     pub(crate) fn only_some(&self) {
         self.some.store(true, Ordering::Relaxed);
     }
 
-    /// True if the stream of a workgroup is needed. The clock uses only the read lines of other workgroups, so
-    /// results do not depend on when this is called.
+    /// True if the stream of a workgroup is needed. The clock uses only the read lines of other workgroups,
+    /// so results do not depend on when this is called.
     pub fn wants(&self, group: u64) -> bool {
         !self.some.load(Ordering::Relaxed)
             || representative_xcds(self.xcds as usize).contains(&self.xcd(group))

@@ -121,7 +121,8 @@ impl Wave {
         self.event
     }
 
-    /// Completion cycle of the first `count` vector accesses; `None` while one of them has no known completion.
+    /// Completion cycle of the first `count` vector accesses; `None` while one of them has no known
+    /// completion.
     pub(crate) fn vector_completion(&self, completions: &Completions, count: u32) -> Option<u64> {
         match count {
             0 => Some(0),
@@ -130,8 +131,8 @@ impl Wave {
         }
     }
 
-    /// Records the completion cycle of the oldest outstanding vector access. Accesses complete in order: returns the
-    /// cycle, at least that of the access before.
+    /// Records the completion cycle of the oldest outstanding vector access. Accesses complete in order:
+    /// returns the cycle, at least the completion cycle of the access before.
     pub(crate) fn complete_vector(&mut self, completions: &mut Completions, cycle: u64) -> u64 {
         let before = self.vector_completion(completions, self.vector_completed).unwrap_or(0);
         let cycle = cycle.max(before);

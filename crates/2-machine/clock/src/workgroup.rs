@@ -10,7 +10,8 @@ pub(crate) struct PendingWorkgroup {
     pub(crate) patterns: Arc<AccessPatterns>,
     /// Memory of its streams, bytes.
     pub(crate) bytes: usize,
-    /// By XCD: lines read by the workgroups of other XCDs since the one before, when one XCD represents several.
+    /// By XCD: lines read by the workgroups of other XCDs since the one before, when one XCD represents
+    /// several.
     pub(crate) read: Vec<(usize, Sample)>,
 }
 

@@ -1,7 +1,7 @@
 //! XCDs that run a dispatch together: all of a GPU, or one that represents several.
 //!
-//! The one idea to keep in mind: one calendar orders all events, and workgroups are dispatched in grid order, so results do
-//! not depend on when streams arrive. Time stops while a compute unit has room for a workgroup that has not arrived.
+//! One calendar orders all events, and workgroups are dispatched in grid order, so results do not depend on
+//! when streams arrive. Time stops while a compute unit has room for a workgroup that has not arrived.
 
 mod issue;
 mod vector_l1;
@@ -165,8 +165,8 @@ impl XcdGroup {
         }
     }
 
-    /// Begins a dispatch of a program with these instructions, of which each XCD expects some workgroups. Drops a dispatch
-    /// that was not finished.
+    /// Begins a dispatch of a program with these instructions, of which each XCD expects some workgroups.
+    /// Drops a dispatch that was not finished.
     pub(crate) fn begin(&mut self, grid: Grid, ops: Arc<[Op]>, expected: impl Iterator<Item = u64>) {
         self.caches.begin(grid.arguments.clone(), grid.host.clone());
         self.memory.begin();
@@ -191,8 +191,8 @@ impl XcdGroup {
         self.ops = ops;
     }
 
-    /// Takes the next workgroups, each with its XCD, in grid order, and runs as far as results are certain. Beyond `most_held`
-    /// bytes of streams the clock runs on although compute units have room.
+    /// Takes the next workgroups, each with its XCD, in grid order, and runs as far as results are certain.
+    /// Beyond `most_held` bytes of streams the clock runs on although compute units have room.
     pub(crate) fn push(
         &mut self,
         arrived: impl IntoIterator<Item = (usize, PendingWorkgroup)>,
@@ -211,8 +211,8 @@ impl XcdGroup {
         }
     }
 
-    /// Runs to the end of the dispatch, all of whose workgroups have arrived. `code` holds the addresses of the executed
-    /// instructions, as ordered ranges.
+    /// Runs to the end of the dispatch, all of whose workgroups have arrived. `code` holds the addresses of
+    /// the executed instructions, as ordered ranges.
     pub(crate) fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
         self.expected.fill(0);
         while self.step() {}
@@ -255,8 +255,8 @@ impl XcdGroup {
         true
     }
 
-    /// Prefetches the state of upcoming events, so that their cache misses on the host overlap; one after the other those
-    /// misses are most of the time of an event. Has no effect on results.
+    /// Prefetches the state of upcoming events, so that their cache misses on the host overlap; one after the
+    /// other those misses are most of the time of an event. Has no effect on results.
     #[inline]
     fn prefetch(&self) {
         let upcoming = self.calendar.upcoming();

@@ -1,7 +1,7 @@
 //! A representative XCD at work, on its own thread or on the caller's.
 //!
-//! A worker gets the same workgroups in the same order on any thread and shares no state, so results do not depend
-//! on threads.
+//! A worker gets the same workgroups in the same order on any thread and shares no state, so results do not
+//! depend on threads.
 
 use crate::grid::Grid;
 use crate::op::Op;

@@ -59,8 +59,8 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// A tag look-up of the vector L1: a line, its accessed sectors, and its fully covered sectors. After [`gather`], a
-/// load's look-up holds the number of further look-ups of the line instead.
+/// A tag look-up of the vector L1: a line, its accessed sectors, and its fully covered sectors. After
+/// [`gather`], a load's look-up holds the number of further look-ups of the line instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
 
@@ -109,8 +109,8 @@ impl Lookup {
     }
 }
 
-/// Compresses the look-ups of a load, from an entry on: consecutive look-ups of a line become one, and a repeated
-/// sequence is kept once. Returns the repetitions.
+/// Compresses the look-ups of a load, from an entry on: consecutive look-ups of a line become one, and a
+/// repeated sequence is kept once. Returns the repetitions.
 pub(crate) fn gather(lookups: &mut Vec<Lookup>, from: usize) -> u32 {
     let mut end = from;
     for at in from..lookups.len() {
@@ -292,7 +292,8 @@ mod tests {
     #[test]
     fn gathered_accesses_are_complete() {
         let line_sizes = LineSizes { line: 128, sector: 32 };
-        // In a row, one line for all, 16 rows over and over, as many rows as lanes, and almost 16 over and over.
+        // In a row, one line for all, 16 rows over and over, as many rows as lanes, and almost 16 over and
+        // over.
         let row = std::array::from_fn::<u64, 64, _>(|lane| 8 * lane as u64);
         let rows = |number: fn(u64) -> u64| row.map(|at| 2048 * number(at / 8) + at / 64);
         let cases = [
@@ -307,7 +308,7 @@ mod tests {
             let mut all = Vec::new();
             lookups(line_sizes, &addresses, u64::MAX, 8, 0x1000, &mut all);
             let lines: Vec<i64> = all.iter().map(|it| it.line()).collect();
-            // What stands before is left as it is.
+            // Earlier contents stay unchanged.
             all.insert(0, all[0]);
             assert_eq!(gather(&mut all, 1), times, "{number}");
             assert_eq!((all.len() - 1, all[1].more()), (entries, more), "{number}");

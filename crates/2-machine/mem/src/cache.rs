@@ -1,7 +1,7 @@
 //! Tags of a set-associative cache with LRU replacement.
 //!
-//! The caller chooses the set of a line and keeps data by place. Storage depends on the number of ways, results do
-//! not.
+//! The caller chooses the set of a line and keeps data by place. Storage depends on the number of ways,
+//! results do not.
 
 use crate::eviction::Filled;
 use crate::sets_any::SetsAny;

@@ -81,15 +81,15 @@ impl Caches {
         self.xcds[xcd].shared[shared].used = true;
     }
 
-    /// Swaps an XCD's caches with those of a GPU of one XCD.
+    /// Swaps an XCD's caches with the caches of a GPU of one XCD.
     pub fn exchange(&mut self, xcd: usize, other: &mut Caches) {
         if let (Some(here), Some(there)) = (self.xcds.get_mut(xcd), other.xcds.first_mut()) {
             std::mem::swap(here, there);
         }
     }
 
-    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is suspended;
-    /// a later call continues.
+    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is
+    /// suspended; a later call continues.
     #[inline]
     pub fn look_up_access<F: Timing>(
         &mut self,
@@ -145,8 +145,9 @@ impl Caches {
         caches[shared].access(kind, dword, dwords, &mut backend);
     }
 
-    /// Ends the dispatch. `code` holds the addresses of the executed instructions, as ordered ranges; `released`
-    /// makes writes visible to the host; `written` gets each line written back at the end, with its bytes.
+    /// Ends the dispatch. `code` holds the addresses of the executed instructions, as ordered ranges;
+    /// `released` makes writes visible to the host; `written` gets each line written back at the end, with
+    /// its bytes.
     pub fn finish(
         &mut self,
         code: &[Range<u64>],

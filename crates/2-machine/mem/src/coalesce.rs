@@ -1,9 +1,9 @@
 //! Coalescer: accesses and tag look-ups of a vector memory instruction.
 //!
-//! The one idea to keep in mind: the unit is a quad of lanes. If the lanes of every quad are contiguous with at
-//! most a dword each, a quad is one access and four quads share a look-up per line. Otherwise each lane is an
-//! access and a quad shares a look-up per line. Recordings show both: contiguous loads of 2 and 4 bytes a lane are
-//! 16 accesses and 4 look-ups, contiguous 8 bytes 64 and 16, 8 bytes in different lines 64 and 64.
+//! The unit is a quad of lanes. If the lanes of every quad are contiguous with at most a dword each, a quad
+//! is one access and four quads share a look-up per line. Otherwise each lane is an access and a quad shares
+//! a look-up per line. Recordings show both: contiguous loads of 2 and 4 bytes a lane are 16 accesses and 4
+//! look-ups, contiguous 8 bytes 64 and 16, 8 bytes in different lines 64 and 64.
 
 /// Lanes of a quad.
 const QUAD: usize = 4;

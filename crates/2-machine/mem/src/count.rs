@@ -12,7 +12,7 @@ macro_rules! counts {
         }
 
         impl Count {
-            /// All, those of the L2 last.
+            /// All counts; the L2 counts are last.
             pub const ALL: &'static [Count] = &[$(Count::$name,)*];
 
             /// Name in tables.
@@ -169,7 +169,7 @@ impl Tally {
         Tally { front_counts, channels }
     }
 
-    /// A tally of given counts; those of the L2 are spread evenly over channels.
+    /// A tally of given counts; L2 counts are spread evenly over channels.
     pub fn even(channels: usize, counts: &[(Count, u64)]) -> Tally {
         let mut tally = Tally {
             front_counts: FrontCounts::default(),

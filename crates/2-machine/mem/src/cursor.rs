@@ -1,6 +1,7 @@
 //! Encoding of stream events.
 //!
-//! An event is one or two variable-length numbers of seven bits a byte; addresses are deltas from the last one.
+//! An event is one or two variable-length numbers of seven bits a byte; addresses are deltas from the last
+//! one.
 
 use crate::access::AccessKind;
 
@@ -68,7 +69,8 @@ pub enum Event {
     Run(usize),
     /// LDS access.
     Lds(usize),
-    /// Vector access with a pattern of its own: memory instruction, position of the pattern in the part, and block.
+    /// Vector access with a unique pattern: memory instruction, position of the pattern in the part, and
+    /// block.
     Unique(u32, u32, u64),
 }
 

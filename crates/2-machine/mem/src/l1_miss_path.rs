@@ -31,14 +31,14 @@ impl L1MissPath {
         }
     }
 
-    /// True if this L1 line lies in the L2 line requested last, so both merge into one request.
+    /// True if this L1 line is in the L2 line requested last, so both merge into one request.
     #[inline]
     pub(crate) fn merges(&self, line: u64, last_l2_line: Option<u64>, shape: &Shape) -> bool {
         shape.merges_reads && last_l2_line == Some(line >> self.l2_shift)
     }
 
-    /// Reads an L1 line from the L2, for look-up `number` of those that count from `base`. `at` is the location of the L2 line
-    /// if known. Returns whether the L2 has the line.
+    /// Reads an L1 line from the L2, for look-up `number` of those that count from `base`. `at` is the
+    /// location of the L2 line if known. Returns whether the L2 has the line.
     #[inline(never)]
     pub(crate) fn read<F: Timing>(
         &self,

@@ -1,8 +1,8 @@
 //! L2 of an XCD: write-back, write-allocate, in channels.
 //!
-//! The one idea to keep in mind: lines have valid and dirty sectors. A write fetches nothing; a read fetches the
-//! missing sectors it touches, rounded to the smallest read of memory. A line that leaves the N most recently used
-//! of its set is written back and stays, clean, until its eviction.
+//! Lines have valid and dirty sectors. A write fetches nothing; a read fetches the missing sectors it
+//! touches, rounded to the smallest read of memory. A line that leaves the N most recently used of its set is
+//! written back and stays, clean, until its eviction.
 
 use crate::count::{ChannelCounts, Count};
 use crate::line_state::{LineState, MissingReads, SECTORS, WHOLE, parts};
@@ -236,7 +236,8 @@ impl L2 {
         answer.noted = state.note_since(self.note_base);
     }
 
-    /// Merges a read with the request before. It is no request, but fetches its missing sectors.
+    /// Merges a read with the request before. It does not count as a request, but fetches its missing
+    /// sectors.
     pub(crate) fn merge(&mut self, line: u64, touched: u8, local: bool) -> Option<L2Answer> {
         let L2Location { channel, place, .. } = self.locate(line);
         let read = self.fetch_missing(place?, channel, touched, local);
@@ -276,8 +277,8 @@ impl L2 {
         (line, self.write_line(channel, old))
     }
 
-    /// Makes `place` most recently used; writes back the dirty line that leaves the N most recent. Returns line and
-    /// bytes.
+    /// Makes `place` most recently used; writes back the dirty line that leaves the N most recent. Returns
+    /// line and bytes.
     fn age(&mut self, place: usize, channel: usize) -> (u64, u32) {
         let Some(old) = self.cache.leaves_recent(place, self.recent) else { return (0, 0) };
         let state = *self.cache.of(old);
@@ -438,8 +439,9 @@ impl FastRead<'_> {
     }
 }
 
-/// Set of a line, numbered over all channels. The channel is a fold of the hashed address bits and the set of all
-/// others, so power-of-two strides spread over all sets, and over all channels as far as the hashed bits reach.
+/// Set of a line, numbered over all channels. The channel is a fold of the hashed address bits and the set of
+/// all others, so power-of-two strides spread over all sets, and over all channels as far as the hashed bits
+/// reach.
 fn set(shape: &Shape, line: u64) -> u32 {
     let (channel_bits, set_bits) = (shape.channels.trailing_zeros(), shape.l2.0.trailing_zeros());
     // Consecutive lines of a channel, as a power of two, and bits of a line that enter the channel hash.
@@ -528,7 +530,8 @@ mod tests {
     fn half_of_the_lines_may_be_dirty() {
         use Count::*;
         let shown = [FabricWrite64, Evict, WritebackEvict, WritebackFlush];
-        // Lines filled in halves, twice as many as there are places, then lines read over and over, some the short way.
+        // Lines filled in halves, twice as many as there are places, then lines read over and over, some the
+        // short way.
         let mut l2 = l2("mi210");
         let places = l2.cache.places() as u64;
         for (line, half) in (0..2 * places).flat_map(|line| [(line, 0b0011), (line, 0b1100)]) {

@@ -1,9 +1,8 @@
 //! Caches of a GPU: coalescer, vector L1, scalar cache, L2, address translation.
 //!
-//! The one idea to keep in mind: the crate knows no instruction set and no time. Input is lane addresses with a
-//! policy, output is requests and hits of each cache. [`Trace`] records the accesses of workgroups as they run; the
-//! caller reads the records with a [`Cursor`], orders them in time, and answers questions of time through
-//! [`Timing`].
+//! The crate knows no instruction set and no time. Input is lane addresses with a policy, output is requests
+//! and hits of each cache. [`Trace`] records the accesses of workgroups as they run; the caller reads the
+//! records with a [`Cursor`], orders them in time, and answers questions of time through [`Timing`].
 
 mod access;
 mod access_patterns;

@@ -1,7 +1,7 @@
 //! Look-ups of a load that stay in one translated page, the most common ones.
 //!
-//! The one idea to keep in mind: most of the time of a long dispatch is spent here. Checks that hold for the whole page are
-//! done once, and look-ups of one set whose lines hit the L2 are batched for [`Timing::fast_path`].
+//! Most of the time of a long dispatch is spent here. Checks that hold for the whole page are done once, and
+//! look-ups of one set whose lines hit the L2 are batched for [`Timing::fast_path`].
 
 use crate::access::Lookup;
 use crate::backend::{Backend, by_memory_type};
@@ -38,7 +38,7 @@ pub(crate) struct LoadRun<'a, 'p, F> {
 pub(crate) struct LoadRunEnd {
     /// Entries of the list that are done.
     pub(crate) done: usize,
-    /// Look-ups that those entries stand for.
+    /// Look-ups in those entries.
     pub(crate) lookups: u64,
     /// The next look-up needs an MSHR, and none is free. Otherwise the page or the list has ended.
     pub(crate) held_up: bool,
@@ -121,8 +121,8 @@ impl LoadState<'_> {
         Some(self.base.wrapping_add_signed(lookup.line()))
     }
 
-    /// Does look-ups of a cyclic pattern with one line more than the set has ways: each misses the line evicted last, and hits
-    /// the predicted place of the L2. Returns whether there were any.
+    /// Does look-ups of a cyclic pattern with one line more than the set has ways: each misses the line
+    /// evicted last, and hits the predicted place of the L2. Returns whether there were any.
     #[inline(never)]
     fn cyclic_misses(
         &mut self,
@@ -255,8 +255,8 @@ impl<F: Timing> With for LoadRun<'_, '_, F> {
 }
 
 impl<F: Timing> LoadRun<'_, '_, F> {
-    /// Offers the next look-ups to the fast path. Adds those done to `ran` and the misses to `reads`; returns the location of
-    /// an L2 line that ended the batch.
+    /// Offers the next look-ups to the fast path. Adds those done to `ran` and the misses to `reads`; returns
+    /// the location of an L2 line that ended the batch.
     #[inline(always)]
     fn batch(
         &mut self,
@@ -298,7 +298,8 @@ impl<F: Timing> LoadRun<'_, '_, F> {
         state.at
     }
 
-    /// Does look-up `number` on the slow path: true if the vector L1 or the L2 has the line, `None` without a free MSHR.
+    /// Does look-up `number` on the slow path: true if the vector L1 or the L2 has the line, `None` without a
+    /// free MSHR.
     #[inline(always)]
     fn look_up(
         &mut self,
@@ -413,7 +414,8 @@ mod tests {
                 caches.begin(Vec::new(), Vec::new());
                 for _ in 0..20_000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
-                    // Rows of lines that come round again, one more than there is room for among them; and a few stores.
+                    // Rows of lines that come round again, one more than there is room for among them; and a
+                    // few stores.
                     let stride = [4, 64, 256, 1 << 13, 1 << 15][(state >> 33) as usize % 5];
                     let first = (state >> 50) % 8 * 0x4_0000 + (state >> 45) % 4 * 32;
                     let addresses = std::array::from_fn(|lane| first + lane as u64 * stride);

@@ -1,6 +1,6 @@
 //! Owner and memory type of an address.
 //!
-//! Memory that is not known to be the host's is local to the GPU.
+//! Memory not known to be the host's is local to the GPU.
 
 use arch::MemoryType;
 use std::ops::Range;
@@ -33,7 +33,8 @@ impl MemoryOwner {
         if self.bounds.contains(&address) { self.search(address) } else { (MemoryType::Rw, true) }
     }
 
-    /// True if all addresses from `first` to `last`, both included, are local. May be false between host ranges.
+    /// True if all addresses from `first` to `last`, both included, are local. May be false between host
+    /// ranges.
     #[inline]
     pub(crate) fn all_local(&self, first: u64, last: u64) -> bool {
         if last < self.bounds.start || first >= self.bounds.end {

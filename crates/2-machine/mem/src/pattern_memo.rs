@@ -1,7 +1,7 @@
 //! Memo of the last access pattern of each memory instruction.
 //!
-//! Lanes of an instruction mostly keep their distances from access to access. Their look-ups are computed once for
-//! each offset of the first lane in a block.
+//! Lanes of an instruction mostly keep their distances from access to access. Their look-ups are computed
+//! once for each offset of the first lane in a block.
 
 use crate::access::{Lanes, Lookup, Policy};
 use crate::sample::Sample;
@@ -36,7 +36,8 @@ pub(crate) struct Made {
     pub(crate) all: u32,
 }
 
-/// Memo of all memory instructions. A recording of the same program can begin with it; only look-ups are reused.
+/// Memo of all memory instructions. A recording of the same program can begin with it; only look-ups are
+/// reused.
 #[derive(Debug, Default)]
 pub struct PatternMemo(pub(crate) Vec<Option<Box<InstructionMemo>>>);
 

@@ -5,8 +5,8 @@ use crate::timing::{L1_WAYS, TagLookup};
 /// Rows of the table, as a power of two.
 const ROW_BITS: u32 = 8;
 
-/// Predicts the place of an L2 line from the last access with the same base and look-up number. Saves the search of the set; a
-/// wrong prediction costs a search and changes no result.
+/// Predicts the place of an L2 line from the last access with the same base and look-up number. Saves the
+/// search of the set; a wrong prediction costs a search and changes no result.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacePredictor {
     /// By hash of the base line, and by look-up number. Places above 65535 are kept as 0.

@@ -1,7 +1,7 @@
 //! Sample of the lines that were read.
 //!
-//! The one idea to keep in mind: membership depends on the line alone, so the intersection of samples is a sample
-//! of the lines read by all. A sample that grows too large lowers its rate.
+//! Membership depends on the line alone, so the intersection of samples is a sample of the lines read by all.
+//! A sample that grows too large lowers its rate.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Sets of 16 ways, with LRU replacement and data of the caller by place.
 //!
-//! The one idea to keep in mind: caches with such sets are large, so a request should touch few words. Look-up
-//! compares tag bytes first. The order of use is one word of sixteen digits. A repeated hit of the MRU line at a
-//! known place touches only its own word.
+//! Caches with such sets are large, so a request should touch few words. Look-up compares tag bytes first.
+//! The order of use is one word of sixteen digits. A repeated hit of the MRU line at a known place touches
+//! only its own word.
 
 use crate::eviction::Filled;
 
@@ -10,10 +10,10 @@ use crate::eviction::Filled;
 pub(crate) const WAYS: usize = 16;
 /// Ways of a set, as a power of two.
 const BITS: u32 = 4;
-/// Empty tag. Tags are the complements of lines, of at most 63 bits, so an empty cache is zeroed memory that the
-/// host need not back with pages.
+/// Empty tag. Tags are the complements of lines, of at most 63 bits, so an empty cache is zeroed memory that
+/// the host need not back with pages.
 const EMPTY: u64 = 0;
-/// Flag of a tag another use of which changes nothing: it is most recently used and not to be evicted first.
+/// Flag of a tag whose reuse changes no state: it is most recently used and not marked for eviction first.
 const MOST_RECENT: u64 = 1 << 63;
 /// Ways in the order of their numbers.
 pub(crate) const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
@@ -30,7 +30,7 @@ pub(crate) struct Sets16<P> {
     ways: Vec<[(u64, P); WAYS]>,
 }
 
-/// View of a cache that sees only lines another use of which changes nothing.
+/// View of a cache restricted to lines whose reuse changes no state.
 pub(crate) struct MostRecent<'a, P>(&'a [(u64, P)]);
 
 impl<P: Copy> MostRecent<'_, P> {
@@ -47,7 +47,8 @@ type Set = [u64; 4];
 
 /// Words with the tag byte of each way.
 const TAG_BYTES: [usize; 2] = [0, 1];
-/// Word with the ways as digits, most recently used lowest, XORed with [`IN_ORDER`] so that a new set is zero.
+/// Word with the ways as digits, most recently used lowest, XORed with [`IN_ORDER`] so that a new set is
+/// zero.
 const ORDER: usize = 2;
 /// Word with the masks of filled ways and of ways to evict first.
 const FLAGS: usize = 3;
@@ -178,7 +179,7 @@ impl<P: Copy + Default> Sets16<P> {
         (other == 0 || other == MOST_RECENT).then_some((more, other == 0))
     }
 
-    /// View of lines another use of which changes nothing.
+    /// View of lines whose reuse changes no state.
     #[inline(always)]
     pub(crate) fn last(&self) -> MostRecent<'_, P> {
         MostRecent(self.ways.as_flattened())
@@ -227,7 +228,7 @@ impl<P: Copy + Default> Sets16<P> {
 mod tests {
     use super::*;
 
-    /// The lines of a set, the one used last first; none is one that goes first.
+    /// The lines of a set, most recently used first; none is marked for eviction first.
     fn order(cache: &Sets16<u64>, set: usize) -> Vec<u64> {
         let order = cache.sets[set][ORDER] ^ IN_ORDER;
         let ways = (0..WAYS).map(|digit| (order >> (4 * digit)) as usize % WAYS);

@@ -1,7 +1,7 @@
 //! Sets of 64 ways, with LRU replacement.
 //!
-//! The one idea to keep in mind: neither look-up nor eviction scans the tags of a set. Look-up compares tag bytes,
-//! many at a time. A ring links the ways in order of use; using the LRU way only moves the start of the ring.
+//! Neither look-up nor eviction scans the tags of a set. Look-up compares tag bytes, many at a time. A ring
+//! links the ways in order of use; using the LRU way only moves the start of the ring.
 
 use crate::eviction::Filled;
 
@@ -26,8 +26,8 @@ pub(crate) struct Set {
     tags: [u64; WAYS],
     /// Tag byte of each way.
     tag_bytes: [u8; WAYS],
-    /// Ring of ways in order of use: the next newer and the next older way. The MRU way precedes the LRU way. A way
-    /// outside the ring links to itself.
+    /// Ring of ways in order of use: the next newer and the next older way. The MRU way precedes the LRU way.
+    /// A way outside the ring links to itself.
     newer: [u8; WAYS],
     older: [u8; WAYS],
     /// LRU way of the ring, or [`NONE`].
@@ -181,7 +181,8 @@ impl Set {
         self.empty | self.first == 0
     }
 
-    /// Way of a line, made most recently used. Tries the way first that followed the last hit in order of use.
+    /// Way of a line, made most recently used. Tries the way first that followed the last hit in order of
+    /// use.
     #[inline(always)]
     pub(crate) fn find_predicted(&mut self, line: u64) -> Option<usize> {
         let predicted_way = usize::from(self.predicted_way) % WAYS;

@@ -1,7 +1,7 @@
 //! Tags of a large cache of which most programs use a small part.
 //!
-//! Ways of a set fill in order. Lines are stored way by way, in blocks of sets, so unused ways and blocks take no
-//! memory.
+//! Ways of a set fill in order. Lines are stored way by way, in blocks of sets, so unused ways and blocks
+//! take no memory.
 
 use crate::sets16::{IN_ORDER, find_by_tag_byte, move_to_front, tag_byte};
 
@@ -69,8 +69,8 @@ impl SparseCache {
         block.is_some_and(|block| block.find(set % SETS, line).is_some())
     }
 
-    /// Looks up a line and fills it on a miss, in place of the LRU line of the set. `mark` marks the line until its
-    /// eviction.
+    /// Looks up a line and fills it on a miss, in place of the LRU line of the set. `mark` marks the line
+    /// until its eviction.
     #[inline]
     pub fn request(&mut self, set: usize, line: u64, mark: bool) -> SparseLookup {
         let block = self.blocks[set >> BITS].get_or_insert_with(Block::new);

@@ -1,7 +1,7 @@
 //! Spill store: storage for streams that exceed the memory budget.
 //!
-//! Spilling changes no result, so it depends only on the memory in use. The store allocates blocks; a [`Backing`]
-//! reads and writes them.
+//! Spilling changes no result, so it depends only on the memory in use. The store allocates blocks; a
+//! [`Backing`] reads and writes them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::{fmt, io};
 /// Bytes of a block, about the size of the pieces in which a spilled stream is read.
 pub(crate) const BLOCK: usize = 8 << 10;
 
-/// Bytes of streams in memory beyond which streams are spilled: well below the bytes at which a clock lets waves
-/// run early.
+/// Bytes of streams in memory beyond which streams are spilled: well below the bytes at which a clock lets
+/// waves run early.
 const BUDGET: usize = 192 << 20;
 
 /// Random-access bytes outside of memory, such as a file.
@@ -22,7 +22,8 @@ pub trait Backing: Send + Sync {
     fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
 }
 
-/// A [`Backing`] in memory for tests, with a size limit and an optional number of reads after which reads fail.
+/// A [`Backing`] in memory for tests, with a size limit and an optional number of reads after which reads
+/// fail.
 #[derive(Debug)]
 pub struct InMemory {
     bytes: Mutex<Vec<u8>>,
@@ -200,7 +201,7 @@ impl HeldBytes {
         held
     }
 
-    /// They are so many now.
+    /// Sets the number of held bytes.
     pub(crate) fn set(&mut self, bytes: usize) {
         if let Some(spill_store) = &self.spill_store {
             // Both wrap, and together they do not.
@@ -216,7 +217,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// What is counted makes no difference to what is held.
+/// Streams with equal contents are equal, whatever this counts.
 impl PartialEq for HeldBytes {
     fn eq(&self, _: &HeldBytes) -> bool {
         true
@@ -227,7 +228,7 @@ impl PartialEq for HeldBytes {
 pub(crate) mod tests {
     use super::*;
 
-    /// A depot over so many bytes, for streams that may take no memory.
+    /// A spill store of `bytes` bytes, for streams that may take no memory.
     pub(crate) fn spill_store(bytes: usize) -> Arc<SpillStore> {
         Arc::new(SpillStore::with_budget(Box::new(InMemory::new(bytes)), u64::MAX, 0))
     }

@@ -1,6 +1,6 @@
 //! Serialization of batches.
 //!
-//! Access patterns equal to those of the batch before are not written again. The reader validates all indices.
+//! Access patterns equal to the previous batch's are not written again. The reader validates all indices.
 
 use crate::access_patterns::AccessPatterns;
 use crate::cursor::{Cursor, Event, MOST_DWORDS};
@@ -27,7 +27,8 @@ pub enum Unreadable {
     NoSpace,
 }
 
-/// A workgroup as written. By wave: number of spilled pieces, which follow the batch, and the bytes in memory.
+/// A workgroup as written. By wave: number of spilled pieces, which follow the batch, and the bytes in
+/// memory.
 #[derive(Serialize, Deserialize)]
 struct Row<W, S> {
     waves: Vec<(u32, W)>,
@@ -195,7 +196,7 @@ mod tests {
         trace.finish()
     }
 
-    /// The bytes of a batch of which nothing was put away.
+    /// The bytes of a batch without spilled streams.
     fn written(writer: &mut BatchWriter, batch: &Batch) -> Vec<u8> {
         let mut pieces = Vec::new();
         writer.write(batch, |piece| pieces.push(piece.to_vec()));
@@ -203,7 +204,7 @@ mod tests {
         pieces.remove(0)
     }
 
-    /// A workgroup of random gathers, of which parts are put away.
+    /// A workgroup of random gathers, parts of which are spilled.
     fn gathers(spill_store: Option<&Arc<SpillStore>>) -> Batch {
         let mut trace = Trace::new(&Shape::of(Model::by_name("mi300x").unwrap()));
         trace.spill(spill_store);
@@ -237,7 +238,7 @@ mod tests {
             let mut later = pieces[1..].iter().cloned();
             let found = reader.read(&pieces[0], || later.next()).unwrap();
             assert!((&found.groups, &found.patterns) == (&batch.groups, &batch.patterns));
-            // Where one is missing, or damaged, there is no batch.
+            // If one is missing or damaged, the batch is unreadable.
             let mut later = pieces[1..pieces.len() - 1].iter().cloned();
             assert_eq!(reader.read(&pieces[0], || later.next()).err(), Some(Unreadable::Broken));
             let mut damaged = pieces.clone();

@@ -1,7 +1,7 @@
 //! Interface between caches without time and a model of time.
 //!
-//! The one idea to keep in mind: caches report each step of an access to a [`Timing`], which answers whether the access may
-//! continue at once. [`FastPath`] reports the most common steps in batches.
+//! Caches report each step of an access to a [`Timing`], which answers whether the access may continue at
+//! once. [`FastPath`] reports the most common steps in batches.
 
 use crate::l2::L2Answer;
 use crate::sets64;
@@ -15,11 +15,13 @@ pub trait Timing {
     fn translate(&mut self, page: u64, hit: bool) -> bool {
         true
     }
-    /// A look-up misses and needs an MSHR, unless the read merges with the one before; false suspends the access.
+    /// A look-up misses and needs an MSHR, unless the read merges with the one before; false suspends the
+    /// access.
     fn has_mshr(&mut self, merges: bool) -> bool {
         true
     }
-    /// A merged read needs sectors that the read before did not fetch. Returns the note to keep with the L2's line.
+    /// A merged read needs sectors that the read before did not fetch. Returns the note to keep with the L2's
+    /// line.
     fn reads_more_sectors(&mut self, answer: &L2Answer) -> Option<u64> {
         None
     }
@@ -35,8 +37,8 @@ pub trait Timing {
     fn next_lookup(&mut self) {}
     /// `count` look-ups hit lines that this access has looked up before.
     fn repeat(&mut self, count: u64) {}
-    /// Consecutive look-ups of a load follow. Implementations may take any number of the first ones from the batch; those are
-    /// not reported to the other methods.
+    /// Consecutive look-ups of a load follow. Implementations may take any number of the first ones from the
+    /// batch; those are not reported to the other methods.
     fn fast_path(&mut self, batch: &mut impl FastPath) {}
     /// A read hits in a channel of the L2 with all its sectors; `noted` is the note of the line.
     fn l2_hit(&mut self, channel: usize, line: u64, noted: u64) {}
@@ -56,10 +58,10 @@ pub const L1_WAYS: usize = sets64::WAYS;
 
 /// Fast path: consecutive look-ups of a load that hit the vector L1 or the L2, in batches of one set each.
 pub trait FastPath {
-    /// Does the next look-ups in one set, [`L1_WAYS`] at most; returns the set and the results. `None` at the end, and before
-    /// a look-up that needs the slow path.
+    /// Does the next look-ups in one set, [`L1_WAYS`] at most; returns the set and the results. `None` at the
+    /// end, and before a look-up that needs the slow path.
     fn lookups_in_set(&mut self, mshrs: MshrSlots<'_>) -> Option<(usize, &[TagLookup])>;
-    /// Look-ups done, and those of them that missed the vector L1.
+    /// Look-ups done, and how many of them missed the vector L1.
     fn lookups_and_misses(&self) -> [u64; 2];
 }
 

@@ -1,7 +1,7 @@
 //! Recorder of the accesses of workgroups.
 //!
-//! The one idea to keep in mind: most accesses repeat the pattern of the one before at another address. A pattern,
-//! which is its look-ups, is stored once; an access is a pattern index and a distance from the last address.
+//! Most accesses repeat the pattern of the one before at another address. A pattern, which is its look-ups,
+//! is stored once; an access is a pattern index and a distance from the last address.
 
 use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy, gather, load_lookups, lookups};
 use crate::access_patterns::{AccessPattern, AccessPatterns, Interner, LdsAccess};
@@ -16,8 +16,8 @@ use crate::unique_access;
 use crate::wave_stream::WaveStream;
 use std::sync::Arc;
 
-/// Most bytes of a workgroup's streams in memory, if they cannot be spilled. Later events are dropped; the dispatch
-/// then has no counts of caches and no times.
+/// Most bytes of a workgroup's streams in memory, if they cannot be spilled. Later events are dropped; the
+/// dispatch then has no counts of caches and no times.
 pub const MOST_PER_GROUP: usize = 64 << 20;
 
 /// Bytes of a workgroup's streams beyond which they are spilled, whatever the budget.
@@ -30,8 +30,8 @@ const STEP: usize = 64 << 10;
 const PIECE: usize = BLOCK - BLOCK / 8;
 const REST: usize = 1 << 10;
 
-/// Bytes of patterns in a batch beyond which a new pattern is written into the stream on first use; the same over
-/// budget; and the bytes beyond which every new pattern is.
+/// Bytes of patterns in a batch beyond which a new pattern is written into the stream on first use; the same
+/// over budget; and the bytes beyond which every new pattern is.
 const SOME_PATTERNS: usize = 512 << 10;
 const FEW_PATTERNS: usize = 32 << 10;
 const MOST_PATTERNS: usize = 1 << 20;
@@ -260,8 +260,8 @@ impl Trace {
         }
     }
 
-    /// Records a vector access of memory instruction `slot`. Addresses of inactive lanes are ignored. Accesses of a
-    /// slot with equal `formation` have equal distances between lanes.
+    /// Records a vector access of memory instruction `slot`. Addresses of inactive lanes are ignored.
+    /// Accesses of a slot with equal `formation` have equal distances between lanes.
     pub fn vector(&mut self, wave: u32, slot: u32, policy: Policy, lanes: &Lanes<'_>) {
         if lanes.active == 0 {
             return;
@@ -377,8 +377,8 @@ impl Trace {
         self.taken += stream.len() - before;
     }
 
-    /// Pattern index and look-ups of an access whose memo entry is up to date; no index if the access is to be
-    /// written into the stream.
+    /// Pattern index and look-ups of an access whose memo entry is up to date; no index if the access is to
+    /// be written into the stream.
     fn pattern(&mut self, slot: usize, policy: Policy, lanes: &Lanes<'_>, first: u64) -> (Option<u32>, u32) {
         let inside = first & ((1 << self.block) - 1);
         let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);

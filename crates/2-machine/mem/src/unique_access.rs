@@ -1,7 +1,7 @@
-//! Accesses with a pattern of their own, encoded in the stream.
+//! Accesses with a unique pattern, encoded in the stream.
 //!
-//! A gather of random addresses would be a pattern used once. In the stream it takes a few bytes a look-up and can
-//! be spilled.
+//! A gather of random addresses would be a pattern used once. In the stream it takes a few bytes a look-up
+//! and can be spilled.
 
 use crate::access::{AccessKind, Lookup, Policy};
 use crate::access_patterns::{MOST_TIMES, VectorAccess};
@@ -17,7 +17,7 @@ const BYPASS: u8 = 1 << 2;
 const STREAM: u8 = 1 << 3;
 const SCRATCH: u8 = 1 << 4;
 
-/// A decoded access with a pattern of its own.
+/// A decoded access with a unique pattern.
 #[derive(Clone, Debug, Default)]
 pub struct UniqueAccess {
     slot: u32,
@@ -27,7 +27,8 @@ pub struct UniqueAccess {
 }
 
 impl UniqueAccess {
-    /// Decodes the access of an event in place; `bytes` is the part of the stream with the event. False if damaged.
+    /// Decodes the access of an event in place; `bytes` is the part of the stream with the event. False if
+    /// damaged.
     pub fn read(&mut self, bytes: &[u8], slot: u32, mut at: usize) -> bool {
         self.policy = None;
         self.lookups.clear();

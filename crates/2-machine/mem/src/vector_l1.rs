@@ -1,7 +1,7 @@
 //! Vector L1 of a compute unit, with its address translation.
 //!
-//! The one idea to keep in mind: the vector L1 writes through. A store updates lines that hit and allocates lines
-//! it covers fully, so stores evict lines of loads.
+//! The vector L1 writes through. A store updates lines that hit and allocates lines it covers fully, so
+//! stores evict lines of loads.
 
 use crate::access::{AccessKind, Lookup, Policy};
 use crate::access_patterns::VectorAccess;
@@ -94,8 +94,8 @@ impl VectorL1 {
         self.uncounted_lookups = 0;
     }
 
-    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is suspended;
-    /// a later call continues.
+    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is
+    /// suspended; a later call continues.
     #[inline]
     pub(crate) fn look_up_access<F: Timing>(
         &mut self,
@@ -384,7 +384,7 @@ mod tests {
         looked_up: u64,
         missed: u64,
         found: u64,
-        /// Every so many look-ups wait once.
+        /// One of this many look-ups waits once.
         holds: u64,
     }
 

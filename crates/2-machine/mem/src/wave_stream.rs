@@ -193,7 +193,7 @@ mod tests {
     use crate::cursor::{Event, TAG, put};
     use crate::spill_store::tests::spill_store;
 
-    /// A stream of runs, with so many accesses of the LDS after each.
+    /// A stream of runs, with `accesses` LDS accesses after each.
     fn stream(runs: u64, accesses: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         for run in 0..runs {
@@ -204,7 +204,7 @@ mod tests {
         bytes
     }
 
-    /// Events of a stream, and the longest part of it that was at hand.
+    /// Events of a stream, and the longest part of it that was in memory.
     fn events(stream: &WaveStream) -> (Vec<Event>, usize) {
         let (mut cursor, mut window, mut all, mut longest) =
             (Cursor::default(), StreamWindow::default(), Vec::new(), 0);

@@ -1,6 +1,7 @@
 //! XOR hash: each output bit is the parity of some input bits.
 //!
-//! The hash of a number is the XOR of the hashes of its bytes, so one table per byte suffices for any set of bits.
+//! The hash of a number is the XOR of the hashes of its bytes, so one table per byte suffices for any set of
+//! bits.
 
 /// Bytes of an input.
 const BYTES: usize = u64::BITS as usize / 8;

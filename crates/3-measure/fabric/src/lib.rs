@@ -1,14 +1,14 @@
-//! Links between GPUs, and what collectives reach on them.
+//! Links between GPUs, and bandwidths of collectives on them.
 //!
-//! The one idea to keep in mind: bandwidth of a collective is judged per size against what the links of the machine give; all
-//! figures are data with their source, in `data/*.tsv`.
+//! Bandwidth of a collective is judged per size against what the links of the machine give; all figures are
+//! data with their source, in `data/*.tsv`.
 
 mod table;
 
 use std::sync::OnceLock;
 use table::Rows;
 
-/// What the bytes of a collective count.
+/// Buffers whose bytes are the size of a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
     /// The buffer of one rank.
@@ -33,13 +33,13 @@ pub struct Collective {
     /// Name: `all_reduce`.
     pub name: &'static str,
     aliases: Vec<&'static str>,
-    /// What its bytes count.
+    /// Buffers whose bytes are its size.
     pub size: Size,
     factor: Factor,
 }
 
 impl Collective {
-    /// Bus bandwidth divided by algorithm bandwidth, for so many ranks.
+    /// Bus bandwidth divided by algorithm bandwidth, for the given number of ranks.
     pub fn factor(&self, ranks: u64) -> f64 {
         let n = ranks.max(1) as f64;
         match self.factor {
@@ -49,7 +49,7 @@ impl Collective {
         }
     }
 
-    /// The collective that a tool calls so: `allreduce`, `all_reduce_perf`, `AllReduce`.
+    /// The collective by a tool's name for it: `allreduce`, `all_reduce_perf`, `AllReduce`.
     pub fn by_name(name: &str) -> Option<&'static Collective> {
         all().iter().find(|it| {
             it.name.eq_ignore_ascii_case(name) || it.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
@@ -104,7 +104,7 @@ impl Board {
         boards().iter().find(|board| words.contains(board.gpu))
     }
 
-    /// What one GPU reaches to `peers` others over a link each, GB/s: from and to.
+    /// Bandwidth one GPU reaches with `peers` others over one link each, GB/s: inbound and outbound.
     pub fn to_peers(&self, peers: u64) -> Option<(f64, f64)> {
         let links = peers.min(self.links) as f64;
         self.link.map(|(low, high)| (links * low, links * high))
@@ -133,11 +133,12 @@ pub fn boards() -> &'static [Board] {
     })
 }
 
-/// Bytes from which bandwidth changes little enough to be read between two recorded sizes.
+/// Smallest size, bytes, from which bandwidth may be interpolated between recorded sizes.
 const STEADY: f64 = 26.0;
 
-/// Bus bandwidth of all_reduce on a good board for so many bytes per rank, GB/s: of a recorded size, or from 64 MiB on between
-/// the nearest two on logarithmic axes. `None` elsewhere, and where none was recorded.
+/// Bus bandwidth of all_reduce on a good board for the given bytes per rank, GB/s: of a recorded size, or
+/// from 64 MiB on interpolated between the nearest two on logarithmic axes. `None` elsewhere, and if none was
+/// recorded.
 pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
     let board = Board::of(gpu)?;
     let points: Vec<(f64, f64)> = Rows::of(include_str!("../data/sizes.tsv"))
@@ -157,7 +158,7 @@ pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
     Some((pair[0].1 + share * (pair[1].1 - pair[0].1)).exp2())
 }
 
-/// Bus bandwidth wanted of several nodes, GB/s.
+/// Expected bus bandwidth on several nodes, GB/s.
 pub fn wanted_of_nodes(collective: &str, ranks: u64, bytes: u64) -> Option<f64> {
     let row = Rows::of(include_str!("../data/nodes.tsv")).find(|row| {
         row.text("collective") == collective

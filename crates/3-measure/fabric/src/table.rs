@@ -30,7 +30,7 @@ impl Iterator for Rows {
 }
 
 impl Row {
-    /// A cell; empty where there is no such column.
+    /// A cell; empty if the column does not exist.
     pub(crate) fn text(&self, column: &str) -> &'static str {
         let at = self.header.iter().position(|name| *name == column);
         at.and_then(|at| self.cells.get(at)).copied().unwrap_or("")

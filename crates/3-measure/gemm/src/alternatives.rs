@@ -1,4 +1,4 @@
-//! The tiles one would try next.
+//! Alternative tiles.
 
 use crate::estimate::Estimate;
 use crate::problem::{Element, Problem, Tile};
@@ -37,7 +37,7 @@ pub fn usual_tiles(element: Element, stages: u32, split: bool) -> Vec<Tile> {
     tiles
 }
 
-/// The usual tiles that fit, fastest first; of tiles that take the same time the one that fills the GPU more evenly. A part of the
+/// The usual tiles that fit, fastest first; ties go to the tile that fills the GPU more evenly. A part of the
 /// depth is at least one step.
 pub fn alternatives(model: &'static Model, problem: Problem, stages: u32, split: bool) -> Vec<Estimate> {
     let mut found: Vec<Estimate> = usual_tiles(problem.element, stages, split)

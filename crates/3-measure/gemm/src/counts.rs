@@ -1,9 +1,9 @@
-//! What can be counted of a tile: rounds, bytes per level, what a workgroup needs.
+//! Countable properties of a tile: rounds, bytes per level, resources of a workgroup.
 
 use crate::problem::{Problem, Tile};
 use arch::{Model, Resources};
 
-/// How workgroups fill compute units, round by round.
+/// Rounds of workgroups on compute units.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rounds {
     /// Units that share the work: compute units, or compute units of an XCD.
@@ -14,12 +14,12 @@ pub struct Rounds {
     pub rounds: u64,
     /// Workgroups by places in all rounds: `(workgroups / units) / ceil(workgroups / units)`.
     pub utilisation: f64,
-    /// Places of the last round that are taken.
+    /// Units with a workgroup in the last round.
     pub last_round: f64,
 }
 
 impl Rounds {
-    /// Of so many workgroups on so many units.
+    /// Rounds of the given number of workgroups on the given number of units.
     pub fn of(workgroups: u64, units: u64) -> Rounds {
         let units = units.max(1);
         let rounds = workgroups.div_ceil(units);
@@ -39,22 +39,22 @@ impl Rounds {
 /// Bytes of one launch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bytes {
-    /// Every element once: what memory moves where caches hold all that is used again.
+    /// Every element once: memory traffic if caches hold all reused data.
     pub memory: f64,
-    /// What workgroups ask of the L2 caches: each reads its rows and columns.
+    /// Bytes that workgroups request from the L2 caches: each reads its rows and columns.
     pub l2: f64,
-    /// What each XCD's L2 cache reads from beyond where workgroups follow each other over the XCDs, and cache only what the
-    /// workgroups of one round share.
+    /// Bytes that each XCD's L2 cache reads over the fabric if consecutive workgroups go to consecutive XCDs
+    /// and the caches keep only data shared by the workgroups of one round.
     pub fabric: f64,
     /// The same where neighbouring workgroups are on one XCD.
     pub fabric_grouped: f64,
-    /// What workgroups read from the LDS.
+    /// Bytes that workgroups read from the LDS.
     pub lds: f64,
     /// One step of one workgroup: read from the L2.
     pub step: f64,
 }
 
-/// What a workgroup needs of a compute unit.
+/// Resources of a compute unit that a workgroup needs.
 #[derive(Clone, Debug)]
 pub struct Need {
     /// LDS in bytes, as Triton allocates it.
@@ -65,7 +65,7 @@ pub struct Need {
     pub least_registers: u64,
     /// Workgroups a compute unit holds with these; 0 where not one fits.
     pub workgroups_per_cu: u32,
-    /// What limits it.
+    /// Limiter of the occupancy.
     pub limiter: &'static str,
 }
 
@@ -79,13 +79,15 @@ pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, column
     let asked = tiles * (tile.m + tile.n) as f64 * depth;
     let xcds = f64::from(model.xcds.value).max(1.0);
     let units = f64::from(model.compute_units.value);
-    // One round of workgroups in the order of rows: a band of whole rows of tiles, each XCD with a share of its tiles.
+    // One round of workgroups in the order of rows: a band of whole rows of tiles, each XCD with a share of
+    // its tiles.
     let round = tiles.min(units);
     let band_columns = (columns as f64).min(round);
     let band_rows = (round / band_columns).max(1.0);
     let rounds = (tiles / round).max(1.0);
     let share = round / xcds;
-    // Dealt out one by one, an XCD has every eighth tile: nearly all rows and, of each row, its share of columns.
+    // Dealt out one by one, an XCD has every eighth tile: nearly all rows and, of each row, its share of
+    // columns.
     let dealt_columns =
         if columns as f64 % xcds == 0.0 { (band_columns / xcds).max(1.0) } else { band_columns };
     let dealt = [band_rows.min(share), dealt_columns.min(share)];
@@ -98,7 +100,7 @@ pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, column
     };
     let steps = problem.k.div_ceil(tile.k.max(1)) as f64;
     let step = (tile.m + tile.n) as f64 * tile.k as f64 * element;
-    // Each wave reads its rows of one factor and its columns of the other; waves stand in a square, or nearly so.
+    // Each wave reads its rows of one factor and its columns of the other; waves form a square, or nearly so.
     let waves = f64::from(tile.waves.max(1));
     let across = 2f64.powf((waves.log2() / 2.0).floor());
     let lds_step = (tile.m as f64 * (waves / across) + tile.n as f64 * across) * tile.k as f64 * element;

@@ -1,4 +1,4 @@
-//! What one tile means for one problem on one GPU.
+//! Estimate for one problem with one tile on one GPU.
 
 use crate::counts::{Bytes, Need, Rounds, bytes, need};
 use crate::problem::{Problem, Tile};
@@ -14,17 +14,17 @@ pub struct Estimate {
     pub tile: Tile,
     /// Tiles along M and N.
     pub grid: [u64; 2],
-    /// Workgroups, parts of the depth counted in.
+    /// Workgroups, including the parts of the depth.
     pub workgroups: u64,
     /// Over the compute units of the GPU.
     pub rounds: Rounds,
-    /// Over the compute units of the XCD that gets most workgroups: they are dealt out one by one.
+    /// Over the compute units of the XCD with most workgroups: they are assigned round robin.
     pub xcd: Rounds,
-    /// Share of the tiles' elements that are of the result: the rest hangs over its edge.
+    /// Fraction of the tiles' elements inside the result: the rest is beyond its edge.
     pub useful: f64,
     /// Bytes per level.
     pub bytes: Bytes,
-    /// What a workgroup needs.
+    /// Resources of a workgroup.
     pub need: Need,
     /// Expected time; `None` where the GPU has no matrix instructions for the type, or no workgroup fits.
     pub time: Option<Time>,

@@ -1,7 +1,8 @@
-//! Matrix products by tiles: how evenly the tiles fill a GPU, what they read, what they need, and how long they take.
+//! Tiled matrix products: utilisation of the GPU, traffic, resources and time.
 //!
-//! [`Estimate::of`] answers for one problem and one tile, [`alternatives`] tries the usual tiles. The time is a model of a kernel
-//! that loads, waits and multiplies step by step; its constants stand in [`time`](Constants) with where they are from.
+//! [`Estimate::of`] answers for one problem and one tile, [`alternatives`] tries the usual tiles. The time is
+//! a model of a kernel that loads, waits and multiplies step by step; [`time`](Constants) lists its constants
+//! with their sources.
 
 mod alternatives;
 mod counts;

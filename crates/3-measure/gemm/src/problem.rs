@@ -1,4 +1,4 @@
-//! What is multiplied, and how it is cut.
+//! A matrix product, and its division into tiles.
 
 /// Type of the factors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -80,7 +80,7 @@ impl Element {
     }
 }
 
-/// Which dimension of each factor lies along memory, in the letters of BLAS.
+/// Contiguous dimension of each factor, in the letters of BLAS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operands {
     /// Left factor along M, right factor along K.
@@ -89,7 +89,8 @@ pub enum Operands {
     Nt,
     /// Both along K.
     Tn,
-    /// Left factor along K, right factor along N: what Triton and C programs write as row-major times row-major.
+    /// Left factor along K, right factor along N: what Triton and C programs write as row-major times
+    /// row-major.
     Tt,
 }
 
@@ -115,12 +116,12 @@ impl Operands {
         }
     }
 
-    /// The left factor lies along K.
+    /// True if the left factor is contiguous along K.
     pub const fn left_along_k(self) -> bool {
         matches!(self, Operands::Tn | Operands::Tt)
     }
 
-    /// The right factor lies along K.
+    /// True if the right factor is contiguous along K.
     pub const fn right_along_k(self) -> bool {
         matches!(self, Operands::Tn | Operands::Nn)
     }
@@ -137,7 +138,7 @@ pub struct Problem {
     pub k: u64,
     /// Type of the factors.
     pub element: Element,
-    /// How the factors lie.
+    /// Layout of the factors.
     pub operands: Operands,
     /// Elements from one row (or column) of the left factor to the next; `None` for as many as it has.
     pub left_stride: Option<u64>,
@@ -191,8 +192,8 @@ impl Tile {
         format!("{}x{}x{}{split}", self.m, self.n, self.k)
     }
 
-    /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each stage after the
-    /// second. Without pipelining the factors take turns.
+    /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each
+    /// stage after the second. Without pipelining the factors take turns.
     pub fn lds_bytes(&self, element: Element) -> u64 {
         let (left, right) = (self.m * self.k * element.bytes(), self.k * self.n * element.bytes());
         match self.stages {

@@ -1,24 +1,25 @@
-//! How long a launch takes.
+//! Time of a launch.
 //!
-//! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice of both factors and
-//! multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be slower than all of that.
+//! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice
+//! of both factors and multiplies it; two workgroups hide each other's waits, one alone waits. Memory
+//! bandwidth may be the limit instead.
 
 use crate::counts::{Bytes, Need, Rounds};
 use crate::problem::{Problem, Tile};
 use arch::{Model, Unit};
 
-/// What the model assumes of kernels; the rest are facts of the GPU.
+/// Assumptions of the model about kernels; the rest are facts of the GPU.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Constants {
     /// From the launch to the first instruction and from the last to the end, microseconds.
     pub launch_us: f64,
     /// Share of the matrix units' peak that a compute unit with two workgroups reaches.
     pub matrix_share: f64,
-    /// Wait of one step that nothing hides when a workgroup is alone, microseconds.
+    /// Exposed wait of one step when a workgroup is alone, microseconds.
     pub step_wait_us: f64,
     /// Beginning and end of a workgroup: first loads, stores of the result, microseconds.
     pub workgroup_us: f64,
-    /// Share of the memory's peak that a launch with every byte moved once reaches.
+    /// Fraction of the peak memory bandwidth that a launch reaches if every byte is moved once.
     pub memory_share: f64,
     /// Bytes a compute unit reads from its L2 cache per nanosecond.
     pub unit_bytes_per_ns: f64,
@@ -27,8 +28,8 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and checked on the others;
-    /// docs/tile.md has the errors.
+    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and
+    /// checked on the others; docs/tile.md has the errors.
     pub const FITTED: Constants = Constants {
         launch_us: 2.0,
         matrix_share: 0.32,
@@ -40,14 +41,14 @@ impl Constants {
     };
 }
 
-/// What a launch waits for most.
+/// Main wait reason of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Matrix units.
     Matrix,
     /// Loads of a compute unit from its L2 cache.
     UnitLoads,
-    /// Waits of single workgroups that nothing hides.
+    /// Exposed waits of single workgroups.
     Latency,
     /// Memory.
     Memory,
@@ -79,7 +80,7 @@ pub struct Time {
     pub compute_us: f64,
     /// Memory.
     pub memory_us: f64,
-    /// What it waits for most.
+    /// Main wait reason.
     pub bound: Bound,
     /// Operations per second, 10^12.
     pub tera_ops: f64,
@@ -87,7 +88,7 @@ pub struct Time {
     pub peak_share: f64,
 }
 
-/// What a time is computed from.
+/// Inputs of a time.
 pub(crate) struct Work<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) tile: &'a Tile,

@@ -24,7 +24,8 @@ fn tile(m: u64, n: u64, k: u64, split_k: u64) -> Tile {
 
 #[test]
 fn utilisation_of_the_guides_example() {
-    // 4096 x 4096 on 304 compute units: tile, workgroups, percent. The guide prints 94 and 99 for the last two.
+    // 4096 x 4096 on 304 compute units: tile, workgroups, percent. The guide prints 94 and 99 for the last
+    // two.
     for (m, n, workgroups, percent) in [
         (256, 256, 256, 84.2),
         (128, 128, 1024, 84.2),

@@ -1,8 +1,8 @@
 //! Definitions checked and resolved for one target.
 //!
-//! The one idea to keep in mind: besides its unit every expression has a degree. A total over a dispatch has degree
-//! 1, a ratio of totals 0. Totals can be added up over dispatches, ratios cannot; so the degree says how to average,
-//! and a formula that adds a total to a ratio does not load.
+//! Besides its unit every expression has a degree. A total over a dispatch has degree 1, a ratio of totals 0.
+//! Totals can be added up over dispatches, ratios cannot; so the degree says how to average, and a formula
+//! that adds a total to a ratio does not load.
 
 mod stand_in;
 
@@ -32,7 +32,7 @@ pub(crate) enum Leaf {
     Window { name: String, run: Option<String> },
     /// Property of the dispatch.
     Property(Property),
-    /// What was recorded as a derived counter.
+    /// Recorded value of a derived counter.
     Derived { name: String, averaged: Averaged },
     /// One value of all instances that is not their sum.
     OfInstances { name: String, of: OfInstances },
@@ -50,17 +50,17 @@ pub(crate) enum Node {
     Call(Function, Vec<Arc<Node>>),
     /// Average over dispatches; the degree of what is averaged.
     Mean(Arc<Node>, i8),
-    /// A value with what may stand in for it; alone it is the value.
+    /// A value with its substitutes; without substitutes the value itself is used.
     StandIn(Arc<StandIn>),
 }
 
-/// A resolved expression with what is known of it.
+/// A resolved expression with its unit and degree.
 #[derive(Clone, Debug)]
 pub(crate) struct Typed {
     pub(crate) node: Arc<Node>,
     pub(crate) unit: Unit,
     pub(crate) degree: i8,
-    /// A zero without unit goes with everything.
+    /// A zero without unit is compatible with every unit.
     pub(crate) any: bool,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Ready {
     /// The value before normalisation, in the metric's unit, or why there is none.
     pub(crate) value: Result<Typed, String>,
     pub(crate) peak: Option<Result<Typed, String>>,
-    /// Places of what may stand in for parts of it.
+    /// Indices of the substitutes for parts of it.
     pub(crate) stand_ins: Vec<usize>,
 }
 
@@ -96,11 +96,11 @@ pub struct Compiled {
     pub(crate) target: String,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) metrics: HashMap<String, Ready>,
-    /// What a per-wave, per-cycle and per-second metric is divided by.
+    /// Divisors of per-wave, per-cycle and per-second metrics.
     pub(crate) norms: HashMap<&'static str, Ready>,
-    /// What a window counts in a nanosecond, at the highest clock.
+    /// GRBM cycles per nanosecond at the maximum clock.
     pub(crate) window_rate: Result<Typed, String>,
-    /// Values that others may stand in for. What one is made of stands before it.
+    /// Values with substitutes. The parts of a value precede it.
     pub(crate) stand_ins: Vec<Arc<StandIn>>,
 }
 
@@ -110,9 +110,9 @@ pub(crate) const NORMS: [&str; 3] = ["norm.wave", "norm.cycle", "norm.second"];
 /// Name the definitions give to the rate at which a window counts.
 const WINDOW_RATE: &str = "window.rate";
 
-/// Why an expression came to nothing.
+/// Reason why an expression has no value.
 pub(crate) enum Stop {
-    /// It is wrong.
+    /// The expression has an error.
     Wrong(Box<DefinitionError>),
     /// The target lacks something.
     Lacks(String),
@@ -195,14 +195,14 @@ impl Compiled {
         }
     }
 
-    /// Counters that may stand in for parts of a metric.
+    /// Counters that may substitute for parts of a metric.
     pub fn may_stand_in(&self, metric: &str) -> BTreeSet<&str> {
         let places = self.metrics.get(metric).map_or(&[][..], |it| &it.stand_ins);
         let all = places.iter().filter_map(|place| self.stand_ins.get(*place));
         all.flat_map(|it| &it.others).flat_map(|it| &it.counters).map(String::as_str).collect()
     }
 
-    /// What has to be read for a metric on this target.
+    /// Counters and properties to read for a metric on this target.
     pub fn needs(&self, metric: &str) -> Vec<Need> {
         let mut out: Vec<Need> = Vec::new();
         let Some(Ready { value: Ok(value), .. }) = self.metrics.get(metric) else { return out };
@@ -278,10 +278,10 @@ pub(crate) struct Compiler<'a> {
     leaves: Vec<Leaf>,
     leaf_ids: HashMap<Leaf, usize>,
     pub(crate) memo: HashMap<String, Typed>,
-    /// Names being resolved, to find circles.
+    /// Names being resolved, to detect cycles.
     open: Vec<String>,
     pub(crate) stand_ins: Vec<Arc<StandIn>>,
-    /// Within a stand-in: derived counters are what was recorded, and are listed here.
+    /// Set within a substitute: derived counters are taken as recorded, and are listed here.
     pub(crate) recorded_only: Option<Vec<String>>,
 }
 
@@ -480,7 +480,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Operands that must be of one kind, brought to the left one's unit.
+    /// Operands of the same quantity, converted to the left one's unit.
     fn alike(
         &self,
         a: Typed,
@@ -531,7 +531,7 @@ impl Compiler<'_> {
         }
         let definitions = self.definitions;
         self.open.push(name.to_string());
-        // What a name stands for does not depend on who asks.
+        // The meaning of a name does not depend on its user.
         let recorded_only = self.recorded_only.take();
         let found = if let Some(l) = definitions.lets.get(name) {
             let own = match variant(&l.variants, self.target) {

@@ -1,7 +1,7 @@
 //! Definition files: named expressions, metrics, tables.
 //!
-//! The one idea to keep in mind: a statement begins at the left margin and its clauses are indented below it. What
-//! differs on a GPU is an `on` clause; the last one that names the GPU counts.
+//! A statement begins at the left margin and its clauses are indented below it. An `on` clause defines a
+//! variant for some GPUs; the last clause that names the GPU applies.
 //!
 //! ```text
 //! let cycles = GRBM_GUI_ACTIVE / xcds
@@ -34,11 +34,11 @@ pub struct DefinitionError {
     pub line: usize,
     /// Column, 1-based.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
-/// What a name means on some targets.
+/// Definition of a name on some targets.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
     pub(crate) targets: u32,
@@ -85,14 +85,14 @@ impl Metric {
     }
 }
 
-/// What a name means on a target; on an unknown one what it means on all.
+/// Definition of a name on a target; on an unknown target the definition shared by all.
 pub(crate) fn variant<'a>(list: &'a [Variant], target: &str) -> Option<&'a Variant> {
     let bits = catalogue().bits_of(target);
     let last = list.iter().rev().find(|v| v.targets & bits != 0)?;
     (last.targets & bits == bits).then_some(last)
 }
 
-/// What the columns of a table are.
+/// Columns of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
     /// Average, peak, percent of peak.
@@ -155,7 +155,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows on a target (on an unknown one those that all have), in order; a row's number is its place here.
+    /// The rows on a target (on an unknown one those that all have), in order; a row's number is its place
+    /// here.
     pub fn rows<'a>(&'a self, target: &str) -> impl Iterator<Item = &'a Row> + use<'a> {
         let bits = catalogue().bits_of(target);
         self.rows.iter().filter(move |r| bits != 0 && r.targets & bits == bits)
@@ -172,15 +173,15 @@ pub struct Definitions {
     pub(crate) tables: Vec<Table>,
     /// Derived counters as metrics.
     pub(crate) derived: Vec<Metric>,
-    /// What may stand in for a name, best first.
+    /// Substitutes for a name, best first.
     pub(crate) stand_ins: HashMap<String, Vec<StandInDefinition>>,
 }
 
-/// A value that may stand in for that of a name.
+/// Substitute for the value of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct StandInDefinition {
     pub(crate) variant: Variant,
-    /// How it differs from what it stands in for.
+    /// Difference from the value it replaces.
     pub(crate) remark: Option<String>,
 }
 
@@ -212,8 +213,8 @@ impl Definitions {
         })
     }
 
-    /// These definitions and more. A later definition of a name takes the place of an earlier file's; within one
-    /// file a name may stand once. All errors are returned.
+    /// These definitions and more. A later definition of a name replaces an earlier file's; within one file a
+    /// name may occur once. All errors are returned.
     pub fn with(mut self, files: &[(&str, &str)]) -> Result<Self, Vec<DefinitionError>> {
         let mut errors = Vec::new();
         for (name, text) in files {
@@ -269,14 +270,14 @@ impl Definitions {
         self.derived.iter().find(|it| it.id == *id)
     }
 
-    /// What may stand in for a name where its own counters are absent, on a target; best first, as written.
+    /// Substitutes for a name whose own counters are absent, on a target; best first, as written.
     pub fn stand_ins(&self, name: &str, target: &str) -> impl Iterator<Item = &str> {
         let bits = catalogue().bits_of(target);
         let all = self.stand_ins.get(name).into_iter().flatten();
         all.filter(move |it| it.variant.targets & bits == bits).map(|it| it.variant.text.as_str())
     }
 
-    /// What a name used in formulas stands for on a target: that of a `let`, or a metric's.
+    /// Definition of a name in formulas on a target: of a `let`, or of a metric.
     pub fn named_formula(&self, name: &str, target: &str) -> Option<&str> {
         match self.lets.get(name) {
             Some(l) => variant(&l.variants, target).filter(|v| v.formula.is_ok()).map(|v| v.text.as_str()),

@@ -1,7 +1,7 @@
 //! Metrics over the dispatches of a workload.
 //!
-//! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
-//! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
+//! Internally, NaN marks a dispatch without a value; results are a number or [`Missing`] with its reason. A
+//! quotient whose divisor is zero has no value.
 
 mod average;
 mod source;
@@ -25,14 +25,14 @@ use workload::Workload;
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
 
-/// How far a value can be trusted, or why there is none.
+/// Trust in a value, or why there is none.
 pub type Trust = Result<Mark, Missing>;
 
 pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
     Err(Missing::because(reason))
 }
 
-/// How a value of several dispatches is made one.
+/// Averaging over dispatches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Average {
     /// Sum over sum: a dispatch counts as much as it did.
@@ -42,7 +42,7 @@ pub enum Average {
     Dispatches,
 }
 
-/// What totals are divided by.
+/// Divisor of totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Norm {
     /// The dispatch.
@@ -57,7 +57,7 @@ pub enum Norm {
 }
 
 impl Norm {
-    /// As it stands in a unit.
+    /// Text of the divisor in a unit.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -68,18 +68,19 @@ impl Norm {
     }
 }
 
-/// Which cycles stand for those of a dispatch.
+/// Source of the cycle count used as denominator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Window {
-    /// Those that the counter of the window has, as the tables of the vendor's tool do.
+    /// Cycles that the window counter recorded, as in the tables of the vendor's tool.
     #[default]
     Recorded,
-    /// The time of the dispatch at the clock of the engine, in the pass in which the other counters were read. The clock is
-    /// the highest one, or what the window counts in the time of its own pass where that is less.
+    /// The time of the dispatch times the engine clock, in the pass in which the other counters were read.
+    /// The clock is the maximum clock, or the clock measured by the window counter in its own pass if that is
+    /// lower.
     Dispatch,
 }
 
-/// How to evaluate.
+/// Settings of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
     /// Averages.
@@ -134,7 +135,7 @@ impl<'a> Evaluation<'a> {
         Self::new(self.compiled, self.workload, self.rows.clone(), settings)
     }
 
-    /// How many times as long as the dispatches their recorded windows are.
+    /// Ratio of the recorded windows to the dispatches' lengths.
     pub fn window_excess(&self) -> Value {
         let cycles = |window| match window == self.settings.window {
             true => self.value("dispatch.cycles"),
@@ -172,13 +173,13 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Where a metric is from, where the recording has counters in place of its own.
+    /// Source of a metric that is computed from substitutes instead of direct counters.
     pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
         let from = &self.sources.standing_in.metric(metric)?.from;
         (!from.counters.is_empty()).then_some(from)
     }
 
-    /// Counters, by plain name, that a metric of those whose counters are all there reads.
+    /// Counters, by plain name, that the metrics with complete counters read.
     pub fn counters_read(&self) -> HashSet<&str> {
         let mut read = HashSet::new();
         for metric in self.compiled.metrics.keys().filter(|it| it.contains('.')) {
@@ -227,7 +228,7 @@ impl<'a> Evaluation<'a> {
         }))
     }
 
-    /// Percent of peak, `None` where there is no peak.
+    /// Percent of peak, `None` if the metric has no peak.
     pub fn percent_of_peak(&self, metric: &str) -> Option<Value> {
         let peak = self.peak(metric)?;
         Some(peak.and_then(|peak| {
@@ -502,7 +503,7 @@ fn constant(node: &Node, fact: &dyn Fn(&str) -> f64) -> f64 {
     }
 }
 
-/// A normalisation in the unit its name stands for.
+/// Converts a normalisation to the unit that its name denotes.
 fn to_base(by: &Typed, norm: Norm) -> Arc<Node> {
     let unit = Unit::parse(if norm == Norm::Kernel { "1" } else { norm.name() }).unwrap_or(Unit::ONE);
     scaled(by.node.clone(), by.unit.factor_to(unit))
@@ -550,7 +551,7 @@ fn operate(o: Operator, a: f64, b: f64) -> f64 {
 
 fn call(f: Function, a: f64, b: f64) -> f64 {
     match f {
-        // Of a value and no value there is no lesser.
+        // A value and a missing value have no minimum.
         Function::Min | Function::Max if a.is_nan() || b.is_nan() => f64::NAN,
         Function::Min => a.min(b),
         Function::Max => a.max(b),

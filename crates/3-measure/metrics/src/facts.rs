@@ -1,7 +1,7 @@
 //! Names an expression can use without defining them: the dispatch, the machine, the target.
 //!
-//! The one idea to keep in mind: what a recording says of its machine comes from the recording; what all GPUs of a
-//! target share comes from `arch`.
+//! Facts about the recorded machine come from the recording; facts shared by all GPUs of a target come from
+//! `arch`.
 
 use arch::{Target, Unit as ArchUnit};
 use view::Missing;
@@ -49,7 +49,7 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
     ("machine.hbm_bandwidth", "hbm_bw", "GB/s"),
 ];
 
-/// Why something that differs between GPUs has no value.
+/// Reason why a fact that differs between GPUs has no value.
 pub(crate) const UNKNOWN_GPU: &str =
     "it differs between GPUs, and the recording does not say which it is from";
 

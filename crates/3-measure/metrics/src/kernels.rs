@@ -1,7 +1,7 @@
-//! Which kernels took the time.
+//! Kernels ranked by time.
 //!
-//! The one idea to keep in mind: a kernel is ranked by the sum of its dispatches' times; dispatches without a known
-//! time are counted and say so.
+//! A kernel is ranked by the sum of its dispatches' times; dispatches without a known time are counted and
+//! marked.
 
 use crate::evaluate::Value;
 use view::Missing;

@@ -1,10 +1,10 @@
-//! Metrics: what the counters of a dispatch say, defined as data.
+//! Metrics: formulas over the counters of a dispatch, defined as data.
 //!
-//! The one idea to keep in mind: a metric is an expression with a unit, written once. Which counters it needs, how it
-//! averages, its minimum and maximum, its share of a peak, its rows per channel are all derived from it.
+//! A metric is an expression with a unit, written once. Which counters it needs, how it averages, its minimum
+//! and maximum, its share of a peak, its rows per channel are all derived from it.
 //!
-//! Load [`Definitions`], [`Definitions::compile`] them for a target, make an [`Evaluation`] of a workload, and ask it
-//! for values or [`table`]s.
+//! Load [`Definitions`], [`Definitions::compile`] them for a target, make an [`Evaluation`] of a workload,
+//! and ask it for values or [`table`]s.
 
 mod compile;
 mod definitions;

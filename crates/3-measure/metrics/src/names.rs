@@ -1,6 +1,6 @@
 //! Names for blocks of tables, and sets of metrics that one run of the application reads.
 //!
-//! The one idea to keep in mind: both are data; a set is checked to fit into one run on every target that has its metrics.
+//! Both are data; a set is checked to fit into one run on every target that has its metrics.
 
 use crate::compile::Compiled;
 use counters::{Need, catalogue, plan};
@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 pub struct Alias {
     /// Name: `sol`, `l2`.
     pub name: &'static str,
-    /// Panels and tables, as they are asked for: `17`, `30.14`.
+    /// Panels and tables, in the syntax of `-b`: `17`, `30.14`.
     pub blocks: &'static str,
-    /// What they are.
+    /// Title of the panels and tables.
     pub what: &'static str,
 }
 
@@ -44,7 +44,7 @@ impl Set {
         self.metrics().filter(|metric| compiled.defined(metric)).collect()
     }
 
-    /// What has to be read for it on a target.
+    /// Counters and properties to read for it on a target.
     pub fn needs(&self, compiled: &Compiled) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
         for need in self.metrics_on(compiled).iter().flat_map(|metric| compiled.needs(metric)) {

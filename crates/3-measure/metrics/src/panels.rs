@@ -1,4 +1,4 @@
-//! Which panels read some counters.
+//! Panels that read given counters.
 
 use crate::compile::Compiled;
 use crate::definitions::Definitions;
@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const OVERVIEWS: u16 = 4;
 
 impl Definitions {
-    /// A few panels whose tables read all these counters of a recording, by their numbers. Counters that no table reads have none.
+    /// Numbers of a few panels whose tables read all these counters of a recording. Counters that no table
+    /// reads are ignored.
     pub fn panels_with(&self, compiled: &Compiled, counters: &[&str]) -> Vec<u16> {
         let mut panels: BTreeMap<u16, BTreeSet<&str>> = BTreeMap::new();
         for table in self.tables().iter().filter(|table| table.id.0 > OVERVIEWS) {

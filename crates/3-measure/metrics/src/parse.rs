@@ -1,7 +1,7 @@
 //! Expressions: text to tree.
 //!
-//! The one idea to keep in mind: the language has numbers, names and arithmetic. There is nothing to call but the
-//! few functions of [`Function`], so a definitions file can compute and do nothing else.
+//! The language has numbers, names and arithmetic. The only functions are those listed in [`Function`], so a
+//! definitions file can only compute.
 //!
 //! ```text
 //! expression := sum [ "else" sum ]
@@ -16,7 +16,7 @@
 use crate::unit::Unit;
 use counters::OfInstances;
 
-/// What an expression may call.
+/// Functions of expressions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Function {
     /// Lesser of two.
@@ -65,7 +65,7 @@ pub(crate) enum Operator {
 pub(crate) struct Expression {
     /// Column, 1-based, in characters.
     pub(crate) column: usize,
-    /// What it is.
+    /// Kind of node.
     pub(crate) kind: Kind,
 }
 
@@ -121,19 +121,19 @@ pub(crate) enum Kind {
     Call(Function, Vec<Expression>),
 }
 
-/// Why text is no expression.
+/// Reason why text is not an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Wrong {
     /// Column, 1-based, within the text.
     pub(crate) column: usize,
-    /// What is wrong.
+    /// The error.
     pub(crate) message: String,
 }
 
 /// Nesting allowed in an expression.
 const DEPTH: usize = 64;
 
-/// Parses an expression that stands at `column` of its line.
+/// Parses an expression that begins at `column` of its line.
 pub(crate) fn expression(text: &str, column: usize) -> Result<Expression, Wrong> {
     let mut p = Parser { text, at: 0, start: column, depth: 0 };
     let e = p.expression()?;

@@ -1,7 +1,7 @@
 //! Tables evaluated: rows of cells under headings.
 //!
-//! The one idea to keep in mind: average, minimum, maximum, quartiles, percent of peak and the rows of channels all
-//! come from the one definition of a metric; a table only says which it shows.
+//! Average, minimum, maximum, quartiles, percent of peak and the rows of channels all come from the one
+//! definition of a metric; a table only selects some of them.
 
 use crate::definitions::{Definitions, Row, Style, Table};
 use crate::evaluate::{Evaluation, Norm, Settings, TakenFrom, Trust, Value};
@@ -22,9 +22,9 @@ pub struct TableRow {
     pub unit: String,
     /// Cells, one per heading; `None` where the column does not apply (a metric without peak).
     pub cells: Vec<Option<Value>>,
-    /// How far they can be trusted; none where they were measured.
+    /// Trust in the values; `None` if measured.
     pub trust: Option<Trust>,
-    /// Where the values are from, where the recording has other counters than the metric's own.
+    /// Source of the values, if they are not computed from the metric's own counters.
     pub from: Option<TakenFrom>,
 }
 
@@ -37,7 +37,7 @@ pub struct EvaluatedTable {
     pub panel: String,
     /// Title.
     pub title: String,
-    /// What it shows.
+    /// Columns of the table.
     pub style: Style,
     /// Headings of the tags.
     pub tags: Vec<String>,
@@ -123,7 +123,7 @@ fn cells(style: Style, metric: &str, e: &Evaluation<'_>) -> Vec<Option<Value>> {
     }
 }
 
-/// How far the first values, one per metric, can be trusted together; where there is none, why not.
+/// Trust in the first values together, one per metric; if unknown, the reason.
 fn trust(values: &[Option<Value>], rows: &[&Row], e: &Evaluation<'_>) -> Option<Trust> {
     let each = values.iter().zip(rows).filter_map(|(value, row)| e.trust(&row.metric, value.as_ref()?));
     each.reduce(|all, one| match (all, one) {

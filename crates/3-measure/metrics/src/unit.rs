@@ -1,11 +1,11 @@
 //! Units: exponents over a few base quantities, and a scale.
 //!
-//! The one idea to keep in mind: a unit is carried through every operation, so that bytes over nanoseconds is GB/s
-//! because it is, and a formula that adds cycles to requests does not load.
+//! Every operation computes the unit of its result: bytes over nanoseconds gives GB/s, and a formula that
+//! adds cycles to requests does not load.
 
 use std::fmt;
 
-/// Base quantities. What is counted (requests, instructions, waves) is a quantity of its own: dividing one by
+/// Base quantities. Counted events (requests, instructions, waves) are separate quantities: dividing one by
 /// another gives a number that says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Base {
@@ -84,7 +84,7 @@ impl Unit {
     /// No unit.
     pub const ONE: Self = Self { powers: [0; BASES], scale: 1.0 };
 
-    /// Reads `GB/s`, `req*cycle`, `instr/norm`. The error names what is not known.
+    /// Reads `GB/s`, `req*cycle`, `instr/norm`. The error names what is unknown.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut unit = Self::ONE;
         let mut rest = text.trim();
@@ -133,7 +133,7 @@ impl Unit {
         self.powers == other.powers
     }
 
-    /// What a value in this unit is multiplied by to be in `other`.
+    /// Factor that converts a value in this unit to `other`.
     pub fn factor_to(self, other: Self) -> f64 {
         let f = self.scale / other.scale;
         // Decimal scales leave rounding behind: 1e9 over 1e-9 times 1e-18 is meant to be 1.
@@ -159,7 +159,7 @@ impl Unit {
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The plainest symbol of each base stands for it.
+        // The plainest symbol of each base represents it.
         const NAMES: [&str; BASES] = [
             "s",
             "cycle",

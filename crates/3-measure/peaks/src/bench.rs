@@ -1,7 +1,7 @@
 //! Bandwidths and rates of arithmetic.
 //!
-//! The one idea to keep in mind: one row per number says which kernel runs, how much it does in two lengths, and what the
-//! data sheet promises; who runs the kernels is a [`Device`].
+//! One row per number has the kernel, its work in two lengths, and the value of the data sheet; a [`Device`]
+//! runs the kernels.
 
 use crate::device::{Device, Given, Launch};
 use crate::emulated::{Bench, Emulated};
@@ -10,16 +10,16 @@ use arch::Model;
 
 /// Work-items of a workgroup.
 const GROUP: u64 = 256;
-/// Bytes of an item that is read.
+/// Bytes of an item read.
 const ITEM: u64 = 16;
-/// Bytes of a work-item's results at most.
+/// Largest size of a work-item's results, bytes.
 const RESULT: u64 = 64;
 /// Lets a kernel read item `i` at place `i`.
 const EVERY_PLACE: u64 = u32::MAX as u64;
 /// Operations that the counters of matrix instructions count as one.
 const MATRIX_OPERATIONS: f64 = 512.0;
 
-/// What a number counts.
+/// Unit of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// 10^9 bytes per second.
@@ -44,9 +44,9 @@ impl Unit {
 /// One measured number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Peak {
-    /// Column of `roofline.csv`; none where that file has none.
+    /// Column of `roofline.csv`; `None` if that file has no such column.
     pub column: Option<&'static str>,
-    /// What was measured.
+    /// Subject of the measurement.
     pub what: &'static str,
     /// Unit of both values.
     pub unit: Unit,
@@ -54,24 +54,24 @@ pub struct Peak {
     pub value: f64,
     /// The smallest and the largest, where it was measured several times.
     pub range: Option<[f64; 2]>,
-    /// What the data sheet or the width of the unit promises.
+    /// Value of the data sheet, or computed from the width of the unit.
     pub sheet: Option<f64>,
 }
 
-/// What a rate is measured with: launches of two lengths, and the work of each.
+/// Makes launches of two lengths, and the work of each, to measure a rate.
 type Lengths<'a> = dyn Fn(u64) -> [(Launch<'a>, f64); 2] + 'a;
 
-/// A rate, and between what values it lies where it was measured several times.
+/// A rate, with its range over repeated measurements.
 struct Rate {
     value: f64,
     range: Option<[f64; 2]>,
 }
 
-/// Most that work is multiplied by to be long enough.
+/// Largest factor on the work to make launches long enough.
 const MOST_EFFORT: u64 = 1 << 16;
 
-/// Work per nanosecond of what the longer of two launches does more. `lengths` gives the launches for an effort, which grows until
-/// they differ by what the device needs to tell them apart.
+/// Difference in work of two launches divided by their difference in time, per nanosecond. `lengths` makes
+/// the launches for an effort, which grows until the device resolves their difference.
 fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths<'_>) -> Result<Rate, Error> {
     let least = device.least_nanoseconds();
     let mut effort = 1;
@@ -145,7 +145,8 @@ const MATRIX: &[(&str, &str, &str, &str, &str)] = &[
     ("MFMAI8Ops", "matrix i8", "i8", "mfma_i8", "SQ_INSTS_VALU_MFMA_MOPS_I8"),
 ];
 
-/// Measures everything there is a kernel for on an emulated GPU; `say` is told what comes next.
+/// Measures all numbers with a kernel on an emulated GPU; `say` is called with the name of each before it
+/// starts.
 ///
 /// # Errors
 /// A GPU without kernels or without modelled times.
@@ -157,7 +158,7 @@ pub fn measure(model: &'static Model, say: impl FnMut(&str)) -> Result<Vec<Peak>
 /// The same on a device.
 ///
 /// # Errors
-/// What the device cannot do.
+/// Fails if the device cannot run a kernel.
 pub fn measure_on(
     device: &mut dyn Device,
     model: &'static Model,
@@ -220,13 +221,13 @@ pub fn measure_on(
     Ok(peaks)
 }
 
-/// 10^9 bytes per second of a kernel that goes through memory once and touches as many buffers.
+/// 10^9 bytes per second of a kernel that streams once through the given number of buffers.
 fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers: u64) -> Result<Rate, Error> {
     const SPAN: u64 = 4 * GROUP;
     let units = u64::from(model.compute_units.value);
     let side = model.memory_side_cache.bytes.value().map_or(0, u64::from);
-    // What is written fills the cache on the memory's side before it counts; where caches keep what the launch before left, all must
-    // be larger than they are.
+    // What is written fills the cache on the memory's side before it counts; where caches keep what the
+    // launch before left, all must be larger than they are.
     let least = match (device.keeps_caches(), kernel) {
         (true, _) => 4 * side / (SPAN * ITEM),
         (false, "read") => 0,
@@ -256,7 +257,7 @@ fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers:
     rate(device, "memory", most, &lengths)
 }
 
-/// Workgroups that read `span` items again and again, each from its own place in a window.
+/// Workgroups that read `span` items repeatedly, each from its own offset in a window.
 #[derive(Clone, Copy)]
 struct Walk {
     groups: u64,
@@ -298,7 +299,7 @@ fn local(device: &mut dyn Device, groups: u64) -> Result<Rate, Error> {
     rate(device, "LDS", MOST_EFFORT, &lengths)
 }
 
-/// 10^9 operations per second of a kernel that computes; `work` is that of a pass of all workgroups.
+/// 10^9 operations per second of a compute kernel; `work` is the work of one pass of all workgroups.
 fn computed(
     device: &mut dyn Device,
     kernel: &'static str,
@@ -321,7 +322,8 @@ fn computed(
 mod tests {
     use super::*;
 
-    /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower each time.
+    /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower
+    /// each time.
     struct Made {
         launches: usize,
         repeats: usize,

@@ -4,19 +4,19 @@ use crate::error::Error;
 
 /// Runs kernels of the code object for a GPU.
 pub trait Device {
-    /// Runs one to its end and says how many nanoseconds it took.
+    /// Runs one to completion and returns its time in nanoseconds.
     ///
     /// # Errors
-    /// What the device cannot do.
+    /// Fails if the device cannot run it.
     fn run(&mut self, launch: &Launch<'_>) -> Result<f64, Error>;
 
-    /// What two launches must differ by to be told apart, in nanoseconds.
+    /// Smallest difference in time of two launches that the device resolves, in nanoseconds.
     fn least_nanoseconds(&self) -> f64;
 
-    /// How often a rate is measured.
+    /// Number of measurements of a rate.
     fn repeats(&self) -> usize;
 
-    /// Whether a launch finds in the caches what the one before left.
+    /// Whether caches keep their contents between launches.
     fn keeps_caches(&self) -> bool;
 }
 
@@ -44,7 +44,7 @@ pub enum Given {
     Address(u64),
     /// A number.
     Integer(u32),
-    /// A factor of whatever type the kernel takes: near 1, or small.
+    /// A factor in the kernel's element type: near 1, or small.
     Factor,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Bench {
     object: CodeObject,
 }
 
-/// What a run came to.
+/// Result of a run.
 pub(crate) struct Ran {
     nanoseconds: Option<f64>,
     counters: Vec<(&'static str, Value)>,
@@ -81,7 +81,8 @@ impl Bench {
         self.ran(launch.kernel, memory, launch.groups, launch.threads, &given)
     }
 
-    /// What a counter counts in a pass of one workgroup of a kernel that computes; none where the target has no such counter.
+    /// Value of a counter in one pass of one workgroup of a compute kernel; `None` if the target has no such
+    /// counter.
     pub(crate) fn operations_of_a_pass(&self, kernel: &str, counter: &str) -> Result<Option<f64>, Error> {
         const THREADS: u64 = 256;
         let count = |passes: u32| {

@@ -3,7 +3,7 @@
 /// Why nothing is measured.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There are no kernels for the target.
+    /// No kernels exist for the target.
     #[error("there are no kernels for `{target}`\nhint: there are some for GPUs of {known}")]
     NoKernels {
         /// Target of the GPU.
@@ -19,15 +19,15 @@ pub enum Error {
     Kernel {
         /// Its name.
         kernel: String,
-        /// What was wrong.
+        /// The failure.
         what: String,
     },
-    /// The device runs no faster with less to do.
+    /// The time does not depend on the amount of work.
     #[error(
         "{what}: twice the work takes no more time; the GPU is in use by others, or its clock does not run"
     )]
     NoDifference {
-        /// What was measured.
+        /// Subject of the measurement.
         what: String,
     },
 }

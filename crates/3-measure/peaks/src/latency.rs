@@ -1,6 +1,6 @@
-//! How long one load takes, by the size of what is walked through.
+//! Latency of a load, by the size of the region.
 //!
-//! The one idea to keep in mind: every load needs what the one before it brought, so nothing overlaps.
+//! Each load depends on the one before, so loads do not overlap.
 
 use crate::device::Given;
 use crate::emulated::Bench;
@@ -8,30 +8,31 @@ use crate::error::Error;
 use arch::Model;
 use emu::Memory;
 
-/// Bytes between two addresses: no two stand in one line of any cache.
+/// Bytes between two addresses: each is in a separate line of every cache.
 const LINE: u64 = 128;
-/// Regions of more addresses are walked through in part.
+/// Regions with more addresses are visited in part.
 const MOST: u64 = 1 << 20;
-/// So many are followed then.
+/// Number of addresses visited then.
 const PART: u64 = 1 << 16;
 
-/// How long a load takes.
+/// Latency of a load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Latency {
-    /// Size of what is walked through.
+    /// Size of the region.
     pub bytes: u64,
-    /// Of one load with what leads to the next.
+    /// Time of one load, including the address computation of the next.
     pub nanoseconds: f64,
 }
 
-/// Follows addresses through a region, in an order that nothing foresees: the second time round, where the region is small
-/// enough to go round in it.
+/// Chases pointers through a region in an order that no prefetcher predicts; measures the second round, if
+/// the region is small enough to visit completely.
 pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
     let bench = Bench::new(model.lightly_used())?;
     let places = (bytes / LINE).max(2);
     let count = if places > MOST { PART } else { places };
     let order = shuffled(places, count);
-    // A region that is not walked through completely is walked through once, its second half later than its first.
+    // A region that is not walked through completely is walked through once, its second half later than its
+    // first.
     let steps = if count == places { [count, 2 * count] } else { [count / 2, count] };
     let mut nanoseconds = [0.0; 2];
     for (nanoseconds, steps) in nanoseconds.iter_mut().zip(steps) {
@@ -50,7 +51,7 @@ pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
     Ok(Latency { bytes, nanoseconds })
 }
 
-/// Some of so many places, each once, shuffled.
+/// `count` of `places` indices, each at most once, in random order.
 fn shuffled(places: u64, count: u64) -> Vec<u64> {
     let mut state = 1u64;
     let mut random = move |below: u64| {

@@ -1,9 +1,9 @@
-//! What a GPU reaches at best, measured by kernels that do one thing only.
+//! Achievable peak rates of a GPU, measured by kernels that exercise one unit only.
 //!
-//! The one idea to keep in mind: a number is the difference of two runs that differ in length, so what stands before and
-//! after the work is not in it. On an emulated GPU the numbers test the model: they ought to be those of hardware.
+//! A rate is the difference between two runs of different length, so work before and after the measured part
+//! cancels out. On an emulated GPU the numbers test the model: they should match hardware.
 //!
-//! The kernels stand in `kernels/peaks.hip`; `kernels/build.sh` makes the code objects.
+//! `kernels/peaks.hip` holds the kernels; `kernels/build.sh` makes the code objects.
 
 mod bench;
 mod code;

@@ -1,6 +1,6 @@
 //! Latencies, and GPUs without numbers; bandwidths and rates are tested through the command.
 //!
-//! The one idea to keep in mind: what is walked through decides which cache answers.
+//! The size of the region decides which cache serves the loads.
 
 use arch::Model;
 use peaks::{chase, measure};

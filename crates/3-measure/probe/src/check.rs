@@ -1,14 +1,15 @@
 //! Races between waves, and reads of LDS that nobody has written.
 //!
-//! The one idea to keep in mind: two accesses of different waves to the same bytes, one of them a write and not both
-//! atomic, are a race unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
-//! afterwards and the second one made before on the same address. What the order of execution here happens to be plays no
-//! part. One store instruction by which several waves of a workgroup write the same place is taken for the same value:
-//! Triton's layouts replicate data among waves.
+//! Two accesses of different waves to the same bytes, one of them a write and not both atomic, are a race
+//! unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
+//! afterwards and the second one made before on the same address. The order of execution in the emulator does
+//! not matter. If several waves of a workgroup write one address with the same store instruction, they are
+//! assumed to write the same value: Triton's layouts replicate data among waves.
 //!
-//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
-//! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. Loads straight into the LDS
-//! write at any time between their issue and the wait for them: `dma` has those under way.
+//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: atomic
+//! loads and stores compile to these. In the LDS such accesses look like any other, so only
+//! read-modify-writes count. LDS-DMA loads write at any time between their issue and the wait for them: `dma`
+//! tracks the outstanding ones.
 
 mod dma;
 mod shadow;
@@ -19,7 +20,7 @@ use isa::{Access, Bits, Space};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
 
-/// What is looked for.
+/// Checks to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
     /// Races.
@@ -31,13 +32,13 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Shadow memory that is taken at most, unless said otherwise.
+    /// Default limit of the shadow memory, bytes.
     pub const LIMIT: usize = 1 << 30;
 
     /// Nothing.
     pub const NONE: Checks = Checks { races: false, uninitialized: false, limit: Checks::LIMIT };
 
-    /// From names separated by commas: `races`, `uninit`. Gives back a name that is none of them.
+    /// From names separated by commas: `races`, `uninit`. The error is the first unknown name.
     pub fn parse(text: &str) -> Result<Checks, String> {
         let mut checks = Checks::NONE;
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -50,13 +51,13 @@ impl Checks {
         Ok(checks)
     }
 
-    /// Something is looked for.
+    /// True if any check is enabled.
     pub fn any(self) -> bool {
         self.races || self.uninitialized
     }
 }
 
-/// What is wrong.
+/// Kind of mistake.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Wrong {
     /// Two waves of a workgroup race in the LDS.
@@ -67,7 +68,7 @@ pub enum Wrong {
     GroupRace,
     /// LDS is read that nobody has written.
     Uninitialized,
-    /// A wave touches LDS that a load of its own into it has not been waited for.
+    /// A wave accesses LDS before waiting for its own LDS-DMA load to it.
     NotWaited,
 }
 
@@ -84,12 +85,13 @@ pub struct Side {
     pub lane: u32,
 }
 
-/// One thing that is wrong: two instructions, or one.
+/// One mistake, by two instructions or one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// What.
+    /// Kind of mistake.
     pub wrong: Wrong,
-    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the load into the LDS.
+    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the
+    /// load into the LDS.
     pub first: Side,
     /// The other one.
     pub second: Side,
@@ -99,29 +101,31 @@ pub struct Conflict {
     pub times: u64,
 }
 
-/// What checking a launch came to.
+/// Result of checking a launch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Checked {
-    /// What is wrong, by instruction.
+    /// Mistakes, by instruction.
     pub conflicts: Vec<Conflict>,
     /// Accesses that were not watched because the shadow memory was used up.
     pub unwatched: u64,
-    /// Accesses of the LDS past its end, which are always looked for; not known of a kernel that faults.
+    /// Accesses of the LDS past its end, which are always counted; unknown for a kernel that faults.
     pub outside: Option<OutsideLds>,
 }
 
-/// Pairs of instructions that are remembered.
+/// Most pairs of instructions recorded.
 const MOST_PAIRS: usize = 1024;
-/// Addresses of atomics that are remembered of a workgroup: those that order accesses come early.
+/// Most atomic addresses recorded per workgroup: ordering atomics come early.
 const MOST_SYNCS: usize = 64;
-/// Share of the shadow's memory that a few workgroups take before their accesses are brought together with the others'.
+/// Divisor of the shadow's memory: the share a few workgroups use before their accesses are merged with the
+/// others'.
 const SHARE: usize = 16;
 /// Bytes of LDS that are watched.
 const MOST_LDS: usize = 1 << 20;
 /// Dwords of it.
 const MOST_DWORDS: u64 = MOST_LDS as u64 / 4;
 
-/// Runs a kernel and looks for what is asked; counts nothing. What was found stands even when the kernel faults.
+/// Runs a kernel with the given checks, without counting events. Returns the mistakes even if the kernel
+/// faults.
 pub fn check(
     checks: Checks,
     program: &Program,
@@ -148,7 +152,7 @@ pub fn check(
     (result, Checked { conflicts: all.found.conflicts(groups), unwatched, outside })
 }
 
-/// What does not change during a launch.
+/// State that is constant during a launch.
 #[derive(Clone, Copy, Debug)]
 struct Settled<'a> {
     checks: Checks,
@@ -171,8 +175,8 @@ struct Sync {
 /// Atomics by workgroup.
 type Syncs = BTreeMap<u32, Vec<Sync>>;
 
-/// Whether an address is common to two lists so that the first one's last atomic on it comes after a time and the second
-/// one's first before another.
+/// Whether an address is common to two lists so that the first one's last atomic on it comes after a time and
+/// the second one's first before another.
 fn ordered<'a>(
     before: impl Iterator<Item = &'a Sync> + Clone,
     after: impl Iterator<Item = &'a Sync>,
@@ -188,7 +192,7 @@ fn ordered<'a>(
 #[derive(Debug, Default)]
 struct Found(BTreeMap<(Wrong, usize, usize), Seen>);
 
-/// A conflict as it was seen first, and how often.
+/// First occurrence of a conflict, and the number of occurrences.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     old: Touch,
@@ -278,7 +282,7 @@ struct Group {
     lds: Shadow,
     /// By dword of the LDS: bytes written.
     written: Vec<u8>,
-    /// Loads straight into the LDS that no wait covers yet.
+    /// Outstanding LDS-DMA loads.
     dma: LdsDma,
 }
 
@@ -304,7 +308,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Remembers an atomic.
+/// Records an atomic.
 fn remember(syncs: &mut Vec<Sync>, lds: bool, address: u64, wave: u32, time: u32) {
     let known = |it: &Sync| it.wave == wave && it.address == address && it.lds == lds;
     match syncs.iter().position(known) {

@@ -1,8 +1,8 @@
-//! Which events one execution of an instruction is.
+//! Events of one execution of an instruction.
 //!
-//! The one idea to keep in mind: this is a property of the instruction alone, so it is settled once per program. What
-//! type an arithmetic instruction counts for is read off its name: `v_ashrrev_i64` is a 64-bit integer instruction,
-//! `v_lshlrev_b64` is none, which recordings of both confirm.
+//! They depend on the instruction alone, so they are computed once per program. The type of an arithmetic
+//! instruction is taken from its name: `v_ashrrev_i64` counts as a 64-bit integer instruction,
+//! `v_lshlrev_b64` does not; recordings confirm both.
 
 use crate::event::Event;
 use arch::Target;
@@ -36,16 +36,16 @@ const ARITHMETIC: [(&[&str], [Event; 3]); 4] = [
     ),
 ];
 
-/// Cache control that empties the vector L1.
+/// Instructions that invalidate the vector L1.
 const INVALIDATES: [&str; 3] = ["buffer_inv", "buffer_wbinvl1", "buffer_wbinvl1_vol"];
 
-/// Operations that one step of the counters of matrix operations stands for.
+/// Operations per increment of the counters of matrix operations.
 const OPERATIONS_PER_MOP: u64 = 512;
 
 /// Lanes of a wave.
 const LANES: u64 = 64;
 
-/// Events of one execution, each with how often it happens. Sums over lanes and over accesses are not among them.
+/// Events of one execution, with their counts. Sums over lanes and accesses are not included.
 pub(crate) fn events(inst: &Inst, target: Option<&Target>) -> Vec<(Event, u64)> {
     let info = inst.op.info();
     let mut events = vec![(Event::Instruction, 1)];

@@ -1,13 +1,13 @@
 //! The code object that a kernel belongs to, kept with the recording.
 //!
-//! The one idea to keep in mind: a recording stays readable after its program is rebuilt, because the folder has a copy of
-//! the code that ran, named by what is in it.
+//! A recording stays readable after its program is rebuilt, because the folder has a copy of the executed
+//! code, named by its hash.
 
 use std::fmt;
 use std::sync::OnceLock;
 use workload::code_object_file;
 
-/// Bytes of a code object; its hash is worked out when somebody asks.
+/// Bytes of a code object; the hash is computed at its first use.
 pub struct Code {
     bytes: Vec<u8>,
     hash: OnceLock<String>,

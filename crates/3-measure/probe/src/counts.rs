@@ -1,4 +1,4 @@
-//! What was counted while a kernel ran, as values.
+//! Events counted while a kernel ran, as values.
 
 use crate::event::{Event, Totals};
 use isa::Access;
@@ -15,7 +15,7 @@ pub struct Executions {
     pub jumps: u64,
 }
 
-/// What the accesses of one memory instruction came to.
+/// Totals of the accesses of one memory instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
     /// Accesses that went to the vector L1, as the executor reports them.
@@ -82,7 +82,7 @@ impl Memory {
         self.lines += found.lines;
     }
 
-    /// Adds the events; `returns` says whether an atomic gives the old value back.
+    /// Adds the events; `returns` is set if an atomic returns the old value.
     pub(crate) fn add_to(&self, totals: &mut Totals, returns: bool) {
         let atomic = if returns { Event::TcpAtomicReturn } else { Event::TcpAtomic };
         totals.add(Event::TcpRead, self.accesses[0]);
@@ -98,7 +98,7 @@ impl Memory {
     }
 }
 
-/// What was counted.
+/// Counted events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts {
     /// By instruction.
@@ -114,7 +114,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Nothing counted yet of a program with so many instructions, some of them memory instructions.
+    /// Zero counts for a program with the given numbers of instructions and of memory instructions.
     pub(crate) fn new(instructions: usize, memory: usize) -> Counts {
         Counts {
             executions: vec![Executions::default(); instructions],
@@ -125,7 +125,7 @@ impl Counts {
         }
     }
 
-    /// Adds what was counted elsewhere for the same program.
+    /// Adds the counts of another part of the same launch.
     pub fn merge(&mut self, other: &Counts) {
         self.waves += other.waves;
         self.workgroups += other.workgroups;

@@ -1,7 +1,7 @@
-//! What can happen while a kernel runs, as far as a counter is interested in it.
+//! Events of a running kernel that counters use.
 //!
-//! The one idea to keep in mind: an event is a plain sum over the dispatch; a counter is a sum of events, and which
-//! ones is said in the registry, by the names given here.
+//! An event is a plain sum over the dispatch; a counter is a sum of events, which the registry lists by the
+//! names given here.
 
 use mem::{Count, Tally};
 
@@ -25,7 +25,7 @@ macro_rules! events {
                 }
             }
 
-            /// What it is.
+            /// Meaning.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Event::$name => $meaning,)*
@@ -140,7 +140,7 @@ impl Event {
     }
 }
 
-/// What a rule adds up: an event of execution, a count of the caches, or a time.
+/// Term of a rule: an event of execution, a count of the caches, or a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Execution.
@@ -159,7 +159,7 @@ macro_rules! times {
             $(#[doc = $meaning] $name,)*
         }
 
-        /// How long a dispatch took, in the unit of each [`Time`].
+        /// Times of a dispatch, in the unit of each [`Time`].
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct Times {
             $(#[doc = $meaning] pub $field: u64,)*
@@ -185,7 +185,7 @@ macro_rules! times {
                 }
             }
 
-            /// What it is.
+            /// Meaning.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Time::$name => $meaning,)*
@@ -229,9 +229,9 @@ impl Source {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Totals {
     events: [u64; Event::COUNT],
-    /// What the caches counted, where they were followed.
+    /// Counts of the caches, if they were simulated.
     pub caches: Option<Tally>,
-    /// How long it took, where that can be said.
+    /// Its times, if they are modelled.
     pub time: Option<Times>,
 }
 
@@ -252,7 +252,7 @@ impl Totals {
         self.events[event as usize] += times;
     }
 
-    /// How often something happened; not known for caches that were not followed.
+    /// Count of a source; unknown for caches that were not simulated.
     pub fn source(&self, source: Source) -> Option<u64> {
         match source {
             Source::Event(event) => Some(self.get(event)),

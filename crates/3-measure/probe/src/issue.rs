@@ -1,7 +1,7 @@
-//! What an instruction needs of a compute unit, for the clock.
+//! Resources of a compute unit that an instruction needs, for the clock.
 //!
-//! The one idea to keep in mind: crate `clock` knows no instructions; where one goes and how long it is busy there is read
-//! off its row once per program.
+//! Crate `clock` knows no instructions; their unit and busy cycles are read from the row of the opcode once
+//! per program.
 
 use clock::{NO_SLOT, Op, Unit};
 use isa::{Access, Class, Inst, OpFlags, Operand, Space};
@@ -17,7 +17,8 @@ const LDS_BYTES: u32 = 128;
 /// LDS cycles of an exchange of dwords between lanes: 32 lanes a cycle.
 const EXCHANGE: u32 = 2;
 
-/// An instruction; `slot` is its number among the memory instructions, `cycles` those of vector and matrix units.
+/// An instruction; `slot` is its number among the memory instructions, `cycles` the cycles of a vector or
+/// matrix unit.
 pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
     let info = inst.op.info();
     let op = |unit| Op::new(unit, STEP);
@@ -63,7 +64,7 @@ fn immediate(inst: &Inst) -> i32 {
         .unwrap_or(0)
 }
 
-/// A wait needs no unit: what follows issues in the cycle in which it ends.
+/// A wait needs no unit: the next instruction issues in the cycle in which it ends.
 fn wait(inst: &Inst) -> Op {
     let word = immediate(inst) as u32;
     let (mut vector, mut other) = (u8::MAX, u8::MAX);

@@ -1,16 +1,16 @@
-//! Scalar registers that hold something when a wave begins.
+//! Scalar registers that are initialised when a wave begins.
 //!
-//! The one idea to keep in mind: they are written four at a time, and the descriptor says how many there are.
+//! They are written four at a time; the descriptor has their number.
 
 use codeobj::Descriptor;
 
-/// Registers of the scratch base on targets that write them without being asked.
+/// Registers of the scratch base on targets that always write them.
 const SCRATCH_BASE: u64 = 2;
 
 /// Writes of four registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LaunchRegisters {
-    /// For what the descriptor asks for.
+    /// For the registers the descriptor enables.
     pub(crate) quads: u64,
     /// With the scratch base.
     pub(crate) quads_with_scratch: u64,

@@ -1,8 +1,9 @@
-//! Observers of the emulator: one counts what hardware counters count, one finds races and reads of what nobody wrote.
+//! Observers of the emulator: one counts the events of hardware counters, one finds races and reads of
+//! unwritten memory.
 //!
-//! The one idea to keep in mind: the executor counts nothing, a probe does. While a kernel runs it counts executions
-//! of instructions and works off memory accesses; everything that is a property of an instruction is settled once
-//! per program, and multiplied with its executions afterwards.
+//! The executor counts nothing; a probe does. While a kernel runs it counts executions and analyses memory
+//! accesses. Properties of an instruction are computed once per program, and multiplied with its executions
+//! afterwards.
 
 mod check;
 mod classify;

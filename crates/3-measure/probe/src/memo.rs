@@ -1,20 +1,20 @@
 //! Results of accesses, kept for the next access of the same instruction.
 //!
-//! The one idea to keep in mind: what an access comes to depends on how its lanes stand to each other and on where the
-//! first of them lies in a line (or in the row of banks); most instructions repeat both again and again.
+//! The result of an access depends on the offsets between its lanes and on the offset of the first lane in a
+//! cache line (or in the row of banks); most instructions repeat both again and again.
 
-/// Places of the first lane that are kept.
+/// Number of offsets of the first lane that are kept.
 const PLACES: usize = 16;
 
-/// What is known of one instruction's accesses.
+/// Known accesses of one instruction.
 #[derive(Debug)]
 pub(crate) struct Memo<T> {
-    /// What the executor calls the formation of the lanes, if it does.
+    /// The executor's id of the lane pattern, if it has one.
     formation: Option<u64>,
     lanes: u64,
-    /// Addresses of all lanes behind the first one's.
+    /// Offsets of all lanes from the first.
     offsets: [u64; 64],
-    /// Where the first lane lay, and what came of it.
+    /// Offset of the first lane, with the result.
     results: [(u64, T); PLACES],
 }
 
@@ -23,7 +23,8 @@ impl<T: Copy + Default> Memo<T> {
         Memo { formation: None, lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
     }
 
-    /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16 on.
+    /// The result for addresses of which only the offset modulo `period` matters, a power of two of at least
+    /// 16 bytes.
     #[inline(always)]
     pub(crate) fn get(
         &mut self,
@@ -47,7 +48,7 @@ impl<T: Copy + Default> Memo<T> {
         known.1
     }
 
-    /// Forgets the results when lanes or their distances are others.
+    /// Clears the results when the active lanes or their offsets change.
     #[inline(always)]
     fn compare(&mut self, addresses: &[u64; 64], lanes: u64) {
         let first = addresses[0];

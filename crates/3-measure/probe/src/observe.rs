@@ -1,7 +1,7 @@
-//! The observer: what is counted while a kernel runs.
+//! The observer: counts events while a kernel runs.
 //!
-//! The one idea to keep in mind: per instruction only executions, active lanes and jumps are counted; memory
-//! accesses are worked off as they come. Everything else is arithmetic afterwards.
+//! Per instruction only executions, active lanes and jumps are counted; memory accesses are analysed as they
+//! occur. All other events are computed afterwards.
 
 use crate::counts::{Counts, Memory};
 use crate::memo::Memo;
@@ -20,7 +20,7 @@ const LANES: u64 = 64;
 #[derive(Debug)]
 pub struct Probe<'t> {
     table: &'t Table,
-    /// What was counted so far.
+    /// Counts so far.
     pub counts: Counts,
     /// The wave that issued last, and the instruction that would follow.
     wave: u32,
@@ -44,11 +44,11 @@ fn scratch(memory: &mut Memory, access: &MemoryAccess<'_>, line: u64) {
     memory.coalesced += u64::from(in_quads);
 }
 
-/// Follows no instruction: every first one is a jump.
+/// Index before any instruction: the first instruction of a wave counts as a jump.
 const NOWHERE: usize = usize::MAX;
 
 impl<'t> Probe<'t> {
-    /// A probe that has counted nothing.
+    /// A probe with zero counts.
     pub fn new(table: &'t Table) -> Self {
         let counts = table.counts();
         let slots = counts.memory.len();
@@ -93,7 +93,8 @@ impl<'t> Probe<'t> {
             let found = memo.get(access.addresses, access.lanes, access.formation, line, || {
                 coalesce(access.addresses, access.lanes, access.bytes, line)
             });
-            // Wide atomics are an access for each lane of the wave, as recorded of one with a single active lane.
+            // Wide atomics are an access for each lane of the wave, as recorded of one with a single active
+            // lane.
             let wide = access.kind == Access::Atomic && access.bytes > 4;
             let accesses = if wide { LANES } else { found.accesses };
             memory.count(access.kind, &Coalesced { accesses, ..found });
@@ -122,7 +123,7 @@ impl<'t> Probe<'t> {
     }
 }
 
-/// An access to scratch, dword by dword: the same dword of all lanes stands in a row.
+/// An access to scratch, dword by dword: the same dword of all lanes is contiguous.
 pub fn each_dword(access: &MemoryAccess<'_>, mut each: impl FnMut(&[u64; 64], u32)) {
     for dword in 0..access.bytes.div_ceil(4).max(1) {
         let addresses = std::array::from_fn(|lane| {

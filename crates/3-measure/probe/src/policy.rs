@@ -1,10 +1,10 @@
-//! What the bits of an instruction mean for the caches.
+//! Effect of an instruction's bits on the caches.
 
 use arch::{CacheControl, Target};
 use isa::{Access, Bits, Inst};
 use mem::{AccessKind, Policy};
 
-/// How the caches are to treat an instruction.
+/// Cache policy of an instruction.
 pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Policy {
     let bits = inst.mods.bits;
     let mem = inst.op.info().mem;

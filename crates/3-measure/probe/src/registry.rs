@@ -1,22 +1,22 @@
-//! The registry: which counters follow from execution, how, and on what that rests.
+//! The registry: the counters that follow from execution, with rule and evidence.
 //!
-//! The one idea to keep in mind: rules are rows of `data/rules.tsv`. What has no row cannot be had from execution
-//! alone, and the class of the counter says why.
+//! Rules are rows of `data/rules.tsv`. A counter without a row cannot be derived from execution alone; its
+//! class gives the reason.
 
 use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};
 use std::sync::OnceLock;
 
-/// What a rule rests on.
+/// Evidence for a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Basis {
     /// Equals recordings in which the counter is not 0.
     Recorded,
     /// Equals recordings, all of which have 0.
     Zero,
-    /// Follows from what the counter is.
+    /// Follows from the definition of the counter.
     Defined,
-    /// Extends what is recorded.
+    /// Extrapolated from recordings.
     Inferred,
     /// A count of modelled caches, which depends on what happens at the same time.
     Modelled,
@@ -39,17 +39,17 @@ impl Basis {
         [Basis::Recorded, Basis::Zero, Basis::Defined, Basis::Inferred, Basis::Modelled];
 }
 
-/// How a value is made of events.
+/// Formula of a counter over events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Formula {
     /// Sum of events with factors; missing where the event `unless` happened.
     Sum {
-        /// Events with factors; none gives 0.
+        /// Events with factors; an empty list gives 0.
         terms: Vec<(u64, Source)>,
-        /// Where this happened nothing is known.
+        /// If this event occurred, the value is unknown.
         unless: Option<Source>,
     },
-    /// There is no rule.
+    /// No rule exists.
     Missing,
 }
 
@@ -64,11 +64,11 @@ pub struct Rule {
     pub text: String,
     /// Formula.
     pub formula: Formula,
-    /// What it rests on.
+    /// Evidence for the rule.
     pub basis: Basis,
     /// The rule in words; empty for a missing one.
     pub rule: String,
-    /// What is still open; empty where nothing is.
+    /// Open questions; empty if there are none.
     pub open: String,
 }
 
@@ -97,7 +97,7 @@ impl Value {
 pub struct RegistryError {
     /// Line, 1-based.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub what: String,
 }
 
@@ -117,7 +117,7 @@ pub fn registry() -> &'static Registry {
 }
 
 impl Registry {
-    /// Reads a data file; counters and targets are those of the catalogue.
+    /// Reads a data file; counters and targets come from the catalogue.
     pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Registry, RegistryError> {
         let mut rules: Vec<Rule> = Vec::new();
         for (number, row) in text.lines().enumerate() {
@@ -187,7 +187,7 @@ impl Registry {
     }
 }
 
-/// Why a counter without rule cannot be had from execution.
+/// Reason why a counter without rule cannot be derived from execution.
 pub fn reason(class: Class) -> &'static str {
     match class {
         Class::Functional => "no rule is known yet",

@@ -1,7 +1,7 @@
-//! What each instruction of a program counts for, settled before it runs.
+//! Events per execution of each instruction of a program, computed before it runs.
 //!
-//! The one idea to keep in mind: totals are executions times these rows; only sums over lanes, jumps and memory
-//! accesses come from the run itself.
+//! Totals are executions times these rows; only sums over lanes, jumps and memory accesses come from the run
+//! itself.
 
 use crate::classify;
 use crate::code::Code;
@@ -22,14 +22,14 @@ const FETCH_BYTES: u64 = 32;
 /// No memory instruction.
 pub const NO_SLOT: u32 = u32::MAX;
 
-/// What one instruction counts for.
+/// Events per execution of one instruction.
 #[derive(Clone, Debug)]
 struct Row {
     /// Events of one execution.
     events: Vec<(Event, u64)>,
     /// Cycles on a SIMD.
     cycles: u64,
-    /// Active lanes count.
+    /// True if active lanes are counted.
     lanes: bool,
     /// Fetches when it follows the instruction before it.
     fetches: u64,
@@ -37,7 +37,7 @@ struct Row {
     fetches_after_jump: u64,
 }
 
-/// The rows of a program, and the facts of its target that accesses are worked off with.
+/// The rows of a program, and the facts of its target for splitting accesses into groups of adjacent lanes.
 #[derive(Clone, Debug)]
 pub struct Table {
     rows: Vec<Row>,
@@ -52,20 +52,20 @@ pub struct Table {
     pub(crate) banks: usize,
     /// Whether an atomic returns the old value, by memory slot.
     returns: Vec<bool>,
-    /// How the caches treat it, by memory slot.
+    /// Cache policy, by memory slot.
     policies: Vec<Policy>,
-    /// What the clock needs to know, by instruction.
+    /// Inputs of the clock, by instruction.
     ops: Arc<[clock::Op]>,
-    /// What the program was read from, where it is known.
+    /// Code the program was read from, if known.
     code: Option<Arc<Code>>,
 }
 
-/// Facts of targets nothing is known of.
+/// Defaults for unknown targets.
 const LINE: u64 = 64;
 const BANKS: usize = 32;
 
 impl Table {
-    /// Settles the rows of a program.
+    /// Computes the rows of a program.
     pub fn new(program: &Program) -> Table {
         let target = Target::by_name(program.isa.processor());
         let mut table = Table {
@@ -117,29 +117,30 @@ impl Table {
         self.code.as_ref()
     }
 
-    /// Nothing counted yet of this program.
+    /// Zero counts for this program.
     pub fn counts(&self) -> Counts {
         Counts::new(self.rows.len(), self.of_slot.len())
     }
 
-    /// Number among the memory instructions of the instruction at an index; [`NO_SLOT`] if it accesses no memory.
+    /// Number among the memory instructions of the instruction at an index; [`NO_SLOT`] if it accesses no
+    /// memory.
     #[inline(always)]
     pub fn slot(&self, index: usize) -> u32 {
         self.slots.get(index).copied().unwrap_or(NO_SLOT)
     }
 
-    /// How the caches treat the instruction of a memory slot.
+    /// Cache policy of the instruction of a memory slot.
     #[inline(always)]
     pub fn policy(&self, slot: u32) -> Policy {
         self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(AccessKind::Load))
     }
 
-    /// What a memory instruction came to; all zero for one that is none.
+    /// Totals of a memory instruction; `None` if it is not one.
     pub fn memory<'a>(&self, counts: &'a Counts, index: usize) -> Option<&'a Memory> {
         counts.memory.get(self.slot(index) as usize)
     }
 
-    /// What the clock needs to know, by instruction.
+    /// Inputs of the clock, by instruction.
     pub fn ops(&self) -> Arc<[clock::Op]> {
         self.ops.clone()
     }
@@ -193,7 +194,7 @@ impl Table {
     }
 }
 
-/// Cycles a SIMD is occupied by an instruction; those whose cost is not known count as ordinary ones.
+/// Cycles a SIMD is occupied by an instruction; those whose cost is unknown count as ordinary ones.
 fn cycles(inst: &isa::Inst, target: Option<&Target>) -> u64 {
     const ORDINARY: u32 = 4;
     let info = inst.op.info();

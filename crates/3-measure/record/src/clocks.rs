@@ -1,7 +1,7 @@
-//! Clocks of predictions, which run beside the clock of the recording.
+//! Clocks of predictions, which run in parallel with the clock of the recording.
 //!
-//! The one idea to keep in mind: each clock gets the same streams in the same order and knows of no other, so on which
-//! thread it runs does not matter.
+//! Each clock reads the same streams in the same order and shares no state, so results do not depend on
+//! threads.
 
 use crate::prediction::Prediction;
 use arch::{Model, Resources};
@@ -13,22 +13,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::Scope;
 
-/// Batches that wait for a clock before the program waits for it.
+/// Batches queued for a clock before the program blocks.
 const WAITING: usize = 2;
 
-/// A prediction with the GPU it is made on, which keeps its caches from one dispatch to the next.
+/// A prediction with its simulated GPU, which keeps its caches from one dispatch to the next.
 #[derive(Debug)]
 pub(crate) struct Clock {
     pub(crate) prediction: Prediction,
     gpu: Option<Gpu>,
     rates: Rates,
-    /// The dispatch that is under way cannot run so: then it leaves nothing in the caches.
+    /// The current dispatch cannot run with this change: it leaves nothing in the caches.
     misfit: bool,
-    /// Why dispatches could not.
+    /// Reasons why dispatches could not.
     misfits: BTreeSet<String>,
 }
 
-/// What one would take.
+/// Predicted time of one dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Predicted {
     /// As in files: `l2`, `vgpr=96`.
@@ -39,7 +39,7 @@ pub struct Predicted {
     pub lifted: bool,
     /// Nanoseconds.
     pub nanoseconds: f64,
-    /// Workgroups did not run in the order they would have, for want of memory.
+    /// Workgroups ran out of order, for lack of memory.
     pub hurried: bool,
 }
 
@@ -80,7 +80,7 @@ impl Clock {
         gpu.begin(grid, ops.clone());
     }
 
-    /// Which workgroups' streams it wants.
+    /// Workgroups whose streams it reads.
     pub(crate) fn wanted(&self) -> Option<Arc<Wanted>> {
         self.gpu.as_ref().filter(|_| !self.misfit).map(Gpu::wanted)
     }
@@ -103,7 +103,8 @@ impl Clock {
     }
 }
 
-/// Which predictions could not be made of some dispatch, and why: `waves_per_eu=1: a workgroup of 16 waves does not fit`.
+/// Predictions that failed for some dispatch, with reasons: `waves_per_eu=1: a workgroup of 16 waves does not
+/// fit`.
 pub(crate) fn misfits(clocks: &[Clock]) -> Vec<String> {
     clocks.iter().flat_map(|it| &it.misfits).cloned().collect()
 }
@@ -121,7 +122,7 @@ fn share(clocks: usize, asked: usize) -> usize {
     clocks.div_ceil(threads(asked).clamp(1, clocks.max(1))).max(1)
 }
 
-/// Starts threads that show clocks what workgroups did; what is sent to each of the returned ends arrives there in order.
+/// Spawns one thread per clock; each receives workgroups in order through the returned sender.
 pub(crate) fn follow<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     clocks: &'env mut [Clock],
@@ -140,7 +141,7 @@ pub(crate) fn follow<'scope, 'env>(
     clocks.chunks_mut(share).map(start).collect()
 }
 
-/// What each clock says at the end of a dispatch.
+/// Results of each clock at the end of a dispatch.
 pub(crate) fn finish(clocks: &mut [Clock], threads: usize, code: &[Range<u64>]) -> Vec<Predicted> {
     let share = share(clocks.len(), threads);
     let mut all: Vec<Option<Predicted>> = vec![None; clocks.len()];

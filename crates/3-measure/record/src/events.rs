@@ -1,8 +1,8 @@
-//! What the waves of a dispatch did, kept as a file, so that another prediction needs no other run.
+//! The wave events of a dispatch, kept as a file, so that further predictions need no second run.
 //!
-//! The one idea to keep in mind: a file is a compressed row of pieces, each with its length before it: what the dispatch is, the
-//! batches of its workgroups in the order of the grid, and the code that ran. Instructions are not in it: they come from
-//! the code object that the recording keeps.
+//! A file is a compressed sequence of pieces, each preceded by its length: the head of the dispatch, the
+//! batches of its workgroups in the order of the grid, and the code that ran. Instructions are not stored:
+//! they come from the code object that the recording keeps.
 
 use crate::clocks::{self, Clock, Predicted};
 use crate::prediction::Prediction;
@@ -21,15 +21,15 @@ const MAGIC: &[u8; 16] = b"rockhound.ev/5\r\n";
 const NAME: usize = 13;
 /// First bytes of what is compressed.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Compression: as fast as there is, which still leaves a tenth.
+/// Compression level: the fastest, which still reduces files to a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
 const MOST_PIECE: u32 = 1 << 29;
-/// Most bytes of an instruction, padding before it counted in.
+/// Most bytes of an instruction, including padding before it.
 const MOST_INSTRUCTION: u64 = 64;
 /// Most compressed bytes that are kept of a dispatch.
 const MOST_KEPT: usize = 1 << 30;
-/// Most workgroups that a compute unit is believed to hold.
+/// Largest number of workgroups per compute unit accepted.
 const MOST_GROUPS_PER_UNIT: u32 = 64;
 
 /// Why a file cannot be used.
@@ -41,15 +41,16 @@ pub enum EventsError {
     /// Another version wrote it.
     #[error("it was written by {0}, whose streams this version does not read")]
     Version(String),
-    /// Neither memory nor the temporary folder has room for its streams, or what was put away there could not be read again.
+    /// Neither memory nor the temporary folder has room for its streams, or spilled data could not be read
+    /// back.
     #[error("{0}")]
     Room(&'static str),
-    /// A GPU that nothing is known of.
+    /// Unknown GPU.
     #[error("it is of a GPU `{0}` that nothing is known of")]
     Gpu(String),
 }
 
-/// What a dispatch is.
+/// Description of a dispatch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Head {
     /// Version that wrote it.
@@ -60,7 +61,7 @@ pub struct Head {
     pub symbol: String,
     /// Hash of its code object.
     pub code: String,
-    /// Two XCDs may stand for all.
+    /// Two representative XCDs may be simulated for all.
     share: bool,
     groups: u64,
     groups_per_unit: u32,
@@ -151,7 +152,7 @@ impl Writer {
         writer
     }
 
-    /// What the next workgroups did.
+    /// Appends the events of the next workgroups.
     pub(crate) fn push(&mut self, batch: &Batch) {
         if self.out.is_some() {
             let mut batches = std::mem::take(&mut self.batches);
@@ -160,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// The dispatch has ended. The file; none where it would be too large.
+    /// Ends the dispatch. Returns the file; `None` if it would be too large.
     pub(crate) fn finish(mut self, code: &[Range<u64>]) -> Option<Vec<u8>> {
         self.piece(&[]);
         let code: Vec<(u64, u64)> = code.iter().map(|it| (it.start, it.end)).collect();
@@ -184,9 +185,9 @@ impl Writer {
     }
 }
 
-/// A kept dispatch, as far as its head says.
+/// A kept dispatch of which only the head has been read.
 pub struct Events<'b> {
-    /// What it is.
+    /// Its description.
     pub head: Head,
     input: zstd::stream::read::Decoder<'static, std::io::BufReader<&'b [u8]>>,
 }
@@ -226,7 +227,7 @@ impl<'b> Events<'b> {
     }
 }
 
-/// Ends too early, or is not what was written.
+/// The file is truncated or damaged.
 fn cut() -> EventsError {
     EventsError::Broken("it is cut off or damaged")
 }
@@ -245,7 +246,8 @@ fn piece(input: &mut impl Read) -> Result<Vec<u8>, EventsError> {
     if bytes.len() < length as usize { Err(cut()) } else { Ok(bytes) }
 }
 
-/// Clocks of predictions on kept dispatches: caches keep between them what they keep when the program runs.
+/// Clocks of predictions on kept dispatches: caches keep their contents from one to the next as when the
+/// program runs.
 #[derive(Debug)]
 pub struct Replay {
     model: &'static Model,
@@ -255,13 +257,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Predictions on a GPU, on so many threads; 0 stands for one per core.
+    /// Predictions on a GPU, on the given number of threads; 0 means one per core.
     pub fn new(model: &'static Model, predictions: Vec<Prediction>, threads: usize) -> Replay {
         let clocks = predictions.into_iter().map(|it| Clock::new(it, model)).collect();
         Replay { model, clocks, threads, spill_store: None }
     }
 
-    /// Streams that memory has no room for are put away there.
+    /// Spills streams that do not fit into memory to this store.
     pub fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
         self.spill_store = Some(spill_store);
     }
@@ -271,14 +273,15 @@ impl Replay {
         Model::by_name(&head.model).ok_or_else(|| EventsError::Gpu(head.model.clone()))
     }
 
-    /// Which predictions cannot be made of a kept dispatch, and why, by name.
+    /// Predictions that are impossible for a kept dispatch, by name, with the reason.
     pub fn misfits(&self, head: &Head) -> Vec<(&str, String)> {
         let asked = head.resources();
         let of = |it: &Clock| it.prediction.groups_per_unit(self.model, &asked).err();
         self.clocks.iter().filter_map(|it| Some((it.prediction.name.as_str(), of(it)?))).collect()
     }
 
-    /// What the next dispatch would take, without the predictions that cannot be made of it; `table` is that of its kernel.
+    /// Predicted times of the next dispatch, without the predictions that are impossible for it; `table`
+    /// belongs to its kernel.
     pub fn run(&mut self, events: Events<'_>, table: &Table) -> Result<Vec<Predicted>, EventsError> {
         let Events { head, mut input } = events;
         let asked = head.resources();

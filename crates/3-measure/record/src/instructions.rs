@@ -1,6 +1,6 @@
-//! What every instruction of a dispatch did.
+//! Execution counts of every instruction of a dispatch.
 //!
-//! The one idea to keep in mind: only an emulator can know this, and sums over the instructions are the counters.
+//! Only an emulator can know them; the counters are sums over the instructions.
 
 use emu::Program;
 use probe::Counts;

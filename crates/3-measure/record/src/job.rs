@@ -1,6 +1,6 @@
 //! A kernel with its code and arguments in memory, to be run without a host program.
 //!
-//! The one idea to keep in mind: a caller gives arguments in order; where each lies in the segment is the metadata's business.
+//! A caller gives arguments in order; the metadata decides their offsets in the segment.
 
 use crate::Recorder;
 use codeobj::{CodeObject, Image, Kernel, ReadError};
@@ -8,18 +8,18 @@ use emu::{Fault, Hidden, Launch, Memory, Program, ProgramError, Summary, argumen
 use probe::{Code, Table};
 use std::sync::Arc;
 
-/// A kernel that can be launched, again and again.
+/// A kernel that can be launched repeatedly.
 #[derive(Debug)]
 pub struct Job {
     /// Name as shown.
     pub name: String,
     /// The kernel.
     pub program: Program,
-    /// What its instructions count as.
+    /// Events per execution of its instructions.
     pub table: Table,
     /// Memory with its code.
     pub memory: Memory,
-    /// Arguments, as they lie at the start of the segment.
+    /// Arguments, in the layout of the start of the segment.
     pub explicit: Vec<u8>,
     load: u64,
 }
@@ -38,11 +38,12 @@ pub enum JobError {
     Program(#[from] ProgramError),
 }
 
-/// Bytes of a segment of arguments at most.
+/// Largest size of the argument segment, bytes.
 const SEGMENT: u32 = 1 << 16;
 
 impl Job {
-    /// The first kernel of a code object, or the one of this name, the linker's or the one shown, in memory of its own.
+    /// The first kernel of a code object, or the kernel with this name (linker's or displayed), in its own
+    /// memory.
     pub fn find(bytes: &[u8], name: Option<&str>) -> Result<Job, JobError> {
         let object = CodeObject::read(bytes).map_err(JobError::Read)?;
         let is_named = |it: &&Kernel| name.is_none_or(|name| it.demangled == name || it.name == name);
@@ -64,7 +65,7 @@ impl Job {
         Ok(Job { name: kernel.demangled.clone(), program, table, memory, explicit: Vec::new(), load })
     }
 
-    /// Gives arguments in order; of a value that is longer than its argument the start.
+    /// Sets arguments in order; a value longer than its argument is truncated.
     pub fn give<V: AsRef<[u8]>>(&mut self, values: impl IntoIterator<Item = V>) {
         for (place, value) in self.program.metadata.given().zip(values) {
             let (at, value) = (place.offset.min(SEGMENT) as usize, value.as_ref());
@@ -74,7 +75,7 @@ impl Job {
         }
     }
 
-    /// A launch of the kernel with the arguments that were given.
+    /// A launch of the kernel with the given arguments.
     pub fn launch<'a>(&mut self, launch: Launch<'a>, hidden: &Hidden) -> Launch<'a> {
         let launch = Launch { load: self.load, ..launch };
         let segment = arguments(&self.program, &launch, hidden, &self.explicit);

@@ -1,7 +1,7 @@
-//! Emulated dispatches as recordings: what a profiler would have written, with times, and what each change would bring.
+//! Emulated dispatches as recordings: counters and times in a profiler's format, and predictions for changes.
 //!
-//! The one idea to keep in mind: while a kernel runs, its accesses are kept as a stream; the clock and each prediction read the
-//! same stream afterwards.
+//! While a kernel runs, its accesses are recorded as a stream; the clock and each prediction read the same
+//! stream afterwards.
 
 mod clocks;
 mod events;

@@ -1,7 +1,7 @@
-//! How far the values of a recording can be trusted.
+//! Trust in the values of a recording.
 //!
-//! The one idea to keep in mind: a counter is exact where its rule needs nothing but events of execution; how far the others lie
-//! from hardware was compared and stands in `data/errors.tsv`, or is not known.
+//! A counter is exact if its rule needs only events of execution. The errors of the others against hardware
+//! are in `data/errors.tsv`, or unknown.
 
 use counters::{Class, catalogue};
 use probe::{Basis, Formula, Rule, registry};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use workload::{Mark, Marks, TIME};
 
-/// How a quantity compares with hardware.
+/// Comparison of a quantity with hardware.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Compared {
     /// Mean error in percent.
@@ -19,28 +19,30 @@ enum Compared {
     Zero,
 }
 
-/// Nanoseconds below which a dispatch is a short one: what stands before and after its work counts then, and is not modelled alike.
+/// Time in nanoseconds below which a dispatch is short: the time before and after its work matters then, and
+/// the model is less exact for it.
 const SHORT: f64 = 20e3;
 
-/// Under which name a time of so many nanoseconds is compared with hardware: short ones by themselves.
+/// Name under which a time is compared with hardware: short times have a separate name.
 pub fn time_quantity(nanoseconds: f64) -> &'static str {
     if nanoseconds < SHORT { "time_short" } else { TIME }
 }
 
-/// Under which name the time from some XCDs that stand for all is compared with the time from all.
+/// Name under which a time from representative XCDs is compared with the time from all XCDs.
 pub const TIME_SHARED: &str = "time_shared";
 
-/// How far estimates from some XCDs lie apart, in percent of their mean: at most, over the dispatches of a recording.
+/// Spread between the estimates of representative XCDs, in percent of their mean: maximum over the dispatches
+/// of a recording.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Apart {
     /// Their times.
     pub(crate) time: f64,
-    /// What their caches counted.
+    /// Counts of their caches.
     pub(crate) counts: f64,
 }
 
-/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters, what
-/// [`time_quantity`] says, and [`TIME_SHARED`].
+/// Comparison of a quantity of a target with hardware; `None` if not compared. Quantities are counters, the
+/// names from [`time_quantity`], and [`TIME_SHARED`].
 fn compared(target: &str, quantity: &str) -> Option<Compared> {
     static ERRORS: OnceLock<BTreeMap<(&str, &str), Compared>> = OnceLock::new();
     let errors = ERRORS.get_or_init(|| {
@@ -59,14 +61,14 @@ fn compared(target: &str, quantity: &str) -> Option<Compared> {
     errors.get(&(target, quantity)).copied()
 }
 
-/// Whether a counter needs more than execution: what caches hold, or when what happens.
+/// True if a counter needs more than execution: cache contents or timing.
 pub fn is_modelled(rule: &Rule) -> bool {
     let Formula::Sum { terms, .. } = &rule.formula else { return true };
     rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
 }
 
-/// Whether a counter counts accesses of atomics by the vector L1. Few are recorded, so of kernels that have any it is not known how
-/// far off it is.
+/// Whether a counter counts accesses of atomics by the vector L1. Few recordings have them, so its error is
+/// unknown for kernels with atomics.
 fn counts_atomics(rule: &Rule) -> bool {
     let Formula::Sum { terms, .. } = &rule.formula else { return false };
     terms.iter().any(|(_, source)| ATOMICS.iter().any(|event| *source == Source::Event(*event)))
@@ -75,12 +77,13 @@ fn counts_atomics(rule: &Rule) -> bool {
 /// Accesses of atomics by the vector L1.
 const ATOMICS: [Event; 2] = [Event::TcpAtomic, Event::TcpAtomicReturn];
 
-/// Counters that are not 0 where there are atomics.
+/// Counters that are not 0 if a kernel has atomics.
 pub(crate) const ATOMIC_COUNTERS: [&str; 2] = ["TCP_TOTAL_ATOMIC_WITH_RET", "TCP_TOTAL_ATOMIC_WITHOUT_RET"];
 
-/// The marks of a recording with these counters; `sampled` where only some workgroups ran, `atomics` where some atomic did. `times` are those of its dispatches, in
-/// nanoseconds; the mark is that of the lengths that most of the time is spent in. Where some XCDs stand for all, what they lie
-/// `apart` adds to the errors, and to that of times how far such times were found from those of all.
+/// The marks of a recording with these counters; `sampled` if only some workgroups ran, `atomics` if an
+/// atomic was executed. `times` are the times of its dispatches in nanoseconds; the mark belongs to the class
+/// of lengths (short or long) with most of the time. With representative XCDs, the errors grow by their
+/// spread `apart`, and the error of times also by the measured error of this method.
 pub(crate) fn marks<'a>(
     target: &str,
     counters: impl Iterator<Item = &'a str>,

@@ -1,21 +1,21 @@
-//! What a dispatch would take on another GPU, or as another kernel.
+//! Time of a dispatch on another GPU, or as a changed kernel.
 //!
-//! The one idea to keep in mind: the program runs once; what its waves did is shown to a second clock whose GPU, places for
-//! workgroups or order of workgroups differ. What the change would do to the instructions is not known here: fewer
-//! registers may mean spills.
+//! The program runs once; its wave events are replayed to a second clock with another GPU, other limits on
+//! workgroups or another order of workgroups. The effect of the change on the instructions is unknown here:
+//! fewer registers may mean spills.
 
 use arch::{LOWEST_MHZ, Limiter, Model, Resources};
 use clock::{Gpu, Grid, IdealLimit, Order, Rates};
 use std::fmt;
 
-/// Something else than what runs.
+/// A change to the GPU or the kernel whose time is predicted.
 #[derive(Clone, Debug)]
 pub struct Prediction {
     /// As in files: `l2`, `vgpr=96`.
     pub name: String,
     /// For people.
     pub title: String,
-    /// The limit that is lifted, if that is what it is.
+    /// The limit this prediction removes, if any.
     pub ideal_limit: Option<IdealLimit>,
     changes: Vec<Change>,
 }
@@ -32,7 +32,7 @@ enum Change {
     Model(&'static Model),
 }
 
-/// What can be changed, with an example of each value.
+/// Possible changes, with an example of each value.
 pub const CHANGES: [(&str, &str); 7] = [
     ("vgpr", "vgpr=96"),
     ("lds", "lds=16384"),
@@ -46,9 +46,9 @@ pub const CHANGES: [(&str, &str); 7] = [
 /// Why a change cannot be predicted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PredictionError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub hint: String,
 }
 
@@ -65,7 +65,7 @@ fn wrong(message: String, hint: impl Into<String>) -> PredictionError {
 }
 
 impl Prediction {
-    /// Each limit lifted.
+    /// Predictions with each limit removed.
     pub fn lifts() -> Vec<Prediction> {
         let of = |ideal_limit: &IdealLimit| Prediction {
             name: ideal_limit.key().to_string(),
@@ -92,8 +92,8 @@ impl Prediction {
         ))
     }
 
-    /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU that is
-    /// emulated.
+    /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU
+    /// that is emulated.
     pub fn parse(text: &str, base: &Model) -> Result<Prediction, PredictionError> {
         let parts = text.split(',').map(key_and_value).collect::<Result<Vec<_>, _>>()?;
         let changes =
@@ -129,7 +129,7 @@ impl Prediction {
         self.changes.iter().find_map(other).unwrap_or(base)
     }
 
-    /// How fast its parts are.
+    /// Rates of its parts.
     pub(crate) fn rates(&self, base: &'static Model) -> Rates {
         let model = self.model(base);
         let rates = Rates::of(model);
@@ -140,12 +140,12 @@ impl Prediction {
         })
     }
 
-    /// A GPU for it, with empty caches.
+    /// The simulated GPU of the prediction, with empty caches.
     pub(crate) fn gpu(&self, base: &'static Model) -> Gpu {
         Gpu::with_rates(self.model(base), &self.rates(base))
     }
 
-    /// The launch of a kernel that asks for `asked`, or why none of its workgroups finds a place.
+    /// The launch of a kernel with the resources `asked`, or the reason why no workgroup fits.
     pub(crate) fn grid(&self, base: &'static Model, grid: &Grid, asked: &Resources) -> Result<Grid, String> {
         let order =
             self.changes.iter().find_map(|it| if let Change::Order(it) = it { Some(*it) } else { None });
@@ -156,7 +156,7 @@ impl Prediction {
         })
     }
 
-    /// Workgroups a compute unit holds, or why it holds none.
+    /// Workgroups per compute unit, or the reason why none fits.
     pub(crate) fn groups_per_unit(&self, base: &'static Model, asked: &Resources) -> Result<u32, String> {
         let target = self.model(base).target();
         let is = *asked;
@@ -215,13 +215,13 @@ impl Prediction {
     }
 }
 
-/// What can be changed, as a hint.
+/// Possible changes, as a hint.
 fn examples() -> String {
     let all: Vec<&str> = CHANGES.iter().map(|(_, example)| *example).collect();
     format!("what can be changed: {}", all.join(", "))
 }
 
-/// Takes `KEY=VALUE` apart; the key is in small letters.
+/// Splits `KEY=VALUE`; the key is converted to lower case.
 fn key_and_value(text: &str) -> Result<(String, &str), PredictionError> {
     let text = text.trim();
     let Some((key, value)) = text.split_once('=') else {
@@ -304,7 +304,7 @@ fn change(key: &str, value: &str, base: &Model) -> Result<Change, PredictionErro
     }
 }
 
-/// A number with `K`, `M` or `G` of 1024 behind it.
+/// A number with an optional suffix `K`, `M` or `G` (powers of 1024).
 fn bytes(text: &str) -> Option<f64> {
     let (number, unit) = match text.char_indices().last()? {
         (at, 'K' | 'k') => (&text[..at], 1024.0),

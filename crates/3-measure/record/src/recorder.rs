@@ -1,7 +1,7 @@
 //! Emulated dispatches, gathered into a workload.
 //!
-//! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
-//! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
+//! The result has the format and counters of a profiler's recording; higher layers recognise it only by the
+//! machine's `emulated_by`.
 
 mod dispatch;
 mod folder;
@@ -37,33 +37,33 @@ use workload::{Counter, Counters, Dispatches, Generation, Values, Workload};
 #[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
-    /// Made when it is first needed.
+    /// Created at its first use.
     gpu: Option<Gpu>,
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
     /// Number of the next launch.
     next: u64,
-    /// Nanoseconds before the first dispatch, and of all that are here.
+    /// Time before the first recorded dispatch, and total time of the recorded dispatches, nanoseconds.
     before: i64,
     length: i64,
-    /// Counters that some dispatch has a value of: parts of the recording have the columns of the whole.
+    /// Counters with a value in some dispatch: all parts of the recording have the same columns.
     known: BTreeSet<&'static str>,
-    /// Most values that some dispatch has of a counter by channel.
+    /// Largest number of channel values of a counter in a dispatch.
     most_channels: BTreeMap<&'static str, usize>,
-    /// Most workgroups that run of a launch; 0 stands for all.
+    /// Most workgroups that run of a launch; 0 means all.
     most_workgroups: u64,
-    /// What is predicted of each dispatch.
+    /// Predictions for each dispatch.
     clocks: Vec<Clock>,
-    /// Neither caches nor times are modelled.
+    /// Set if caches and times are not modelled.
     counters_only: bool,
-    /// How much of a dispatch the clock follows.
+    /// Coverage of the timing model.
     detail: Detail,
-    /// What waves did is kept.
+    /// Wave events are kept.
     keeps_events: bool,
-    /// What the waves of dispatches did, by dispatch, as files that nobody has taken yet.
+    /// Wave events by dispatch, as files that have not been taken yet.
     events: BTreeMap<u64, Option<Vec<u8>>>,
-    /// Where streams are put away that memory has no room for.
+    /// Spills streams that do not fit into memory.
     spill_store: Option<Arc<SpillStore>>,
 }
 
@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Streams that memory has no room for are put away there from now on.
+    /// From now on, spills streams that do not fit into memory to this store.
     pub(crate) fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
         self.spill_store = Some(spill_store);
     }
@@ -105,37 +105,38 @@ impl Recorder {
         &self.dispatches
     }
 
-    /// Runs only some workgroups of each launch from now on, which stand for all; results are then not computed.
+    /// Runs only some workgroups of each launch from now on and scales their counts; results are then not
+    /// computed.
     pub(crate) fn sample(&mut self, most_workgroups: u64) {
         self.most_workgroups = most_workgroups;
     }
 
-    /// Predicts from now on how long each dispatch would take otherwise.
+    /// From now on, makes these predictions for each dispatch.
     pub(crate) fn predict(&mut self, predictions: Vec<Prediction>) {
         self.clocks = predictions.into_iter().map(|it| Clock::new(it, self.model)).collect();
     }
 
-    /// Counts from now on only what follows from execution, without caches and times.
+    /// From now on, counts only events of execution, without caches and times.
     pub(crate) fn count_only(&mut self) {
         self.counters_only = true;
     }
 
-    /// How much of each dispatch the clocks follow, those of predictions too; asked before anything runs.
+    /// Coverage of the timing model, also for predictions; must be set before the first dispatch.
     pub(crate) fn detail(&mut self, detail: Detail) {
         self.detail = detail;
     }
 
-    /// Keeps from now on what waves do, so that predictions can be made later.
+    /// From now on, keeps wave events, so that predictions can be made later.
     pub(crate) fn keep_events(&mut self) {
         self.keeps_events = true;
     }
 
-    /// What the waves of dispatches did, by dispatch, since this was last called: a file each, none where it would be too large.
+    /// Wave events by dispatch since the last call: one file each, `None` if it would be too large.
     pub fn take_events(&mut self) -> BTreeMap<u64, Option<Vec<u8>>> {
         std::mem::take(&mut self.events)
     }
 
-    /// Which predictions could not be made of some dispatch, and why.
+    /// Predictions that failed for some dispatch, with reasons.
     pub fn misfits(&self) -> Vec<String> {
         clocks::misfits(&self.clocks)
     }
@@ -150,8 +151,8 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
-    /// `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
+    /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as
+    /// shown. `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
     pub fn run(
         &mut self,
         kernel: &str,
@@ -261,7 +262,7 @@ impl Recorder {
         self.clocks.iter_mut().for_each(Clock::empty_caches);
     }
 
-    /// Runs a kernel and returns how long it takes, nanoseconds, where that can be said, recording nothing.
+    /// Runs a kernel and returns its time in nanoseconds, if it is modelled, recording nothing.
     pub fn time(
         &mut self,
         program: &Program,
@@ -276,8 +277,8 @@ impl Recorder {
         Ok((summary, estimate.map(|it| it.nanoseconds)))
     }
 
-    /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
-    /// many each stands for.
+    /// Runs a kernel and returns its counts, recording nothing. If only some workgroups run, `weights` are
+    /// the numbers of workgroups each represents.
     pub fn count(
         program: &Program,
         table: &Table,
@@ -348,7 +349,7 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// How long a dispatch takes, where that can be said.
+    /// Time of a dispatch, if it is modelled.
     fn estimate(
         &self,
         ran: Ran<'_>,
@@ -459,10 +460,10 @@ impl Recorder {
         self.dispatches.iter().map(each).collect()
     }
 
-    /// Counters as recorded: those of the units of a compute unit are sums over all of them.
+    /// Counters as recorded: counters of the units of a compute unit are sums over all units.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        // Dispatches have their counters in the catalogue's order: each stands behind the one before.
+        // Dispatches have their counters in the catalogue's order: each follows the one before.
         let mut place = 0;
         for definition in catalogue().counters() {
             if !self.known.contains(definition.name.as_str()) {
@@ -520,11 +521,11 @@ fn add_times(sum: &mut Counts, mut once: Counts, times: u64) {
 /// Bytes of a stream for which room is made at once, at most.
 const MOST_EXPECTED: usize = 1 << 16;
 
-/// Parts of a dispatch's time for each of which is said how many waves are in flight.
+/// Number of intervals of a dispatch's time for which the waves in flight are recorded.
 const PARTS: usize = 64;
 
 /// Cycles of a step in which sequencers count waves.
 const ISSUE_CYCLES: u64 = 4;
 
-/// Scalar registers are handed out in steps of so many.
+/// Allocation granule of scalar registers.
 const SGPR_STEP: u32 = 8;

@@ -1,20 +1,20 @@
-//! Some workgroups of a large grid that stand for all of them.
+//! Sampling of a large grid: some workgroups run, and their counts are scaled to all.
 //!
-//! The one idea to keep in mind: the grid is cut into parts of equal length and one workgroup of each part stands for
-//! the whole part; which one is scattered, so that no row length of the grid falls in step with the choice. The first and the
-//! last workgroup, which edges make different, stand for themselves.
+//! The grid is cut into parts of equal length and one workgroup of each part represents the whole part. Its
+//! position is pseudo-random, so that no row length of the grid correlates with the choice. The first and the
+//! last workgroup, which differ at edges, represent only themselves.
 
-/// Workgroups to run, and how many each stands for.
+/// Workgroups to run, and how many each represents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// Numbers of workgroups, ascending.
     pub workgroups: Vec<u64>,
-    /// How many workgroups each stands for; the sum is the size of the grid.
+    /// Number of workgroups each represents; the sum is the size of the grid.
     pub weights: Vec<u64>,
 }
 
 impl Sample {
-    /// At most `most` of `total` workgroups; `None` where that is all of them, or where there is nothing to choose.
+    /// At most `most` of `total` workgroups; `None` if that is all of them, or if there are none.
     pub fn new(total: u64, most: u64) -> Option<Sample> {
         if most == 0 || total <= most {
             return None;
@@ -36,7 +36,7 @@ impl Sample {
     }
 }
 
-/// A number without visible order (splitmix64), the same in every run.
+/// Pseudo-random number (splitmix64), the same in every run.
 fn scattered(number: u64) -> u64 {
     let mut value = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! How dispatches are recorded, as a value that the command writes down and the HIP library reads.
+//! Settings of the recorder, as a value that the command writes and the HIP library reads.
 
 use crate::{Prediction, PredictionError, Recorder};
 use arch::Model;
@@ -7,26 +7,26 @@ use mem::SpillStore;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How dispatches are recorded; by default completely, with caches and times, on all XCDs.
+/// Settings of the recorder; by default it records completely, with caches and times, on all XCDs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Most workgroups of each launch that run, as samples of all; `None` runs all.
     pub most_workgroups: Option<u64>,
-    /// Predicts the time of each dispatch with one limit lifted at a time.
+    /// Predicts the time of each dispatch with one limit removed at a time.
     pub lifts_limits: bool,
     /// Changes to predict, as users write them: `vgpr=96`.
     pub what_if: Vec<String>,
-    /// Keeps what waves did, so that predictions can be made without another run.
+    /// Keeps wave events, so that predictions can be made without another run.
     pub keeps_events: bool,
     /// Models neither caches nor times.
     pub counters_only: bool,
-    /// Lets two XCDs stand for all where following all would take long.
+    /// Simulates two representative XCDs if simulating all would take long.
     pub shares_xcds: bool,
 }
 
 impl Settings {
-    /// The predictions asked for, on a GPU.
+    /// The requested predictions, on a GPU.
     pub fn predictions(&self, model: &'static Model) -> Result<Vec<Prediction>, PredictionError> {
         if self.lifts_limits || !self.what_if.is_empty() {
             Prediction::possible(model)?;
@@ -38,7 +38,7 @@ impl Settings {
         Ok(all)
     }
 
-    /// A recorder that keeps to these settings. Streams that memory has no room for go to `spill_store`.
+    /// A recorder with these settings. Streams that do not fit into memory go to `spill_store`.
     pub fn recorder(
         &self,
         model: &'static Model,

@@ -1,7 +1,7 @@
 //! Memory accesses on their way to the caches.
 //!
-//! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the caches, this
-//! module what a launch does.
+//! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the
+//! caches, this module what a launch does.
 
 use arch::{Limiter, Model, Resources};
 use clock::{Grid, Wanted, Work};
@@ -15,20 +15,20 @@ use probe::{Probe, each_dword};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Counts, and records for the clock what workgroups do.
+/// Counts the events of workgroups and records them for the clock.
 #[derive(Debug)]
 pub(crate) struct Tracer<'t> {
     table: &'t Table,
     probe: Probe<'t>,
     trace: Trace,
-    /// Those who want streams of workgroups; none where all are wanted.
+    /// Consumers that select streams of workgroups; if empty, all streams are recorded.
     wanted: &'t [Arc<Wanted>],
 }
 
 impl<'t> Tracer<'t> {
-    /// A recorder for a GPU, of the streams that are wanted, which will probably take so many bytes; with nobody to ask, of all.
-    /// What memory instructions did is known from an earlier recording of the dispatch, if there was one; streams that memory has
-    /// no room for are put away.
+    /// A recorder of the streams selected by `wanted` for a GPU; if `wanted` is empty, of all. `expected` is
+    /// the expected size in bytes. `memo` holds the access patterns of an earlier recording of the dispatch,
+    /// if one exists. Streams that do not fit into memory go to `spill_store`.
     pub(crate) fn new(
         table: &'t Table,
         shape: &Shape,
@@ -43,7 +43,7 @@ impl<'t> Tracer<'t> {
         Tracer { table, probe: Probe::new(table), trace, wanted }
     }
 
-    /// What was counted and recorded, and what the next may begin with.
+    /// The counts, the recorded batch, and the patterns for the next recorder.
     pub(crate) fn finish(mut self) -> (Counts, mem::Batch, PatternMemo) {
         let memo = self.trace.take_memo();
         (self.probe.counts, self.trace.finish(), memo)
@@ -109,7 +109,7 @@ fn waves_per_group(launch: &Launch<'_>) -> u32 {
     launch.workgroup.iter().fold(1u32, |all, &size| all.saturating_mul(size)).div_ceil(64)
 }
 
-/// What the clock needs to know of a dispatch.
+/// Inputs of the clock for a dispatch.
 pub(crate) fn work(grid: &Grid, launch: &Launch<'_>, vector_cycles: u64, totals: &Totals) -> Work {
     Work {
         waves: totals.get(Event::Wave),
@@ -124,7 +124,7 @@ pub(crate) fn work(grid: &Grid, launch: &Launch<'_>, vector_cycles: u64, totals:
     }
 }
 
-/// What a workgroup of a launch asks for.
+/// Resources of a workgroup of a launch.
 pub(crate) fn resources(program: &Program, launch: &Launch<'_>) -> Resources {
     let descriptor = &program.descriptor;
     let unified = descriptor.accum_offset > 0;
@@ -138,7 +138,7 @@ pub(crate) fn resources(program: &Program, launch: &Launch<'_>) -> Resources {
     }
 }
 
-/// What the caches need to know of a launch; `host` is what the program has in memory of the host.
+/// Inputs of the caches for a launch; `host` are the program's ranges in host memory.
 pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: Vec<Range<u64>>) -> Grid {
     let descriptor = &program.descriptor;
     let asked = resources(program, launch);
@@ -159,7 +159,8 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: 
     }
 }
 
-/// In how many steps of the workgroup manager which parts of the GPU have no room for a workgroup that waits.
+/// Number of steps of the workgroup manager in which a part of the GPU has no room for a waiting workgroup,
+/// by part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Full {
     /// Over the shader engines.
@@ -173,8 +174,9 @@ pub(crate) struct Full {
     pub(crate) barriers: u64,
 }
 
-/// What is full while an XCD holds no more workgroups, which it does in `steps` over all XCDs: whatever admits no more of them. Where
-/// wave slots are, registers only count if those of one wave more would not be there: recordings of vector copies have none.
+/// Resources that are full while XCDs accept no more workgroups, for `steps` steps over all XCDs: every
+/// resource that admits no further workgroup. If wave slots are full, registers count only if one more wave
+/// would not fit: recordings of vector copies report no full registers.
 pub(crate) fn full(model: &Model, program: &Program, launch: &Launch<'_>, steps: u64) -> Full {
     let target = model.target();
     let of_xcd = |all: u32| steps * u64::from(all) / u64::from(model.xcds.value.max(1));

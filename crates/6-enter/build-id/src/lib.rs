@@ -1,8 +1,9 @@
-//! What makes a command and a library belong together: a hash over the sources of everything that is in the library, the
-//! session among them, by which the command talks to it. For the build scripts of both.
+//! Build id: a hash of all sources of the HIP library, including the session protocol through which the
+//! command talks to it, so that the command loads only the library built with it. For the build scripts of
+//! both.
 //!
-//! The one idea to keep in mind: a package of a registry has no sources of others beside it, and never changes, so there its
-//! version says the same.
+//! A package from a registry is published without the sources of other crates and never changes, so its
+//! version is a sufficient id.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Files and folders of a crate that decide what it compiles to.
 const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
 
-/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built, which stands in `folder`.
+/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built, whose folder is `folder`.
 pub fn set_build_id(folder: &Path) {
     // Both sides must see the same paths.
     let Ok(hip) = folder.join("../hip").canonicalize() else {
@@ -67,7 +68,7 @@ fn add(path: &Path, workspace: &Path, hash: &mut u64) {
     }
 }
 
-/// What is in a folder, sorted.
+/// Entries of a folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

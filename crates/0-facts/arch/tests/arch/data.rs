@@ -144,7 +144,8 @@ fn an_engine_runs_at_the_clock_that_is_asked_for() {
     }
 }
 
-/// Bits that choose channel, bank and row are there once each where they stand for themselves, and no two lines share all.
+/// The channel and bank hashes are uniform: below the first row, addresses reach every bank of every channel
+/// equally often.
 #[test]
 fn lines_have_places_of_their_own_in_memory() {
     for target in Target::names().filter_map(Target::by_name) {

@@ -5,9 +5,9 @@
 //! * waves of all resident workgroups divided by the SIMDs and rounded up. Ours is not rounded: five waves on
 //!   four SIMDs are 1.25 per SIMD, and LLVM prints 2.
 //!
-//! So LLVM does not ask whether a whole workgroup fits in the places the registers leave. Two more
-//! differences are its own: LDS is not rounded up to the granule, and for scalar registers it has a table whose
-//! steps (88 for nine waves, 100 for eight) are no multiples of the granule.
+//! So LLVM does not ask whether a whole workgroup fits into the registers that remain. Two more differences
+//! are specific to LLVM: LDS is not rounded up to the granule, and for scalar registers it has a table whose
+//! steps (88 for nine waves, 100 for eight) are not multiples of the granule.
 //!
 //! The test rebuilds LLVM's number from the crate's limits for every combination, and where none of the
 //! differences plays a part it compares the occupancy itself.
@@ -75,7 +75,7 @@ fn module(cases: &[Case]) -> String {
     text
 }
 
-/// What LLVM says of one kernel.
+/// LLVM's remarks on one kernel.
 #[derive(Default, Debug)]
 struct Said {
     vgprs: u32,

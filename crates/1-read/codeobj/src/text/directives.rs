@@ -1,8 +1,8 @@
 //! `.amdhsa_` directives and the descriptor they make.
 //!
-//! The one idea to keep in mind: a descriptor from text has the same register words as the one the assembler
-//! writes, so everything derived from them is derived in one place. Source: the AMDGPU back-end user guide,
-//! "AMDHSA Kernel Assembler Directives".
+//! A descriptor from text has the same register words as the one the assembler writes, so everything derived
+//! from them is derived in one place. Source: the AMDGPU back-end user guide, "AMDHSA Kernel Assembler
+//! Directives".
 
 use arch::DescriptorFamily;
 
@@ -27,7 +27,7 @@ enum Word {
 }
 use Word::{Preload, Properties, Rsrc1, Rsrc2, Rsrc3};
 
-/// Directives that are a field as they stand: name, word, first bit, bits, value when absent.
+/// Directives that are copied into a field: name, word, first bit, bits, value when absent.
 const FIELDS: &[(&str, Word, u32, u32, u32)] = &[
     ("float_round_mode_32", Rsrc1, 12, 2, 0),
     ("float_round_mode_16_64", Rsrc1, 14, 2, 0),
@@ -78,7 +78,7 @@ const USER_SGPRS: [(&str, u32); 7] = [
     ("user_sgpr_private_segment_size", 1),
 ];
 
-/// Builds the descriptor. Directives whose value is not known are reported by name in `unknown`.
+/// Builds the descriptor. Directives whose value is unknown are reported by name in `unknown`.
 pub(crate) fn descriptor<'a>(
     directives: &Directives<'a>,
     target: &Target,

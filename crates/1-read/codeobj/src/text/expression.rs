@@ -1,8 +1,8 @@
 //! Values of assembly expressions such as `max(totalnumvgprs(k.num_agpr, k.num_vgpr), 1, 0)`.
 //!
-//! The one idea to keep in mind: newer compilers leave register counts as formulas over `.set` symbols, which may
-//! come later in the file and refer to each other; every symbol is evaluated once, and depth is bounded.
-//! Source: the AMDGPU back-end user guide, "Symbolic expressions"; precedence as in LLVM's assembly parser.
+//! Newer compilers leave register counts as formulas over `.set` symbols, which may come later in the file
+//! and refer to each other; every symbol is evaluated once, and depth is bounded. Source: the AMDGPU back-end
+//! user guide, "Symbolic expressions"; precedence as in LLVM's assembly parser.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Assembly text: which lines are which kernel's, and what the directives say about it.
 //!
-//! The one idea to keep in mind: one pass over the lines finds structure only; the instructions between the labels
-//! are read elsewhere. A stream may hold several compilations, each begun by its target directive.
+//! One pass over the lines finds structure only; the instructions between the labels are read elsewhere. A
+//! stream may hold several compilations, each begun by its target directive.
 
 mod directives;
 mod expression;
@@ -67,7 +67,8 @@ impl Cursor {
     }
 }
 
-/// Cuts the text where a target directive begins a new compilation, comments and directives before it included.
+/// Cuts the text where a target directive begins a new compilation, comments and directives before it
+/// included.
 fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut start = Cursor { offset: 0, position: 0, line: 0 };
@@ -99,7 +100,7 @@ fn is_prologue(line: &str) -> bool {
     line.is_empty() || [";", "//", ".text", ".file"].iter().any(|start| line.starts_with(start))
 }
 
-/// What the lines of a part hold, before names are brought together.
+/// Contents of the lines of a part, before names are resolved.
 #[derive(Default)]
 struct Outline<'a> {
     target: Option<Target>,
@@ -210,7 +211,7 @@ impl<'a> Part<'a> {
         Ok(outline)
     }
 
-    /// Names that are functions, wherever in the text that is said.
+    /// Names declared as functions anywhere in the text.
     fn functions(&self) -> HashSet<&'a str> {
         let mut functions = HashSet::new();
         for line in self.text.lines() {

@@ -181,7 +181,7 @@ fn the_same_code_whatever_the_container() {
     }
 }
 
-/// Some runtimes carry code objects among the constants of a program, with no section of their own.
+/// Some runtimes embed code objects in the constants of a program, without a separate section.
 #[test]
 fn code_objects_among_constants_are_found() {
     let mut data = fixture("host.so");
@@ -235,7 +235,7 @@ fn only_wanted_targets_are_given() {
     assert_eq!(scan(&bare, &wanted).unwrap().count(), 0);
 }
 
-/// What a compiler prints when asked to dump several kernels.
+/// Output of a compiler that dumps several kernels.
 #[test]
 fn a_stream_of_compilations_is_cut_apart() {
     let (one, two) = (fixture("clang19.s"), fixture("clang22.s"));

@@ -50,7 +50,8 @@ fn every_truncation_of_a_code_object() {
                 assert!(error.position <= whole.len() as u64, "{name} cut at {length}: {error}");
             }
         }
-        // The section table ends the file, so that every cut is noticed; without one, cuts in unused parts are not.
+        // The section table ends the file, so that every cut is noticed; without one, cuts in unused parts
+        // are not.
         assert!(
             with_error == whole.len() || name == "stripped.hsaco",
             "{name}: {with_error} of {}",
@@ -243,7 +244,8 @@ fn symbols_that_lie_are_warned_about() {
     }
 }
 
-/// A kernel that the compiler found unreachable has no size; what stands at its address is the next function's.
+/// A kernel that the compiler found unreachable has no size; the code at its address belongs to the next
+/// function.
 #[test]
 fn empty_kernels_get_nobody_elses_code() {
     let good = fixture("v6.hsaco");
@@ -265,7 +267,8 @@ fn empty_kernels_get_nobody_elses_code() {
         .filter(|&at| u64::from_le_bytes(good[at + 8..at + 16].try_into().unwrap()) == first)
         .collect();
     assert!(!symbols.is_empty());
-    // Where the first kernel's symbol is put, and whether it is empty there: a symbol alone reaches to the next one.
+    // Where the first kernel's symbol is put, and whether it is empty there: a symbol alone reaches to the
+    // next one.
     for (value, empty) in [(second, true), (first, false)] {
         let mut data = good.clone();
         for symbol in &symbols {

@@ -1,7 +1,7 @@
 //! LDS, flat, global, scratch and buffer memory.
 //!
-//! The one idea to keep in mind: fields that an opcode does not use must be zero in LDS instructions and may be
-//! anything in the others; which cache bits are valid differs between the generations.
+//! Fields that an opcode does not use must be zero in LDS instructions and may be anything in the others;
+//! which cache bits are valid differs between the generations.
 
 use super::Reader;
 use crate::fields::{bits, scalar, signed, source, vector};
@@ -55,7 +55,8 @@ impl Reader<'_> {
         self.start(inst, 8, encoding);
         let accumulator = w1 >> 23 & 1 != 0;
         let saddr = bits(w1, 16, 7);
-        // One bit with two meanings: an address register beside the scalar base, or before gfx940 the LDS as destination.
+        // One bit with two meanings: an address register beside the scalar base, or before gfx940 the LDS as
+        // destination.
         let svs = w0 >> 13 & 1 != 0;
         let to_lds = svs && self.form.lds & self.isa.bit() != 0;
         if w0 >> 16 & 1 != 0 {

@@ -1,7 +1,7 @@
 //! Scalar instructions: SOP1, SOP2, SOPC, SOPK, SOPP and scalar memory.
 //!
-//! The one idea to keep in mind: a literal follows when a source says so; everything else is in the first word, or in
-//! the second for memory.
+//! A literal follows when a source says so; everything else is in the first word, or in the second for
+//! memory.
 
 use super::Reader;
 use crate::fields::{bits, scalar, signed, source};

@@ -1,7 +1,7 @@
 //! Vector ALU and matrix instructions in all their encodings.
 //!
-//! The one idea to keep in mind: which modifier bits are valid is the form's matter; a bit that is neither allowed nor
-//! ignored makes the instruction unknown.
+//! The form defines the valid modifier bits; a bit that is neither allowed nor ignored makes the instruction
+//! unknown.
 
 use super::Reader;
 use crate::fields::{bits, modifier_bits, reg, scalar, source, vector};
@@ -27,7 +27,8 @@ impl Reader<'_> {
                 Field::Vdst => vector(accumulators, bits(w0, 17, 8), dwords),
                 Field::Src1 => vector(false, bits(w0, 9, 8), dwords),
                 Field::Literal => Operand::Literal(literal),
-                // `v_readfirstlane`, the only one of VOP1 with a scalar destination, names it in the low bits.
+                // `v_readfirstlane`, the only one of VOP1 with a scalar destination, names it in the low
+                // bits.
                 Field::Sdst if self.form.encoding == Encoding::Vop1 => {
                     if bits(w0, 17, 8) > 127 {
                         return None;
@@ -167,7 +168,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The bits of modifiers; none where bits are set that the instruction does not have.
+    /// The bits of modifiers; `None` if bits are set that the instruction does not have.
     fn long_modifiers(&self) -> Option<u16> {
         let mods = modifier_bits(self.w);
         (mods & !(self.form.allow | self.form.ignore) == 0).then_some(mods)
@@ -182,7 +183,7 @@ impl Reader<'_> {
         self.start(inst, 8, self.form.encoding);
         let used = mods & self.form.allow;
         if self.info.flags.contains(OpFlags::TRUTH_TABLE) {
-            // The truth table lies in the bits that are abs, omod and neg elsewhere.
+            // The truth table is in the bits that are abs, omod and neg elsewhere.
             inst.mods.blgp = ((used & 7) << 3 | (used >> 8 & 3) << 6 | used >> 10) as u8;
             inst.mods.op_sel = (used >> 3 & 15) as u8;
         } else {

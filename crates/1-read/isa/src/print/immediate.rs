@@ -1,7 +1,7 @@
 //! Constants and immediate fields as text.
 //!
-//! The one idea to keep in mind: a literal that has the value of an inline constant is written `lit(…)`, so that the
-//! text assembles to the same bytes; what counts as the same value depends on the operand's width.
+//! A literal that has the value of an inline constant is written `lit(…)`, so that the text assembles to the
+//! same bytes; what counts as the same value depends on the operand's width.
 
 use crate::inst::Field;
 use crate::inst::InlineFloat;

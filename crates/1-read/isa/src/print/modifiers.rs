@@ -1,7 +1,7 @@
 //! The modifiers behind the operands, in the order of each encoding.
 //!
-//! The one idea to keep in mind: a modifier with its default value is not written, and the defaults differ between
-//! encodings (`op_sel_hi` is all ones for packed instructions and all zeros for `v_fma_mix`).
+//! A modifier with its default value is not written, and the defaults differ between encodings (`op_sel_hi`
+//! is all ones for packed instructions and all zeros for `v_fma_mix`).
 
 use crate::form::SDWA_NO_DST;
 use crate::inst::*;

@@ -1,7 +1,7 @@
 //! The lines of one function laid out as code: offsets, labels, data, source positions.
 //!
-//! The one idea to keep in mind: sizes do not depend on labels, so one pass gives every instruction its offset;
-//! operands that name labels are kept with their text and filled in when all labels are known.
+//! Sizes do not depend on labels, so one pass gives every instruction its offset; operands that name labels
+//! are kept with their text and filled in when all labels are known.
 
 use super::cursor::Cursor;
 use super::expand::{Expanded, expand};
@@ -43,7 +43,7 @@ pub struct Location {
     pub inst: u32,
     /// Number of the file, as in `.file`.
     pub file: u32,
-    /// Line, from 1; 0 for code that no source line stands for.
+    /// Line, from 1; 0 for code without a source line.
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
@@ -112,13 +112,14 @@ struct Reader<'a> {
 
 /// Reads the lines of one function, or of one text section.
 ///
-/// Other sections, kernel descriptors and metadata between the lines are passed over. A line that cannot be read
-/// is an entry in [`Body::errors`] and takes no space.
+/// Other sections, kernel descriptors and metadata between the lines are passed over. A line that cannot be
+/// read is an entry in [`Body::errors`] and takes no space.
 pub fn parse_body<'a>(isa: Isa, lines: impl IntoIterator<Item = &'a str>) -> Body {
     parse_body_after(isa, &[], lines)
 }
 
-/// The same where lines before the function define macros and constants: those are known, and nothing else of them counts.
+/// The same where lines before the function define macros and constants: those are known, and nothing else of
+/// them counts.
 pub fn parse_body_after<'a>(isa: Isa, before: &[&'a str], lines: impl IntoIterator<Item = &'a str>) -> Body {
     let Expanded { lines, errors } = expand(before, lines);
     let mut reader = Reader {

@@ -1,8 +1,8 @@
 //! Numbers as operands: inline constant or literal, by the operand's type.
 //!
-//! The one idea to keep in mind: the hardware knows the integers -16 to 64 and nine real numbers whose bits depend
-//! on the width of the operand; a number is inline when its bits at that width are one of these, however it is
-//! written, and otherwise the 32 bits that follow the instruction.
+//! The hardware knows the integers -16 to 64 and nine real numbers whose bits depend on the width of the
+//! operand; a number is inline when its bits at that width are one of these, however it is written, and
+//! otherwise the 32 bits that follow the instruction.
 
 use super::Problem;
 use super::operand::Kind;
@@ -56,7 +56,7 @@ fn inline_float(test: impl Fn(&(InlineFloat, u16, u16, u32, u64)) -> bool) -> Op
     INLINE.iter().find(|row| test(row)).map(|row| Operand::Float(row.0))
 }
 
-/// The number as an operand of type `ty`; `None` when `kind` is no number.
+/// The number as an operand of type `ty`; `None` when `kind` is not a number.
 pub(super) fn operand(kind: Kind, ty: Ty, dwords: u8) -> Result<Option<Operand>, Problem> {
     let width = width(ty, dwords);
     Ok(Some(match kind {

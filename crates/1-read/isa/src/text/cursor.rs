@@ -1,7 +1,7 @@
 //! Reading one line of text from left to right.
 //!
-//! The one idea to keep in mind: the cursor never fails and never moves back on its own; each reader takes what
-//! it knows and leaves the rest, so the caller can say at which column something unexpected stands.
+//! The cursor never fails and never moves back on its own; each reader takes the text it knows and leaves the
+//! rest, so the caller can name the column of unexpected text.
 
 /// A place in one line.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes `word` if it stands exactly here.
+    /// Takes `word` if the text continues with it.
     pub(crate) fn take_str(&mut self, word: &str) -> bool {
         let found = self.rest().starts_with(word);
         self.at += if found { word.len() } else { 0 };

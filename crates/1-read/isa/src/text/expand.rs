@@ -1,7 +1,8 @@
-//! Lines as the assembler's preprocessor leaves them: block comments gone, macros, repetitions and conditions carried out.
+//! Lines as the assembler's preprocessor leaves them: block comments gone, macros, repetitions and conditions
+//! carried out.
 //!
-//! The one idea to keep in mind: each line keeps the number of the line it comes from, and what a text may grow to is bounded; text that
-//! needs none of this is passed on as it is.
+//! Each line keeps the number of the line it comes from, and the expanded size is bounded; text without
+//! directives is returned unchanged.
 
 use super::cursor::{Cursor, without_comment};
 use super::expression::{self, Value};
@@ -56,7 +57,8 @@ struct Preprocessor<'a> {
     is_full: bool,
 }
 
-/// Carries out what the preprocessor of the assembler does. `before` are lines that stand before: they define, and give no line.
+/// Runs the preprocessor of the assembler. The lines `before` only define macros and symbols; they are not
+/// output.
 pub(crate) fn expand<'a>(before: &[&'a str], lines: impl IntoIterator<Item = &'a str>) -> Expanded<'a> {
     let mut of = Preprocessor::default();
     of.run(&uncommented(before.iter().copied()), 0);
@@ -110,14 +112,14 @@ fn uncommented<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Line<'a>> {
     (0u32..).zip(lines).map(number).collect()
 }
 
-/// The first word of a line; labels before a statement are no part of macros and conditions.
+/// The first word of a line; labels before a statement do not belong to macros and conditions.
 fn first_word(line: &str) -> &str {
     let line = line.trim_start();
     let end = line.find(|letter: char| !(letter.is_alphanumeric() || "._$".contains(letter)));
     &line[..end.unwrap_or(line.len())]
 }
 
-/// What follows the first word, without comment.
+/// Text after the first word, without comment.
 fn rest_of(line: &str) -> &str {
     let line = without_comment(line).trim_start();
     line[first_word(line).len()..].trim()
@@ -396,7 +398,7 @@ fn sides(rest: &str) -> Option<(&str, &str)> {
     Some((a.trim(), b.trim()))
 }
 
-/// What is given to a macro: between commas outside of brackets and quotes, or else between blanks.
+/// Arguments of a macro: separated by commas outside of brackets and quotes, or else by blanks.
 fn arguments(rest: &str) -> Vec<String> {
     let split = |is_end: fn(char) -> bool| {
         let (mut all, mut one, mut depth, mut quoted) = (Vec::new(), String::new(), 0i32, false);

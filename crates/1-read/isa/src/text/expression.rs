@@ -1,11 +1,11 @@
 //! Expressions of numbers and symbols.
 //!
-//! The one idea to keep in mind: an expression either has a value now, or depends on a symbol that nothing has
-//! defined yet; the text is then kept and evaluated again when every label has its place.
+//! An expression either has a value now, or depends on a symbol that nothing has defined yet; the text is
+//! then kept and evaluated again when every label has its offset.
 
 use super::cursor::{Cursor, Number};
 
-/// What an expression comes to.
+/// Value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     /// A number.
@@ -20,7 +20,7 @@ pub(crate) type Symbols<'s> = &'s dyn Fn(&str) -> Option<i64>;
 /// Deepest nesting of parentheses and signs that is read.
 const MAX_DEPTH: u32 = 64;
 
-/// Reads an expression; `None` if none stands here or it cannot be read.
+/// Reads an expression; `None` if there is none or it cannot be read.
 pub(crate) fn read(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Option<Value> {
     binary(cursor, symbols, 0, MAX_DEPTH)
 }

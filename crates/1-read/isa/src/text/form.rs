@@ -1,7 +1,7 @@
 //! An instruction as written to an [`Inst`]: which encoding takes it, and what its operands are there.
 //!
-//! The one idea to keep in mind: a mnemonic with a suffix names one encoding; without a suffix the first encoding
-//! that takes the operands and modifiers wins, in the order the assembler tries them: the short one, VOP3, SDWA, DPP.
+//! A mnemonic with a suffix names one encoding; without a suffix the first encoding that takes the operands
+//! and modifiers wins, in the order the assembler tries them: the short one, VOP3, SDWA, DPP.
 
 mod mods;
 
@@ -15,7 +15,7 @@ use crate::form::Form;
 use crate::inst::Field;
 use crate::{Bits, Encoding, Inst, Isa, MatrixType, Op, OpFlags, Operand, OperandSpec, RegFile, RegRange};
 
-/// A problem and where it is, if it has a place of its own.
+/// A problem and its column, if it has a specific one.
 type Placed = (Option<usize>, Problem);
 
 /// Most operands any instruction has.
@@ -103,8 +103,9 @@ fn opcode(name: &str) -> Option<(Op, Suffix)> {
     known(name).map(|op| (op, Suffix::None))
 }
 
-/// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler takes
-/// the spelling of another target for the same opcode, or for the same product where the opcode is another too.
+/// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler
+/// takes the spelling of another target for the same opcode, or for the same product where the opcode is
+/// another too.
 fn matrix_alias(isa: Isa, op: Op) -> Op {
     let info = op.info();
     let Some(form) = op.forms().first().filter(|_| info.matrix.is_some() && !isa.has(op)) else { return op };

@@ -1,7 +1,7 @@
 //! The modifiers after the operands: `offset:16`, `glc`, `op_sel:[0,1]`, `row_shl:1`, `dst_sel:BYTE_0` …
 //!
-//! The one idea to keep in mind: modifiers are collected with the fact that they were written, because the
-//! defaults of absent ones (`op_sel_hi`, the SDWA selections) depend on the encoding chosen later.
+//! Modifiers are collected with the fact that they were written, because the defaults of absent ones
+//! (`op_sel_hi`, the SDWA selections) depend on the encoding chosen later.
 
 use super::Problem;
 use super::cursor::Cursor;
@@ -10,7 +10,7 @@ use super::names;
 use crate::mtbuf::{DATA_FORMATS, NUMBER_FORMATS};
 use crate::{Bits, Dpp};
 
-/// What was written after the operands; `None` where nothing was.
+/// Modifiers after the operands; `None` if not written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modifiers {
     pub(crate) bits: Bits,
@@ -59,8 +59,8 @@ const WORDS: [(&str, Bits); 13] = [
     ("nv", Bits::NV),
 ];
 
-/// `dpp_ctrl` of modifiers that name a lane exchange: name, smallest and largest argument, code of the smallest.
-/// Words without an argument have an empty range.
+/// `dpp_ctrl` of modifiers that name a lane exchange: name, smallest and largest argument, code of the
+/// smallest. Words without an argument have an empty range.
 const EXCHANGES: [(&str, i64, i64, u16); 12] = [
     ("row_shl", 1, 15, 0x101),
     ("row_shr", 1, 15, 0x111),
@@ -79,11 +79,11 @@ const EXCHANGES: [(&str, i64, i64, u16); 12] = [
 /// SDWA selections.
 const SELECTIONS: [&str; 7] = ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"];
 
-/// What SDWA does with the unwritten part of the destination.
+/// SDWA treatment of the unwritten part of the destination.
 const UNUSED: [&str; 3] = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"];
 
 impl Modifiers {
-    /// Reads one modifier if one stands here; `false` (and nothing taken) if not.
+    /// Reads one modifier if the text continues with one; `false` (and nothing taken) if not.
     pub(crate) fn read(&mut self, cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<bool, Problem> {
         cursor.next_visible();
         let at = cursor.at();
@@ -117,7 +117,8 @@ impl Modifiers {
         Ok(true)
     }
 
-    /// Reads the value of a modifier of sources, results or memory; `false` (and nothing taken) if it is another.
+    /// Reads the value of a modifier of sources, results or memory; `false` (and nothing taken) if it is
+    /// another.
     fn read_value(
         &mut self,
         name: &str,

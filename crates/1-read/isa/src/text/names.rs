@@ -1,15 +1,15 @@
 //! Named values of the assembly language: special registers, wait counters, hardware registers, messages,
 //! lane swizzles.
 //!
-//! The one idea to keep in mind: each is a small table of names, and one function per kind packs the named parts
-//! into the instruction's immediate field.
+//! Each is a small table of names, and one function per kind packs the named parts into the instruction's
+//! immediate field.
 
 use super::Problem;
 use super::cursor::Cursor;
 use super::expression::{self, Symbols, Value};
 use crate::{RegFile, RegRange};
 
-/// The register with a name of its own.
+/// Registers of a special name (`vcc`, `exec`, …).
 pub(crate) fn special_register(name: &str) -> Option<RegRange> {
     use RegFile::*;
     let (file, first, count) = match name {
@@ -96,14 +96,16 @@ const MESSAGE_OPERATIONS: [(&str, i64); 7] = [
 /// Operand roles of `s_set_gpr_idx_on`.
 const INDEX_MODES: [(&str, i64); 4] = [("SRC0", 1), ("SRC1", 2), ("SRC2", 4), ("DST", 8)];
 
-/// Wait counters of `s_waitcnt`: name, and its bits in the immediate as (shift, width) parts from low to high.
+/// Wait counters of `s_waitcnt`: name, and its bits in the immediate as (shift, width) parts from low to
+/// high.
 const COUNTERS: [(&str, &[(u32, u32)]); 3] =
     [("vmcnt", &[(0, 4), (14, 2)]), ("expcnt", &[(4, 3)]), ("lgkmcnt", &[(8, 4)])];
 
 /// The immediate of `s_waitcnt` when no counter is waited for.
 const ALL_COUNTERS: i64 = 0xcf7f;
 
-/// The value of `name(…)`, the cursor at the parenthesis. Wait counters take the further counters that follow.
+/// The value of `name(…)`, the cursor at the parenthesis. Wait counters take the further counters that
+/// follow.
 pub(crate) fn field(name: &str, cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<i64, Problem> {
     match name {
         "hwreg" => hwreg(cursor, symbols),

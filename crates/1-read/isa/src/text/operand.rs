@@ -1,7 +1,7 @@
 //! One operand as it is written, before an opcode gives it a type.
 //!
-//! The one idea to keep in mind: `1.0`, `0x3f800000` and `1` mean different bits for different operand types, so
-//! this stage keeps numbers as numbers; [`super::form`] turns them into inline constants, literals or fields.
+//! `1.0`, `0x3f800000` and `1` mean different bits for different operand types, so this stage keeps numbers
+//! as numbers; [`super::form`] turns them into inline constants, literals or fields.
 
 use super::cursor::{Cursor, Number};
 use super::expression::{self, Symbols, Value};
@@ -9,7 +9,7 @@ use super::names;
 use super::{Problem, SymbolUse};
 use crate::{RegFile, RegRange};
 
-/// What stands there.
+/// Syntax and value of an operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Kind {
     Reg(RegRange),
@@ -185,7 +185,7 @@ fn expression_kind(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Kind
     }
 }
 
-/// `[s0, s1]`: registers that follow each other.
+/// `[s0, s1]`: consecutive registers.
 fn register_list(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<RegRange, Problem> {
     cursor.take(b'[');
     cursor.next_visible();
@@ -203,7 +203,8 @@ fn register_list(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<RegRan
     if cursor.take(b']') { Ok(all) } else { Err(Problem::Expected("]")) }
 }
 
-/// A register or a run of registers; `None` (and nothing taken) if no register name stands here.
+/// A register or a run of registers; `None` (and nothing taken) if the text does not continue with a register
+/// name.
 pub(crate) fn register(cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Option<RegRange>, Problem> {
     let at = cursor.at();
     let name = cursor.name();

@@ -1,7 +1,6 @@
 //! Words to text, words to registers read and written, and the tables as data.
 //!
-//! The one idea to keep in mind: the golden lines come from LLVM's disassembler; the effects are written by hand from
-//! the manual.
+//! The golden lines come from LLVM's disassembler; the effects are written by hand from the manual.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -112,7 +111,8 @@ fn registers_read_and_written() {
         // buffer_load_dword to LDS writes no register and reads m0
         (Gfx942, "e0511005 80020604", "exec m0 s[8:11] v4", ""),
         (Gfx942, "e0501005 80020604", "exec s[8:11] v4", "v6"),
-        // global_load_dword and scratch_load_dword with the lds bit do the same; what stands in their vdst means nothing
+        // global_load_dword and scratch_load_dword with the lds bit do the same; what stands in their vdst
+        // means nothing
         (Gfx90a, "dc50a010 057f0002", "exec m0 v[2:3]", ""),
         (Gfx90a, "dc50a010 05020002", "exec m0 s[2:3] v2", ""),
         (Gfx90a, "dc506008 05040004", "exec flat_scratch m0 s4", ""),

@@ -1,11 +1,12 @@
-//! Decoded instructions, printed and read again: random words, and real code objects where they are at hand.
+//! Decoded instructions, printed and read again: random words, and real code objects if available.
 
 use isa::text::{ParsedLine, Statement, parse_body, parse_line};
 use isa::{Bits, Encoding, Inst, Isa, Operand, Ty, decode, decode_all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the text of an instruction does not say, so that reading it gives another value with the same text.
+/// True if the text of an instruction omits details, so that reading it gives another value with the same
+/// text.
 fn text_says_less(decoded: &Inst, read: &Inst) -> bool {
     let name = decoded.op.info().name;
     let literals = decoded.operands_with_specs().any(|(operand, spec)| {
@@ -140,7 +141,8 @@ fn random_words_come_back_from_their_text() {
     }
 }
 
-/// Every function of the code objects below the folders that `ROCKHOUND_CODE_OBJECTS` names (separated by `:`).
+/// Every function of the code objects below the folders that `ROCKHOUND_CODE_OBJECTS` names (separated by
+/// `:`).
 #[test]
 fn real_code_comes_back_from_its_text() {
     let Ok(folders) = std::env::var("ROCKHOUND_CODE_OBJECTS") else {

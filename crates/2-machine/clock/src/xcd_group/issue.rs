@@ -1,7 +1,7 @@
 //! The step function: a wave issues instructions until it waits or its turn ends.
 //!
-//! The one idea to keep in mind: a wave runs ahead of the calendar by [`TURN`] cycles at most. A wait whose end is known
-//! advances the wave's own cycle; a wait whose end is unknown suspends the wave, and the completion resumes it.
+//! A wave runs ahead of the calendar by [`TURN`] cycles at most. A wait whose end is known advances the
+//! wave's own cycle; a wait whose end is unknown suspends the wave, and the completion resumes it.
 
 use super::{ComputeUnit, WAVES, XcdGroup};
 use crate::calendar::Calendar;
@@ -65,7 +65,8 @@ impl XcdGroup {
         }
     }
 
-    /// Records the completion cycle of a wave's oldest outstanding vector access, and resumes the wave if it waits for it.
+    /// Records the completion cycle of a wave's oldest outstanding vector access, and resumes the wave if it
+    /// waits for it.
     pub(crate) fn vector_access_done(&mut self, name: u32, cycle: u64) {
         let wave = &mut self.waves[name as usize];
         let cycle = wave.complete_vector(&mut self.completions[name as usize], cycle);
@@ -185,7 +186,8 @@ struct Issue<'a> {
 }
 
 impl Issue<'_> {
-    /// The next instruction; `None` when a new run of instructions, or a new part of the stream, begins first.
+    /// The next instruction; `None` when a new run of instructions, or a new part of the stream, begins
+    /// first.
     #[inline(always)]
     fn next_op(&mut self) -> Option<Op> {
         if self.wave.next != self.wave.end {
@@ -224,7 +226,7 @@ impl Issue<'_> {
         (self.wave.next, self.wave.end) = (first, first.saturating_add(count));
     }
 
-    /// The instruction that an event outside of runs stands for.
+    /// The instruction of an event outside of runs.
     fn op_of_event(&self, event: Event) -> Op {
         match event {
             Event::Vector(pattern, _) => {
@@ -384,8 +386,8 @@ impl Issue<'_> {
         Err(Turn::Waits)
     }
 
-    /// Takes the accesses of an instruction from the stream: queues all vector accesses but the last, which is returned
-    /// with the LDS cycles of the instruction.
+    /// Takes the accesses of an instruction from the stream: queues all vector accesses but the last, which
+    /// is returned with the LDS cycles of the instruction.
     #[inline(always)]
     fn accesses(&mut self, op: Op, first: Option<L1Demand>) -> (Option<(u32, u64, L1Demand)>, u64) {
         let mut last = None;

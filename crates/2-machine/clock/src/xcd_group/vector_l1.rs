@@ -6,7 +6,8 @@ use crate::l1_queue::{Front, SCRATCH_BASE};
 use crate::memory::L1Timing;
 
 impl XcdGroup {
-    /// Runs the look-ups of the oldest access in a compute unit's vector L1, as far as they can be done at a cycle.
+    /// Runs the look-ups of the oldest access in a compute unit's vector L1, as far as they can be done at a
+    /// cycle.
     pub(crate) fn vector_l1(&mut self, number: usize, now: u64) {
         let XcdGroup { units, groups, caches, memory, waves, grid, unique_accesses, calendar, .. } = self;
         let unit = &mut units[number];

@@ -14,7 +14,8 @@ struct Place {
 }
 
 impl XcdGroup {
-    /// Dispatches pending workgroups of an XCD, and records since when others wait although every unit is full.
+    /// Dispatches pending workgroups of an XCD, and records since when others wait although every unit is
+    /// full.
     pub(super) fn dispatch(&mut self, xcd: usize, now: u64) {
         let started = self.dispatch_pending(xcd, now);
         let dispatcher = &mut self.dispatchers[xcd];
@@ -24,7 +25,8 @@ impl XcdGroup {
         }
     }
 
-    /// Dispatches pending workgroups of an XCD while compute units have room; returns the cycle at which the last wave starts.
+    /// Dispatches pending workgroups of an XCD while compute units have room; returns the cycle at which the
+    /// last wave starts.
     fn dispatch_pending(&mut self, xcd: usize, now: u64) -> u64 {
         let most = self.grid.groups_per_unit.max(1);
         let mut last = now;
@@ -82,7 +84,8 @@ impl XcdGroup {
         last
     }
 
-    /// Starts a wave of a workgroup at a cycle; returns its name. The first wave on a scalar cache fetches the kernel's code.
+    /// Starts a wave of a workgroup at a cycle; returns its name. The first wave on a scalar cache fetches
+    /// the kernel's code.
     fn start_wave(&mut self, (group, number): (u32, u32), Place { xcd, unit, .. }: Place, start: u64) -> u32 {
         self.outcome.waves.begin(start);
         let shared = self.units[unit].shared;

@@ -4,7 +4,8 @@ use arch::Model;
 use clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Unit};
 use mem::{AccessKind, Lanes, Policy, Trace};
 
-/// Cycles of one load by a wave on each of so many compute units, whose lanes read addresses that are so far apart.
+/// Cycles of one load by a wave on each of `groups` compute units, whose lanes read addresses `stride` bytes
+/// apart.
 fn strided(rates: &Rates, groups: u64, stride: u64) -> Outcome {
     let mut gpu = Gpu::with_rates(Model::by_name("mi210").unwrap(), rates);
     let wait = Op::new(Unit::Wait { vector: 0, other: 0 }, 0);
@@ -62,7 +63,8 @@ fn memory_behind_the_l2_keeps_its_clock() {
 
 #[test]
 fn a_read_of_an_open_row_takes_less() {
-    // Lanes lie in one row of memory, in lines of the L2 each, or in rows of their own, of other channels and banks.
+    // Lanes lie in one row of memory, in lines of the L2 each, or in rows of their own, of other channels and
+    // banks.
     let rates = rates("mi210").without(clock::IdealLimit::Translation);
     let latency = |rates: &Rates, stride: u64| strided(rates, 1, stride).under_way.reads as f64 / 64.0;
     let [open, closed] = [64, (1 << 20) + (1 << 13) + 256].map(|stride| latency(&rates, stride));

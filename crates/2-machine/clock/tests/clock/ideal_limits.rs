@@ -1,4 +1,4 @@
-//! What kernels of a known limit gain when limits are lifted one by one.
+//! Gains of kernels with a known limit when limits are removed one by one.
 
 use arch::Model;
 use clock::{Gpu, Grid, IdealLimit, NO_SLOT, Op, Order, Outcome, Rates, Unit};
@@ -11,7 +11,7 @@ struct Kernel {
     groups: u64,
     waves: u32,
     wave: fn(&mut Trace, u64, u32),
-    /// What is worth most.
+    /// Limit whose removal gains most.
     first: IdealLimit,
 }
 
@@ -217,7 +217,7 @@ fn workgroups_that_share_lines_read_them_once_where_they_share_an_xcd() {
         let found = run(&mut Gpu::new(Model::by_name("mi300x").unwrap()), &kernel, 8, order);
         found.tally.get(Count::FabricRead128)
     };
-    // Each XCD has an L2 of its own.
+    // Each XCD has its own L2.
     let (scattered, together) = (lines(Order::Round), lines(Order::Blocks));
     assert!(together * 7 < scattered, "{scattered} {together}");
 }

@@ -7,7 +7,8 @@ use mem::{AccessKind, Count, Lanes, Policy, Trace};
 /// Units of an MI210.
 const UNITS: u64 = 104;
 
-/// So many waves on each compute unit make eight accesses each, of `bytes` by every lane, to lines of their own.
+/// `waves_per_unit` waves on each compute unit make eight accesses each, of `bytes` by every lane, to
+/// separate lines.
 fn stream(kind: AccessKind, bytes: u64, waves_per_unit: u64) -> Outcome {
     let model = Model::by_name("mi210").unwrap();
     let mut gpu = Gpu::with_rates(model, &Rates::of(model));
@@ -38,7 +39,8 @@ fn under_way(outcome: &Outcome) -> f64 {
 
 #[test]
 fn waves_wait_to_issue_where_there_is_no_room() {
-    // Lines by an access: 4 and 8. Recorded are 66 to 81 loads of 4 bytes and 42 of 8 where memory holds kernels up all the time.
+    // Lines by an access: 4 and 8. Recorded are 66 to 81 loads of 4 bytes and 42 of 8 where memory holds
+    // kernels up all the time.
     for (kind, bytes, most) in
         [(AccessKind::Load, 4, 64 + 16), (AccessKind::Load, 8, 32 + 16), (AccessKind::Store, 8, 16 + 8)]
     {
@@ -53,8 +55,9 @@ fn waves_wait_to_issue_where_there_is_no_room() {
 
 #[test]
 fn halves_of_a_line_stay_two_requests_where_the_first_had_to_wait() {
-    // By bytes of a lane: the requests for a pair of halves beyond the first. Where memory holds kernels up all the time 0.11 to 0.13 are
-    // recorded of 8 bytes, none of 4, whose halves are looked up in cycles that follow each other.
+    // By bytes of a lane: the requests for a pair of halves beyond the first. Where memory holds kernels up
+    // all the time 0.11 to 0.13 are recorded of 8 bytes, none of 4, whose halves are looked up in cycles that
+    // follow each other.
     let more = |bytes: u64, waves: u64| {
         let outcome = stream(AccessKind::Load, bytes, waves);
         let pairs = outcome.tally.get(Count::L1Read) / 2;

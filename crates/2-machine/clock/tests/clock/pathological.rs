@@ -32,7 +32,7 @@ fn all_lanes_at_one_line() {
         gpu.push(trace.finish());
     }
     let tally = gpu.finish(&[]).tally;
-    // A look-up per quad; those of one access that follow each other are one request to the L2.
+    // A look-up per quad; consecutive look-ups of one access are one request to the L2.
     let each = 64 * 100;
     assert_eq!([Count::L1Write, Count::L1Atomic, Count::L1AtomicReturn].map(|it| tally.get(it)), [each; 3]);
     assert_eq!(tally.get(Count::FabricRead128), 8);

@@ -1,4 +1,4 @@
-//! Two XCDs that stand for all.
+//! Two representative XCDs.
 
 use arch::Model;
 use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
@@ -15,8 +15,9 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
     dispatch(&mut gpu, groups, times, batch).unwrap()
 }
 
-/// Each workgroup reads `times` kilobytes of its own, and of a table that all read. It is left unfinished where workgroups come so
-/// many at a time that some are missing in the end. Those that come eight at a time are recorded whether they are wanted or not.
+/// Each workgroup reads `times` private kilobytes, and a table that all read. The dispatch is left unfinished
+/// if batches of `batch` workgroups do not add up to all of them. Batches of eight are recorded whether they
+/// are wanted or not.
 fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcome> {
     let memory = |slot| Op { slot, ..Op::new(Unit::Memory, 4) };
     let wait = Op::new(Unit::Wait { vector: 0, other: u8::MAX }, 0);

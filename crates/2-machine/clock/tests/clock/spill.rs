@@ -35,7 +35,7 @@ fn ops() -> Arc<[Op]> {
     ops.into()
 }
 
-/// What workgroups do, a few of which go round the loop far more often than others.
+/// Batches of workgroups, a few of which iterate the loop far more often than others.
 fn batches(spill_store: Option<&Arc<SpillStore>>) -> Vec<Batch> {
     let shape = Gpu::new(Model::by_name("mi300x").unwrap()).shape().clone();
     let mut state = 1u64;
@@ -80,7 +80,7 @@ fn batches(spill_store: Option<&Arc<SpillStore>>) -> Vec<Batch> {
     (0..GROUPS).step_by(8).map(batch).collect()
 }
 
-/// What they come to; `held` bytes may be held before waves run early.
+/// Outcome of the batches; `held` bytes may be held before waves run early.
 fn outcome(batches: impl IntoIterator<Item = Batch>, detail: Detail, held: usize) -> Outcome {
     let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
     gpu.set_detail(detail);

@@ -1,4 +1,4 @@
-//! What is recorded is what was done, wherever it is kept.
+//! A recording equals the recorded events, wherever it is kept.
 
 use super::*;
 use crate::cursor::{Cursor, Event};
@@ -153,7 +153,7 @@ fn a_spilled_stream_has_no_bound() {
 /// An access: its slot, how many times its look-ups come, and these.
 type Access = (u32, u32, Vec<i64>);
 
-/// What the waves of a batch do, with each access.
+/// Events of the waves of a batch, with each access.
 fn done(batch: &Batch) -> Vec<(Event, Option<Access>)> {
     let (mut all, mut unique) = (Vec::new(), UniqueAccess::default());
     for wave in batch.groups.iter().flat_map(|group| &group.waves) {

@@ -1,7 +1,7 @@
-//! Values that stand in for others whose counters were not recorded.
+//! Substitutes for values whose counters were not recorded.
 //!
-//! The one idea to keep in mind: which one counts depends on the recording, so an expression keeps all of them and each
-//! says from which recorded counters it is.
+//! The recording decides which one is used, so an expression keeps all of them and each names the recorded
+//! counters it is computed from.
 
 use super::{Compiler, Leaf, Node, Stop, Typed, scaled};
 use crate::definitions::{Metric, StandInDefinition, Variant, variant};
@@ -9,29 +9,29 @@ use crate::unit::Unit;
 use counters::{Averaged, Derived, catalogue, derived};
 use std::sync::Arc;
 
-/// A value with what may stand in for it.
+/// A value with its substitutes.
 #[derive(Debug)]
 pub(crate) struct StandIn {
-    /// Its place among all of a target. What it is made of has smaller ones.
+    /// Its index among all of a target. Its parts have smaller indices.
     pub(crate) id: usize,
     /// The value itself, or why the target has none.
     pub(crate) own: Result<Arc<Node>, String>,
-    /// What may stand in, best first.
+    /// Substitutes, best first.
     pub(crate) others: Vec<Other>,
 }
 
-/// What may stand in for a value.
+/// Substitute for a value.
 #[derive(Debug)]
 pub(crate) struct Other {
     pub(crate) node: Arc<Node>,
     /// Derived counters it is made of, as recorded.
     pub(crate) counters: Vec<String>,
-    /// How it differs from what it stands in for.
+    /// Difference from the value it replaces.
     pub(crate) remark: Option<String>,
 }
 
 impl Compiler<'_> {
-    /// A value of a name with what may stand in for it. What it has to be is its own unit, or that of a metric.
+    /// A named value with its substitutes. Their unit must equal the value's, or the metric's.
     pub(crate) fn with_stand_ins(
         &mut self,
         name: &str,
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         bits != 0 && variant.targets & bits == bits
     }
 
-    /// One stand-in, in the unit and of the degree that it has to have where these are known.
+    /// One substitute, in the required unit and degree if these are known.
     fn other(
         &mut self,
         name: &str,
@@ -110,7 +110,8 @@ impl Compiler<'_> {
         Typed::new(Node::StandIn(all), unit, degree)
     }
 
-    /// A derived counter by a name of an expression: what was recorded under it, and but for stand-ins its formula too.
+    /// A derived counter by a name of an expression: its recorded value and, outside of substitutes, also its
+    /// formula.
     pub(crate) fn derived_counter(&mut self, found: &'static Derived, v: &Variant) -> Result<Typed, Stop> {
         let Some(metric) = self.definitions.derived(&found.name) else {
             return Err(self.error(v, 1, format!("unknown counter `{}`", found.name)));
@@ -122,7 +123,7 @@ impl Compiler<'_> {
         self.derived_metric(metric)
     }
 
-    /// Keeps the name of a counter, where it is part of a stand-in.
+    /// Keeps the name of a counter if it is part of a substitute.
     pub(crate) fn named_in_stand_in(&mut self, name: &str) {
         if let Some(counters) = self.recorded_only.as_mut().filter(|list| !list.iter().any(|it| it == name)) {
             counters.push(name.to_string());
@@ -167,7 +168,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The stand-ins in a node, also those within others, each once.
+/// Substitutes in a node, including nested ones, each once.
 pub(crate) fn stand_ins_of(node: &Node, out: &mut Vec<usize>) {
     match node {
         Node::Constant(_) | Node::Machine(_) | Node::Leaf(_) => {}
@@ -187,7 +188,7 @@ pub(crate) fn stand_ins_of(node: &Node, out: &mut Vec<usize>) {
     }
 }
 
-/// Why a node has no value of its own on the target.
+/// Reason why a node has no own value on the target.
 pub(crate) fn lacks(node: &Node) -> Option<&str> {
     match node {
         Node::Constant(_) | Node::Machine(_) | Node::Leaf(_) => None,

@@ -1,4 +1,5 @@
-//! Derived counters as metrics: what a profiler recorded under their name, or their formula over what it counted.
+//! Derived counters as metrics: what a profiler recorded under their name, or their formula over what it
+//! counted.
 
 use super::{DefinitionError, Definitions, Metric, Variant};
 use crate::parse;

@@ -1,6 +1,6 @@
 //! Lines of definition files into definitions.
 //!
-//! The one idea to keep in mind: a line is a statement or a clause of the statement above it, and is wrong at a column.
+//! A line is a statement or a clause of the statement above it; errors name the column.
 
 use super::{Definitions, Let, Metric, Row, STYLES, StandInDefinition, Table, Variant};
 use crate::parse;
@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         self.at += end + 2;
         Some(&inner[..end])
     }
-    /// What follows `=`, and its column.
+    /// Text after `=`, and its column.
     fn formula(&mut self) -> Result<(&'a str, usize), Fault> {
         self.space();
         if !self.line[self.at..].starts_with('=') {

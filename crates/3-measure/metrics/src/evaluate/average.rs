@@ -1,7 +1,7 @@
-//! Values of several dispatches made one.
+//! Averages over several dispatches.
 //!
-//! The one idea to keep in mind: totals add up and are divided at the end. A ratio that was recorded as such cannot be
-//! taken apart, so its dispatches count by what is known of their size.
+//! Totals are summed and divided at the end. A recorded ratio cannot be separated into totals, so its
+//! dispatches are weighted by a known size (time or waves).
 
 use super::{Average, CHUNK, Chunk, Evaluation};
 use crate::compile::{Leaf, Node, leaves_of};
@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         sum / of
     }
 
-    /// Waves of a dispatch, by what was launched.
+    /// Waves of a dispatch, computed from the launch.
     fn waves(&self, row: usize) -> Option<f64> {
         let d = &self.workload.dispatches;
         let (grid, workgroup) = (d.grid.get(row)?, d.workgroup.get(row).filter(|it| *it > 0.0)?);

@@ -1,7 +1,7 @@
-//! Where the values of counters, times and windows come from in a recording.
+//! Sources of counter values, times and windows in a recording.
 //!
-//! The one idea to keep in mind: a window is of one pass. Cycles of another pass say at most what the clock was; how long the
-//! dispatch was is the time of the pass whose counters are divided.
+//! A window belongs to one pass. Cycles of another pass give at most the clock; the length of the dispatch is
+//! its time in the pass whose counters are divided.
 
 use super::Window;
 use super::standing_in::StandingIn;
@@ -13,37 +13,37 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use workload::{Counter, Dispatches, Machine, Values, Workload};
 
-/// Where a leaf's values come from.
+/// Source of a leaf's values.
 pub(super) enum Source<'w> {
     Column(&'w Values),
     /// Instances to add up.
     Sum(Vec<&'w Values>),
     /// Instances by channel.
     Channels(Vec<Option<&'w Values>>),
-    /// Instances of which one value counts.
+    /// Instances, reduced to one value.
     OfInstances(Vec<&'w Values>, OfInstances),
     Time,
     /// Cycles of the dispatch.
     Window(WindowOfDispatch<'w>),
-    /// What was not recorded.
+    /// Name of the counter that was not recorded.
     Absent(String),
 }
 
 /// The time of a dispatch in cycles of all XCDs.
 #[derive(Clone, Copy)]
 pub(super) struct WindowOfDispatch<'w> {
-    /// What the counter of the window has.
+    /// Values of the window counter.
     counted: &'w Values,
-    /// Time of the dispatch in the pass that read it; none where passes have no times of their own.
+    /// Time of the dispatch in the pass that read it; `None` if passes have no separate times.
     counted_time: Option<&'w Values>,
-    /// Time of the dispatch in the pass that the window is for; none: the one time there is.
+    /// Time of the dispatch in the pass that the window is for; `None`: the only time recorded.
     time: Option<&'w Values>,
-    /// What the window counts in a nanosecond at the highest clock.
+    /// Cycles that the window counter counts per nanosecond at the maximum clock.
     rate: f64,
 }
 
 impl WindowOfDispatch<'_> {
-    /// None where a time is not known.
+    /// `None` if a time is unknown.
     pub(super) fn cycles(&self, dispatches: &Dispatches, row: usize) -> Option<f64> {
         let time = |of_pass: Option<&Values>| match of_pass {
             Some(times) => times.get(row),
@@ -62,7 +62,7 @@ pub(super) struct Sources<'w> {
     pass: Vec<Option<u16>>,
     /// Leaf of a window, pass, place in `list`.
     windows: Vec<(usize, u16, usize)>,
-    /// What stands in for counters that are absent.
+    /// Substitutes for absent counters.
     pub(super) standing_in: StandingIn,
 }
 
@@ -89,12 +89,13 @@ impl<'w> Sources<'w> {
         Sources { list, pass, windows, standing_in }
     }
 
-    /// The definition of what stands at a place of the list.
+    /// Index of the definition of the leaf at a list index.
     pub(super) fn leaf(&self, place: usize) -> usize {
         self.windows.iter().find(|(_, _, at)| *at == place).map_or(place, |(leaf, _, _)| *leaf)
     }
 
-    /// The node with the windows of the pass that all its counters were read in; itself where that is not one pass.
+    /// The node with the windows of the pass in which all its counters were read; the node itself if they
+    /// were read in several.
     pub(super) fn in_one_pass(&self, definitions: &[Leaf], node: Arc<Node>) -> Arc<Node> {
         if self.windows.is_empty() {
             return node;
@@ -132,7 +133,7 @@ impl<'w> Sources<'w> {
     }
 }
 
-/// What a window counts in a nanosecond, or the fact that is missing.
+/// Cycles that the window counter counts per nanosecond, or the missing fact.
 fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
     let rate = compiled.window_rate.as_ref().map_err(String::clone)?;
     let mut facts = Vec::new();
@@ -147,7 +148,7 @@ fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
     Ok(per_ns * super::constant(&rate.node, &|name| value(name).unwrap_or(f64::NAN)))
 }
 
-/// Whether the counters and facts of a node are there, of any channel where it is of one.
+/// True if the counters and facts of a node exist; for a node of one channel, if any channel exists.
 fn complete(node: &Node, sources: &[Source<'_>], machine: &Machine) -> bool {
     let (mut leaves, mut facts) = (Vec::new(), Vec::new());
     leaves_of(node, &mut leaves);
@@ -156,7 +157,7 @@ fn complete(node: &Node, sources: &[Source<'_>], machine: &Machine) -> bool {
         && facts.iter().all(|fact| !matches!(facts::machine(fact, machine), Some(Err(_))))
 }
 
-/// What was recorded as derived counters, by their usual names.
+/// Recorded derived counters, by their usual names.
 fn recorded_derived(workload: &Workload) -> HashMap<&'static str, &Counter> {
     let mut found: HashMap<&'static str, &Counter> = HashMap::new();
     for counter in workload.counters.iter().filter(|it| it.run.is_none() && it.instance.is_none()) {
@@ -299,7 +300,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    /// The cycles of the dispatch in a pass that has times of its own.
+    /// Cycles of the dispatch in a pass with separate times.
     fn window_in_pass(&self, name: &str, pass: u16) -> Source<'w> {
         let counters = &self.workload.counters;
         let time = counters.time_in_pass(pass);
@@ -334,7 +335,7 @@ impl<'w> Reader<'w> {
 
     fn of_dispatch(&self, counter: &'w Counter, time: Option<&'w Values>) -> Source<'w> {
         let counted_time = counter.pass.and_then(|pass| self.workload.counters.time_in_pass(pass));
-        // The time of the dispatch is that of all passes; the window's own is only for the clock.
+        // The time of the dispatch is shared by all passes; the window's own time only gives the clock.
         self.of(&counter.values, counted_time, time)
     }
 

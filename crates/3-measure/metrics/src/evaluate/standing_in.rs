@@ -1,19 +1,18 @@
-//! Which values stand in for others in a recording.
+//! Choice of substitutes in a recording.
 //!
-//! The one idea to keep in mind: a value whose own counters are there is never replaced, so that a full recording is
-//! evaluated as if nothing stood in for anything.
+//! A value whose own counters were recorded is never replaced, so substitutes do not affect a full recording.
 
 use crate::compile::{Compiled, Node, Ready, StandIn, Typed};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a value is from that its own counters do not give.
+/// Source of a value that is not computed from its own counters.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct TakenFrom {
     /// Derived counters, as recorded: `FETCH_SIZE`.
     pub counters: Vec<String>,
-    /// How what they say differs from the value: `without scalar loads`.
+    /// Differences from the replaced value: `without scalar loads`.
     pub remarks: Vec<String>,
 }
 
@@ -24,24 +23,24 @@ impl fmt::Display for TakenFrom {
     }
 }
 
-/// An expression in which something stands in.
+/// An expression with a substituted part.
 pub(super) struct Replaced {
     /// The expression, or why there is none.
     pub(super) value: Result<Typed, String>,
     pub(super) from: TakenFrom,
 }
 
-/// What stands in, by metric and normalisation.
+/// Expressions with substituted parts, by metric and normalisation.
 #[derive(Default)]
 pub(super) struct StandingIn {
     metrics: HashMap<String, Replaced>,
     norms: HashMap<&'static str, Replaced>,
 }
 
-/// What counts for a value.
+/// Value that is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// Itself, also where its counters are absent and those of all others too.
+    /// The value itself, even if the counters of the value and of all substitutes are absent.
     Own,
     /// One of the others.
     Other(usize),
@@ -50,15 +49,15 @@ enum Choice {
 }
 
 impl StandingIn {
-    /// Decides for a recording; `complete` says whether all of an expression was recorded, `recorded` under which name a
-    /// counter was.
+    /// Chooses for a recording; `complete` tells if all parts of an expression were recorded, `recorded` the
+    /// name under which a counter was.
     pub(super) fn choose(
         compiled: &Compiled,
         complete: &dyn Fn(&Node) -> bool,
         recorded: &dyn Fn(&str) -> String,
     ) -> Self {
         let mut chosen = Chosen { list: Vec::with_capacity(compiled.stand_ins.len()) };
-        // What one is made of stands before it.
+        // The parts of a value precede it.
         for all in &compiled.stand_ins {
             let choice = chosen.choose(all, complete);
             chosen.list.push(choice);
@@ -82,19 +81,19 @@ impl StandingIn {
         StandingIn { metrics: metrics.collect(), norms: norms.collect() }
     }
 
-    /// A metric in which something stands in.
+    /// A metric with a substituted part.
     pub(super) fn metric(&self, metric: &str) -> Option<&Replaced> {
         self.metrics.get(metric)
     }
 
-    /// A normalisation in which something stands in.
+    /// A normalisation with a substituted part.
     pub(super) fn norm(&self, norm: &str) -> Option<&Replaced> {
         self.norms.get(norm)
     }
 }
 
 struct Chosen {
-    /// By the place of what is chosen for.
+    /// Choices, by index of the value.
     list: Vec<Choice>,
 }
 
@@ -114,7 +113,7 @@ impl Chosen {
         }
     }
 
-    /// A node with what was chosen for its parts, or why there is none; `from` gets the sources.
+    /// A node with the choices for its parts, or the reason why it has no value; `from` receives the sources.
     fn applied(&self, node: &Arc<Node>, from: &mut TakenFrom) -> Result<Arc<Node>, String> {
         Ok(match &**node {
             Node::Constant(_) | Node::Machine(_) | Node::Leaf(_) => node.clone(),

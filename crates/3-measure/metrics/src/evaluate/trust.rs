@@ -1,7 +1,7 @@
-//! How far values of metrics can be trusted.
+//! Trust in values of metrics.
 //!
-//! The one idea to keep in mind: a value is as sure as the least sure count it is computed from, and a count that is zero as sure as
-//! its zeros are; but for a zero that only counts can have made.
+//! A value has the mark of its least certain count, and a count of zero the mark of its zeros, except for a
+//! zero that can only result from counts.
 
 use super::{CHUNK, Evaluation, Trust, Value};
 use crate::compile::{Leaf, Node, leaves_of};
@@ -11,13 +11,13 @@ use view::Mark;
 use workload::Marks;
 
 impl Evaluation<'_> {
-    /// How far `value`, which follows from a metric, can be trusted; none where it was measured.
+    /// Trust in `value`, which is computed from a metric; `None` if measured.
     pub fn trust(&self, metric: &str, value: &Value) -> Option<Trust> {
         let marks = self.workload.marks.as_ref()?;
         Some(value.clone().and_then(|value| self.mark(metric, value, marks)))
     }
 
-    /// The mark of the least sure value that a metric is computed from.
+    /// The mark of the least certain value of a metric.
     fn mark(&self, metric: &str, value: f64, marks: &Marks) -> Trust {
         let (node, _) = self.normalised(metric)?;
         if value == 0.0 && self.is_nothing(&node, marks) {
@@ -52,7 +52,8 @@ impl Evaluation<'_> {
         !matches!(self.leaf_of(leaf), Leaf::Channel(_)) && self.rows.chunks(CHUNK).all(zero)
     }
 
-    /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are multiplied with or divided by.
+    /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are
+    /// multiplied with or divided by.
     fn is_nothing(&self, node: &Node, marks: &Marks) -> bool {
         let is = |node: &Node| self.is_nothing(node, marks);
         match node {

@@ -1,4 +1,4 @@
-//! Definition files: what loads, what does not, and whether rows and units stand where users know them.
+//! Definition files: which ones load and which fail, and whether rows and units are where users know them.
 
 use counters::{Need, catalogue, plan};
 use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
@@ -30,8 +30,8 @@ fn built_in_definitions_hold_on_every_target() {
 
 #[test]
 fn the_full_set_is_read_in_few_runs() {
-    // Target, runs of rocprof-compute 3.3: recorded for gfx942; for the others its counters packed to the limits of the blocks, two
-    // places of the sequencer for each level, which no plan can pass below.
+    // Target, runs of rocprof-compute 3.3: recorded for gfx942; for the others its counters packed to the
+    // limits of the blocks, two places of the sequencer for each level, which no plan can pass below.
     for (target, vendor) in [("gfx908", 10), ("gfx90a", 12), ("gfx942", 12), ("gfx950", 15)] {
         let compiled = Definitions::built_in().compile(target).unwrap();
         let mut needs: Vec<Need> = Vec::new();
@@ -428,9 +428,9 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
         (&[(100, &[(gui, 8.0 * 1000.0)]), (110, &[(busy, 1100.0)])], utilization, [11.0, 50.0]),
         // The engine made one cycle a nanosecond.
         (&[(100, &[(gui, 8.0 * 100.0)]), (110, &[(busy, 1100.0)])], utilization, [110.0, 100.0]),
-        // The pass has a window of its own, shorter than the time at the highest clock.
+        // The pass has its own window, shorter than the time at the highest clock.
         (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[(gui, 8.0 * 180.0), level])], occupancy, [10.0, 10.0]),
-        // It has none: its time stands for it, also in tables.
+        // It has none: its time is used instead, also in tables.
         (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[level])], occupancy, [7.5, 7.5]),
     ];
     for (list, metric, want) in cases {

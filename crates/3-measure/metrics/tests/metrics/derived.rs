@@ -1,4 +1,4 @@
-//! Derived counters: their formulas against the vendor's, and what stands in for what.
+//! Derived counters: their formulas against the vendor's, and their substitutes.
 
 use counters::{catalogue, derived};
 use metrics::{Definitions, Evaluation, Settings};
@@ -69,7 +69,7 @@ fn derived_counters_stand_in_for_what_was_not_recorded() {
         ),
         // Half of it is not all of it.
         (MI300X, &[(1000, 256, &[("FETCH_SIZE", mib)])], "roofline.hbm_bandwidth", None, None),
-        // What was counted goes before what stands in for it.
+        // Recorded counters take precedence over substitutes.
         (
             MI300X,
             &[(1000, 256, &[("L2CacheHit", 10.0), ("TCC_HIT_sum", 30.0), ("TCC_MISS_sum", 70.0)])],
@@ -326,7 +326,8 @@ impl Vendor<'_> {
     }
 }
 
-/// A value that depends on the name of a counter: instances have equal values here, so only sums depend on their number.
+/// A value that depends on the name of a counter: instances have equal values here, so only sums depend on
+/// their number.
 fn made_up(name: &str) -> f64 {
     name.bytes().fold(7u64, |sum, byte| (sum * 31 + u64::from(byte)) % 9973) as f64 + 1.0
 }
@@ -345,7 +346,8 @@ fn formulas_equal_those_of_the_vendor() {
         let bit = catalogue().target_bit(target);
         assert!(it.formulas.iter().any(|formula| formula.targets & bit != 0), "{name} on {target}");
         named.insert(name.clone());
-        // One XCD: the largest of it and the sum are one. 4 CUs of one SIMD array, one channel, one of everything.
+        // One XCD: the largest of it and the sum are one. 4 CUs of one SIMD array, one channel, one of
+        // everything.
         let recorded: std::cell::RefCell<BTreeMap<String, f64>> = Default::default();
         let expected = vendor_value(&vendor, name, target, &recorded);
         let counters: Vec<(String, f64)> = recorded.into_inner().into_iter().collect();

@@ -1,7 +1,7 @@
 //! The report that Omniperf 1.x made of `../shared/workloads/mixbench`, number by number.
 //!
-//! Labels and units were others then. A row of the old report is reproduced when one metric has its average, minimum
-//! and maximum; what is not reproduced is listed with the class of its difference.
+//! Labels and units were others then. A row of the old report is reproduced when one metric has its average,
+//! minimum and maximum; what is not reproduced is listed with the class of its difference.
 
 use metrics::{Average, Definitions, Evaluation, Norm, Settings};
 use std::collections::BTreeMap;

@@ -61,7 +61,8 @@ fn reference_occupancy(w: &Workload, row: usize) -> f64 {
     one("SQ_LEVEL_WAVES_ACCUM") / (one("GRBM_GUI_ACTIVE") / xcds)
 }
 
-/// The same of the run of the level: its own cycles where it has them, the time of its pass at the highest clock where not.
+/// The same of the run of the level: its own cycles where it has them, the time of its pass at the highest
+/// clock where not.
 fn own_occupancy(w: &Workload, row: usize) -> f64 {
     let level = w.counters.get("SQ_LEVEL_WAVES_ACCUM").unwrap();
     let xcds = if w.machine.target() == Some("gfx90a") { 1.0 } else { w.machine.number("num_xcd").unwrap() };
@@ -155,7 +156,7 @@ fn in_folder(condition: &str, folder: &str) -> bool {
     condition.is_empty() || condition == folder || (condition == "MI200" && folder.contains("MI200"))
 }
 
-/// Which of our cells stands under a heading of theirs.
+/// Index of our cell under a heading of the vendor's tool.
 fn cell_of(ours: &EvaluatedTable, heading: &str) -> Option<usize> {
     let name = match heading {
         "Avg" | "Value" => "avg",
@@ -180,7 +181,8 @@ fn compare_table(folder: &str, id: &str, theirs: &Reference, ours: &EvaluatedTab
             match column.as_str() {
                 "Metric" => count.text(&place, cell, &o.label),
                 "Channel" => count.text(&place, cell.trim_end_matches(".0"), &o.label),
-                // The reference's units are wrong in ways its notes describe; ours are checked by their algebra.
+                // The reference's units are wrong in ways its notes describe; ours are checked by their
+                // algebra.
                 "Unit" | "Units" => {}
                 _ => {
                     if let Some(i) = ours.tags.iter().position(|t| t == column) {
@@ -255,7 +257,8 @@ fn every_cell_of_the_reference() {
         let e = Evaluation::new(&compiled, &w, rows.clone(), settings);
         let dir = shared.join("oracle").join(folder);
         compare_overview(folder, &dir, &w, &rows, &mut count);
-        // The one table whose every number differs: the reference's way of adding gives the reference's numbers.
+        // The one table whose every number differs: the reference's way of adding gives the reference's
+        // numbers.
         let theirs = reference(&dir.join("18.1_Aggregate_Stats_(All_channels).csv"));
         let wrong: Vec<f64> = rows.iter().map(|r| reference_hit_rate(&w, *r as usize)).collect();
         let mean = wrong.iter().sum::<f64>() / wrong.len() as f64;

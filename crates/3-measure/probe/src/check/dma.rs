@@ -1,7 +1,7 @@
-//! Loads straight into the LDS that no wait covers yet.
+//! Outstanding LDS-DMA loads.
 //!
-//! The one idea to keep in mind: such a load may write at any time between its issue and the wait for it, so whoever touches the
-//! bytes meanwhile races with it, its own wave too; once it is waited for, it is a write of its wave at that time.
+//! Such a load may write at any time between its issue and the wait for it, so any access to the bytes
+//! meanwhile races with it, even by its own wave; the wait turns it into a write of its wave at that time.
 
 use super::shadow::Touch;
 use emu::LdsDmaLoad;
@@ -75,7 +75,7 @@ impl LdsDma {
         self.loads.push(load);
     }
 
-    /// Takes out the loads of a wave up to a number: they are done.
+    /// Removes the completed loads of a wave, up to a number.
     pub(super) fn take_done(&mut self, wave: u32, number: u64) -> Vec<Outstanding> {
         let done: Vec<_> =
             self.loads.extract_if(.., |it| it.wave == wave && it.load.number <= number).collect();

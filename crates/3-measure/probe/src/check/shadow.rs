@@ -1,11 +1,11 @@
-//! Who touched each dword last.
+//! Shadow memory: the last accesses to each dword.
 //!
-//! The one idea to keep in mind: shadow memory exists only for pages that were touched, and in each only for the kinds of
-//! accesses that happened; when its share is used up, what is not watched yet stays unwatched and is counted.
+//! Shadow memory exists only for pages that were touched, and in each only for the kinds of accesses that
+//! happened; when its share is used up, further accesses are not watched, and are counted.
 //!
-//! A dword remembers one writer and up to three readers: the last one, one of another wave of the same workgroup, and one
-//! of another workgroup. Where several waves own bytes of one dword the last one stays, so a race on single bytes beside
-//! it can be missed; none is made up.
+//! A dword remembers one writer and up to three readers: the last one, one of another wave of the same
+//! workgroup, and one of another workgroup. If several waves access different bytes of one dword only the
+//! last is kept, so a race on its other bytes can be missed; no false race is reported.
 
 use std::collections::HashMap;
 
@@ -29,9 +29,9 @@ const WHO_BITS: u32 = 10;
 const WHEN_BITS: u32 = 5;
 
 impl Touch {
-    /// Latest time that can be told apart.
+    /// Latest time that fits into the bits.
     pub(super) const LAST: u32 = u32::MAX >> WHEN_BITS;
-    /// Largest index of an instruction that can be told apart.
+    /// Largest index of an instruction that fits into the bits.
     pub(super) const MOST_INDEX: usize = (u32::MAX >> WHO_BITS) as usize;
 
     /// An access without bytes.
@@ -76,7 +76,7 @@ impl Touch {
         self.when >> 4 & 1 != 0
     }
 
-    /// Both touch one byte at least, and not both by atomics.
+    /// True if both accesses share a byte and are not both atomic.
     pub(super) fn meets(self, other: Touch) -> bool {
         self.is_any()
             && other.is_any()
@@ -88,15 +88,14 @@ impl Touch {
         self.group == other.group && self.wave() == other.wave()
     }
 
-    /// What is remembered of two accesses of one wave: all their bytes, when nothing lies between them that orders
-    /// accesses.
+    /// Record of two accesses of one wave: the bytes of both, unless an ordering operation separates them.
     fn after(self, old: Touch, since: u32) -> Touch {
         let joined = self.same_wave(old) && old.time() > since && old.is_atomic() == self.is_atomic();
         if joined { Touch { when: self.when | old.when & 0xf, ..self } } else { self }
     }
 }
 
-/// What is remembered of a dword.
+/// Accesses recorded for a dword.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub(super) enum Slot {
@@ -121,7 +120,7 @@ impl Page {
         self.0[slot as usize].as_ref().map_or_else(Touch::default, |touches| touches[dword])
     }
 
-    /// Remembers an access; `false` when there is no room for it.
+    /// Records an access; `false` if the shadow is full.
     fn set(&mut self, slot: Slot, dword: usize, touch: Touch, room: &mut usize) -> bool {
         let place = &mut self.0[slot as usize];
         if place.is_none() {
@@ -137,7 +136,7 @@ impl Page {
         true
     }
 
-    /// Looks at what was remembered of a dword and touches the same bytes.
+    /// Calls `meet` with each recorded access to a dword that shares bytes.
     fn meet(&self, dword: usize, new: Touch, writes: bool, mut meet: impl FnMut(Touch)) {
         let slots = if writes { &SLOTS[..] } else { &SLOTS[..1] };
         for slot in slots {
@@ -157,20 +156,20 @@ impl Page {
 #[derive(Debug)]
 pub(super) struct Shadow {
     pages: HashMap<u64, Page>,
-    /// Parts of pages that may still be made.
+    /// Parts of pages that may still be allocated.
     room: usize,
-    /// Accesses of lanes that were not remembered.
+    /// Accesses of lanes that were not recorded.
     pub(super) lost: u64,
 }
 
 impl Shadow {
-    /// A shadow of at most so many bytes.
+    /// A shadow of at most `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Shadow {
         Shadow { pages: HashMap::new(), room: bytes / size_of::<[Touch; DWORDS]>(), lost: 0 }
     }
 
-    /// Looks at what was remembered of a dword with `meet`, and remembers an access. `since` is when the last barrier
-    /// was.
+    /// Passes the recorded accesses of a dword to `meet`, and records an access. `since` is the time of the
+    /// last barrier.
     pub(super) fn access(
         &mut self,
         dword: u64,
@@ -196,14 +195,14 @@ impl Shadow {
         *lost += u64::from(!page.set(Slot::Reader, dword, new.after(reader, since), room));
     }
 
-    /// Looks at what was remembered of a dword with `meet`, for an access that is not to be remembered.
+    /// Passes the recorded accesses of a dword to `meet`, for an access that is not recorded.
     pub(super) fn meet(&self, dword: u64, new: Touch, writes: bool, meet: impl FnMut(Touch)) {
         if let Some(page) = self.pages.get(&(dword / DWORDS as u64)) {
             page.meet(dword as usize % DWORDS, new, writes, meet);
         }
     }
 
-    /// Takes in the shadow of workgroups that ran later; `meet` sees the older and the newer access.
+    /// Merges the shadow of workgroups that ran later; `meet` gets the older and the newer access.
     pub(super) fn take_in(&mut self, later: Shadow, mut meet: impl FnMut(u64, Touch, Touch)) {
         self.lost += later.lost;
         for (number, new) in later.pages {

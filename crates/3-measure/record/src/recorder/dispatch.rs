@@ -26,7 +26,7 @@ pub(super) const CHANNELS: [&str; 13] = [
     "TCC_WRITE",
 ];
 
-/// One dispatch that ran to its end.
+/// One completed dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
     /// Its number among the launches of the program.
@@ -35,7 +35,7 @@ pub struct Dispatch {
     pub kernel: String,
     /// Its linker name.
     pub symbol: String,
-    /// Hash of its code object; empty when it is not known.
+    /// Hash of its code object; empty when it is unknown.
     pub code: String,
     /// Target of its code.
     pub target: &'static str,
@@ -55,36 +55,37 @@ pub struct Dispatch {
     pub sgprs: u32,
     /// Counters of the target, in the order of the catalogue.
     pub counters: Vec<(&'static str, Value)>,
-    /// How long it takes, where that can be said.
+    /// Its time, if it is modelled.
     pub time: Option<Estimate>,
     /// Counters of the L2 that are recorded channel by channel.
     pub channels: Vec<(&'static str, Vec<u64>)>,
     /// Instructions that ran.
     pub instructions: Vec<InstructionRow>,
-    /// How long it would take otherwise.
+    /// Predicted times.
     pub predicted: Vec<Predicted>,
-    /// Some XCDs stand for all, where not all were followed.
+    /// Set if representative XCDs were simulated for all.
     pub shared: Option<RepresentativeXcds>,
-    /// A workgroup did more than can be kept of one: nothing is known of caches and times.
+    /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
-    /// Workgroups ran before others whose place was before theirs, for want of memory.
+    /// Workgroups ran out of order, for lack of memory.
     pub hurried: bool,
-    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
+    /// Mean number of waves in flight and of compute units with waves in equal intervals of the time, if
+    /// known.
     pub occupancy: Option<[Vec<f64>; 2]>,
 }
 
-/// What clocks say of a dispatch.
+/// Results of the clocks for a dispatch.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
-    /// What happened; none where nothing followed the accesses.
+    /// Result of the timing model; `None` if it did not run.
     pub outcome: Option<Outcome>,
-    /// What would have.
+    /// Predicted times.
     pub predicted: Vec<Predicted>,
-    /// A workgroup did more than can be kept of one, so that nothing is known.
+    /// A workgroup had more events than can be kept, so the results are unknown.
     pub cut: bool,
 }
 
-/// A launch that ran to its end.
+/// A completed launch.
 #[derive(Clone, Copy)]
 pub(super) struct Ran<'a> {
     pub(super) kernel: &'a str,

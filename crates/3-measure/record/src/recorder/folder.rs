@@ -1,7 +1,7 @@
 //! The recording as the files of a folder.
 //!
-//! The one idea to keep in mind: what profilers write too looks as theirs does; what only an emulator knows stands in files
-//! of its own.
+//! Files that profilers also write have the profilers' format; data that only an emulator knows has separate
+//! files.
 
 use super::{Dispatch, Recorder};
 use crate::marks::{self, Apart};
@@ -21,7 +21,7 @@ const SYSINFO_VERSION: &str = "2";
 /// Dispatches that a note names.
 const MOST_NAMED: usize = 3;
 
-/// What the workload says about its origin.
+/// Origin of the workload.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Provenance {
     /// Name of the workload.
@@ -82,7 +82,7 @@ impl Recorder {
         out
     }
 
-    /// How long the dispatches would take otherwise, as the file [`PREDICTIONS_FILE`].
+    /// Predicted times of the dispatches, as the file [`PREDICTIONS_FILE`].
     fn predictions(&self) -> Option<String> {
         self.dispatches.iter().find(|it| !it.predicted.is_empty())?;
         let mut out = format!("{PREDICTIONS_HEADER}\n");
@@ -103,7 +103,8 @@ impl Recorder {
         Some(out)
     }
 
-    /// Which dispatches were not followed on all XCDs, as the file [`SHARES_FILE`]; none where none can be.
+    /// Dispatches that were simulated on representative XCDs only, as the file [`SHARES_FILE`]; `None` if the
+    /// settings or the GPU exclude that.
     fn shares(&self) -> Option<String> {
         if self.detail == Detail::Full || !clock::can_share(self.model) {
             return None;
@@ -120,7 +121,8 @@ impl Recorder {
         Some(out)
     }
 
-    /// What dispatches had in flight over their time, as the file [`OCCUPANCY_FILE`]; none where nothing followed them.
+    /// Occupancy of dispatches over time, as the file [`OCCUPANCY_FILE`]; `None` if the timing model did not
+    /// run.
     fn occupancy(&self) -> Option<String> {
         self.dispatches.iter().find(|it| it.occupancy.is_some())?;
         let mut out = format!("{OCCUPANCY_HEADER}\n");
@@ -132,7 +134,7 @@ impl Recorder {
         Some(out)
     }
 
-    /// How far each quantity can be trusted.
+    /// Trust in each quantity.
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
         let times = self.dispatches.iter().filter_map(|it| it.time.as_ref()).map(|it| it.nanoseconds);
@@ -143,7 +145,7 @@ impl Recorder {
         marks::marks(target, self.known.iter().copied(), some, times, self.apart())
     }
 
-    /// How far the XCDs that stand for all lie apart; none where all were followed.
+    /// Spread between representative XCDs; `None` if all were simulated.
     fn apart(&self) -> Option<Apart> {
         let all = self.dispatches.iter().filter_map(|it| it.shared);
         all.fold(None, |most, it| {
@@ -152,7 +154,7 @@ impl Recorder {
         })
     }
 
-    /// What a user is to know of how dispatches were followed, where that is not the whole of all of them.
+    /// Notes for the user about dispatches that were not simulated completely.
     pub fn notes(&self) -> Vec<String> {
         let which = |is: fn(&Dispatch) -> bool| {
             let names: Vec<String> = self
@@ -183,7 +185,8 @@ impl Recorder {
         self.shared().into_iter().chain(cut).chain(hurried).collect()
     }
 
-    /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
+    /// Error estimate, in words, for dispatches simulated on representative XCDs; `None` if all XCDs were
+    /// simulated.
     fn shared(&self) -> Option<String> {
         let all: Vec<RepresentativeXcds> = self.dispatches.iter().filter_map(|it| it.shared).collect();
         let first = all.first()?;
@@ -199,7 +202,7 @@ impl Recorder {
         ))
     }
 
-    /// A recorder with the dispatches from one on, and the columns of all.
+    /// A recorder with the dispatches from the given one on, and the columns of all.
     pub fn since(&self, first: usize) -> Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
         let length = dispatches.iter().filter_map(length).sum();
@@ -221,8 +224,8 @@ impl Recorder {
         }
     }
 
-    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
-    /// again.
+    /// The executed code objects, also for the folder. Names are hashes of the contents, so an existing file
+    /// need not be written again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
         self.code.values().map(|code| (code.file(), code.bytes()))
     }
@@ -245,7 +248,7 @@ impl Recorder {
     }
 }
 
-/// Nanoseconds of a dispatch as they are written.
+/// Time of a dispatch as written, in nanoseconds.
 pub(super) fn length(dispatch: &Dispatch) -> Option<i64> {
     Some(whole(dispatch.time.as_ref()?.nanoseconds) as i64)
 }

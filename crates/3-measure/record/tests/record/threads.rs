@@ -5,7 +5,7 @@ use emu::{Hidden, Launch};
 use record::{Job, Provenance, Recorder};
 use std::collections::BTreeMap;
 
-/// What is in memory afterwards, and the recording's files.
+/// Memory contents after the run, and the recording's files.
 fn run(bytes: &[u8], workgroups: u32, threads: usize) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     const N: u32 = 5000;
     let mut job = Job::find(bytes, None).unwrap();

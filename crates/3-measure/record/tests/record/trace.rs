@@ -1,4 +1,5 @@
-//! A matrix product on gfx950 whose counters and instruction trace are recorded: ours compiles to the same instructions.
+//! A matrix product on gfx950 whose counters and instruction trace are recorded: ours compiles to the same
+//! instructions.
 
 use crate::compile::compile;
 use probe::Value;

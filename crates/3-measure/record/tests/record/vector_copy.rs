@@ -35,7 +35,7 @@ fn recording(name: &str) -> Option<workload::Workload> {
     Some(workload::read(&files, &workload::Options::default()).unwrap())
 }
 
-/// Recorded values of a counter, one per dispatch; none where it was not recorded.
+/// Recorded values of a counter, one per dispatch; `None` if it was not recorded.
 fn recorded(workload: &workload::Workload, name: &str) -> Vec<Option<f64>> {
     let counters = &workload.counters;
     // Recordings of older generations spell the port without a number.

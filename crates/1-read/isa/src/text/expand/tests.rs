@@ -1,4 +1,4 @@
-//! What the preprocessor leaves, and that it ends.
+//! Output of the preprocessor, and its termination.
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Modifiers as written to the modifiers of the instruction.
 //!
-//! The one idea to keep in mind: the table row says which modifiers the encoding takes; everything written beyond
-//! them is an error, and everything not written has the value the assembler gives it.
+//! The table row says which modifiers the encoding takes; everything written beyond them is an error, and
+//! everything not written has the value the assembler gives it.
 
 use super::{Builder, Shape, is_short};
 use crate::form::SDWA_NO_DST;

@@ -397,7 +397,8 @@ fn reference(folder: &Path, id: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_command_gives_the_references_averages() {
-    let Some(shared) = testkit::shared("") else { return };
+    let Some(oracle) = testkit::shared("oracle") else { return };
+    let shared = oracle.parent().expect("the folder of the shared data");
     let mut compared = 0;
     for (folder, recording, flags) in [
         ("vcopy_MI200", "vcopy/MI200", &[][..]),

@@ -23,7 +23,8 @@ pub(crate) fn answer<P>(answer: &Answer<P>, decimals: usize, style: &Style) -> S
     let tables: Vec<&Table> = answer.tables.iter().collect();
     write_tables(&mut page, &tables, &answer.input_names(), decimals, true);
     answer.recipes.iter().for_each(|recipe| steps(&mut page, recipe));
-    page.finish()
+    // Every part begins with a blank line, the first of all too.
+    page.finish().trim_start_matches('\n').to_owned()
 }
 
 /// Head of an input.

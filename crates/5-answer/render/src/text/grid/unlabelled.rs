@@ -52,10 +52,9 @@ fn total(columns: &[(&Column, Finished)]) -> usize {
     columns.iter().map(|(_, column)| column.width + GAP).sum()
 }
 
-/// Writes values that all rows share above a table that is too wide, in place of their columns.
+/// Writes values that all rows shown share above a table that is too wide, in place of their columns.
 fn hoist(page: &mut Page, table: &Table, columns: &mut Vec<(&Column, Finished)>) {
-    // A value is shared only if the table shows all of its rows.
-    if total(columns) <= page.style.width.max(40) || table.rows.len() < 2 || table.more > 0 {
+    if total(columns) <= page.style.width.max(40) || table.rows.len() < 2 {
         return;
     }
     let mut shared = Vec::new();
@@ -71,7 +70,9 @@ fn hoist(page: &mut Page, table: &Table, columns: &mut Vec<(&Column, Finished)>)
         !is_shared
     });
     if !shared.is_empty() {
-        page.prefixed(&[dim("  in all rows: ")], &[plain("      ")], &[plain(shared.join(", "))]);
+        // Nothing is known here of the rows left out.
+        let of = if table.more > 0 { "  in the rows shown: " } else { "  in all rows: " };
+        page.prefixed(&[dim(of)], &[plain("      ")], &[plain(shared.join(", "))]);
     }
 }
 

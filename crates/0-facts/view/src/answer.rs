@@ -157,7 +157,9 @@ pub struct FileError {
 impl FileError {
     /// File and error as one line; the file is named once.
     pub fn message(&self) -> String {
-        if self.error.contains(&self.file) {
+        let is_named = self.error.contains(&format!("`{}`", self.file))
+            || self.error.strip_prefix(&self.file).is_some_and(|rest| rest.starts_with(':'));
+        if is_named {
             return self.error.clone();
         }
         format!("{}: {}", self.file, self.error)

@@ -46,7 +46,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     let mut notes = Vec::new();
     for log in logs {
         if log.is_empty() {
-            notes.push(format!("{}: no report of a fault in {} lines", log.file, log.lines));
+            notes.push(format!("{}: no report of a fault in {}", log.file, view::counted(log.lines, "line")));
         }
         notes.extend(log.dumps.iter().filter_map(|dump| {
             Some(format!(

@@ -68,6 +68,9 @@ fn read(path: &Path) -> Result<Input> {
         let file = std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
         file.take(MOST_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read `{name}`"))?;
     }
+    if bytes.is_empty() {
+        return Err(anyhow!("`{name}`: the file is empty"));
+    }
     // Logs of some jobs hold assembly; only binaries are code.
     let core = is_core(&bytes);
     if bytes.starts_with(b"\x7fELF") && !core

@@ -8,7 +8,7 @@ use view::{Answer, NoteKind, Tuned};
 pub fn lint(evidence: &TuningEvidence<'_>) -> Answer<Tuned> {
     let mut report = answer("lint", evidence.files.iter());
     (report.findings, report.not_checked) = rules::check_tunings(evidence);
-    if report.findings.is_empty() {
+    if report.findings.is_empty() && !evidence.files.is_empty() {
         let rows: usize = evidence.files.iter().map(|it| it.rows.len()).sum();
         report
             .note(NoteKind::Info, format!("no findings in {} files with {rows} rows", evidence.files.len()));

@@ -4,7 +4,7 @@ use crate::{NamedValue, SourceLine};
 use serde::Serialize;
 
 /// Version of the JSON written by `triage --format json`.
-pub const TRIAGE_SCHEMA: &str = "rockhound.triage/2";
+pub const TRIAGE_SCHEMA: &str = "rockhound.triage/3";
 
 /// An instruction near the fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -53,7 +53,7 @@ pub struct Incident {
     pub next: Vec<String>,
 }
 
-/// An event of the kernel's log.
+/// A message of a log, or a line that looks like an error.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageEvent {
@@ -61,21 +61,31 @@ pub struct TriageEvent {
     pub file: String,
     /// First line, 1-based.
     pub line: u32,
-    /// Name.
+    /// Name of the message; empty for a line that no message fits.
     pub id: String,
     /// `fail`, `warn`, `unknown`.
     pub severity: &'static str,
-    /// Device.
+    /// PCI address of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+    /// Time of the first, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
     /// How often.
     pub times: u32,
-    /// Text of the first.
+    /// Text of the first, without prefixes.
     pub text: String,
-    /// Meaning.
-    pub meaning: &'static str,
+    /// Values of the first: `requested`, `sequence`.
+    pub fields: Vec<NamedValue>,
+    /// Ranks, workers, processes that wrote it.
+    pub writers: Vec<String>,
+    /// Earlier message that this one follows from: its name and place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
+    /// Meaning and cause; empty if no message fits.
+    pub meaning: String,
     /// Next steps.
-    pub next: &'static str,
+    pub next: Vec<String>,
 }
 
 /// The part of an answer that only `triage` has.
@@ -84,7 +94,7 @@ pub struct TriageEvent {
 pub struct Incidents {
     /// Faults; consequences follow their causes.
     pub incidents: Vec<Incident>,
-    /// Other events of kernel logs.
+    /// Other messages, and lines that look like errors.
     pub events: Vec<TriageEvent>,
     /// Commands that would tell more.
     pub next: Vec<String>,

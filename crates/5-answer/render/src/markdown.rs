@@ -124,7 +124,7 @@ pub(crate) fn incidents(part: &Incidents, out: &mut String) {
     }
     if !part.events.is_empty() {
         out.push_str(
-            "## Kernel log\n\n| severity | event | device | times | where | what it means | what to do |\n",
+            "## Messages\n\n| severity | event | device | times | where | what it means | what to do |\n",
         );
         out.push_str("|---|---|---|---:|---|---|---|\n");
         for it in &part.events {
@@ -138,8 +138,8 @@ pub(crate) fn incidents(part: &Incidents, out: &mut String) {
                 it.times,
                 words(&it.file),
                 it.line,
-                words(it.meaning),
-                words(it.next)
+                words(if it.meaning.is_empty() { &it.text } else { &it.meaning }),
+                words(&it.next.join("; "))
             );
         }
         out.push('\n');

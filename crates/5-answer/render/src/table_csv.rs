@@ -161,7 +161,7 @@ pub(crate) fn incidents(part: &Incidents) -> String {
         let (line, times) = (it.line.to_string(), it.times.to_string());
         let device = it.device.as_deref().unwrap_or_default();
         out.line(
-            [&it.id, it.severity, &it.file, &line, device, &times, &it.text, it.meaning, it.next]
+            [&it.id, it.severity, &it.file, &line, device, &times, &it.text, &it.meaning, &it.next.join(" ")]
                 .map(str::to_owned),
         );
     }

@@ -4,14 +4,18 @@
 //! unless memory was precise; the report states both and guesses neither.
 
 mod core_dump;
+mod events;
+mod page_faults;
+mod ranks;
 mod registers;
 #[cfg(test)]
 mod tests;
 mod waves;
 mod window;
 
-use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
-use view::{Answer, Incident, Incidents, Input, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, TriageEvent};
+use page_faults::rights;
+use system::fault::{FaultLog, Message, RuntimeMessage, meaning, nearest};
+use view::{Answer, Incident, Incidents, Input, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, counted};
 use window::window;
 
 /// Code of a kernel that was found beside a dump.
@@ -32,22 +36,26 @@ pub struct KernelCode {
 /// Answers for logs, with the code found beside them.
 pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     let mut incidents: Vec<Incident> = Vec::new();
+    let (of_kernel, told) = page_faults::incidents(logs);
     for log in logs {
-        incidents.extend(messages(log, logs));
+        let is_told = |it: &Incident| told.iter().any(|(file, line)| *file == it.file && *line == it.line);
+        incidents.extend(messages(log, logs).into_iter().filter(|it| !is_told(it)));
         incidents.extend(waves::dumps(log, logs, code));
         incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
         incidents.extend(log.emulated.iter().map(|it| emulated(log, it, code)));
-        incidents
-            .extend(log.page_faults.iter().filter(|it| !is_told(it, logs)).map(|it| page_fault(log, it)));
     }
-    let mut events: Vec<TriageEvent> =
-        logs.iter().flat_map(|log| log.events.iter().map(|it| event(log, it))).collect();
+    incidents.extend(of_kernel);
+    let places = events::all(logs);
+    let (mut of_messages, mut events) = events::split(&places);
+    // A fault of the GPU explains the errors that programs report after it.
+    let is_gpu_fault = !incidents.is_empty();
+    of_messages.iter_mut().filter(|it| is_gpu_fault && is_report(it)).for_each(|it| it.consequence = true);
+    incidents.extend(ranks::incident(&places));
+    incidents.extend(of_messages);
     events.sort_by_key(|it| ["fail", "warn", "unknown"].iter().position(|word| *word == it.severity));
     let mut notes = Vec::new();
     for log in logs {
-        if log.is_empty() {
-            notes.push(format!("{}: no report of a fault in {}", log.file, view::counted(log.lines, "line")));
-        }
+        notes.extend(bounds(log));
         notes.extend(log.dumps.iter().filter_map(|dump| {
             Some(format!(
                 "{}: the dump of line {} breaks off at line {}; what is before is whole",
@@ -63,12 +71,50 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     let next = next(&incidents);
     let mut answer = Answer::new(TRIAGE_SCHEMA, Incidents { incidents, events, next });
     let input = |log: &FaultLog| Input {
-        used: view::counted(log.lines, "line"),
+        used: if log.core.is_some() { "notes".to_owned() } else { counted(log.text.lines, "line") },
+        not_used: not_used(log),
         ..Input::new(&log.file, &log.file, if log.core.is_some() { "core dump" } else { "log" })
     };
     answer.inputs = logs.iter().map(input).collect();
     notes.into_iter().for_each(|text| answer.note(NoteKind::Info, text));
     answer
+}
+
+/// What the answer on a log without any message is worth.
+fn bounds(log: &FaultLog) -> Option<String> {
+    log.is_empty().then(|| {
+        format!(
+            "{}: none of {} and no line that looks like an error in {}",
+            log.file,
+            counted(logs::messages().len(), "known message"),
+            counted(log.text.lines, "line")
+        )
+    })
+}
+
+/// Parts of a log that were left out.
+fn not_used(log: &FaultLog) -> Vec<String> {
+    let mut parts = Vec::new();
+    if log.text.not_kept > 0 {
+        parts.push(format!(
+            "{} of dumps and allocations: more than 48 MiB of them",
+            counted(log.text.not_kept, "line")
+        ));
+    }
+    if log.text.not_listed > 0 {
+        parts.push(format!(
+            "{} that look like errors: more than 200 different ones",
+            counted(log.text.not_listed, "line")
+        ));
+    }
+    parts
+}
+
+/// True for a message by which a program reports what happened to its GPU before.
+fn is_report(it: &Incident) -> bool {
+    const REPORTS: [&str; 5] =
+        ["hip-illegal-access", "hip-launch-failure", "hsa-exception", "hsa-aperture", "hip-assert"];
+    it.facts.iter().any(|fact| fact.name == "message" && REPORTS.contains(&fact.value.as_str()))
 }
 
 fn signal(number: i64) -> &'static str {
@@ -113,6 +159,9 @@ fn messages(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
             Message::MemoryFault { node, address, .. } => {
                 incident.facts.push(fact("GPU", node_words(*node)));
                 incident.facts.extend(address_facts(*address, log, logs));
+                let (facts, next) = events::around(log, it.line, *node);
+                incident.facts.extend(facts);
+                incident.next.extend(next);
                 faulted.push(*node);
             }
             Message::HardwareException { node, reason } => {
@@ -161,12 +210,17 @@ fn message(log: &FaultLog, it: &RuntimeMessage) -> Incident {
 
 /// The node's number is the compute driver's, which counts CPUs too.
 fn node_words(node: u32) -> String {
-    match node.checked_sub(2) {
+    match node_gpu(node) {
         Some(gpu) => format!(
             "node {node} of the compute driver: on a machine of two sockets GPU {gpu} of HIP (rocminfo has the nodes)"
         ),
         None => format!("node {node} of the compute driver (rocminfo says which GPU)"),
     }
+}
+
+/// GPU of a node on a machine of two sockets.
+fn node_gpu(node: u32) -> Option<u32> {
+    node.checked_sub(2)
 }
 
 fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedValue> {
@@ -188,7 +242,7 @@ fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedVa
         );
         let in_kernel = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
         for (kernel_log, it) in in_kernel.filter(|(_, it)| it.address == Some(address)) {
-            facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it))));
+            facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it, true))));
         }
     }
     facts
@@ -202,79 +256,6 @@ fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
         others.find_map(|it| Some(format!("{}, by {}", nearest(&it.allocations, address)?, it.file)))
     };
     own.or_else(of_others).map(|text| fact("near", text))
-}
-
-/// True if a page fault of the kernel's log is reported with a message of the runtime.
-fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
-    it.address.is_some()
-        && logs.iter().flat_map(|log| &log.messages).any(|message| matches!(message.message, Message::MemoryFault { address, .. } if Some(address) == it.address))
-}
-
-/// Fields of a page fault as words.
-fn rights(it: &PageFault) -> String {
-    let mut words = vec![format!("GPU {}", it.bdf)];
-    if let Some(process) = &it.process {
-        words.push(
-            format!("process {process} {}", it.pid.map_or_else(String::new, |pid| pid.to_string()))
-                .trim()
-                .to_owned(),
-        );
-    }
-    words.push(match it.rw {
-        Some(0) => "load".to_owned(),
-        Some(_) => "store".to_owned(),
-        None => "load or store unknown".to_owned(),
-    });
-    if let Some(client) = &it.client {
-        let unit = match client.as_str() {
-            "TCP" => " (vector L1: a vector access of a kernel)",
-            "SQC (inst)" | "SQC inst" => " (instruction fetch)",
-            "SQC (data)" | "SQC data" => " (scalar access of a kernel)",
-            "SDMA0" | "SDMA1" => " (a copy by the DMA engine)",
-            _ => "",
-        };
-        words.push(format!("by {client}{unit}"));
-    }
-    if it.mapping_error == Some(1) {
-        words.push("no mapping".to_owned());
-    }
-    if it.walker_error.is_some_and(|it| it != 0) {
-        words.push("the page table is damaged".to_owned());
-    }
-    if let Some(faults) = it.permission_faults.filter(|it| *it != 0) {
-        words.push(format!("rights missing {faults:#x}"));
-    }
-    if it.more_faults == Some(1) {
-        words.push("more faults followed".to_owned());
-    }
-    words.join(", ")
-}
-
-fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
-    let place = it.address.map_or_else(|| "address not in the log".to_owned(), |it| format!("page {it:#x}"));
-    let retry = match it.retry {
-        Some(true) => ", retried",
-        Some(false) => ", not retried",
-        None => "",
-    };
-    let mut incident = incident(
-        log,
-        it.line,
-        format!("page fault of GPU {} in {}: {place}{retry}", it.bdf, it.hub),
-        "MEMORY_VIOLATION",
-    );
-    incident.meaning =
-        "the driver reports an access to memory that is not mapped, or without the right".to_owned();
-    incident.next = vec!["look for the runtime's message of this address in the program's output".to_owned()];
-    if it.cut {
-        incident.facts.push(fact("block", "breaks off: its fields are not in the log"));
-    } else {
-        incident.facts.push(fact("fields", rights(it)));
-    }
-    if !it.time.is_empty() {
-        incident.facts.push(fact("time", it.time.clone()));
-    }
-    incident
 }
 
 /// Explanation of a report of the emulator.
@@ -308,20 +289,6 @@ fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault, code: &[KernelCod
     incident
 }
 
-fn event(log: &FaultLog, it: &KernelEvent) -> TriageEvent {
-    TriageEvent {
-        file: log.file.clone(),
-        line: it.line,
-        id: it.id.clone(),
-        severity: it.severity,
-        device: it.device.clone(),
-        times: it.times,
-        text: it.text.clone(),
-        meaning: it.meaning,
-        next: it.next,
-    }
-}
-
 /// True if an access to memory outside the program caused an incident.
 fn is_memory(it: &Incident) -> bool {
     const SIGNS: [&str; 6] = [
@@ -335,6 +302,11 @@ fn is_memory(it: &Incident) -> bool {
     SIGNS.iter().any(|sign| it.title.contains(sign)) && !it.title.contains("ECC")
 }
 
+/// True for a fault of a kernel, whose place is to be found; messages of the table have advice of their own.
+fn is_of_gpu(it: &Incident) -> bool {
+    !it.facts.iter().any(|fact| fact.name == "message")
+}
+
 /// Commands that find out more.
 fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
@@ -342,6 +314,9 @@ fn next(incidents: &[Incident]) -> Vec<String> {
     }
     // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would
     // add nothing.
+    if !incidents.iter().any(is_of_gpu) {
+        return Vec::new();
+    }
     if incidents.iter().all(|it| it.meaning == EMULATED) {
         return vec![
             "find races and reads of unwritten memory too: rockhound run --check races,uninit -- COMMAND"
@@ -349,7 +324,7 @@ fn next(incidents: &[Incident]) -> Vec<String> {
         ];
     }
     let mut next = Vec::new();
-    if incidents.iter().all(|it| it.code.is_empty()) {
+    if incidents.iter().filter(|it| is_of_gpu(it)).all(|it| it.code.is_empty()) {
         next.push(
             "name the kernel: HSA_TOOLS_LIB=librocm-debug-agent.so.2 HSA_ENABLE_DEBUG=1 \
              ROCM_DEBUG_AGENT_OPTIONS=\"--all -p --save-code-objects=code-objects -o debug-agent.txt\" COMMAND"

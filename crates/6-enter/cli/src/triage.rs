@@ -12,8 +12,10 @@ use study::triage::KernelCode;
 use system::fault::{CodeObjectUri, FaultLog, is_core, saved_name};
 use view::{FileError, NoteKind};
 
-/// Most bytes of a log.
-const MOST_BYTES: u64 = 1 << 29;
+/// Most bytes of a core dump; its notes are at the beginning.
+const MOST_CORE: u64 = 1 << 29;
+/// Bytes of a log that are read at once.
+const PIECE: usize = 1 << 20;
 /// Size of a program that is searched without being named, bytes.
 const MOST_SEARCHED: u64 = 1 << 28;
 /// Kernels whose code is looked at.
@@ -61,32 +63,49 @@ fn read(path: &Path) -> Result<Input> {
         files.sort();
         return Ok(Input::Code(files));
     }
-    let mut bytes = Vec::new();
-    if name == "-" {
-        std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
+    let mut source: Box<dyn Read> = if name == "-" {
+        Box::new(std::io::stdin())
     } else {
-        let file = std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
-        file.take(MOST_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read `{name}`"))?;
-    }
-    if bytes.is_empty() {
+        Box::new(std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?)
+    };
+    let mut head = Vec::new();
+    let cannot = || format!("cannot read {short}");
+    source.by_ref().take(PIECE as u64).read_to_end(&mut head).with_context(cannot)?;
+    if head.is_empty() {
         return Err(anyhow!("`{name}`: the file is empty"));
     }
     // Logs of some jobs hold assembly; only binaries are code.
-    let core = is_core(&bytes);
-    if bytes.starts_with(b"\x7fELF") && !core
-        || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
-        || bytes.starts_with(b"CCOB")
-        || bytes.starts_with(b"!<arch>")
+    if is_core(&head) {
+        source.take(MOST_CORE).read_to_end(&mut head).with_context(cannot)?;
+        return FaultLog::read(&short, &head)
+            .map(|log| Input::Log(Box::new(log)))
+            .map_err(|error| anyhow!("`{name}`: {error}"));
+    }
+    if head.starts_with(b"\x7fELF")
+        || head.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
+        || head.starts_with(b"CCOB")
+        || head.starts_with(b"!<arch>")
     {
         return Ok(Input::Code(vec![path.to_owned()]));
     }
-    if !core && bytes.iter().take(4096).any(|byte| *byte == 0) {
+    if head.iter().take(4096).any(|byte| *byte == 0) {
         return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
     }
-    let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
-    FaultLog::read(&short, &bytes)
-        .map(|log| Input::Log(Box::new(log)))
-        .map_err(|error| anyhow!("`{name}`: {error}"))
+    let mut scan = logs::Scan::new();
+    while !head.is_empty() {
+        scan.feed(&head);
+        head.clear();
+        source.by_ref().take(PIECE as u64).read_to_end(&mut head).with_context(cannot)?;
+    }
+    let log = FaultLog::of_text(&short, scan.finish());
+    if log.is_empty() && log.text.prefixed == 0 {
+        return Err(anyhow!(
+            "`{name}`: {} without a known message, an error or the prefix of a log",
+            view::counted(log.text.lines, "line")
+        ));
+    }
+    Ok(Input::Log(Box::new(log)))
 }
 
 /// Unnamed code, found from the contents of dumps.

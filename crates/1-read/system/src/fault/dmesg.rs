@@ -1,18 +1,15 @@
-//! The kernel's log: page faults of GPUs, and other events that end or slow GPU work.
+//! Page faults of GPUs in the kernel's log.
 //!
-//! Events are rows of `data/kernel-events.tsv`; what repeats is counted once per device, and lines of level
-//! `err` that no row knows are counted by their first word.
+//! A fault is a block of lines. Blocks of GPUs that fault at once are interleaved, so lines are joined by
+//! their PCI address; a fault that the driver retries is reported again and counted.
 //!
-//! Source: the amdgpu driver (`gmc_v9_0.c`, `amdgpu_ras.c`), amd/node-scraper's list of what to look for.
+//! Source: the amdgpu driver (`gmc_v9_0.c`).
 
 use super::{address, count};
-use std::sync::LazyLock;
+use std::collections::HashMap;
 
 /// Lines that may follow the head of a page fault.
 const BLOCK: usize = 14;
-/// Kinds of unknown lines that are counted.
-const MOST_UNKNOWN: usize = 200;
-
 /// A page fault that the driver reports.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageFault {
@@ -49,123 +46,54 @@ pub struct PageFault {
     pub more_faults: Option<u64>,
     /// The block is truncated before its fields.
     pub cut: bool,
-}
-
-/// An event of the log, with its repeats.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KernelEvent {
-    /// Name of the row, or the first word of lines no row knows.
-    pub id: String,
-    /// `fail`, `warn`, `info`; `unknown` for lines no row knows.
-    pub severity: &'static str,
-    /// GPU or other device.
-    pub device: Option<String>,
-    /// Meaning; empty if no row matches.
-    pub meaning: &'static str,
-    /// Next step; empty if no row matches.
-    pub next: &'static str,
-    /// First line, 1-based.
-    pub line: u32,
-    /// Its text.
-    pub text: String,
-    /// Number of occurrences.
+    /// Number of equal reports: the driver retries some faults.
     pub times: u32,
 }
 
-struct Row {
-    id: &'static str,
-    severity: &'static str,
-    words: Vec<&'static str>,
-    meaning: &'static str,
-    next: &'static str,
-}
-
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let lines = include_str!("../../data/kernel-events.tsv").lines();
-    lines
-        .filter(|line| !line.starts_with('#') && !line.starts_with("id\t"))
-        .filter_map(|line| {
-            let fields: Vec<&'static str> = line.split('\t').collect();
-            let [id, severity, words, meaning, next] = fields[..] else { return None };
-            Some(Row { id, severity, words: words.split('&').collect(), meaning, next })
-        })
-        .collect()
-});
-
-/// A line of the log without its prefix.
-struct Line<'a> {
-    time: &'a str,
-    level: Option<&'a str>,
-    text: &'a str,
-}
-
-/// Takes `[ 1201.334]` or `kern  :err   : 2026-01-07T10:00:00,1-06:00 ` from the front; a line without is none of the kernel's.
-fn line(line: &str) -> Option<Line<'_>> {
-    let start = line.trim_start();
-    if let Some((time, text)) = start.strip_prefix('[').and_then(|it| it.split_once("] ")) {
-        let seconds = time.trim();
-        return seconds.parse::<f64>().is_ok().then_some(Line { time: seconds, level: None, text });
-    }
-    let (facility, rest) = start.split_once(':')?;
-    let (level, rest) = rest.split_once(':')?;
-    let is_level =
-        ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"].contains(&level.trim());
-    if !is_level || !["kern", "user", "daemon"].contains(&facility.trim()) {
-        return None;
-    }
-    let (time, text) = rest.trim_start().split_once(' ')?;
-    Some(Line { time, level: Some(level.trim()), text })
-}
-
-/// Page faults and other events of a text.
-pub(super) fn read(lines: &[&str]) -> (Vec<PageFault>, Vec<KernelEvent>) {
-    let mut faults = Vec::new();
-    let mut events: Vec<KernelEvent> = Vec::new();
-    let mut skip = 0;
-    for at in 0..lines.len() {
-        if at < skip {
+/// Page faults of a text; equal ones are counted.
+pub(super) fn read(lines: &[&str]) -> Vec<PageFault> {
+    let mut faults: Vec<PageFault> = Vec::new();
+    // The block of each GPU that lines are added to, and where it began.
+    let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        if !line.contains("amdgpu") {
             continue;
         }
-        let Some(it) = line(lines[at]) else { continue };
-        if it.text.contains("page fault (") && it.text.contains("amdgpu") {
-            let (fault, used) = page_fault(lines, at, &it);
-            faults.push(fault);
-            skip = at + used;
+        let entry = logs::entry(line);
+        let Some(bdf) = device(&entry.text) else { continue };
+        if entry.text.contains("page fault (") {
+            open.insert(bdf.clone(), (faults.len(), at));
+            faults.push(head(&entry, bdf, count(at + 1)));
             continue;
         }
-        event(&mut events, &it, count(at + 1));
+        let Some((fault, start)) = open.get(&bdf).copied() else { continue };
+        if at - start > BLOCK * open.len().max(1) || faults[fault].rw.is_some() {
+            open.remove(&bdf);
+            continue;
+        }
+        field(&mut faults[fault], &entry.text);
     }
-    (faults, events)
+    for fault in &mut faults {
+        fault.cut = fault.status.is_none();
+    }
+    merged(faults)
 }
 
-fn event(events: &mut Vec<KernelEvent>, line: &Line<'_>, number: u32) {
-    let row = ROWS.iter().find(|row| row.words.iter().all(|word| line.text.contains(word)));
-    let device = device(line.text);
-    let (id, severity, meaning, next) = match row {
-        // The parts of a block say nothing without its head.
-        Some(row) if row.severity == "info" => return,
-        Some(row) => (row.id.to_owned(), row.severity, row.meaning, row.next),
-        None if line.level == Some("err") || line.level == Some("crit") => {
-            let word = line.text.split([':', ' ']).next().unwrap_or_default();
-            (word.to_owned(), "unknown", "", "")
+/// Counts reports that differ in time and line only.
+fn merged(faults: Vec<PageFault>) -> Vec<PageFault> {
+    let mut out: Vec<PageFault> = Vec::new();
+    let mut known: HashMap<_, usize> = HashMap::new();
+    for fault in faults {
+        let key = (fault.bdf.clone(), fault.address, fault.pid, fault.status);
+        match known.get(&key).filter(|_| fault.address.is_some()) {
+            Some(at) => out[*at].times += 1,
+            None => {
+                known.insert(key, out.len());
+                out.push(fault);
+            }
         }
-        None => return,
-    };
-    let kinds = events.len();
-    match events.iter_mut().find(|it| it.id == id && it.device == device && it.severity == severity) {
-        Some(event) => event.times += 1,
-        None if severity == "unknown" && kinds > MOST_UNKNOWN => {}
-        None => events.push(KernelEvent {
-            id,
-            severity,
-            device,
-            meaning,
-            next,
-            line: number,
-            text: line.text.trim().to_owned(),
-            times: 1,
-        }),
     }
+    out
 }
 
 /// The first PCI address of a line.
@@ -176,40 +104,28 @@ fn device(text: &str) -> Option<String> {
     })
 }
 
-fn page_fault(lines: &[&str], at: usize, head: &Line<'_>) -> (PageFault, usize) {
+fn head(entry: &logs::Entry, bdf: String, line: u32) -> PageFault {
+    let text = entry.text.as_str();
     let mut fault = PageFault {
-        line: count(at + 1),
-        time: head.time.to_owned(),
-        bdf: device(head.text).unwrap_or_default(),
-        hub: head
-            .text
+        line,
+        time: entry.time.clone().unwrap_or_default(),
+        bdf,
+        hub: text
             .split_once('[')
             .and_then(|(_, it)| it.split_once(']'))
             .map_or_else(String::new, |(hub, _)| hub.to_owned()),
-        retry: if head.text.contains("no-retry") {
+        retry: if text.contains("no-retry") {
             Some(false)
-        } else if head.text.contains("retry") {
+        } else if text.contains("retry") {
             Some(true)
         } else {
             None
         },
+        times: 1,
         ..PageFault::default()
     };
-    process(&mut fault, head.text);
-    let mut used = 1;
-    for text in lines.iter().skip(at + 1).take(BLOCK) {
-        let Some(it) = line(text) else { break };
-        if !it.text.contains(&fault.bdf) || !it.text.contains("amdgpu") || it.text.contains("page fault (") {
-            break;
-        }
-        used += 1;
-        field(&mut fault, it.text);
-        if fault.rw.is_some() {
-            break;
-        }
-    }
-    fault.cut = fault.status.is_none();
-    (fault, used)
+    process(&mut fault, text);
+    fault
 }
 
 /// `for process python3 pid 30911 thread ...`.
@@ -250,34 +166,39 @@ fn field(fault: &mut PageFault, text: &str) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_table_of_events_is_whole() {
-        let lines = include_str!("../../data/kernel-events.tsv").lines().filter(|it| !it.starts_with('#'));
-        assert_eq!(ROWS.len() + 1, lines.count());
-        for row in ROWS.iter() {
-            assert!(
-                ["fail", "warn", "info"].contains(&row.severity)
-                    && !row.meaning.is_empty()
-                    && !row.next.is_empty(),
-                "{}",
-                row.id
-            );
-        }
+    /// A block of a GPU, with its lines.
+    fn block(bdf: &str, page: &str, rw: u32) -> Vec<String> {
+        [
+            "[gfxhub0] no-retry page fault (src_id:0 ring:24 vmid:8 pasid:1)".to_owned(),
+            " for process app pid 41 thread app pid 41)".to_owned(),
+            format!("  in page starting at address {page} from IH client 0x1b (UTCL2)"),
+            "VM_L2_PROTECTION_FAULT_STATUS:0x00341051".to_owned(),
+            "\t Faulty UTCL2 client ID: TCP (0x8)".to_owned(),
+            "\t MORE_FAULTS: 0x1".to_owned(),
+            format!("\t RW: {rw:#x}"),
+        ]
+        .map(|text| format!("[Tue Sep  9 02:30:28 2025] amdgpu {bdf}: amdgpu: {text}"))
+        .to_vec()
     }
 
     #[test]
-    fn prefixes() {
-        for (text, expected) in [
-            ("[ 1201.334012] amdgpu x", Some(("1201.334012", None, "amdgpu x"))),
-            (
-                "kern  :err   : 2026-01-07T10:00:00,1-06:00 text",
-                Some(("2026-01-07T10:00:00,1-06:00", Some("err"), "text")),
-            ),
-            ("[rank0] oom_kill", None),
-            ("step: 1: 2", None),
-        ] {
-            let found = line(text).map(|it| (it.time, it.level, it.text));
-            assert_eq!(found, expected, "{text}");
-        }
+    fn blocks_of_several_gpus_are_parted_and_repeats_counted() {
+        let (a, b) = (block("0000:06:00.0", "0x7000", 1), block("0000:66:00.0", "0x9000", 0));
+        let mixed: Vec<String> = a.iter().zip(&b).flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+        let lines: Vec<&str> = mixed.iter().chain(&a).map(String::as_str).collect();
+        let found: Vec<_> = read(&lines)
+            .into_iter()
+            .map(|it| (it.bdf, it.address, it.rw, it.client, it.pid, it.times, it.cut))
+            .collect();
+        let tcp = Some("TCP".to_owned());
+        assert_eq!(
+            found,
+            [
+                ("0000:06:00.0".to_owned(), Some(0x7000), Some(1), tcp.clone(), Some(41), 2, false),
+                ("0000:66:00.0".to_owned(), Some(0x9000), Some(0), tcp, Some(41), 1, false),
+            ]
+        );
+        let found = read(&lines[..4]);
+        assert!(found.len() == 2 && found.iter().all(|it| it.cut));
     }
 }

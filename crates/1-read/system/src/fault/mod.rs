@@ -15,32 +15,28 @@ mod uri;
 pub use agent::{AgentDump, AgentHeader, AgentInstruction, AgentWave};
 pub use allocations::{Allocation, nearest};
 pub use core_dump::{CoreDump, CoreGpu, CoreQueue, CoreSignal, Exception, is_core};
-pub use dmesg::{KernelEvent, PageFault};
+pub use dmesg::PageFault;
 pub use emulator::EmulatorFault;
 pub use reasons::meaning;
 pub use runtime::{Message, Reason, RuntimeMessage};
 pub use uri::{CodeObjectUri, saved_name, size_and_offset};
 
 use crate::Error;
-
-/// Most bytes of a log that are read.
-const MOST_BYTES: usize = 512 << 20;
+use logs::{LogText, Scan};
 
 /// Everything about faults in one text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FaultLog {
     /// File.
     pub file: String,
-    /// Lines read.
-    pub lines: u32,
+    /// Messages and unknown errors, number of lines.
+    pub text: LogText,
     /// Messages of the runtimes, in order.
     pub messages: Vec<RuntimeMessage>,
     /// Dumps of the debug agent, in order.
     pub dumps: Vec<AgentDump>,
-    /// Page faults in the kernel's log, in order.
+    /// Page faults in the kernel's log, in order; repeats are counted.
     pub page_faults: Vec<PageFault>,
-    /// Other events of the kernel's log; repeats are counted.
-    pub events: Vec<KernelEvent>,
     /// Faults of the emulator.
     pub emulated: Vec<EmulatorFault>,
     /// Allocations that a log of the HIP runtime names.
@@ -55,45 +51,66 @@ impl FaultLog {
     /// Reads a text, or the notes of a core dump.
     ///
     /// # Errors
-    /// The text is larger than 512 MiB, or the core dump has no whole head.
+    /// The core dump has no whole head.
     pub fn read(file: &str, bytes: &[u8]) -> Result<FaultLog, Error> {
         if is_core(bytes) {
             let core = Some(CoreDump::read(bytes)?);
             return Ok(FaultLog { file: file.to_owned(), core, ..FaultLog::default() });
         }
-        if bytes.len() > MOST_BYTES {
-            return Err(Error::whole(format!("{} MiB: give the part around the fault", bytes.len() >> 20)));
-        }
-        let text = String::from_utf8_lossy(bytes);
-        let lines: Vec<&str> = text.lines().collect();
-        let mut log = FaultLog { file: file.to_owned(), lines: count(lines.len()), ..FaultLog::default() };
-        log.messages = runtime::read(&lines);
-        log.dumps = agent::read(&lines);
-        (log.page_faults, log.events) = dmesg::read(&lines);
-        log.emulated = emulator::read(&lines);
-        log.allocations = allocations::read(&lines);
-        log.exit_codes = lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| {
-                let (_, rest) = line.split_once("exitcode")?;
-                let number = rest.trim_start_matches([' ', ':', '\t']);
-                let end = number.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(number.len());
-                Some((number[..end].parse().ok()?, count(at + 1)))
-            })
-            .collect();
-        Ok(log)
+        Ok(FaultLog::of_text(file, Scan::text(bytes)))
     }
 
-    /// True if it contains no fault.
+    /// Reports of a log that was read piece by piece.
+    pub fn of_text(file: &str, text: LogText) -> FaultLog {
+        let lines: Vec<&str> = text.kept.iter().map(|it| it.text.as_str()).collect();
+        // Readers number the lines they are given; in the file these are others.
+        let number = |line: &mut u32| {
+            let at = (*line as usize).saturating_sub(1);
+            *line = text.kept.get(at).map_or(*line, |it| it.number);
+        };
+        let mut log = FaultLog { file: file.to_owned(), ..FaultLog::default() };
+        log.messages = runtime::read(&lines);
+        log.messages.iter_mut().for_each(|it| number(&mut it.line));
+        log.dumps = agent::read(&lines);
+        for dump in &mut log.dumps {
+            number(&mut dump.line);
+            dump.cut.iter_mut().for_each(number);
+            dump.waves.iter_mut().for_each(|it| number(&mut it.line));
+        }
+        log.page_faults = dmesg::read(&lines);
+        log.page_faults.iter_mut().for_each(|it| number(&mut it.line));
+        log.emulated = emulator::read(&lines);
+        log.emulated.iter_mut().for_each(|it| number(&mut it.line));
+        log.allocations = allocations::read(&lines);
+        for it in &mut log.allocations {
+            number(&mut it.line);
+            it.freed.iter_mut().for_each(number);
+        }
+        log.exit_codes = exit_codes(&lines);
+        log.exit_codes.iter_mut().for_each(|(_, line)| number(line));
+        log.text = text;
+        log
+    }
+
+    /// True if it contains no fault and no message.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
             && self.dumps.is_empty()
             && self.page_faults.is_empty()
-            && self.events.is_empty()
+            && self.text.events.is_empty()
             && self.emulated.is_empty()
             && self.core.is_none()
     }
+}
+
+fn exit_codes(lines: &[&str]) -> Vec<(i64, u32)> {
+    let codes = lines.iter().enumerate().filter_map(|(at, line)| {
+        let (_, rest) = line.split_once("exitcode")?;
+        let number = rest.trim_start_matches([' ', ':', '\t']);
+        let end = number.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(number.len());
+        Some((number[..end].parse().ok()?, count(at + 1)))
+    });
+    codes.collect()
 }
 
 fn count(lines: usize) -> u32 {

@@ -5,6 +5,8 @@ use super::page::{Page, dim, plain, span};
 use crate::{Role, Style};
 use view::{Answer, Incident, Incidents, TriageEvent, TriageLine};
 
+/// Most writers of a message that are named.
+const MOST_WRITERS: usize = 8;
 /// Width of names.
 const NAMES: usize = 19;
 
@@ -22,7 +24,7 @@ pub(crate) fn triage(answer: &Answer<Incidents>, style: &Style) -> String {
         if !triage.incidents.is_empty() {
             page.blank();
         }
-        page.raw(&[span(Role::Heading, "Kernel log")]);
+        page.raw(&[span(Role::Heading, "Messages")]);
         triage.events.iter().for_each(|it| event(&mut page, it));
     }
     notes(&mut page, &answer.notes);
@@ -98,15 +100,29 @@ fn event(page: &mut Page, it: &TriageEvent) {
         "warn" => Role::Warning,
         _ => Role::Dim,
     };
-    let times = if it.times > 1 { format!(" {} times", it.times) } else { String::new() };
-    let device = it.device.as_ref().map_or_else(String::new, |it| format!(" on {it}"));
-    let text = format!("{times}{device} {}", it.meaning);
-    let colon = if text.trim().is_empty() { "" } else { ": " };
+    let mut about = Vec::new();
+    if it.times > 1 {
+        about.push(format!("{} times", it.times));
+    }
+    about.extend(it.device.as_ref().map(|it| format!("on {it}")));
+    about.push(it.meaning.clone());
+    let about = about.iter().filter(|it| !it.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+    let name = if it.id.is_empty() { "error" } else { it.id.as_str() };
+    let colon = if about.is_empty() { "" } else { ": " };
     let first =
-        [plain("  "), span(role, format!("{:<8}", it.severity)), span(Role::Strong, &it.id), plain(colon)];
-    page.prefixed(&first, &[plain(" ".repeat(12))], &[plain(text.trim())]);
+        [plain("  "), span(role, format!("{:<8}", it.severity)), span(Role::Strong, name), plain(colon)];
+    page.prefixed(&first, &[plain(" ".repeat(12))], &[plain(about)]);
     page.wrapped(10, 12, &[dim(format!("{}:{}: {}", it.file, it.line, it.text))]);
-    if !it.next.is_empty() {
-        page.wrapped(10, 12, &[dim("do "), span(Role::Good, it.next)]);
+    if !it.writers.is_empty() {
+        let more = it.writers.len().saturating_sub(MOST_WRITERS);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let names = it.writers.iter().take(MOST_WRITERS).cloned().collect::<Vec<_>>().join("; ");
+        page.wrapped(10, 12, &[dim(format!("by {names}{rest}"))]);
+    }
+    if let Some(cause) = &it.follows {
+        page.wrapped(10, 12, &[dim("follows from "), span(Role::Info, cause)]);
+    }
+    for next in &it.next {
+        page.wrapped(10, 12, &[dim("do "), span(Role::Good, next)]);
     }
 }

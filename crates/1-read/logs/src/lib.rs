@@ -1,0 +1,18 @@
+//! Logs of GPU jobs as events.
+//!
+//! A log mixes the lines of many processes, each behind the prefixes of its launcher, container and logger.
+//! [`entry`] takes the prefixes off a line and keeps them as fields: who wrote it, when, at which level.
+//! [`Scan`] reads a log of any size piece by piece, recognises the messages of `data/`, and lists lines that
+//! look like errors and match no message, so that nothing is passed over in silence.
+
+mod clean;
+mod json_line;
+mod message;
+mod prefix;
+mod scan;
+mod unknown;
+
+pub use message::{Field, Kind, Message, messages};
+pub use prefix::{Entry, Level, Who, entry};
+pub use scan::{Event, Kept, LogText, SAMPLED, Scan};
+pub use unknown::looks_like_error;

@@ -1,0 +1,224 @@
+//! The table of messages: rows of the TOML files in `data/`.
+
+use crate::Entry;
+use regex::Regex;
+use serde::Deserialize;
+use std::sync::{LazyLock, OnceLock};
+
+/// Effect of a message on the job.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The job ended by it.
+    Fault,
+    /// Something failed; the job may go on.
+    Fail,
+    /// Something is slower or less safe than it could be.
+    Warn,
+    /// Normal operation; nothing to do.
+    Info,
+    /// Activity of the job, shown beside a fault that follows.
+    Activity,
+}
+
+impl Kind {
+    /// Name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Fault => "fault",
+            Kind::Fail => "fail",
+            Kind::Warn => "warn",
+            Kind::Info => "info",
+            Kind::Activity => "activity",
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Message {
+    /// Name: `hip-invalid-device-function`.
+    pub id: String,
+    /// Kind.
+    pub kind: Kind,
+    /// Texts that must all be in the line, as written; the first is the one searched for.
+    pub words: Vec<String>,
+    /// Pattern whose named groups are fields of the event.
+    pub fields: Option<String>,
+    /// A line without a match of `fields` is not this message.
+    pub strict: bool,
+    /// The pattern, compiled when a line first needs it.
+    compiled: OnceLock<Option<Regex>>,
+    /// Fields whose values part the events of one message; occurrences that differ in others are counted.
+    pub distinct: Vec<String>,
+    /// Only in lines of the kernel's log.
+    pub kernel: bool,
+    /// Meaning and cause.
+    pub meaning: String,
+    /// Next steps, most useful first.
+    pub next: Vec<String>,
+    /// Messages that this one follows from.
+    pub follows: Vec<String>,
+    /// Program or source file that prints it.
+    pub source: String,
+    /// Lines that are this message, for tests.
+    pub test: Vec<String>,
+}
+
+/// A value of a message: name and text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Field {
+    /// Name: `rank`, `requested`.
+    pub name: String,
+    /// Text as in the line.
+    pub value: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    source: String,
+    #[serde(default)]
+    kernel: bool,
+    message: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    id: String,
+    kind: Kind,
+    words: Vec<String>,
+    fields: Option<String>,
+    #[serde(default)]
+    strict: bool,
+    #[serde(default)]
+    distinct: Vec<String>,
+    #[serde(default)]
+    meaning: String,
+    #[serde(default)]
+    next: Vec<String>,
+    #[serde(default)]
+    follows: Vec<String>,
+    source: Option<String>,
+    test: Vec<String>,
+}
+
+/// The files of the table, in the order in which rows are tried.
+const FILES: &[&str] = &[
+    include_str!("../data/kernel.toml"),
+    include_str!("../data/runtime.toml"),
+    include_str!("../data/pytorch.toml"),
+    include_str!("../data/triton.toml"),
+    include_str!("../data/communication.toml"),
+    include_str!("../data/libraries.toml"),
+    include_str!("../data/compilers.toml"),
+    include_str!("../data/servers.toml"),
+    include_str!("../data/launchers.toml"),
+    include_str!("../data/activity.toml"),
+];
+
+static MESSAGES: LazyLock<Vec<Message>> =
+    LazyLock::new(|| FILES.iter().flat_map(|text| file(text)).collect());
+
+/// All rows; of several that fit a line the first counts.
+pub fn messages() -> &'static [Message] {
+    &MESSAGES
+}
+
+fn file(text: &str) -> Vec<Message> {
+    // Tests read every file; a row that does not parse cannot be released.
+    let Ok(file) = toml::from_str::<File>(text) else { return Vec::new() };
+    let rows = file.message.into_iter();
+    rows.map(|row| Message {
+        id: row.id,
+        kind: row.kind,
+        words: row.words,
+        fields: row.fields,
+        strict: row.strict,
+        compiled: OnceLock::new(),
+        distinct: row.distinct,
+        kernel: file.kernel,
+        meaning: row.meaning,
+        next: row.next,
+        follows: row.follows,
+        source: row.source.unwrap_or_else(|| file.source.clone()),
+        test: row.test,
+    })
+    .collect()
+}
+
+impl Message {
+    /// Fields of a line that is this message.
+    pub fn read(&self, entry: &Entry) -> Option<Vec<Field>> {
+        let text = entry.text.as_str();
+        let is_kernel = entry.is_kernel || text.starts_with("amdgpu ") || text.starts_with("[drm");
+        if self.kernel && !is_kernel {
+            return None;
+        }
+        if !self.words.iter().all(|word| text.contains(word.as_str())) {
+            return None;
+        }
+        let Some(fields) = &self.fields else { return Some(Vec::new()) };
+        let regex = self.compiled.get_or_init(|| Regex::new(fields).ok()).as_ref()?;
+        let Some(captures) = regex.captures(text) else { return (!self.strict).then(Vec::new) };
+        let fields = regex.capture_names().flatten().filter_map(|name| {
+            let value = captures.name(name)?.as_str().trim();
+            (!value.is_empty()).then(|| Field { name: name.replace('_', " "), value: value.to_owned() })
+        });
+        Some(fields.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry;
+
+    #[test]
+    fn the_table_is_whole() {
+        for text in FILES {
+            let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("{error}"));
+            for row in &file.message {
+                if let Some(fields) = &row.fields {
+                    assert!(Regex::new(fields).is_ok(), "{}: {fields}", row.id);
+                }
+            }
+        }
+        let ids: Vec<&str> = messages().iter().map(|it| it.id.as_str()).collect();
+        for row in messages() {
+            let is_silent = matches!(row.kind, Kind::Activity | Kind::Info);
+            assert!(is_silent || !row.meaning.is_empty() && !row.next.is_empty(), "{}", row.id);
+            assert!(!row.words.is_empty() && row.words.iter().all(|it| it.len() > 2), "{}", row.id);
+            assert!(!row.test.is_empty() && !row.source.is_empty(), "{}", row.id);
+            for name in &row.distinct {
+                let group = format!("(?<{}>", name.replace(' ', "_"));
+                assert!(
+                    row.fields.as_ref().is_some_and(|it| it.contains(&group)),
+                    "{}: no field {name}",
+                    row.id
+                );
+            }
+            for id in &row.follows {
+                assert!(ids.contains(&id.as_str()), "{} follows unknown {id}", row.id);
+            }
+        }
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), ids.len(), "each id once");
+        let shown = messages().iter().filter(|it| !matches!(it.kind, Kind::Activity | Kind::Info)).count();
+        assert!(shown >= 150, "{shown} messages");
+    }
+
+    #[test]
+    fn each_row_is_found_by_its_test_lines() {
+        let wrong = messages().iter().flat_map(|row| row.test.iter().map(move |line| (row, line)));
+        let wrong = wrong.filter_map(|(row, line)| {
+            let entry = entry(line);
+            let first = messages().iter().find(|it| it.read(&entry).is_some()).map(|it| it.id.as_str());
+            (first != Some(row.id.as_str())).then(|| format!("{} is {first:?}: {line}", row.id))
+        });
+        assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
+    }
+}

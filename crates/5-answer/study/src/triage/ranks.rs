@@ -1,0 +1,150 @@
+//! Ranks whose collectives timed out: who waits in which one, and who is behind.
+
+use super::events::{Place, WATCHDOG as ID};
+use super::{FaultLog, fact};
+use std::collections::BTreeMap;
+use view::{Incident, NamedValue, counted, listed};
+
+/// Highest rank up to which silent ranks are named.
+const MOST_RANKS: u32 = 4_096;
+
+/// Last collective of a rank.
+struct Waiting<'a> {
+    sequence: u64,
+    collective: &'a str,
+    elements: Option<&'a str>,
+    timeout_ms: Option<&'a str>,
+    line: u32,
+    log: &'a FaultLog,
+}
+
+/// One incident over all ranks.
+pub(super) fn incident(places: &[Place<'_>]) -> Option<Incident> {
+    let timeouts: Vec<&Place<'_>> = places.iter().filter(|it| it.event.id() == ID).collect();
+    let first = timeouts.first()?;
+    let row = first.event.message?;
+    let ranks = Ranks::of(&timeouts);
+    let mut facts = vec![fact("message", row.id.clone())];
+    facts.extend(ranks.facts());
+    let mut next = Vec::new();
+    if !ranks.behind.is_empty() {
+        next.push(format!(
+            "look where rank {} is: py-spy dump --pid PID; the others only wait for it",
+            listed(&ranks.behind, "and")
+        ));
+    } else if !ranks.silent.is_empty() {
+        next.push(format!(
+            "look at rank {}: py-spy dump --pid PID, or its last output",
+            listed(&ranks.silent, "and")
+        ));
+    }
+    next.extend(row.next.iter().cloned());
+    Some(Incident {
+        file: first.log.file.clone(),
+        line: first.event.line,
+        title: ranks.title().unwrap_or_else(|| first.event.text.clone()),
+        consequence: false,
+        meaning: row.meaning.clone(),
+        facts,
+        code: Vec::new(),
+        code_from: String::new(),
+        next,
+    })
+}
+
+/// Ranks that timed out.
+struct Ranks<'a> {
+    waiting: BTreeMap<u32, Waiting<'a>>,
+    /// Ranks in the lowest collective, if ranks are in different ones.
+    behind: Vec<String>,
+    /// Ranks below the highest one that printed nothing.
+    silent: Vec<String>,
+}
+
+impl<'a> Ranks<'a> {
+    fn of(timeouts: &[&Place<'a>]) -> Ranks<'a> {
+        let mut waiting: BTreeMap<u32, Waiting<'a>> = BTreeMap::new();
+        for place in timeouts {
+            let it = place.event;
+            let rank = it.field("rank").and_then(|it| it.parse().ok());
+            let rank = rank.or_else(|| it.writers.first().and_then(|it| it.rank));
+            let sequence = it.field("sequence").and_then(|it| it.parse().ok());
+            if let (Some(rank), Some(sequence)) = (rank, sequence) {
+                waiting.entry(rank).or_insert(Waiting {
+                    sequence,
+                    collective: it.field("collective").unwrap_or_default(),
+                    elements: it.field("elements"),
+                    timeout_ms: it.field("timeout ms"),
+                    line: it.line,
+                    log: place.log,
+                });
+            }
+        }
+        let lowest = waiting.values().map(|it| it.sequence).min();
+        let highest = waiting.values().map(|it| it.sequence).max();
+        let is_behind = |it: &Waiting<'_>| lowest != highest && Some(it.sequence) == lowest;
+        let behind = waiting.iter().filter(|(_, it)| is_behind(it)).map(|(rank, _)| rank.to_string());
+        let behind = behind.collect();
+        let last = waiting.keys().next_back().copied().unwrap_or(0).min(MOST_RANKS);
+        let silent =
+            (0..last).filter(|rank| !waiting.contains_key(rank)).map(|rank| rank.to_string()).collect();
+        Ranks { waiting, behind, silent }
+    }
+
+    fn title(&self) -> Option<String> {
+        let is_behind = |rank: u32| self.behind.contains(&rank.to_string());
+        let late = self.waiting.iter().find(|(rank, _)| is_behind(**rank)).map(|(_, it)| it);
+        let other = self.waiting.iter().find(|(rank, _)| !is_behind(**rank)).map(|(_, it)| it)?;
+        Some(match late {
+            Some(late) => {
+                let waiting = self.waiting.len() - self.behind.len();
+                let verb = if waiting == 1 { "waits" } else { "wait" };
+                format!(
+                    "{} behind in collective {} ({}); {} {verb} in {} ({})",
+                    ranks_are(&self.behind),
+                    late.sequence,
+                    late.collective,
+                    counted(waiting, "rank"),
+                    other.sequence,
+                    other.collective
+                )
+            }
+            None => format!(
+                "{} timed out in collective {} ({})",
+                counted(self.waiting.len(), "rank"),
+                other.sequence,
+                other.collective
+            ),
+        })
+    }
+
+    fn facts(&self) -> Vec<NamedValue> {
+        let mut facts = Vec::new();
+        for (rank, it) in &self.waiting {
+            let elements = it.elements.map_or_else(String::new, |n| format!(", {n} elements"));
+            facts.push(fact(
+                &format!("rank {rank}"),
+                format!(
+                    "collective {} {}{elements}, {}:{}",
+                    it.sequence, it.collective, it.log.file, it.line
+                ),
+            ));
+        }
+        if !self.silent.is_empty() {
+            let silent = listed(&self.silent, "and");
+            facts.push(fact("silent", format!("rank {silent} printed no time-out: it hangs or died")));
+        }
+        if let Some(time) = self.waiting.values().find_map(|it| it.timeout_ms) {
+            facts.push(fact("time-out", format!("{time} ms")));
+        }
+        facts
+    }
+}
+
+/// `rank 2 is`, `ranks 2 and 3 are`.
+fn ranks_are(ranks: &[String]) -> String {
+    match ranks {
+        [one] => format!("rank {one} is"),
+        many => format!("ranks {} are", listed(many, "and")),
+    }
+}

@@ -6,7 +6,7 @@
 //! ```
 //! let text = br#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "copy", "ts": 1.5, "dur": 2,
 //!   "args": {"device": 0, "stream": 0, "correlation": 7}}]}"#;
-//! let timeline = trace::read("a.json", &mut &text[..]).unwrap();
+//! let timeline = rockhound_trace::read("a.json", &mut &text[..]).unwrap();
 //! assert_eq!((timeline.gpu.start[0], timeline.gpu.duration(0)), (1500, 2000));
 //! ```
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! let text = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4,Gemm_Rocblas_7,0.5\n";
-//! let tunings = tunedb::read("tunableop_results0.csv", text).unwrap();
+//! let tunings = rockhound_tunedb::read("tunableop_results0.csv", text).unwrap();
 //! assert_eq!(tunings.rows[0].time_us, Ok(500.0));
 //! assert_eq!(tunings.write(), text);
 //! ```

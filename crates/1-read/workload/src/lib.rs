@@ -7,7 +7,7 @@
 //! use std::collections::BTreeMap;
 //! let mut folder = BTreeMap::new();
 //! folder.insert("pmc_perf.csv".to_string(), b"Dispatch_ID,Kernel_Name,SQ_WAVES\n0,copy,64\n".to_vec());
-//! let w = workload::read(&folder, &workload::Options::default()).unwrap();
+//! let w = rockhound_workload::read(&folder, &rockhound_workload::Options::default()).unwrap();
 //! assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.get(0), Some(64.0));
 //! ```
 

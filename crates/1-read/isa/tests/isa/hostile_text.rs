@@ -1,7 +1,7 @@
 //! Damaged assembly text: reading ends, says where it failed, and what it read holds together.
 
-use isa::text::parse_body;
-use isa::{Cfg, DefUse, Isa, Liveness, Mix};
+use rockhound_isa::text::parse_body;
+use rockhound_isa::{Cfg, DefUse, Isa, Liveness, Mix};
 
 /// Bytes that steer the reader, put where they do not belong.
 const PIECES: [&str; 31] = [

@@ -2,8 +2,8 @@
 //!
 //! A reader may refuse, and it may report flaws, but it neither panics nor loses bytes.
 
+use rockhound_tunedb::read;
 use testkit::Random;
-use tunedb::read;
 
 /// One small file of each format, made for this test.
 const FILES: [(&str, &str); 21] = [
@@ -82,10 +82,10 @@ fn check(name: &str, bytes: &[u8]) -> usize {
     match read(name, bytes) {
         Ok(tunings) => {
             assert_eq!(tunings.write(), bytes, "{name}");
-            if tunings.format == tunedb::Format::AiterJson {
+            if tunings.format == rockhound_tunedb::Format::AiterJson {
                 let base = b"{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16}, \"any\": {\"BLOCK_SIZE_M\": 32}}";
                 for merged in [(bytes, bytes), (&base[..], bytes), (bytes, &base[..])]
-                    .map(|(a, b)| tunedb::aiter_config::merged(a, b, &|path| path.len() % 2 == 0))
+                    .map(|(a, b)| rockhound_tunedb::aiter_config::merged(a, b, &|path| path.len() % 2 == 0))
                 {
                     let Ok(merged) = merged else { continue };
                     assert!(read(name, &merged).is_ok(), "{}", String::from_utf8_lossy(&merged));
@@ -185,7 +185,7 @@ fn bombs_are_refused() {
 
 #[test]
 fn times_that_are_no_measurements_have_a_reason() {
-    use tunedb::time::{INFINITE, NAN, NEGATIVE, NO_NUMBER, ZERO};
+    use rockhound_tunedb::time::{INFINITE, NAN, NEGATIVE, NO_NUMBER, ZERO};
     // A file of every format with times, and the word in it that is the time.
     for (name, time) in [
         ("tunableop_results0.csv", ",0.5"),
@@ -296,7 +296,7 @@ fn sizes_of_2_to_the_32_are_named() {
     for (name, text) in files {
         for (size, expected) in [("4294967295", Ok(())), ("4294967296", Err("a size is 2^32 or more"))] {
             let text = text.replace("{}", size);
-            let read = tunedb::read(name, text.as_bytes()).unwrap();
+            let read = rockhound_tunedb::read(name, text.as_bytes()).unwrap();
             let [row] = &read.rows[..] else { panic!("{name}: {:?}", read.rows) };
             assert_eq!(row.shape.as_ref().map(drop).map_err(|why| *why), expected, "{name} {size}");
         }

@@ -3,7 +3,7 @@
 //!
 //! Each rule has a file on which it fires and a near miss on which it must not.
 
-use rules::{TuneMachine, TuningEvidence, check_tunings};
+use rockhound_rules::{TuneMachine, TuningEvidence, check_tunings};
 use std::collections::BTreeSet;
 use tunedb::Tunings;
 use view::{Finding, Severity};
@@ -192,7 +192,7 @@ fn each_rule_fires_where_it_should_and_not_beside() {
 #[test]
 fn every_rule_on_tunings_is_in_the_table() {
     let own = include_str!("tunings.rs");
-    for rule in rules::all().iter().filter(|rule| rule.tuning_check().is_some()) {
+    for rule in rockhound_rules::all().iter().filter(|rule| rule.tuning_check().is_some()) {
         assert!(own.contains(&format!("\"{}\",", rule.id)), "{} has no row", rule.id);
     }
 }

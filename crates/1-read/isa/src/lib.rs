@@ -1,6 +1,4 @@
-//! Instructions of the CDNA GPUs: tables, decoder, assembly text in and out, control flow, liveness.
-//!
-//! Opcodes are rows of one table; machine code and text are two ways to spell the same [`Inst`] values.
+#![doc = include_str!("../README.md")]
 
 mod cfg;
 mod decode;

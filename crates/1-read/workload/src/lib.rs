@@ -1,15 +1,4 @@
-//! Profiler recordings of every generation, read into one [`Workload`] value and written back as a folder.
-//!
-//! File types are detected from content (header line, magic bytes), and every readable part is read; see
-//! [`Problem`] for the rest.
-//!
-//! ```
-//! use std::collections::BTreeMap;
-//! let mut folder = BTreeMap::new();
-//! folder.insert("pmc_perf.csv".to_string(), b"Dispatch_ID,Kernel_Name,SQ_WAVES\n0,copy,64\n".to_vec());
-//! let w = rockhound_workload::read(&folder, &rockhound_workload::Options::default()).unwrap();
-//! assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.get(0), Some(64.0));
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod agent;
 mod beside;

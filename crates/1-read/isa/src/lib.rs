@@ -2,7 +2,6 @@
 
 mod cfg;
 mod decode;
-mod defuse;
 mod effects;
 mod field;
 mod fields;
@@ -23,7 +22,6 @@ pub mod text;
 
 pub use cfg::{Block, Cfg};
 pub use decode::{Decoder, decode, decode_all};
-pub use defuse::{DefUse, Reaching};
 pub use inst::*;
 pub use isa::Isa;
 pub use live::{Live, Liveness};

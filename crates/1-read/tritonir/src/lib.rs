@@ -25,7 +25,7 @@ pub use dot::{Dot, Instruction};
 pub use error::ReadError;
 pub use kernel::{Conversion, Form, KernelIr, LineOps, Reduction, Sink, Transpose, kernels};
 pub use layout::{Bases, Layout};
-pub use lds::{LdsAccount, LdsBuffer, Purpose, buffer_bytes, lds};
+pub use lds::{LdsAccount, LdsBuffer, Purpose, lds};
 pub use linear::linear;
 pub use location::{Frame, Location};
 pub use loops::{Bound, Loop, LoopLoad};

@@ -39,8 +39,7 @@ const REAL_WHEELS: &[&str] =
 const REAL_PACKAGE: &str = "librocsparse0";
 
 /// Packages for the Triton programs of the tests, and the spelling checker, in a folder of the workspace.
-const PYTHON: &str =
-    "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy typos==1.52.0";
+const PYTHON: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy typos==1.52.0";
 
 /// The spelling checker, if it is installed.
 pub(crate) fn typos() -> Option<PathBuf> {

@@ -105,7 +105,7 @@ fn json_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         return triton::cache(name, bytes, &root);
     }
     match moe::recognize(name, &root.value) {
-        Some(Format::MoeJson) => moe::read_moe(name, bytes, &root),
+        Some(Format::MoeJson | Format::BlockGemmJson) => moe::read_moe(name, bytes, &root),
         Some(_) => aiter_config::read(name, bytes, &root),
         None => Err(unknown()),
     }

@@ -6,7 +6,7 @@ use rockhound_tunedb::read;
 use testkit::Random;
 
 /// One small file of each format, made for this test.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     (
         "tunableop_results0.csv",
         "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
@@ -44,7 +44,7 @@ const FILES: [(&str, &str); 21] = [
     ),
     (
         "logic.yaml",
-        "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- {Architecture: gfx90a, CUCount: 104}\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    MIBlock: [32, 32,\n      8]\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [4096, 4096, 16, 40]\n    - [0, 39519.9]\n  - - [77, 4096, 16, 40]\n    - [1, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n",
+        "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- {Architecture: gfx90a, CUCount: 104}\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    MIBlock: [32, 32,\n      8]\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [4096, 4096, 16, 40] # [of the model]\n    - [0, 39519.9]\n  # - [1, 2, 3, 4]\n  - - [77, 4096, 16, 40]\n    - [1, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n",
     ),
     (
         "logic-map.yaml",
@@ -70,6 +70,10 @@ const FILES: [(&str, &str); 21] = [
     (
         "E=8,N=14336,device_name=AMD_Instinct_MI300X.json",
         "{\"triton_version\": \"3.4.0\", \"1\": {\"BLOCK_SIZE_M\": 16, \"num_warps\": 2}, \"2\": {\"BLOCK_SIZE_M\": 16}}\n",
+    ),
+    (
+        "N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128,128].json",
+        "{\"1\": {\"BLOCK_SIZE_M\": 16, \"num_warps\": 2}, \"64\": {\"BLOCK_SIZE_M\": 64}}\n",
     ),
     (
         "k.autotune.json",

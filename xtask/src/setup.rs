@@ -4,7 +4,7 @@
 
 use crate::run::{self, output, root};
 use anyhow::{Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Debian packages of the tools that tests start, each with one of its programs.
 const TOOLS: [(&str, &str); 14] = [
@@ -38,9 +38,13 @@ const REAL_WHEELS: &[&str] =
 /// Debian package of the largest one; unpacked, not installed.
 const REAL_PACKAGE: &str = "librocsparse0";
 
-/// Packages for the Triton programs of the tests, in a folder of the workspace.
-const PYTHON: &str =
-    "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
+/// Packages for the Triton programs of the tests, and the spelling checker, in a folder of the workspace.
+const PYTHON: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy typos==1.52.0";
+
+/// The spelling checker, if it is installed.
+pub(crate) fn typos() -> Option<PathBuf> {
+    Some(root().join("target/python/bin/typos")).filter(|it| it.is_file())
+}
 
 /// The same for programs with torch: the CPU build is not on the package index, and the build there takes
 /// gigabytes.
@@ -59,7 +63,7 @@ fn python() -> Result<()> {
     let python = root().join("target/python/bin/python");
     let has =
         |module: &str| output(&python.to_string_lossy(), &["-c", &format!("import {module}")]).is_some();
-    if !has("triton, numpy") {
+    if !has("triton, numpy") || typos().is_none() {
         run::run("sh", &["-c", PYTHON])?;
     }
     if !has("torch") && run::run("sh", &["-c", TORCH]).is_err() {

@@ -4,7 +4,7 @@
 
 fn main() {
     let start = std::time::Instant::now();
-    let target = arch::Target::by_name("gfx942").expect("a target with facts");
+    let target = rockhound_arch::Target::by_name("gfx942").expect("a target with facts");
     let waves = target.waves_per_simd.value;
     let time = start.elapsed();
     assert_eq!(waves, 8);

@@ -1,7 +1,4 @@
-//! The hardware counters of each GPU, their meaning, and their packing into few runs.
-//!
-//! A counter belongs to a hardware block, and each instance of a block can count only a few events at once;
-//! therefore counters need several passes.
+#![doc = include_str!("../README.md")]
 
 mod catalogue;
 mod derived;

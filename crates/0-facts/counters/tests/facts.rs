@@ -18,7 +18,7 @@ const DIFFERENT: &[(&str, &str)] = &[
 fn counters_stand_on_the_targets_the_vendor_lists() {
     let Some(path) = testkit::shared("facts/counter-definitions.yaml") else { return };
     let text = std::fs::read_to_string(path).unwrap();
-    let catalogue = counters::catalogue();
+    let catalogue = rockhound_counters::catalogue();
     let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let (mut name, mut targets, mut reading) = (String::new(), Vec::new(), false);
     for line in text.lines() {

@@ -5,7 +5,7 @@
     reason = "a program, not part of the library"
 )]
 
-use codeobj::{LineTable, Target, Wanted, recognise, scan};
+use rockhound_codeobj::{LineTable, Target, Wanted, recognise, scan};
 
 fn main() {
     let mut wanted = Vec::new();
@@ -58,7 +58,7 @@ fn main() {
                                 "    {} {:?} {:?}\n      {:?}",
                                 kernel.demangled, kernel.body, kernel.descriptor, kernel.metadata
                             );
-                            if let codeobj::Body::Code { address, .. } = kernel.body {
+                            if let rockhound_codeobj::Body::Code { address, .. } = kernel.body {
                                 println!("      {:?}", lines.frames(address));
                             }
                         }

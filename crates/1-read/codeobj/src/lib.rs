@@ -1,10 +1,4 @@
-//! Code objects: ELF, offload bundles, kernel descriptors, metadata, line tables, assembly files.
-//!
-//! Input is bytes, output is values; no field of a file is used before it is checked.
-//!
-//! [`recognise`] tells what a file is by its contents. [`scan`] walks a file of any binary kind and yields
-//! the code objects in it one at a time; [`CodeObject::read`] reads one. [`read_text`] reads assembly text.
-//! [`LineTable`] maps addresses to source lines.
+#![doc = include_str!("../README.md")]
 
 mod archive;
 mod bundle;

@@ -10,7 +10,7 @@
 
 use std::time::Instant;
 
-use isa::{Decoder, Isa};
+use rockhound_isa::{Decoder, Isa};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

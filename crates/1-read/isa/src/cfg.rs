@@ -199,12 +199,6 @@ impl Cfg {
         self.loop_of(inst).map_or(0, |at| self.loops[at as usize].depth)
     }
 
-    /// Loops around `block`.
-    pub fn block_depth(&self, block: u32) -> u32 {
-        let innermost = self.blocks.get(block as usize).and_then(|block| block.innermost);
-        innermost.map_or(0, |at| self.loops[at as usize].depth)
-    }
-
     /// `block` belongs to loop `id` or to a loop inside it.
     pub fn loop_contains(&self, id: u32, block: u32) -> bool {
         let innermost = self.blocks.get(block as usize).and_then(|block| block.innermost);
@@ -232,12 +226,6 @@ impl Cfg {
     /// Instructions of loop `id` that belong to no inner loop, in code order.
     pub fn loop_own_insts(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         self.loop_own_blocks(id).flat_map(|block| self.blocks[block as usize].insts.clone())
-    }
-
-    /// Blocks of loop `id`, inner loops included, in an order that follows execution: the header first, every
-    /// block after the blocks that lead to it, back edges aside.
-    pub fn loop_order(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
-        self.order.iter().copied().filter(move |&block| self.loop_contains(id, block))
     }
 
     /// Every block, in an order that follows execution (reverse postorder from the entry).

@@ -6,7 +6,6 @@
 use crate::form::UNKNOWN_INFO;
 use crate::generated::tables::OPS;
 use crate::inst::*;
-use crate::isa::Isa;
 
 /// Register roles of an opcode's row, folded into one word: every analysis asks it of every instruction.
 #[derive(Clone, Copy)]
@@ -236,7 +235,7 @@ impl Inst {
     /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads
     /// it.
     #[inline]
-    pub fn writes_part(&self) -> bool {
+    pub(crate) fn writes_part(&self) -> bool {
         if self.roles().traits & PARTIAL != 0 {
             return true;
         }
@@ -257,7 +256,7 @@ impl Inst {
 
     /// Registers the instruction reads without naming them.
     #[inline]
-    pub fn implicit_reads(&self) -> Implicit {
+    pub(crate) fn implicit_reads(&self) -> Implicit {
         let reads = self.roles().reads;
         if self.mods.bits.intersects(Bits::LDS | Bits::GDS) { reads | Implicit::M0 } else { reads }
     }
@@ -270,7 +269,7 @@ impl Inst {
 
     /// Calls `visit` with every run of registers that the instruction's operands read.
     #[inline]
-    pub fn visit_operand_reads(&self, mut visit: impl FnMut(RegRange)) {
+    pub(crate) fn visit_operand_reads(&self, mut visit: impl FnMut(RegRange)) {
         let roles = self.roles();
         self.each_register(roles.read, &mut visit);
         if self.writes_part() {
@@ -316,11 +315,6 @@ impl Inst {
             left &= left - 1;
         }
         None
-    }
-
-    /// Whether the target can decode this instruction.
-    pub fn is_of(&self, isa: Isa) -> bool {
-        self.op.form(isa, self.encoding).is_some()
     }
 }
 

@@ -56,7 +56,7 @@ impl Isa {
 
     /// Vector and accumulation registers are one file: memory instructions reach both, matrix instructions
     /// take either.
-    pub const fn has_unified_registers(self) -> bool {
+    pub(crate) const fn has_unified_registers(self) -> bool {
         !matches!(self, Isa::Gfx908)
     }
 
@@ -131,7 +131,7 @@ impl Isa {
 
 impl Op {
     /// The opcode of bytes that do not encode an instruction.
-    pub const UNKNOWN: Op = Op(u16::MAX);
+    pub(crate) const UNKNOWN: Op = Op(u16::MAX);
 
     /// Number of opcodes.
     pub const COUNT: u16 = OPS.len() as u16;
@@ -212,7 +212,7 @@ impl Op {
     }
 
     /// Whether the mnemonic carries an encoding suffix (`_e32`, `_e64`) in this encoding.
-    pub fn has_suffix(self, isa: Isa, encoding: Encoding) -> bool {
+    pub(crate) fn has_suffix(self, isa: Isa, encoding: Encoding) -> bool {
         match encoding {
             Encoding::Vop1Sdwa
             | Encoding::Vop2Sdwa

@@ -1,10 +1,7 @@
-//! Instructions of the CDNA GPUs: tables, decoder, assembly text in and out, control flow, liveness.
-//!
-//! Opcodes are rows of one table; machine code and text are two ways to spell the same [`Inst`] values.
+#![doc = include_str!("../README.md")]
 
 mod cfg;
 mod decode;
-mod defuse;
 mod effects;
 mod field;
 mod fields;
@@ -25,7 +22,6 @@ pub mod text;
 
 pub use cfg::{Block, Cfg};
 pub use decode::{Decoder, decode, decode_all};
-pub use defuse::{DefUse, Reaching};
 pub use inst::*;
 pub use isa::Isa;
 pub use live::{Live, Liveness};

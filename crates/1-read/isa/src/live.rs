@@ -156,24 +156,9 @@ impl Liveness {
         self.first_max(|live| live.vectors())
     }
 
-    /// The first instruction before which the most VGPRs are live.
-    pub fn peak_vgprs(&self) -> Option<u32> {
-        self.first_max(|live| live.vgprs)
-    }
-
     fn first_max(&self, key: impl Fn(Live) -> u16) -> Option<u32> {
         let best = self.before.iter().map(|live| key(*live)).max()?;
         self.before.iter().position(|live| key(*live) == best).map(|at| at as u32)
-    }
-
-    /// Registers live when `block` is entered.
-    pub fn live_in(&self, block: u32) -> Option<&RegSet> {
-        self.live_in.get(block as usize)
-    }
-
-    /// Registers live when `block` is left.
-    pub fn live_out(&self, block: u32) -> Option<&RegSet> {
-        self.live_out.get(block as usize)
     }
 
     /// Registers live before instruction `inst`; walks its block from the end.

@@ -21,12 +21,6 @@ impl Mix {
         mix
     }
 
-    /// The mix of `block`.
-    pub fn of_block(insts: &[Inst], cfg: &Cfg, block: u32) -> Mix {
-        let range = cfg.blocks.get(block as usize).map_or(0..0, |block| block.insts.clone());
-        Mix::of(range.filter_map(|i| insts.get(i as usize)))
-    }
-
     /// The mix of loop `id`, inner loops left out.
     pub fn of_loop(insts: &[Inst], cfg: &Cfg, id: u32) -> Mix {
         Mix::of(cfg.loop_own_insts(id).filter_map(|i| insts.get(i as usize)))

@@ -221,7 +221,7 @@ impl RegSet {
     }
 
     /// Takes the registers of `other` out.
-    pub fn subtract(&mut self, other: &RegSet) {
+    pub(crate) fn subtract(&mut self, other: &RegSet) {
         for (word, gone) in self.words.iter_mut().zip(other.words) {
             *word &= !gone;
         }

@@ -4,9 +4,9 @@
 //! nothing here has a default.
 //!
 //! ```
-//! let mut tree = system::Tree::new("node1");
+//! let mut tree = rockhound_system::Tree::new("node1");
 //! tree.insert("proc/sys/kernel/numa_balancing", b"1\n".to_vec());
-//! let machine = system::Machine::read(&tree, &[]);
+//! let machine = rockhound_system::Machine::read(&tree, &[]);
 //! assert_eq!(machine.numa_balancing.get().map(String::as_str), Some("1"));
 //! assert_eq!(machine.smt.reason(), Some("/sys/devices/system/cpu/smt/control: absent"));
 //! ```

@@ -1,14 +1,4 @@
-//! Timelines of profilers, read into one [`Timeline`] value.
-//!
-//! Bytes arrive in pieces and the file type is detected from content. Complete records are read, and
-//! [`Timeline::problems`] says where the rest is broken and what the trace lacks.
-//!
-//! ```
-//! let text = br#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "copy", "ts": 1.5, "dur": 2,
-//!   "args": {"device": 0, "stream": 0, "correlation": 7}}]}"#;
-//! let timeline = trace::read("a.json", &mut &text[..]).unwrap();
-//! assert_eq!((timeline.gpu.start[0], timeline.gpu.duration(0)), (1500, 2000));
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod chrome;
 pub mod comm;

@@ -117,11 +117,6 @@ impl Layout {
         }
         at
     }
-
-    /// Results of matrix instructions, or a slice of them.
-    pub fn is_mfma(&self) -> bool {
-        matches!(self.root(), Layout::Mfma { .. })
-    }
 }
 
 fn read(text: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {

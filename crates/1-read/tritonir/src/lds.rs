@@ -205,7 +205,7 @@ fn demand<'m>(
 }
 
 /// Bytes of a buffer with its padding.
-pub fn buffer_bytes(buffer: &Tensor) -> Option<u64> {
+pub(crate) fn buffer_bytes(buffer: &Tensor) -> Option<u64> {
     let elements = buffer.elements();
     let mut all = elements;
     if let Some(Layout::Padded { padding }) = buffer.layout.as_deref() {

@@ -248,7 +248,7 @@ impl Bases {
     }
 
     /// Number of adjacent elements of a lane along a dimension, in any registers.
-    pub fn contiguous_in_any_order(&self, dim: usize) -> u64 {
+    pub(crate) fn contiguous_in_any_order(&self, dim: usize) -> u64 {
         let mut run = 1u64;
         let has = |run: u64| {
             self.register.iter().any(|basis| {
@@ -270,7 +270,7 @@ impl Bases {
     }
 
     /// Lanes along a dimension that hold different elements.
-    pub fn lanes_along(&self, dim: usize) -> u64 {
+    pub(crate) fn lanes_along(&self, dim: usize) -> u64 {
         1 << self.lane.iter().filter(|it| it.get(dim).is_some_and(|it| *it != 0)).count().min(40)
     }
 }

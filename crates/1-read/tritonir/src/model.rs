@@ -177,11 +177,6 @@ impl<'a> Op<'a> {
     pub fn is_gpu(&self, short: &str) -> bool {
         matches!(self.dialect(), "ttg" | "triton_gpu") && self.short() == short
     }
-
-    /// It belongs to Triton's AMD dialect under one of its names.
-    pub fn is_amd(&self, short: &str) -> bool {
-        matches!(self.dialect(), "amdg" | "amdgpu") && self.short() == short
-    }
 }
 
 /// 4 of `4 : i32`.
@@ -225,7 +220,7 @@ impl<'a> Function<'a> {
     }
 
     /// Innermost loop around an operation.
-    pub fn enclosing_loop(&self, op: OpId) -> Option<OpId> {
+    pub(crate) fn enclosing_loop(&self, op: OpId) -> Option<OpId> {
         let mut at = self.ops.get(op)?.parent;
         while let Some(parent) = at {
             let it = self.ops.get(parent)?;
@@ -240,7 +235,7 @@ impl<'a> Function<'a> {
 
 impl Op<'_> {
     /// True for a loop with a region.
-    pub fn is_loop(&self) -> bool {
+    pub(crate) fn is_loop(&self) -> bool {
         matches!(self.name, "scf.for" | "scf.while")
     }
 }
@@ -252,7 +247,7 @@ impl<'a> Module<'a> {
     }
 
     /// Value of an attribute of Triton's GPU dialect, under each name of the dialect.
-    pub fn gpu_attribute(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn gpu_attribute(&self, name: &str) -> Option<&'a str> {
         let of = |dialect: &str| {
             let rest = |it: &&Attribute<'a>| {
                 it.name.strip_prefix(dialect).and_then(|it| it.strip_prefix('.')) == Some(name)
@@ -263,7 +258,7 @@ impl<'a> Module<'a> {
     }
 
     /// Whole number of an attribute of Triton's GPU dialect.
-    pub fn gpu_number(&self, name: &str) -> Option<i64> {
+    pub(crate) fn gpu_number(&self, name: &str) -> Option<i64> {
         number(self.gpu_attribute(name)?)
     }
 
@@ -298,7 +293,7 @@ impl<'a> Module<'a> {
     }
 
     /// Types written for the results of an operation.
-    pub fn result_types<'s>(
+    pub(crate) fn result_types<'s>(
         &'s self,
         function: &'s Function<'_>,
         op: OpId,
@@ -314,7 +309,7 @@ impl<'a> Module<'a> {
     }
 
     /// Type of an operand.
-    pub fn operand_type(&self, function: &Function<'_>, op: OpId, index: usize) -> Option<&Type> {
+    pub(crate) fn operand_type(&self, function: &Function<'_>, op: OpId, index: usize) -> Option<&Type> {
         self.type_of(function, function.operand(op, index)?)
     }
 

@@ -21,7 +21,7 @@ impl ScratchStyle {
 
     /// By the spelling: new compilers name values as Python does, call AMD's dialect `amdg` and write
     /// `version = 3` of matrix layouts.
-    pub fn of_spelling(module: &Module<'_>) -> ScratchStyle {
+    pub(crate) fn of_spelling(module: &Module<'_>) -> ScratchStyle {
         let new_layouts = module.aliases.values().any(|it| it.contains("amd_mfma<{version = "));
         let new_dialect = |it: &Function<'_>| it.ops.iter().any(|op| op.dialect() == "amdg");
         if new_layouts || module.functions.iter().any(new_dialect) {

@@ -34,7 +34,7 @@ impl Element {
     }
 
     /// Bits of the number, or of the number pointed to.
-    pub fn value_bits(&self) -> Option<u32> {
+    pub(crate) fn value_bits(&self) -> Option<u32> {
         let name = self.name.as_str();
         match name {
             "bf16" => return Some(16),

@@ -368,8 +368,18 @@ pub fn padded_fine(m: u64) -> u64 {
     m.div_ceil(step).saturating_mul(step)
 }
 
-/// `M` rounded up as the coarse search of AITER's lookup does: to a power of two, and at most 8192 for a wide
-/// result.
+/// `M` as the coarse search of AITER's lookup has it: rounded up to a power of two, and 8192 for more rows of a
+/// result that is wider than 4096.
 pub fn padded_coarse(m: u64, n: u64) -> u64 {
-    if m > 8192 && n > 65536 { 8192 } else { m.checked_next_power_of_two().unwrap_or(m) }
+    if m > 8192 && n > 4096 { 8192 } else { m.checked_next_power_of_two().unwrap_or(m) }
+}
+
+/// Numbers of tokens from which on AITER's mixtures of experts share one row, largest first.
+const TIERS: [u64; 2] = [131_072, 32_768];
+
+/// The numbers of tokens that AITER's mixtures of experts look up, one after the other: a power of two, and
+/// beyond the largest of them a tier, then the tier below.
+pub fn padded_tokens(tokens: u64) -> Vec<u64> {
+    let tiers: Vec<u64> = TIERS.into_iter().filter(|tier| tokens >= *tier).collect();
+    if tiers.is_empty() { vec![tokens.checked_next_power_of_two().unwrap_or(tokens)] } else { tiers }
 }

@@ -30,11 +30,16 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Result
     let Some(members) = root.value.object() else { return Err(Error::new(1, "no object of configurations")) };
     let what = ConfigName::parse(name);
     check_bounds(members, &index, &mut tunings);
-    for member in members {
+    for member in members.iter().filter(|it| !is_note(it)) {
         walk(member, String::new(), &index, &what, &mut tunings)?;
     }
     tunings.detail = Detail::Config(what);
     finish(tunings)
+}
+
+/// A remark such as `"_note": "…"`, which no loader asks for.
+pub(crate) fn is_note(member: &Member<'_>) -> bool {
+    member.key.starts_with('_') && member.value.value.is_scalar()
 }
 
 /// The bound of `M_LEQ_n`.
@@ -93,7 +98,7 @@ fn walk<'a>(
         return Err(Error::new(line, format!("`{path}` is no configuration")));
     };
     if members.iter().any(|it| it.value.value.object().is_some()) {
-        for it in members {
+        for it in members.iter().filter(|it| !is_note(it)) {
             walk(it, path.clone(), index, what, tunings)?;
         }
         return Ok(());
@@ -122,6 +127,21 @@ fn walk<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn remarks_are_no_configurations() {
+        let text =
+            "{\"_note\": \"made on one board\",\n\"M_LEQ_16\": {\"BLOCK_M\": 1},\n\"any\": {\"BLOCK_M\": 2}}";
+        let file = crate::read("gfx950-GEMM-A16W16.json", text.as_bytes()).unwrap();
+        assert_eq!((file.rows.len(), file.flaws.len()), (2, 0));
+        assert_eq!(file.write(), text.as_bytes());
+        let other = "{\"_note\": \"another\", \"any\": {\"BLOCK_M\": 4}}";
+        let merged = merged(text.as_bytes(), other.as_bytes(), &|_| true).unwrap();
+        assert_eq!(String::from_utf8(merged).unwrap(), text.replace("\"BLOCK_M\": 2", "\"BLOCK_M\": 4"));
+        // A number without a sign of a remark is a mistake.
+        let text = "{\"M_LEQ_16\": 3, \"any\": {\"BLOCK_M\": 2}}";
+        assert!(crate::read("gfx950-GEMM-A16W16.json", text.as_bytes()).is_err());
+    }
 
     #[test]
     fn bounds_that_nobody_asks_for() {

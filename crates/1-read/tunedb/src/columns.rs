@@ -15,7 +15,7 @@ pub struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     /// Whether there are results.
-    pub fn is_tuned(&self) -> bool {
+    pub(crate) fn is_tuned(&self) -> bool {
         self.is_key.contains(&false)
     }
 

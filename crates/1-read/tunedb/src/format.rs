@@ -43,6 +43,8 @@ pub enum Format {
     AiterJson,
     /// vLLM's and SGLang's fused-MoE configurations.
     MoeJson,
+    /// vLLM's and SGLang's configurations of products with scales by block.
+    BlockGemmJson,
     /// `*.autotune.json` of Triton's cache.
     Autotune,
     /// Lines of `TRITON_PRINT_AUTOTUNING=1`.
@@ -57,7 +59,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 25] = [
+    pub const ALL: [Format; 26] = [
         Format::TunableOp,
         Format::TunableOpUntuned,
         Format::TunableOpLog,
@@ -78,6 +80,7 @@ impl Format {
         Format::AiterUntuned,
         Format::AiterJson,
         Format::MoeJson,
+        Format::BlockGemmJson,
         Format::Autotune,
         Format::AutotuneLog,
         Format::TritonParse,
@@ -108,6 +111,7 @@ impl Format {
             Format::AiterUntuned => ("aiter-untuned", "AITER untuned table"),
             Format::AiterJson => ("aiter-json", "AITER Triton configuration"),
             Format::MoeJson => ("moe-json", "fused-MoE configuration"),
+            Format::BlockGemmJson => ("block-gemm-json", "block-scaled GEMM configuration"),
             Format::Autotune => ("triton-autotune", "Triton autotune cache"),
             Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
             Format::TritonParse => ("tritonparse", "tritonparse events"),

@@ -17,7 +17,7 @@ const CACHE: &str = "tuning-cache: ";
 const GIT: &str = "Git Version:";
 
 /// Columns that a tuning file without a schema version is searched by.
-pub const OLD_LOOKUP: [&str; 10] =
+pub(crate) const OLD_LOOKUP: [&str; 10] =
     ["transA", "transB", "batch_count", "m", "n", "k", "a_type", "b_type", "c_type", "compute_type"];
 /// Columns that are not part of the problem.
 const NOT_KEY: [&str; 12] = [

@@ -1,15 +1,4 @@
-//! Tuning databases of GPU libraries, each format read into one [`Tunings`] value and written back.
-//!
-//! The format of a file is detected from its content; the file's name is used only if the library keeps a
-//! part of the key in it. A value that a format cannot express is an `Err` with the reason in each row, never
-//! a blank or a zero.
-//!
-//! ```
-//! let text = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4,Gemm_Rocblas_7,0.5\n";
-//! let tunings = tunedb::read("tunableop_results0.csv", text).unwrap();
-//! assert_eq!(tunings.rows[0].time_us, Ok(500.0));
-//! assert_eq!(tunings.write(), text);
-//! ```
+#![doc = include_str!("../README.md")]
 
 pub mod aiter;
 pub mod aiter_config;
@@ -116,7 +105,7 @@ fn json_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         return triton::cache(name, bytes, &root);
     }
     match moe::recognize(name, &root.value) {
-        Some(Format::MoeJson) => moe::read_moe(name, bytes, &root),
+        Some(Format::MoeJson | Format::BlockGemmJson) => moe::read_moe(name, bytes, &root),
         Some(_) => aiter_config::read(name, bytes, &root),
         None => Err(unknown()),
     }

@@ -123,7 +123,9 @@ fn record<'a>(line: &Line<'a>, key: &'a str, values: &'a str, format: Format, tu
             row.operation = Cow::Borrowed(parsed.operation());
             row.types = Ok(Cow::Borrowed(parsed.data_type));
             row.layout = Ok(Cow::Borrowed(parsed.layout));
-            if format == Format::FindDb && direction_contradicts(rest, parsed.direction) {
+            // Version 1.0 has the algorithm before the colon, later ones behind it.
+            let algorithm = if id.starts_with(ALGORITHM) { id } else { rest };
+            if format == Format::FindDb && direction_contradicts(algorithm, parsed.direction) {
                 let text = format!("`{solver}` has an algorithm of another direction");
                 tunings.flaw(number, FlawKind::Contradiction, text);
             }
@@ -143,8 +145,9 @@ fn find_entry<'a>(id: &'a str, rest: &'a str, row: &mut Row<'a>, tunings: &mut T
     let mut parts = rest.split(',');
     let (solver, ms) = if id.starts_with(ALGORITHM) {
         let solver = parts.next().unwrap_or_default();
-        let known = tunings.flaws.iter().any(|it| it.line == row.line && it.kind == FlawKind::OldGeneration);
-        if !known {
+        // Flaws of this line are the last ones.
+        let mut of_line = tunings.flaws.iter().rev().take_while(|it| it.line == row.line);
+        if !of_line.any(|it| it.kind == FlawKind::OldGeneration) {
             tunings.flaw(row.line, FlawKind::OldGeneration, "a record of FindDb 1.0: converted when read");
         }
         (solver, parts.next())
@@ -175,14 +178,18 @@ fn direction_contradicts(values: &str, direction: char) -> bool {
     own != direction
 }
 
-/// The solver and its values of an entry, verbatim: `Solver`, `values`.
-pub fn entry<'a>(tunings: &Tunings<'a>, row: &Row<'a>) -> Option<(&'a str, &'a str)> {
+/// The solver and its values of an entry, in the present form: `Solver`, `ms,workspace,algorithm`. Of a record
+/// of FindDb 1.0 the algorithm is the word before the colon, as MIOpen converts it; the values behind the
+/// workspace belong to its cache of kernels and are dropped.
+pub fn entry<'a>(tunings: &Tunings<'a>, row: &Row<'a>) -> Option<(&'a str, Cow<'a, str>)> {
     let text = std::str::from_utf8(tunings.text(row)).ok()?;
     let (id, rest) = text.split_once(':')?;
-    match id.starts_with(ALGORITHM) {
-        true => rest.split_once(','),
-        false => Some((id, rest)),
+    if !id.starts_with(ALGORITHM) {
+        return Some((id, Cow::Borrowed(rest)));
     }
+    let mut parts = rest.split(',');
+    let (solver, ms, workspace) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((solver, Cow::Owned(format!("{ms},{workspace},{id}"))))
 }
 
 /// The solver of a row of a PerfDb in SQLite, and its parameters.

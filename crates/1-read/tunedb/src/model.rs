@@ -38,7 +38,7 @@ pub mod time {
     /// Text that is not a number.
     pub const NO_NUMBER: &str = "the time is not a number";
     /// The format has no times at all.
-    pub const NO_COLUMN: &str = "the format holds no times";
+    pub(crate) const NO_COLUMN: &str = "the format holds no times";
 
     /// A time as text, times `scale`.
     pub fn parse(text: &str, scale: f64) -> super::Said<f64> {

@@ -1,20 +1,22 @@
-//! Configurations by number of tokens: fused-MoE files of vLLM and SGLang.
+//! Configurations by number of tokens: fused-MoE files of vLLM and SGLang, and their files for products with
+//! scales by block.
 //!
 //! Half of the key is the file's name, as text; two names that differ by a blank are two keys.
 
+use crate::aiter_config::is_note;
 use crate::error::Error;
 use crate::format::Format;
 use crate::json::{Json, Member, Placed, join_pairs};
 use crate::lines::{LineIndex, TextCheck, lines, text};
-use crate::model::{Detail, FlawKind, Kind, MoeShape, Row, Shape, Tunings, Version};
+use crate::model::{Detail, FlawKind, GemmShape, Kind, MoeShape, Row, Shape, Tunings, Version};
 pub use crate::moe_name::MoeName;
 use std::borrow::Cow;
 
 /// Whether a JSON file is one of these, by its name or its keys.
 pub(crate) fn recognize(name: &str, root: &Json<'_>) -> Option<Format> {
     let members = root.object()?;
-    if MoeName::parse(name).is_some() {
-        return Some(Format::MoeJson);
+    if let Some(name) = MoeName::parse(name) {
+        return Some(if name.k.is_some() { Format::BlockGemmJson } else { Format::MoeJson });
     }
     let numbers = members.iter().filter(|it| it.key.parse::<u64>().is_ok()).count();
     let nested = members.iter().any(|it| it.value.value.object().is_some());
@@ -35,16 +37,18 @@ fn leaves(value: &Json<'_>) -> bool {
         Some(members) if members.iter().all(|it| it.value.value.is_scalar()) => {
             members.iter().any(|it| SETTINGS.contains(&&*it.key) || it.key.contains("BLOCK"))
         }
-        Some(members) => members.iter().all(|it| leaves(&it.value.value)),
+        Some(members) => members.iter().filter(|it| !is_note(it)).all(|it| leaves(&it.value.value)),
         None => false,
     }
 }
 
-/// Reads a fused-MoE file.
+/// Reads a fused-MoE file, or one for products.
 pub(crate) fn read_moe<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Result<Tunings<'a>, Error> {
-    let mut tunings = Tunings::new(name, Format::MoeJson, bytes);
-    let index = LineIndex::new(bytes);
     let key = MoeName::parse(name);
+    let dense = key.as_ref().and_then(|key| Some([key.n, key.k?]));
+    let format = if dense.is_some() { Format::BlockGemmJson } else { Format::MoeJson };
+    let mut tunings = Tunings::new(name, format, bytes);
+    let index = LineIndex::new(bytes);
     let Some(members) = root.value.object() else { return Err(Error::new(1, "no object of configurations")) };
     let mut last = None;
     for member in members {
@@ -63,14 +67,19 @@ pub(crate) fn read_moe<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Re
             tunings.flaw(line, FlawKind::NotSorted, text);
         }
         last = Some(m);
-        let mut row = Row::new(line, member.span.clone(), Kind::Moe, "fused_moe");
+        let (kind, operation) =
+            if dense.is_some() { (Kind::Gemm, "block_scaled_mm") } else { (Kind::Moe, "fused_moe") };
+        let mut row = Row::new(line, member.span.clone(), kind, operation);
         row.key = member.key.clone();
         row.candidate = Ok(Cow::Owned(settings(&member.value.value)));
         let mut shape = MoeShape { tokens: m, model: None, inter: None, experts: 0, top_k: None };
         row.shape = Err("the file's name does not say experts and size");
         if let Some(key) = &key {
             (shape.experts, shape.inter) = (key.experts, Some(key.n));
-            row.shape = Ok(Shape::Moe(Box::new(shape)));
+            row.shape = match dense {
+                Some([n, k]) => GemmShape::of_long([m, n, k, 1], None).map(Shape::Gemm),
+                None => Ok(Shape::Moe(Box::new(shape))),
+            };
             row.types = match &key.dtype {
                 Some(dtype) => Ok(Cow::Owned(dtype.clone())),
                 None => Err("the name has no `dtype`: those of the model"),

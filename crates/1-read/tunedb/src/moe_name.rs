@@ -1,12 +1,15 @@
-//! Names of fused-MoE files, which are half of the key of their entries.
+//! Names of fused-MoE files and of files for products with scales by block, which are half of the key of their
+//! entries.
 
-/// Facts in the name of a fused-MoE file.
+/// Facts in the name of a fused-MoE file, or of one for products: `N=…,K=…` in place of `E=…,N=…`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MoeName {
-    /// Experts.
+    /// Experts; 0 for products.
     pub experts: u64,
-    /// Size between the two products, per rank.
+    /// Size between the two products, per rank; columns of the result of a product.
     pub n: u64,
+    /// Length of the sums of a product; none for fused mixtures of experts.
+    pub k: Option<u64>,
     /// Device, `_` for blanks.
     pub device: String,
     /// Data types, if they differ from the model's.
@@ -42,18 +45,24 @@ impl MoeName {
             let (key, value) = part.split_once('=')?;
             match (at, key) {
                 (0, "E") => name.experts = value.parse().ok()?,
-                (1, "N") => name.n = value.parse().ok()?,
+                (1, "N") if name.k.is_none() => name.n = value.parse().ok()?,
+                (0, "N") => (name.n, name.k) = (value.parse().ok()?, Some(0)),
+                (1, "K") if name.k.is_some() => name.k = Some(value.parse().ok()?),
                 (2, "device_name") => name.device = value.to_owned(),
                 (3, "dtype") => name.dtype = Some(value.to_owned()),
                 _ => return None,
             }
         }
-        (!name.device.is_empty()).then_some(name)
+        (!name.device.is_empty() && !(name.down && name.k.is_some())).then_some(name)
     }
 
     /// The last part of the path, in the spelling of vLLM (`blank` false) or SGLang (`blank` true).
     pub fn base(&self, blank: bool) -> String {
-        let mut out = format!("E={},N={},device_name={}", self.experts, self.n, self.device);
+        let sizes = match self.k {
+            Some(k) => format!("N={},K={k}", self.n),
+            None => format!("E={},N={}", self.experts, self.n),
+        };
+        let mut out = format!("{sizes},device_name={}", self.device);
         if let Some(dtype) = &self.dtype {
             out.push_str(&format!(",dtype={dtype}"));
         }
@@ -77,14 +86,21 @@ mod tests {
             ("E=1,N=2,device_name=X,dtype=fp8_w8a8,block_shape=[128,128].json", false),
             ("E=1,N=2,device_name=X,block_shape=[128, 128].json", true),
             ("E=1,N=2,device_name=X_down.json", false),
+            ("N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128,128].json", false),
+            ("N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128, 128].json", true),
         ] {
             let name = MoeName::parse(path).unwrap();
             assert_eq!(name.base(blank), path);
             assert!(!blank || name.blank);
         }
-        for path in
-            ["E=8,N=1.json", "config.json", "E=a,N=2,device_name=X.json", "N=1,E=2,device_name=X.json"]
-        {
+        for path in [
+            "E=8,N=1.json",
+            "N=8,N=1,device_name=X.json",
+            "E=8,K=1,device_name=X.json",
+            "config.json",
+            "E=a,N=2,device_name=X.json",
+            "N=1,E=2,device_name=X.json",
+        ] {
             assert_eq!(MoeName::parse(path), None, "{path}");
         }
         let name = MoeName::parse("a/triton_3_1_0/E=1,N=2,device_name=X.json").unwrap();

@@ -1,15 +1,4 @@
-//! Profiler recordings of every generation, read into one [`Workload`] value and written back as a folder.
-//!
-//! File types are detected from content (header line, magic bytes), and every readable part is read; see
-//! [`Problem`] for the rest.
-//!
-//! ```
-//! use std::collections::BTreeMap;
-//! let mut folder = BTreeMap::new();
-//! folder.insert("pmc_perf.csv".to_string(), b"Dispatch_ID,Kernel_Name,SQ_WAVES\n0,copy,64\n".to_vec());
-//! let w = workload::read(&folder, &workload::Options::default()).unwrap();
-//! assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.get(0), Some(64.0));
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod agent;
 mod beside;
@@ -62,7 +51,7 @@ pub use instructions::{
     VectorUse, code_object_file, events_file, is_events_file, read_instructions, write_instructions,
 };
 pub use launches::{LAUNCHES_FILE, LaunchArgument, LaunchNote, launch_note};
-pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
+pub use marks::{MARKS_FILE, Marks, TIME};
 pub use merge::merge;
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, plain_kernel_name,
@@ -75,13 +64,13 @@ pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, Predicti
 pub use problem::{Error, Problem, Severity};
 pub use recognize::{has_counters, has_form_of_recording, holds_dispatches, is_companion};
 pub use recording::Workload;
-pub use repeats::{SPREADS_FILE, SPREADS_HEADER, Spread};
+pub use repeats::Spread;
 pub use sampled::{
     KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, SampledKernel, Samples, SamplingMethod,
 };
 pub use samples::is_sampled_kernel;
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
-pub use thread_trace::{is_thread_trace, is_thread_trace_folder, is_wave_file};
+pub use thread_trace::{is_thread_trace_folder, is_wave_file};
 pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces, WaveSpan};
 pub use values::Values;
 pub use view::Mark;

@@ -15,7 +15,7 @@ use view::Mark;
 pub const MARKS_FILE: &str = "pmc_marks.csv";
 
 /// Its header.
-pub const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
+pub(crate) const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
 
 /// Name under which the times of dispatches are marked.
 pub const TIME: &str = "time";

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Name of the file with spreads of a recording whose runs are not there any more.
-pub const SPREADS_FILE: &str = "pmc_spreads.csv";
+pub(crate) const SPREADS_FILE: &str = "pmc_spreads.csv";
 
 /// Its header.
-pub const SPREADS_HEADER: &str = "Kernel_Name,Quantity,Runs,Dispatches,Spread_Percent,Most_Percent";
+pub(crate) const SPREADS_HEADER: &str = "Kernel_Name,Quantity,Runs,Dispatches,Spread_Percent,Most_Percent";
 
 /// Run-to-run spread of a pass in one quantity of one kernel.
 #[derive(Clone, PartialEq, Debug)]

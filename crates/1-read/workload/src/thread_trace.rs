@@ -31,7 +31,7 @@ fn agent_and_dispatch(name: &str) -> Option<(u64, u64)> {
 }
 
 /// True for the table of a thread trace, whose folder is in the same place.
-pub fn is_thread_trace(name: &str) -> bool {
+pub(crate) fn is_thread_trace(name: &str) -> bool {
     let table = last_part(name).strip_prefix("stats_").and_then(|it| it.strip_suffix(".csv"));
     table.and_then(agent_and_dispatch).is_some()
 }

@@ -116,7 +116,7 @@ impl Values {
     }
 
     /// The cells in the order of `rows`; `None` gives a gap.
-    pub fn reorder(&self, rows: &[Option<u32>]) -> Self {
+    pub(crate) fn reorder(&self, rows: &[Option<u32>]) -> Self {
         rows.iter().map(|r| r.and_then(|r| self.get(r as usize))).collect()
     }
 
@@ -126,7 +126,8 @@ impl Values {
     }
 
     /// Bytes the column holds on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn heap_bytes(&self) -> usize {
         match &self.cells {
             Cells::Same { .. } => 0,
             Cells::Small(v) => v.capacity() * 4,

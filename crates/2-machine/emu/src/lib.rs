@@ -1,7 +1,4 @@
-//! The emulator: device code runs on the CPU, exactly.
-//!
-//! The one idea to keep in mind: the executor counts and times nothing. An [`Observer`] sees what happens, and
-//! costs nothing if absent.
+#![doc = include_str!("../README.md")]
 
 mod access;
 mod altered;
@@ -51,6 +48,8 @@ mod valu;
 mod vector;
 mod walk;
 mod wave;
+
+pub use codeobj;
 
 pub use arguments::{Hidden, arguments};
 pub use coverage::{LEFT_OUT, is_left_out};

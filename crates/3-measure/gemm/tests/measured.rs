@@ -8,7 +8,7 @@
 )]
 
 use arch::Model;
-use gemm::{Bound, Element, Estimate, Operands, Problem, Rounds, Tile, alternatives};
+use rockhound_gemm::{Bound, Element, Estimate, Operands, Problem, Rounds, Tile, alternatives};
 
 fn mi300x() -> &'static Model {
     Model::by_name("mi300x").expect("known")

@@ -3,7 +3,7 @@
 //! The size of the region decides which cache serves the loads.
 
 use arch::Model;
-use peaks::{chase, measure};
+use rockhound_peaks::{chase, measure};
 
 #[test]
 fn latencies_are_those_of_hardware() {

@@ -2,8 +2,8 @@
 //! --release -p rockhound-timeline --example summary FILE`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "an example reads files and prints")]
 
+use rockhound_timeline::TimelineEvidence;
 use std::time::Instant;
-use timeline::TimelineEvidence;
 
 fn main() {
     for path in std::env::args().skip(1) {
@@ -13,7 +13,7 @@ fn main() {
         let read = start.elapsed();
         let evidence = TimelineEvidence::gather(&timeline);
         let gathered = start.elapsed();
-        let lines = timeline::origins(&timeline, &evidence.links).len();
+        let lines = rockhound_timeline::origins(&timeline, &evidence.links).len();
         let lined = start.elapsed();
         let index = timeline.to_index().expect("an index");
         let written = start.elapsed();

@@ -1,6 +1,6 @@
 //! Every data file parses, and its facts agree with each other.
 
-use arch::{Model, Target, Unit};
+use rockhound_arch::{Model, Target, Unit};
 
 #[test]
 fn every_target_is_whole() {
@@ -8,9 +8,9 @@ fn every_target_is_whole() {
     for name in Target::names() {
         let target = Target::by_name(name).unwrap();
         assert_eq!(target.name, name);
-        assert_eq!(arch::elf_machine(name).and_then(arch::elf_processor), Some(name));
+        assert_eq!(rockhound_arch::elf_machine(name).and_then(rockhound_arch::elf_processor), Some(name));
         // Registers are allocated in the steps in which descriptors count them.
-        let family = arch::DescriptorFamily::of(name).unwrap();
+        let family = rockhound_arch::DescriptorFamily::of(name).unwrap();
         assert_eq!(family.vgpr_step(false), target.registers.vgpr_granule.value, "{name}");
         assert_eq!(family.sgpr_step(), Some(target.registers.sgpr_granule.value), "{name}");
         assert_eq!(family.has_accum_offset(), target.registers.unified.value, "{name}");

@@ -12,7 +12,7 @@
 //! The test rebuilds LLVM's number from the crate's limits for every combination, and where none of the
 //! differences plays a part it compares the occupancy itself.
 
-use arch::{Limit, Limiter, Occupancy, Resources, Target, occupancy, vgprs_allocated};
+use rockhound_arch::{Limit, Limiter, Occupancy, Resources, Target, occupancy, vgprs_allocated};
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 

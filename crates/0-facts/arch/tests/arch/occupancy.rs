@@ -1,6 +1,6 @@
 //! Occupancy by hand-checked examples.
 
-use arch::{Limiter, Resources, Target, boundaries, occupancy};
+use rockhound_arch::{Limiter, Resources, Target, boundaries, occupancy};
 
 fn resources(vgprs: u32, agprs: u32, sgprs: u32, lds_bytes: u32, waves_per_workgroup: u32) -> Resources {
     Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup }
@@ -172,28 +172,33 @@ fn steps_keep_their_promise() {
 
 #[test]
 fn resources_that_stop_alike_are_shed_together() {
-    for name in arch::Target::names() {
-        let target = arch::Target::by_name(name).unwrap();
+    for name in rockhound_arch::Target::names() {
+        let target = rockhound_arch::Target::by_name(name).unwrap();
         let mut seen = 0;
         for vgprs in (8..500).step_by(27) {
             for lds_bytes in (0..65536).step_by(3001) {
                 for waves_per_workgroup in [1, 2, 4, 8] {
-                    let asked =
-                        arch::Resources { vgprs, agprs: 0, sgprs: 32, lds_bytes, waves_per_workgroup };
-                    let now = arch::occupancy(target, &asked);
+                    let asked = rockhound_arch::Resources {
+                        vgprs,
+                        agprs: 0,
+                        sgprs: 32,
+                        lds_bytes,
+                        waves_per_workgroup,
+                    };
+                    let now = rockhound_arch::occupancy(target, &asked);
                     let Some(step) = now.together.first() else { continue };
                     seen += 1;
                     assert!(now.together.len() > 1);
                     let mut less = asked;
                     for step in &now.together {
                         match step.resource {
-                            arch::Limiter::Vgpr => less.vgprs -= step.shed,
-                            arch::Limiter::Lds => less.lds_bytes -= step.shed,
-                            arch::Limiter::Sgpr => less.sgprs -= step.shed,
+                            rockhound_arch::Limiter::Vgpr => less.vgprs -= step.shed,
+                            rockhound_arch::Limiter::Lds => less.lds_bytes -= step.shed,
+                            rockhound_arch::Limiter::Sgpr => less.sgprs -= step.shed,
                             other => panic!("{other:?} cannot be shed"),
                         }
                     }
-                    let then = arch::occupancy(target, &less);
+                    let then = rockhound_arch::occupancy(target, &less);
                     assert_eq!(then.waves_per_simd, step.waves_per_simd, "{name} {asked:?}");
                     assert!(then.waves_per_simd > now.waves_per_simd, "{name} {asked:?}");
                 }

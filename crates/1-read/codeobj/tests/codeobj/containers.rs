@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::tools::fixture;
-use codeobj::{Body, CodeObject, Descriptor, Target, Wanted, apply_triton, read_text, recognise, scan};
+use rockhound_codeobj::{
+    Body, CodeObject, Descriptor, Target, Wanted, apply_triton, read_text, recognise, scan,
+};
 
 /// Everything that a file gives, in lines.
 fn describe(name: &str) -> String {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::tools::fixture;
-use codeobj::{CodeObject, LineTable, ReadError, Wanted, apply_triton, read_text, recognise, scan};
+use rockhound_codeobj::{CodeObject, LineTable, ReadError, Wanted, apply_triton, read_text, recognise, scan};
 use testkit::Random;
 
 /// Puts everything through every reader; returns the kernels read and the errors.
@@ -206,7 +206,7 @@ fn symbols_that_lie_are_warned_about() {
     let start = u64::from_le_bytes(good[table + 24..table + 32].try_into().unwrap()) as usize;
     let size = u64::from_le_bytes(good[table + 32..table + 40].try_into().unwrap()) as usize;
     let first = CodeObject::read(&good).unwrap().kernels[0].clone();
-    let codeobj::Body::Code { address, .. } = first.body else { panic!() };
+    let rockhound_codeobj::Body::Code { address, .. } = first.body else { panic!() };
     let symbol = (start..start + size)
         .step_by(24)
         .find(|&at| {
@@ -250,8 +250,8 @@ fn symbols_that_lie_are_warned_about() {
 fn empty_kernels_get_nobody_elses_code() {
     let good = fixture("v6.hsaco");
     let kernels = CodeObject::read(&good).unwrap().kernels;
-    let place = |kernel: &codeobj::Kernel| match &kernel.body {
-        codeobj::Body::Code { address, bytes } => (*address, bytes.clone()),
+    let place = |kernel: &rockhound_codeobj::Kernel| match &kernel.body {
+        rockhound_codeobj::Body::Code { address, bytes } => (*address, bytes.clone()),
         body => panic!("{body:?}"),
     };
     let ((first, _), (second, second_bytes)) = (place(&kernels[0]), place(&kernels[1]));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use codeobj::{Body, CodeObject, Kernel, LineTable, Target, read_text};
+use rockhound_codeobj::{Body, CodeObject, Kernel, LineTable, Target, read_text};
 use testkit::{Scratch, needs, run};
 
 const SOURCE: &str = include_str!("../sources/kernels.hip");

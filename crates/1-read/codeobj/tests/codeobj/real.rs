@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use codeobj::{Body, Metadata, Target, Wanted, scan};
+use rockhound_codeobj::{Body, Metadata, Target, Wanted, scan};
 use testkit::{Scratch, needs, run};
 
 /// Folder with unpacked packages.

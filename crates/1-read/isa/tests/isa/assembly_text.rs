@@ -1,7 +1,7 @@
 //! The assembly reader against LLVM: reading text gives what decoding the assembled bytes gives.
 
-use isa::text::{Body, parse_body};
-use isa::{Isa, decode_all};
+use rockhound_isa::text::{Body, parse_body};
+use rockhound_isa::{Isa, decode_all};
 use std::path::{Path, PathBuf};
 use testkit::run;
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use isa::{Access, Class, Encoding, Inst, Isa, Op, RegRange, Role, Space, decode, decode_all};
+use rockhound_isa::{Access, Class, Encoding, Inst, Isa, Op, RegRange, Role, Space, decode, decode_all};
 
 fn bytes(words: &str) -> Vec<u8> {
     words.split_whitespace().flat_map(|word| u32::from_str_radix(word, 16).unwrap().to_le_bytes()).collect()
@@ -222,7 +222,7 @@ fn rows_are_sound() {
         // A matrix instruction's accumulator holds M x N x blocks values over 64 lanes.
         if let Some(matrix) = info.matrix {
             let values = u32::from(matrix.m) * u32::from(matrix.n) * u32::from(matrix.blocks);
-            let dwords = values / 64 * if matrix.acc == isa::MatrixType::F64 { 2 } else { 1 };
+            let dwords = values / 64 * if matrix.acc == rockhound_isa::MatrixType::F64 { 2 } else { 1 };
             assert_eq!(u32::from(info.operands[0].dwords), dwords, "{name}");
         }
     }

@@ -1,7 +1,7 @@
 //! Damaged assembly text: reading ends, says where it failed, and what it read holds together.
 
-use isa::text::parse_body;
-use isa::{Cfg, DefUse, Isa, Liveness, Mix};
+use rockhound_isa::text::parse_body;
+use rockhound_isa::{Cfg, Isa, Liveness, Mix};
 
 /// Bytes that steer the reader, put where they do not belong.
 const PIECES: [&str; 31] = [
@@ -96,12 +96,5 @@ fn damaged_text_is_read_to_its_end() {
         let cfg = Cfg::build(&body.insts);
         assert_eq!(Liveness::build(&body.insts, &cfg).before.len(), body.insts.len());
         assert_eq!(Mix::of(&body.insts).total() as usize, body.insts.len());
-        let uses = DefUse::build(&body.insts);
-        if let Some((at, range)) =
-            (0u32..).zip(&body.insts).find_map(|(at, inst)| Some((at, inst.destination()?)))
-        {
-            let reaching = uses.reaching(&cfg, at, range, None);
-            assert!(reaching.defs.iter().all(|def| (*def as usize) < body.insts.len()));
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Decoded instructions, printed and read again: random words, and real code objects if available.
 
-use isa::text::{ParsedLine, Statement, parse_body, parse_line};
-use isa::{Bits, Encoding, Inst, Isa, Operand, Ty, decode, decode_all};
+use rockhound_isa::text::{ParsedLine, Statement, parse_body, parse_line};
+use rockhound_isa::{Bits, Encoding, Inst, Isa, Operand, Ty, decode, decode_all};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The samples of ../shared/faults: what its NOTES.md expects.
 
-use system::fault::{AgentHeader, CodeObjectUri, FaultLog, Message, saved_name};
+use rockhound_system::fault::{AgentHeader, CodeObjectUri, FaultLog, Message, saved_name};
 
 fn read(name: &str) -> Option<FaultLog> {
     let path = testkit::shared(&format!("faults/{name}"))?;

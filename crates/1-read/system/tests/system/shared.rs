@@ -1,6 +1,6 @@
 //! The captured samples of ../shared/system: their facts equal the ones in its NOTES.md.
 
-use system::{Document, Machine, Tree, recognize};
+use rockhound_system::{Document, Machine, Tree, recognize};
 
 fn document(name: &str) -> Option<Document> {
     let path = testkit::shared(&format!("system/{name}"))?;
@@ -174,8 +174,8 @@ fn every_sample_is_read_or_refused_and_cuts_never_panic() {
                     cut[at] = random.next() as u8;
                 }
             }
-            if system::is_archive(&cut) {
-                if let Ok((tree, _)) = system::read_archive("x", &cut) {
+            if rockhound_system::is_archive(&cut) {
+                if let Ok((tree, _)) = rockhound_system::read_archive("x", &cut) {
                     Machine::read(&tree, &tree.documents().0);
                 }
             } else if let Ok(document) = recognize(&name, &cut) {

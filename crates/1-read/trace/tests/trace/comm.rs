@@ -1,7 +1,7 @@
 //! Files on communication in the shared data, against the numbers of their notes.
 
+use rockhound_trace::comm::{CommFile, NpkitDump, read};
 use std::collections::BTreeMap;
-use trace::comm::{CommFile, NpkitDump, read};
 
 fn file(path: &str) -> Option<CommFile> {
     let bytes = std::fs::read(testkit::shared(&format!("comm/{path}"))?).expect("a shared file");

@@ -1,7 +1,7 @@
 //! Damaged input: cut off at every byte, changed at random. Nothing panics, and nothing broken is read in
 //! silence.
 
-use trace::{Severity, Timeline};
+use rockhound_trace::{Severity, Timeline};
 
 const CHROME: &str = r#"{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X", "numSms": 304}],
 "distributedInfo": {"backend": "nccl", "rank": 1, "world_size": 2},
@@ -30,8 +30,8 @@ const CSV: &str = "RPL: on\n\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\
 const WALL: &str = "| LABEL | COUNT | DEPTH | METRIC | UNITS | SUM | MEAN | % SELF |\n|---|---|---|---|---|---|---|---|\n\
 | |0>>> main | 1 | 0 | wall_clock | sec | 1.5 | 1.5 | 10.0 |\n| |0>>>   |_sub | 2 | 1 | wall_clock | sec | 0.5 | 0.25 | 100.0 |\n";
 
-fn read(bytes: &[u8]) -> Result<Timeline, trace::Error> {
-    trace::read("x", &mut &*bytes)
+fn read(bytes: &[u8]) -> Result<Timeline, rockhound_trace::Error> {
+    rockhound_trace::read("x", &mut &*bytes)
 }
 
 /// A made Perfetto trace: a track, a kernel that names its own length, a counter.

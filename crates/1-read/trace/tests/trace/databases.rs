@@ -1,7 +1,7 @@
 //! Databases of other versions and with other layouts: complete parts are read, missing parts are named.
 
+use rockhound_trace::{Severity, Timeline};
 use rusqlite::{Connection, MAIN_DB};
-use trace::{Severity, Timeline};
 
 /// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a
 /// statement.
@@ -64,8 +64,8 @@ fn made(change: impl Fn(&str, &str) -> Option<String>) -> Vec<u8> {
     db.serialize(MAIN_DB).unwrap().to_vec()
 }
 
-fn read(bytes: &[u8]) -> Result<Timeline, trace::Error> {
-    trace::read("x.db", &mut &*bytes)
+fn read(bytes: &[u8]) -> Result<Timeline, rockhound_trace::Error> {
+    rockhound_trace::read("x.db", &mut &*bytes)
 }
 
 fn whole(_: &str, statement: &str) -> Option<String> {

@@ -1,13 +1,13 @@
 //! Files of every tool in the shared data, against the numbers of their notes.
 
+use rockhound_trace::{GpuKind, HostKind, Severity, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use trace::{GpuKind, HostKind, Severity, Timeline};
 
-fn open(path: &str) -> Option<Result<Timeline, trace::Error>> {
+fn open(path: &str) -> Option<Result<Timeline, rockhound_trace::Error>> {
     let found = testkit::shared(&format!("traces/{path}"))?;
     let mut file = std::fs::File::open(found).expect("a shared file");
-    Some(trace::read(path, &mut file))
+    Some(rockhound_trace::read(path, &mut file))
 }
 
 fn read(path: &str) -> Option<Timeline> {

@@ -1,9 +1,9 @@
 //! Compares all dumps of `../shared/triton-ir` with the fact files next to them, which other tools computed.
 
+use rockhound_tritonir::{Form, KernelIr, ScratchStyle, kernels, read};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tritonir::{Form, KernelIr, ScratchStyle, kernels, read};
 
 fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -56,7 +56,7 @@ fn facts_of_3_6() {
             .lds
             .buffers
             .iter()
-            .filter(|it| it.purpose == tritonir::Purpose::Allocation)
+            .filter(|it| it.purpose == rockhound_tritonir::Purpose::Allocation)
             .map(|it| it.shape.clone())
             .collect();
         assert_eq!(buffers.len() as u64, number(facts, "local_alloc"), "{name}");

@@ -1,6 +1,6 @@
 //! Texts of our own: spellings, dumps of passes, what is wrong with broken ones.
 
-use tritonir::{Exchange, Form, KernelIr, Layout, Source, kernels, linear, read, recognise};
+use rockhound_tritonir::{Exchange, Form, KernelIr, Layout, Source, kernels, linear, read, recognise};
 
 const COPY: &str = include_str!("../copy.ttgir");
 

@@ -108,8 +108,12 @@ pub(crate) fn sizes(section: &Section<'_>) -> Result<Vec<Size>, Error> {
 pub(crate) fn size_spans(section: &Section<'_>, text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut open = None;
+    let mut comment = false;
     for (at, byte) in text.as_bytes()[section.start..section.span.end].iter().enumerate() {
         match byte {
+            b'\n' => comment = false,
+            b'#' => comment = true,
+            _ if comment => {}
             b'[' if open.is_none() => open = Some((section.start + at, 0)),
             b']' => match &mut open {
                 Some((_, lists)) if *lists == 0 => *lists = 1,
@@ -141,10 +145,17 @@ impl Numbers<'_> {
                 b'[' => return Ok(true),
                 b'\n' => self.line += 1,
                 b' ' | b'-' | b'\r' => {}
+                b'#' => self.skip_comment(),
                 _ => return Err(Error::new(self.line, "the table of sizes holds more than sizes")),
             }
         }
         Ok(false)
+    }
+
+    /// Goes to the end of the line.
+    fn skip_comment(&mut self) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     /// Text up to the next `,` or `]`, and whether the list ends.
@@ -157,6 +168,7 @@ impl Numbers<'_> {
                 b']' => return Ok((item, true)),
                 b'\n' => self.line += 1,
                 b' ' | b'\r' => {}
+                b'#' => self.skip_comment(),
                 b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b'n' | b'a' | b'i' | b'f' | b'N' => {
                     item.push(char::from(*byte));
                 }

@@ -2,11 +2,11 @@
 //!
 //! A reader may refuse, and it may report flaws, but it neither panics nor loses bytes.
 
+use rockhound_tunedb::read;
 use testkit::Random;
-use tunedb::read;
 
 /// One small file of each format, made for this test.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     (
         "tunableop_results0.csv",
         "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
@@ -44,7 +44,7 @@ const FILES: [(&str, &str); 21] = [
     ),
     (
         "logic.yaml",
-        "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- {Architecture: gfx90a, CUCount: 104}\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    MIBlock: [32, 32,\n      8]\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [4096, 4096, 16, 40]\n    - [0, 39519.9]\n  - - [77, 4096, 16, 40]\n    - [1, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n",
+        "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- {Architecture: gfx90a, CUCount: 104}\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    MIBlock: [32, 32,\n      8]\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [4096, 4096, 16, 40] # [of the model]\n    - [0, 39519.9]\n  # - [1, 2, 3, 4]\n  - - [77, 4096, 16, 40]\n    - [1, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n",
     ),
     (
         "logic-map.yaml",
@@ -72,6 +72,10 @@ const FILES: [(&str, &str); 21] = [
         "{\"triton_version\": \"3.4.0\", \"1\": {\"BLOCK_SIZE_M\": 16, \"num_warps\": 2}, \"2\": {\"BLOCK_SIZE_M\": 16}}\n",
     ),
     (
+        "N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128,128].json",
+        "{\"1\": {\"BLOCK_SIZE_M\": 16, \"num_warps\": 2}, \"64\": {\"BLOCK_SIZE_M\": 64}}\n",
+    ),
+    (
         "k.autotune.json",
         "{\"key\": [\"4096\"], \"configs_timings\": [[{\"kwargs\": {\"BLOCK_M\": 256}, \"num_warps\": 8}, [0.28, 0.27, Infinity]], [{\"kwargs\": {}}, 0.5]]}",
     ),
@@ -82,10 +86,10 @@ fn check(name: &str, bytes: &[u8]) -> usize {
     match read(name, bytes) {
         Ok(tunings) => {
             assert_eq!(tunings.write(), bytes, "{name}");
-            if tunings.format == tunedb::Format::AiterJson {
+            if tunings.format == rockhound_tunedb::Format::AiterJson {
                 let base = b"{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16}, \"any\": {\"BLOCK_SIZE_M\": 32}}";
                 for merged in [(bytes, bytes), (&base[..], bytes), (bytes, &base[..])]
-                    .map(|(a, b)| tunedb::aiter_config::merged(a, b, &|path| path.len() % 2 == 0))
+                    .map(|(a, b)| rockhound_tunedb::aiter_config::merged(a, b, &|path| path.len() % 2 == 0))
                 {
                     let Ok(merged) = merged else { continue };
                     assert!(read(name, &merged).is_ok(), "{}", String::from_utf8_lossy(&merged));
@@ -185,7 +189,7 @@ fn bombs_are_refused() {
 
 #[test]
 fn times_that_are_no_measurements_have_a_reason() {
-    use tunedb::time::{INFINITE, NAN, NEGATIVE, NO_NUMBER, ZERO};
+    use rockhound_tunedb::time::{INFINITE, NAN, NEGATIVE, NO_NUMBER, ZERO};
     // A file of every format with times, and the word in it that is the time.
     for (name, time) in [
         ("tunableop_results0.csv", ",0.5"),
@@ -296,7 +300,7 @@ fn sizes_of_2_to_the_32_are_named() {
     for (name, text) in files {
         for (size, expected) in [("4294967295", Ok(())), ("4294967296", Err("a size is 2^32 or more"))] {
             let text = text.replace("{}", size);
-            let read = tunedb::read(name, text.as_bytes()).unwrap();
+            let read = rockhound_tunedb::read(name, text.as_bytes()).unwrap();
             let [row] = &read.rows[..] else { panic!("{name}: {:?}", read.rows) };
             assert_eq!(row.shape.as_ref().map(drop).map_err(|why| *why), expected, "{name} {size}");
         }

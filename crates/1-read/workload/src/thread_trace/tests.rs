@@ -1,4 +1,5 @@
-use crate::{Generation, Options, Severity, TracedCounts, Workload, is_thread_trace, is_wave_file, read};
+use crate::thread_trace::is_thread_trace;
+use crate::{Generation, Options, Severity, TracedCounts, Workload, is_wave_file, read};
 use std::collections::BTreeMap;
 use testkit::Random;
 

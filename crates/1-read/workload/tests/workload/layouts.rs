@@ -1,8 +1,8 @@
 //! Made-up folder layouts: a file for each pass, native counters, counters in a database's side file,
 //! roofline only, and files without any counter.
 
+use rockhound_workload::{Generation, Options, Severity, Workload, read};
 use std::collections::BTreeMap;
-use workload::{Generation, Options, Severity, Workload, read};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -90,7 +90,7 @@ fn wide_files_of_passes_are_joined_with_their_mean_times() {
     assert_eq!(column(&w, "SQ_LEVEL_WAVES_ACCUM"), [7.0, 8.0].map(Some));
     assert_eq!(times(&w), [101.0, 100.25].map(Some));
     // A fraction of a nanosecond is written and read again.
-    let back = load(&workload::write(&w));
+    let back = load(&rockhound_workload::write(&w));
     assert_eq!(back.dispatches, w.dispatches);
 }
 
@@ -210,7 +210,7 @@ fn fractions_of_nanoseconds_are_kept() {
     let rows = "0,0,a,64,64,13386742234691895.25,13386742234710411.5,1\n1,0,a,64,64,-3.5,8.25,1\n2,0,a,64,64,5,9,1\n";
     let w = load(&folder(&[("pmc_perf.csv", &format!("{WIDE}SQ_WAVES\n{rows}"))]));
     assert_eq!(times(&w), [18516.25, 11.75, 4.0].map(Some));
-    let back = load(&workload::write(&w));
+    let back = load(&rockhound_workload::write(&w));
     assert_eq!(back.dispatches, w.dispatches);
     let long = format!("{LONG}1,0,a,64,64,10.5,20.75,SQ_WAVES,1\n");
     assert_eq!(times(&load(&folder(&[("pmc_perf.csv", &long)]))), [Some(10.25)]);
@@ -457,9 +457,10 @@ fn holds(files: &Files, what: &str) -> bool {
             let rows = w.dispatches.len();
             assert!(rows > 0 && w.counters.iter().all(|it| it.values.len() == rows), "{what}");
             let two =
-                workload::merge(vec![("0".to_string(), w.clone()), ("1".to_string(), w.clone())]).unwrap();
+                rockhound_workload::merge(vec![("0".to_string(), w.clone()), ("1".to_string(), w.clone())])
+                    .unwrap();
             assert_eq!(two.dispatches.len(), 2 * rows, "{what}");
-            let back = read(&workload::write(&w), &Options::default()).unwrap();
+            let back = read(&rockhound_workload::write(&w), &Options::default()).unwrap();
             assert_eq!(back.dispatches.len(), rows, "{what}");
             true
         }

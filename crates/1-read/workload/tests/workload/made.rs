@@ -1,8 +1,8 @@
 //! Recordings made here: rocpd databases, rocprof's `results.csv`, and everything that can be wrong with a
 //! folder.
 
+use rockhound_workload::{Generation, Options, Workload, read};
 use std::collections::BTreeMap;
-use workload::{Generation, Options, Workload, read};
 
 fn folder(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
     files.iter().map(|(n, t)| ((*n).to_string(), t.as_bytes().to_vec())).collect()
@@ -336,7 +336,7 @@ fn damaged_recordings_give_a_workload_or_an_error() {
                     read_well += 1;
                     let rows = w.dispatches.len();
                     assert!(w.counters.iter().all(|c| c.values.len() == rows), "round {round}, {name}");
-                    let back = workload::write(&w);
+                    let back = rockhound_workload::write(&w);
                     assert!(back.contains_key("pmc_perf.csv"));
                 }
                 Err(e) => {
@@ -367,7 +367,7 @@ fn ceilings_of_another_gpu_are_said() {
         let said = "it was measured on MI210, the recording is of MI300X";
         assert_eq!(problems.iter().any(|it| it.contains(said)), warned, "{model} {ceilings}: {problems:?}");
         assert_eq!(w.ceilings[0].values["HBMBw"], 4000.0);
-        let back = read(&workload::write(&w), &Options::default()).unwrap();
+        let back = read(&rockhound_workload::write(&w), &Options::default()).unwrap();
         assert_eq!(back.ceilings, w.ceilings);
     }
 }

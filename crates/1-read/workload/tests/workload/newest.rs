@@ -1,9 +1,9 @@
 //! Layouts of the newest profilers, made from one recording in `../shared`, hold its counters; skipped loudly
 //! without it.
 
+use rockhound_workload::{Folder, Generation, Options, Severity, Workload, merge, read};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use workload::{Folder, Generation, Options, Severity, Workload, merge, read};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -20,7 +20,7 @@ fn said(w: &Workload) -> Vec<String> {
 }
 
 /// The mean of a counter over the dispatches.
-fn mean(values: &workload::Values) -> f64 {
+fn mean(values: &rockhound_workload::Values) -> f64 {
     let all: Vec<f64> = values.iter().map(|value| value.unwrap()).collect();
     all.iter().sum::<f64>() / all.len() as f64
 }

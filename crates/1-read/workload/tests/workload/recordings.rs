@@ -1,8 +1,8 @@
 //! Real recordings of each generation, read from `../shared`; skipped loudly without it.
 
+use rockhound_workload::{Error, Generation, Options, Workload, read, write};
 use std::collections::BTreeMap;
 use testkit::{files, shared};
-use workload::{Error, Generation, Options, Workload, read, write};
 
 fn load(what: &str) -> Option<Workload> {
     shared(what).map(|folder| read(&files(&folder), &Options::default()).unwrap())

@@ -1,8 +1,8 @@
 //! Tables that users edit or convert from profilers' output: other dialects, orders and names of columns, cut
 //! off anywhere, two profilers in one folder. Values are read correctly, and unread data is reported.
 
+use rockhound_workload::{Error, Options, Severity, Workload, read};
 use std::collections::BTreeMap;
-use workload::{Error, Options, Severity, Workload, read};
 
 type Files = Vec<(&'static str, String)>;
 

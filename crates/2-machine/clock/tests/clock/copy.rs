@@ -1,8 +1,8 @@
 //! A copy of doubles through the caches, compared with what was recorded of one on MI200 and MI300X.
 
 use arch::Model;
-use clock::{Gpu, Grid};
 use mem::{AccessKind, Count, Lanes, Policy, Tally, Trace};
+use rockhound_clock::{Gpu, Grid};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;

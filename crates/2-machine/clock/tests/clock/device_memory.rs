@@ -1,8 +1,8 @@
 //! Banks of device memory, translations, and the engine's clock.
 
 use arch::Model;
-use clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Unit};
 use mem::{AccessKind, Lanes, Policy, Trace};
+use rockhound_clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Unit};
 
 /// Cycles of one load by a wave on each of `groups` compute units, whose lanes read addresses `stride` bytes
 /// apart.
@@ -32,14 +32,14 @@ fn rates(gpu: &str) -> Rates {
 #[test]
 fn rows_of_one_bank_are_opened_one_after_the_other() {
     // Without what translations take, which grows with the distance.
-    let rates = rates("mi210").without(clock::IdealLimit::Translation);
+    let rates = rates("mi210").without(rockhound_clock::IdealLimit::Translation);
     let [near, far] = [256, 256 << 10].map(|stride| strided(&rates, 104, stride).cycles);
     // 6656 rows in one bank of each of 32 channels, 42 ns each, against 416 rows in all of them.
     let one_after_the_other = (6656.0 / 32.0 * 42e-9 * 1570e6) as u64;
     assert!(far > one_after_the_other, "{far} {one_after_the_other}");
     assert!(far < one_after_the_other * 3 / 2, "{far} {one_after_the_other}");
     assert!(near < far / 2, "{near} {far}");
-    let free = strided(&rates.without(clock::IdealLimit::Hbm), 104, 256 << 10).cycles;
+    let free = strided(&rates.without(rockhound_clock::IdealLimit::Hbm), 104, 256 << 10).cycles;
     assert!(free < far / 2, "{free} {far}");
 }
 
@@ -65,12 +65,12 @@ fn memory_behind_the_l2_keeps_its_clock() {
 fn a_read_of_an_open_row_takes_less() {
     // Lanes lie in one row of memory, in lines of the L2 each, or in rows of their own, of other channels and
     // banks.
-    let rates = rates("mi210").without(clock::IdealLimit::Translation);
+    let rates = rates("mi210").without(rockhound_clock::IdealLimit::Translation);
     let latency = |rates: &Rates, stride: u64| strided(rates, 1, stride).under_way.reads as f64 / 64.0;
     let [open, closed] = [64, (1 << 20) + (1 << 13) + 256].map(|stride| latency(&rates, stride));
     let opening = 34e-9 * rates.engine;
     assert!((closed - open - opening).abs() < 0.25 * opening, "{open} {closed}, {opening} apart");
     // Where memory is as near as the L2, nothing is nearer.
-    let near = rates.without(clock::IdealLimit::Latency);
+    let near = rates.without(rockhound_clock::IdealLimit::Latency);
     assert!(latency(&near, 64) >= 0.0 && latency(&near, 64) < opening, "{}", latency(&near, 64));
 }

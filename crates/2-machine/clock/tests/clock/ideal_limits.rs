@@ -1,8 +1,8 @@
 //! Gains of kernels with a known limit when limits are removed one by one.
 
 use arch::Model;
-use clock::{Gpu, Grid, IdealLimit, NO_SLOT, Op, Order, Outcome, Rates, Unit};
 use mem::{AccessKind, Count, Lanes, LdsAccess, Policy, Trace};
+use rockhound_clock::{Gpu, Grid, IdealLimit, NO_SLOT, Op, Order, Outcome, Rates, Unit};
 
 /// A kernel: its instructions, and what a wave of a workgroup does.
 struct Kernel {

@@ -1,8 +1,8 @@
 //! Room for accesses of vector memory between issue and answer.
 
 use arch::Model;
-use clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Stall, Unit};
 use mem::{AccessKind, Count, Lanes, Policy, Trace};
+use rockhound_clock::{Gpu, Grid, NO_SLOT, Op, Outcome, Rates, Stall, Unit};
 
 /// Units of an MI210.
 const UNITS: u64 = 104;

@@ -1,8 +1,8 @@
 //! Loads from memory straight into the LDS: they keep it busy, and are waited for as vector memory.
 
 use arch::Model;
-use clock::{Detail, Gpu, Grid, Op, Unit};
 use mem::Trace;
+use rockhound_clock::{Detail, Gpu, Grid, Op, Unit};
 use std::sync::Arc;
 
 /// Cycles of a workgroup whose waves issue some instructions again and again.

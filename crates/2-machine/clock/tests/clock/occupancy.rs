@@ -1,8 +1,8 @@
 //! How many waves there are over time, and how long workgroups wait for a place.
 
 use arch::Model;
-use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use mem::Trace;
+use rockhound_clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use std::sync::Arc;
 
 const PARTS: usize = 64;

@@ -1,8 +1,8 @@
 //! Kernels nobody should write finish too, in bounded memory.
 
 use arch::Model;
-use clock::{Gpu, Grid};
 use mem::{AccessKind, Count, Lanes, Policy, Trace};
+use rockhound_clock::{Gpu, Grid};
 use std::sync::Arc;
 
 fn gpu() -> Gpu {

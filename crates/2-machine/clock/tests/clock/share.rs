@@ -1,8 +1,8 @@
 //! Two representative XCDs.
 
 use arch::Model;
-use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use mem::{AccessKind, Count, Lanes, Policy, Trace};
+use rockhound_clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;

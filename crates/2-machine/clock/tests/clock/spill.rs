@@ -1,10 +1,10 @@
 //! Streams that memory has no room for: nothing comes of where they are.
 
 use arch::Model;
-use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use mem::{
     AccessKind, Batch, BatchReader, BatchWriter, InMemory, Lanes, LdsAccess, Policy, SpillStore, Trace,
 };
+use rockhound_clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
 use std::sync::Arc;
 
 /// A depot for streams that may take no memory.

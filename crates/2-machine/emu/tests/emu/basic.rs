@@ -1,7 +1,7 @@
 //! Small kernels compiled by clang for every target; results are compared with the host's computation.
 
 use crate::device::*;
-use emu::{Cause, Launch, Memory};
+use rockhound_emu::{Cause, Launch, Memory};
 
 const TARGETS: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
 
@@ -311,7 +311,8 @@ fn no_wave_has_so_much_private_memory() {
             descriptor.scratch_bytes = scratch_bytes;
             let mut kernel = kernel.clone();
             kernel.descriptor = Some(descriptor);
-            let made = emu::Program::new(bytes, &codeobj::CodeObject::read(bytes).unwrap(), &kernel);
+            let made =
+                rockhound_emu::Program::new(bytes, &codeobj::CodeObject::read(bytes).unwrap(), &kernel);
             assert_eq!(made.is_ok(), works, "{scratch_bytes}");
             if let Err(error) = made {
                 assert!(error.to_string().contains("hint: "), "{error}");

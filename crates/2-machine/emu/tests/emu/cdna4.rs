@@ -1,7 +1,7 @@
 //! Rarely used instructions, through compiler builtins; results are compared with the host's computation.
 
 use crate::device::*;
-use emu::Memory;
+use rockhound_emu::Memory;
 
 const WAVE: [u32; 3] = [64, 1, 1];
 const ONE: [u32; 3] = [1, 1, 1];

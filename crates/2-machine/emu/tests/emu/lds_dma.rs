@@ -1,7 +1,7 @@
 //! Loads into the LDS land as late as their waits allow, while waves take turns.
 
 use crate::device::*;
-use emu::{Cause, InstructionCounts, Launch, Memory, Summary};
+use rockhound_emu::{Cause, InstructionCounts, Launch, Memory, Summary};
 use std::path::Path;
 
 const GROUPS: usize = 5;
@@ -23,7 +23,7 @@ fn run(
     target: &str,
     kernel: &str,
     threads: usize,
-) -> Result<(Vec<u32>, Summary, InstructionCounts), Box<emu::Fault>> {
+) -> Result<(Vec<u32>, Summary, InstructionCounts), Box<rockhound_emu::Fault>> {
     let bytes = fixture(target);
     let program = program(&bytes, kernel);
     let mut memory = Memory::new();

@@ -7,7 +7,7 @@
 use crate::device::Arguments;
 use crate::functions::{self, Function, Type, all};
 use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, arguments, run};
+use rockhound_emu::{Hidden, Launch, Memory, Program, arguments, run};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Kernels that never end are stopped; kernels that only wait long are not.
 
 use crate::device::*;
-use emu::{Cause, Launch, Memory, Observer};
+use rockhound_emu::{Cause, Launch, Memory, Observer};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Outcome of a launch.
@@ -120,7 +120,7 @@ fn memory_of_workgroups_behind_a_long_one_is_bounded() {
     let merge = |_| {
         alive.now.fetch_sub(1, Ordering::Relaxed);
     };
-    let summary = emu::run(&program, &memory, &launch, make, merge).unwrap();
+    let summary = rockhound_emu::run(&program, &memory, &launch, make, merge).unwrap();
     assert_eq!(summary.workgroups, 40_000);
     let most = alive.most.load(Ordering::Relaxed);
     assert!((1000..=2050).contains(&most), "{most}");

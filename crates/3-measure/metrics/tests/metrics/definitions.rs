@@ -1,7 +1,7 @@
 //! Definition files: which ones load and which fail, and whether rows and units are where users know them.
 
 use counters::{Need, catalogue, plan};
-use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
+use rockhound_metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Options, Workload};
 
@@ -168,7 +168,8 @@ fn same_unit(ours: &str, theirs: &str) -> bool {
 }
 
 fn user(text: &str) -> Result<Definitions, Vec<String>> {
-    let strings = |e: Vec<metrics::DefinitionError>| e.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let strings =
+        |e: Vec<rockhound_metrics::DefinitionError>| e.iter().map(ToString::to_string).collect::<Vec<_>>();
     let d = Definitions::built_in().clone().with(&[("mine.metrics", text)]).map_err(strings)?;
     d.compile("gfx90a").map_err(strings)?;
     Ok(d)

@@ -1,7 +1,7 @@
 //! Derived counters: their formulas against the vendor's, and their substitutes.
 
 use counters::{catalogue, derived};
-use metrics::{Definitions, Evaluation, Settings};
+use rockhound_metrics::{Definitions, Evaluation, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use workload::{Options, Workload};

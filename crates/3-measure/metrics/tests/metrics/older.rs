@@ -3,7 +3,7 @@
 //! Labels and units were others then. A row of the old report is reproduced when one metric has its average,
 //! minimum and maximum; what is not reproduced is listed with the class of its difference.
 
-use metrics::{Average, Definitions, Evaluation, Norm, Settings};
+use rockhound_metrics::{Average, Definitions, Evaluation, Norm, Settings};
 use std::collections::BTreeMap;
 use workload::Options;
 
@@ -84,7 +84,7 @@ fn the_old_report_is_reproduced_where_definitions_stayed() {
         .filter(|m| !m.id.starts_with("channel."))
         .map(|m| {
             let (least, most) = e.extremes(&m.id);
-            let of = |v: Option<metrics::Value>| v.and_then(Result::ok);
+            let of = |v: Option<rockhound_metrics::Value>| v.and_then(Result::ok);
             [e.value(&m.id).ok(), least.ok(), most.ok(), of(e.peak(&m.id)), of(e.percent_of_peak(&m.id))]
         })
         .collect();

@@ -2,7 +2,9 @@
 //!
 //! A difference is either listed here by name with its reason or a failure.
 
-use metrics::{Average, Definitions, EvaluatedTable, Evaluation, Norm, Settings, Style, kernels, table};
+use rockhound_metrics::{
+    Average, Definitions, EvaluatedTable, Evaluation, Norm, Settings, Style, kernels, table,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::{Options, Workload};

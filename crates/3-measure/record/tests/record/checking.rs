@@ -2,7 +2,7 @@
 
 use emu::{Hidden, Launch, Program};
 use probe::{Checked, Checks, Wrong, check};
-use record::Job;
+use rockhound_record::Job;
 use std::path::Path;
 
 const GROUPS: u32 = 8;

@@ -2,7 +2,7 @@
 
 use crate::compile::compile;
 use emu::{Hidden, Launch};
-use record::{Job, Provenance, Recorder};
+use rockhound_record::{Job, Provenance, Recorder};
 use std::collections::BTreeMap;
 
 /// Memory contents after the run, and the recording's files.

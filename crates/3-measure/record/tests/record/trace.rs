@@ -3,7 +3,7 @@
 
 use crate::compile::compile;
 use probe::Value;
-use record::{Job, Recorder};
+use rockhound_record::{Job, Recorder};
 
 /// Lines of a recorded table, or `None` (and a word about it) where it is not there.
 fn recorded(name: &str) -> Option<String> {

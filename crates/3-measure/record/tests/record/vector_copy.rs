@@ -3,7 +3,7 @@
 use crate::compile::compile;
 use emu::{Hidden, Launch};
 use probe::{Basis, Value, registry};
-use record::{Job, Provenance, Recorder};
+use rockhound_record::{Job, Provenance, Recorder};
 
 const N: u32 = 1_048_576;
 

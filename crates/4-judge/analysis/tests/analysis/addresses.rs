@@ -3,8 +3,8 @@
 //! The golden file is written by the code and reviewed by eye against the sources; update it with
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-analysis --test addresses`.
 
-use analysis::affine::{Access, Addresses, LANES, Step};
-use analysis::{KernelEvidence, Source};
+use rockhound_analysis::affine::{Access, Addresses, LANES, Step};
+use rockhound_analysis::{KernelEvidence, Source};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

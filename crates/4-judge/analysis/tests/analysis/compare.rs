@@ -1,6 +1,6 @@
 //! Matching kernels of two builds, and what counts as a change.
 
-use analysis::{compare, compare_kernels};
+use rockhound_analysis::{compare, compare_kernels};
 use view::{Finding, KernelCard, LoopCard, Mix, OccupancyCard, Place, Resources, Severity, Verdict};
 
 fn card(name: &str, target: &str, vgprs: u32) -> KernelCard {

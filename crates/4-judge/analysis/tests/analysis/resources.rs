@@ -1,6 +1,6 @@
 //! Registers and occupancy of kernels written in assembly, whose metadata says less than a compiler's.
 
-use analysis::{KernelEvidence, NamedRegisters, Source};
+use rockhound_analysis::{KernelEvidence, NamedRegisters, Source};
 use std::path::Path;
 
 /// Fixture; VGPRs, AGPRs, SGPRs as the card has them; registers the code names; waves per SIMD; written in

@@ -2,8 +2,8 @@
 //!
 //! The expected numbers are worked out by hand from the counters in the table.
 
-use analysis::WorkloadEvidence;
-use analysis::roofline_chart::chart;
+use rockhound_analysis::WorkloadEvidence;
+use rockhound_analysis::roofline_chart::chart;
 use std::collections::BTreeMap;
 use view::{CeilingBasis, RooflineChart};
 use workload::Workload;

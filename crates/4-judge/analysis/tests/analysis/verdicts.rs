@@ -5,9 +5,9 @@
 //! A part is again a recording. Blocks are removed from its files as by a profiler told to leave them out,
 //! and passes as by a profiler that was stopped.
 
-use analysis::WorkloadEvidence;
 use csv::StringRecord;
 use metrics::Compiled;
+use rockhound_analysis::WorkloadEvidence;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -175,7 +175,7 @@ impl Verdict {
 /// Verdict of each kernel; empty if the files are not a recording any more.
 fn verdicts(files: &Files) -> Option<BTreeMap<String, Verdict>> {
     let mut workload = workload::read(files, &workload::Options::default()).ok()?;
-    analysis::workload::fill(&mut workload.machine);
+    rockhound_analysis::workload::fill(&mut workload.machine);
     let compiled = compiled(workload.machine.target()?);
     let rows: Vec<u32> = (0..workload.dispatches.len() as u32).collect();
     let kernels = WorkloadEvidence::gather(&compiled, &workload, &rows);

@@ -46,7 +46,7 @@ otherwise it is for information, as it is in a loop that does what another, unro
 since code does not say how often.
 
 ## What to do
-Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halfs), a wider element per work-item in
+Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halves), a wider element per work-item in
 Triton's layout (`sizePerThread`), unrolling by the vector width. Make alignment and the absence of aliasing known to
 the compiler (`__builtin_assume_aligned`, `__restrict__`, contiguity and divisibility hints), since both prevent merging.
 

@@ -32,7 +32,7 @@ never counted.
 
 ## Why it is slow
 The path from a compute unit to the L2 takes one store request at a time. Stores of 4 bytes send four times as many
-requests as 16-byte stores for the same data, and bytes and halfs that fill only part of a request cost as much as
+requests as 16-byte stores for the same data, and bytes and halves that fill only part of a request cost as much as
 full ones.
 
 ## Evidence
@@ -44,7 +44,7 @@ memory path and LDS does for the kernel, loops taken to run 16 times; otherwise 
 beside a loop of work are, stores of all lanes to one address, and those of a loop that does what another, unrolled, leaves over.
 
 ## What to do
-Collect 16 contiguous bytes per lane in registers and store them with one vector store (`float4`, eight halfs). Where
+Collect 16 contiguous bytes per lane in registers and store them with one vector store (`float4`, eight halves). Where
 neighbouring lanes hold the pieces, exchange them first (LDS, DPP). Loads between the stores that may alias keep the
 compiler from merging: declare the pointers `__restrict__`.
 

@@ -94,7 +94,7 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
         _ if part >= WORTH => Severity::Warning,
         _ => Severity::Info,
     };
-    let accesses = counted(sites.count() as u64, "scratch access").replace("accesss", "accesses");
+    let accesses = counted(sites.count() as u64, "scratch access");
     let whose = match sites.hottest {
         Some(hot) => format!("{accesses}, {} in loop {}", hot.sites, hot.number),
         None => format!("{accesses}, none in a loop"),

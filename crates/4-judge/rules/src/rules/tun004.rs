@@ -43,10 +43,16 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
                 _ => continue,
             };
             let Some((peak, model)) = peak(row).filter(|(peak, _)| rate > *peak) else { continue };
+            let own = row.cu_count == Ok(model.compute_units.value);
+            // A part of a GPU, or a GPU without a data sheet: the fastest of the target bounds it.
+            let whose = if own {
+                format!("of an {}", model.short())
+            } else {
+                format!("of any {} (an {})", model.target().name, model.short())
+            };
             let message = format!(
-                "{} is {rate:.0} TFLOP/s, above the {peak:.0} of an {} for `{}`",
+                "{} is {rate:.0} TFLOP/s, above the {peak:.0} {whose} for `{}`",
                 time(*us),
-                model.short(),
                 row.types.as_deref().unwrap_or_default()
             );
             let advice = "remove the row, check the kernel's result and tune the size again";

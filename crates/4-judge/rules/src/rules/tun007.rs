@@ -37,7 +37,8 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();
     for file in evidence.files {
         // Configurations by size and logic files are checked by other rules.
-        if matches!(file.format, Format::MoeJson | Format::AiterJson | Format::Logic) {
+        if matches!(file.format, Format::MoeJson | Format::BlockGemmJson | Format::AiterJson | Format::Logic)
+        {
             continue;
         }
         let mut short = Vec::new();

@@ -58,7 +58,7 @@ fn fits(file: &Tunings<'_>, machine: &TuneMachine) -> bool {
 }
 
 fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Finding> {
-    if file.format == Format::MoeJson {
+    if matches!(file.format, Format::MoeJson | Format::BlockGemmJson) {
         return device(file, machine);
     }
     // TunableOp rejects a file of another target as a whole; that is another rule's finding.

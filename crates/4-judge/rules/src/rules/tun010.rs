@@ -41,7 +41,7 @@ const LARGE: u64 = 4096;
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();
-    for file in evidence.files.iter().filter(|it| matches!(it.format, Format::MoeJson | Format::AiterJson)) {
+    for file in evidence.files.iter().filter(|it| by_size(it.format)) {
         for flaw in &file.flaws {
             let severity = match flaw.kind {
                 FlawKind::NotSorted | FlawKind::Contradiction | FlawKind::Unused => Severity::Warning,
@@ -51,11 +51,15 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             findings
                 .push(RULE.finding(severity, flaw.text.clone(), advice).with_places([at(file, flaw.line)]));
         }
-        if file.format == Format::MoeJson {
+        if file.format != Format::AiterJson {
             ladder(file, &mut findings);
         }
     }
     outcome(findings)
+}
+
+fn by_size(format: Format) -> bool {
+    matches!(format, Format::MoeJson | Format::BlockGemmJson | Format::AiterJson)
 }
 
 fn ladder(file: &Tunings<'_>, findings: &mut Vec<Finding>) {

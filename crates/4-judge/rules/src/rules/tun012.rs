@@ -68,7 +68,7 @@ fn compare(user: &Tunings<'_>, system: &Tunings<'_>, findings: &mut Vec<Finding>
     for (line, own) in records(user) {
         let Some(other) = by_key.get(own[0].key.as_ref()) else { continue };
         let solver = |file: &Tunings<'_>, row: &Row<'_>| {
-            miopen::entry(file, row).map(|(it, values)| (it.to_owned(), values.to_owned()))
+            miopen::entry(file, row).map(|(it, values)| (it.to_owned(), values.into_owned()))
         };
         let mine: HashMap<String, String> = own.iter().filter_map(|row| solver(user, row)).collect();
         let theirs: HashMap<String, String> = other.iter().filter_map(|row| solver(system, row)).collect();

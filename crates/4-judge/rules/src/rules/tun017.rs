@@ -27,7 +27,8 @@ also a slower kernel. Solutions that serve no size are compiled into the library
 The size or solution. A grid-based or equality file written with `--no_eff` has 0 throughout.
 
 ## What to do
-Write the file anew with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size.
+Write the file anew with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size. It cannot know an
+efficiency of 0: measure the size again, or merge with a file that has its efficiency.
 
 ## Source
 hipBLASLt, `tensilelite/Tensile/Utilities/merge.py`, read and run.
@@ -49,20 +50,31 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
         }
         let unknown = file.rows.iter().filter(|row| row.tera_flops().is_err()).map(|row| row.line).collect();
         let [(_, contradict), (_, unused)] = grouped;
-        for (lines, words, severity) in [
-            (contradict, "with another index than their position, which counts", Severity::Info),
-            (unused, "that serve no size", Severity::Warning),
+        for (lines, words, severity, advice) in [
+            (
+                contradict,
+                "with another index than their position, which counts",
+                Severity::Info,
+                "merge the file, which counts solutions again",
+            ),
+            (
+                unused,
+                "that serve no size",
+                Severity::Warning,
+                "merge the file, which drops solutions that serve no size",
+            ),
             (
                 unknown,
                 "of efficiency 0, which means unknown: a merge by speed takes anything over it",
                 Severity::Info,
+                "measure these sizes, or merge with a file that has their efficiencies; a merge of this file alone keeps 0",
             ),
         ] {
             let lines: Vec<u32> = lines;
             let what = if words.starts_with("of") { "size" } else { "solution" };
             if !lines.is_empty() {
                 let message = format!("{} {words}", counted(lines.len(), what));
-                let finding = RULE.finding(severity, message, "merge the file, which counts solutions again");
+                let finding = RULE.finding(severity, message, advice);
                 findings.push(finding.with_places(lines.iter().map(|line| at(file, *line))));
             }
         }

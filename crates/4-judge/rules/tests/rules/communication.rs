@@ -1,6 +1,6 @@
 //! Rules on communication, on the shared files and on made-up ones.
 
-use rules::{CommEvidence, check_comm};
+use rockhound_rules::{CommEvidence, check_comm};
 use trace::comm::{CommFile, RcclTest};
 
 fn read(path: &str) -> Option<CommFile> {

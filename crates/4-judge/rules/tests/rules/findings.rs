@@ -109,7 +109,7 @@ fn findings(rule: &str, kernel_name: &str) -> Vec<view::Finding> {
     let kernel = object.kernels.iter().find(|kernel| kernel.name == kernel_name).expect(kernel_name);
     let source = analysis::Source::Binary { data: &data, lines: Some(&lines) };
     let evidence = analysis::KernelEvidence::gather(&object, kernel, source);
-    let (mut findings, _) = rules::check(&evidence);
+    let (mut findings, _) = rockhound_rules::check(&evidence);
     findings.retain(|finding| finding.rule.eq_ignore_ascii_case(rule));
     findings
 }
@@ -175,7 +175,7 @@ fn what_follows_for_usual_shapes_and_from_assembly() {
         let object = codeobj::CodeObject::read(&data).unwrap();
         let source = analysis::Source::Binary { data: &data, lines: None };
         let evidence = analysis::KernelEvidence::gather(&object, &object.kernels[0], source);
-        let (findings, _) = rules::check(&evidence);
+        let (findings, _) = rockhound_rules::check(&evidence);
         let found: Vec<&view::Finding> = findings.iter().filter(|finding| finding.rule == rule).collect();
         let [finding] = found[..] else { panic!("{name}: {found:?}") };
         assert_eq!((finding.severity, finding.message.as_str()), (severity, message), "{name} {finding:?}");

@@ -55,7 +55,7 @@ fn judge(path: &Path) -> Judged {
         let source = analysis::Source::Binary { data: &data, lines: Some(&lines) };
         let evidence = analysis::KernelEvidence::gather(&object, kernel, source);
         assert!(evidence.warnings.is_empty(), "{}: {:?}", path.display(), evidence.warnings);
-        findings.extend(rules::check(&evidence).0);
+        findings.extend(rockhound_rules::check(&evidence).0);
     }
     let name = path.strip_prefix(folder()).unwrap().with_extension("");
     Judged { name: name.to_string_lossy().replace('\\', "/"), findings }
@@ -79,7 +79,7 @@ fn triggers_fire_and_near_misses_do_not() {
 
 #[test]
 fn every_rule_has_a_trigger_and_a_near_miss() {
-    for rule in rules::all().iter().filter(|rule| rule.code_check().is_some()) {
+    for rule in rockhound_rules::all().iter().filter(|rule| rule.code_check().is_some()) {
         let files: Vec<String> = std::fs::read_dir(folder().join(rule.id.to_lowercase()))
             .map(|entries| {
                 entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
@@ -119,7 +119,7 @@ fn exactly_the_expected_rules_fire() {
 fn findings_are_complete() {
     for one in judge_all() {
         for finding in &one.findings {
-            let rule = rules::by_id(finding.rule).expect("a registered rule");
+            let rule = rockhound_rules::by_id(finding.rule).expect("a registered rule");
             let context = format!("{}: {finding:?}", one.name);
             assert!(finding.severity <= rule.severity, "{context}");
             assert!(finding.message.bytes().any(|b| b.is_ascii_digit()), "no number: {context}");
@@ -150,7 +150,7 @@ fn assembly_text_gives_the_findings_of_its_machine_code() {
             let evidence =
                 analysis::KernelEvidence::gather(object, kernel, analysis::Source::Text { file: &file });
             assert!(evidence.warnings.is_empty(), "{}: {:?}", path.display(), evidence.warnings);
-            findings.extend(rules::check(&evidence).0);
+            findings.extend(rockhound_rules::check(&evidence).0);
         }
         assert_eq!(summary(&findings), summary(&machine_code.findings), "{}", machine_code.name);
         compared += 1;

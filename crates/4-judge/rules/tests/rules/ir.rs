@@ -41,7 +41,7 @@ fn judge(path: &Path) -> Vec<Finding> {
     let source = analysis::Source::Text { file: &file };
     let mut evidence = analysis::KernelEvidence::gather(&object, &object.kernels[0], source);
     evidence.ir = Some(&ir);
-    let (findings, not_checked) = rules::check(&evidence);
+    let (findings, not_checked) = rockhound_rules::check(&evidence);
     assert!(not_checked.is_empty(), "{}: {not_checked:?}", path.display());
     findings
 }
@@ -73,10 +73,9 @@ fn triggers_fire_and_near_misses_do_not() {
 fn every_rule_on_ir_has_a_trigger_and_a_near_miss() {
     let files = files();
     let mut rules_on_ir = 0;
-    for rule in rules::all()
-        .iter()
-        .filter(|rule| matches!(rule.check, rules::Check::Ir(_) | rules::Check::IrOrCode(..)))
-    {
+    for rule in rockhound_rules::all().iter().filter(|rule| {
+        matches!(rule.check, rockhound_rules::Check::Ir(_) | rockhound_rules::Check::IrOrCode(..))
+    }) {
         rules_on_ir += 1;
         for kind in ["trigger", "miss"] {
             let start = folder().join(rule.id.to_lowercase());
@@ -92,7 +91,7 @@ fn every_rule_on_ir_has_a_trigger_and_a_near_miss() {
 #[test]
 fn findings_are_complete() {
     for finding in files().iter().flat_map(|path| judge(path)) {
-        let rule = rules::by_id(finding.rule).expect("a registered rule");
+        let rule = rockhound_rules::by_id(finding.rule).expect("a registered rule");
         let context = format!("{finding:?}");
         assert!(finding.severity <= rule.severity, "{context}");
         assert!(finding.message.bytes().any(|b| b.is_ascii_digit()), "no number: {context}");

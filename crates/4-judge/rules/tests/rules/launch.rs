@@ -2,7 +2,7 @@
 
 use arch::Model;
 use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
-use rules::{LaunchEvidence, check_launch};
+use rockhound_rules::{LaunchEvidence, check_launch};
 
 /// A product, its tile, and how it is launched.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ fn fired(launch: Launch) -> Vec<&'static str> {
     let (findings, not_checked) = check_launch(&evidence);
     assert!(not_checked.is_empty() || launch.mapping.is_none(), "{not_checked:?}");
     for finding in &findings {
-        let rule = rules::by_id(finding.rule).expect("registered");
+        let rule = rockhound_rules::by_id(finding.rule).expect("registered");
         assert!(finding.severity <= rule.severity, "{finding:?}");
         assert!(finding.message.bytes().any(|it| it.is_ascii_digit()), "{finding:?}");
         assert!(!finding.advice.is_empty() && !finding.evidence.is_empty(), "{finding:?}");
@@ -99,7 +99,8 @@ fn triggers_fire_and_near_misses_do_not() {
         let found = fired(*miss);
         assert!(!found.contains(rule), "{rule} fires on the near miss: {found:?}");
     }
-    let on_launches = rules::all().iter().filter(|it| matches!(it.check, rules::Check::Launch(_)));
+    let on_launches =
+        rockhound_rules::all().iter().filter(|it| matches!(it.check, rockhound_rules::Check::Launch(_)));
     assert!(on_launches.map(|it| it.id).all(|id| rows.iter().any(|(rule, ..)| *rule == id)));
 }
 

@@ -66,7 +66,7 @@ fn judge(
         .into_iter()
         .map(|mut kernel| {
             kernel.baseline = baselines.iter().find(|other| other.kernel == kernel.kernel);
-            let (findings, not_checked) = rules::check_workload(&kernel);
+            let (findings, not_checked) = rockhound_rules::check_workload(&kernel);
             (kernel.kernel.to_owned(), findings, not_checked)
         })
         .collect()
@@ -109,7 +109,7 @@ fn the_base_is_silent_but_for_its_roof() {
 #[test]
 fn every_rule_on_recordings_has_a_trigger_a_near_miss_and_a_case_without_evidence() {
     let cases = lines("cases.tsv");
-    for rule in rules::all().iter().filter(|rule| rule.recording_check().is_some()) {
+    for rule in rockhound_rules::all().iter().filter(|rule| rule.recording_check().is_some()) {
         let of_rule: Vec<&str> =
             cases.iter().filter(|case| case[0] == rule.id).map(|case| case[1].as_str()).collect();
         let unchecked = |text: &&&str| text.starts_with("not checked: ");
@@ -133,7 +133,7 @@ fn findings_are_complete() {
         }
         for (_, findings, _) in judge(&made_up(changes), None) {
             for finding in findings {
-                let rule = rules::by_id(finding.rule).expect("a registered rule");
+                let rule = rockhound_rules::by_id(finding.rule).expect("a registered rule");
                 assert!(finding.severity <= rule.severity, "{finding:?}");
                 assert!(finding.message.bytes().any(|b| b.is_ascii_digit()), "no number: {finding:?}");
                 assert!(!finding.advice.is_empty() && !finding.evidence.is_empty(), "{finding:?}");

@@ -175,7 +175,7 @@ fn worst(name: &str, code: &str, workgroup: u32, rule: &str) -> Option<Severity>
     let source = analysis::Source::Text { file: &file };
     let evidence = analysis::KernelEvidence::gather(&objects[0], kernel, source);
     assert_eq!(evidence.warnings, [] as [String; 0], "{text}");
-    let findings = rules::check(&evidence).0;
+    let findings = rockhound_rules::check(&evidence).0;
     findings.iter().filter(|finding| finding.rule == rule).map(|finding| finding.severity).max()
 }
 
@@ -199,7 +199,7 @@ fn code_that_cannot_be_read_is_not_judged() {
     let file = analysis::TextFile::new(&text);
     let source = analysis::Source::Text { file: &file };
     let evidence = analysis::KernelEvidence::gather(&objects[0], &objects[0].kernels[0], source);
-    let (findings, not_checked) = rules::check(&evidence);
+    let (findings, not_checked) = rockhound_rules::check(&evidence);
     assert!(findings.is_empty());
     assert!(not_checked.iter().any(|one| one.rule == "MEM002" && one.needs.contains("1 cannot be read")));
 }

@@ -1,6 +1,6 @@
 //! Rules on timelines: for each a small timeline on which it fires, and one on which it only just does not.
 
-use rules::{TraceEvidence, check_traces};
+use rockhound_rules::{TraceEvidence, check_traces};
 use timeline::TimelineEvidence;
 use trace::{
     Collective, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Thread, Timeline,

@@ -3,7 +3,7 @@
 //!
 //! Each rule has a file on which it fires and a near miss on which it must not.
 
-use rules::{TuneMachine, TuningEvidence, check_tunings};
+use rockhound_rules::{TuneMachine, TuningEvidence, check_tunings};
 use std::collections::BTreeSet;
 use tunedb::Tunings;
 use view::{Finding, Severity};
@@ -62,6 +62,16 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             tokens.iter().map(|it| format!("\"{it}\": {{\"BLOCK_SIZE_M\": 16}}")).collect();
         format!("{{{}}}", entries.join(",\n"))
     };
+    // A column that is ten times too large in ten rows, and one row of another kind.
+    let mut ten_times = AITER.to_owned();
+    for k in 1..=10 {
+        ten_times.push_str(&format!(
+            "gfx942,304,4096,4096,{},torch.int8,1,0,100.0,k,{:.1},0,0\n",
+            512 * k,
+            1718.0 * f64::from(k)
+        ));
+    }
+    ten_times.push_str("gfx942,304,4096,4096,64,torch.int8,1,0,100.0,k,400.0,0,0\n");
     let table: Vec<Case<'_>> = vec![
         ("TUN001", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
         (
@@ -101,6 +111,7 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             )],
             &[3],
         ),
+        ("TUN003", vec![("a_tuned_gemm.csv", ten_times)], &[2, 12]),
         ("TUN004", vec![("a.csv", results(&(row(4096, "A", "0.2") + &row(8192, "B", "0.002"))))], &[7]),
         ("TUN005", vec![("a.csv", results(&(row(8, "A", "1") + &row(9, "Default", "0"))))], &[7]),
         ("TUN005", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
@@ -163,6 +174,14 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             &[1],
         ),
         (
+            "TUN013",
+            vec![(
+                "gfx942130.HIP.fdb.txt",
+                format!("{RECORD}miopenConvolutionBwdDataAlgoGEMM:A,1,0,MIOpenGEMM,<unused>\n").repeat(3),
+            )],
+            &[1],
+        ),
+        (
             "TUN014",
             vec![(
                 "a.csv",
@@ -192,7 +211,7 @@ fn each_rule_fires_where_it_should_and_not_beside() {
 #[test]
 fn every_rule_on_tunings_is_in_the_table() {
     let own = include_str!("tunings.rs");
-    for rule in rules::all().iter().filter(|rule| rule.tuning_check().is_some()) {
+    for rule in rockhound_rules::all().iter().filter(|rule| rule.tuning_check().is_some()) {
         assert!(own.contains(&format!("\"{}\",", rule.id)), "{} has no row", rule.id);
     }
 }

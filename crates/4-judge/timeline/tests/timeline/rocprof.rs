@@ -1,7 +1,7 @@
 //! Real and made traces of rocprofv3: time in which anything runs, kernels, queues, calls, as computed
 //! without this code.
 
-use timeline::{Links, kernels, overviews, together};
+use rockhound_timeline::{Links, kernels, overviews, together};
 use trace::{HostKind, Timeline};
 
 fn read(name: &str) -> Option<Timeline> {

@@ -1,9 +1,9 @@
 //! Real traces of the PyTorch profiler: counts, idle time, stale kernels, grids, collectives, as computed
 //! from their events without this code.
 
+use rockhound_timeline::{Launched, Links, Overview, kernels, linked, overviews, together};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use timeline::{Launched, Links, Overview, kernels, linked, overviews, together};
 use trace::{GpuKind, HostKind, Timeline};
 
 fn read(name: &str) -> Option<Timeline> {
@@ -94,7 +94,8 @@ fn every_other_expected_number() {
             .map(|(name, count)| (name.as_str(), count.as_u64().expect("a count")))
             .collect();
         assert_eq!(calls, wanted, "{file}");
-        let replayed: Vec<u64> = timeline::graphs(&timeline, &links).iter().map(|it| it.kernels).collect();
+        let replayed: Vec<u64> =
+            rockhound_timeline::graphs(&timeline, &links).iter().map(|it| it.kernels).collect();
         let wanted: Vec<u64> = want["kernels_per_graph_launch"]
             .as_array()
             .expect("a list")
@@ -133,7 +134,7 @@ fn every_other_expected_number() {
         let linked = linked.filter(|row| timeline.host.kind[*row] == HostKind::Operator).count() as u64;
         assert_eq!(Some(linked), want["kernels_linked_to_cpu_op_by_external_id"].as_u64(), "{file}");
         assert_eq!(Some(timeline.devices.len() as u64), want["devices"].as_u64(), "{file}");
-        let mut streams: Vec<[u64; 3]> = timeline::streams(&timeline)
+        let mut streams: Vec<[u64; 3]> = rockhound_timeline::streams(&timeline)
             .iter()
             .map(|it| [it.queue.device, it.queue.stream, it.spans])
             .collect();
@@ -177,7 +178,7 @@ fn collectives_of_resnet() {
     ] {
         assert!((us(found) - wanted).abs() < 0.05, "{} {wanted}", us(found));
     }
-    let list = timeline::collectives::collectives(&timeline);
+    let list = rockhound_timeline::collectives::collectives(&timeline);
     let mut kinds: Vec<(&str, Option<u64>, u64, u64)> =
         list.iter().map(|c| (c.operation.as_str(), c.bytes, c.ranks, c.durations.count)).collect();
     kinds.sort_unstable();
@@ -211,7 +212,7 @@ fn grids_are_workgroups_whatever_launched_them() {
 #[test]
 fn a_captured_graph_is_no_idle_time() {
     let Some(timeline) = read("mi300x-vllm-decode-capture.json.gz") else { return };
-    let evidence = timeline::TimelineEvidence::gather(&timeline);
+    let evidence = rockhound_timeline::TimelineEvidence::gather(&timeline);
     assert!(evidence.is_capture());
     assert!(evidence.launched.without_kernel >= 421, "{:?}", evidence.launched);
 }
@@ -219,7 +220,7 @@ fn a_captured_graph_is_no_idle_time() {
 #[test]
 fn products_of_bert() {
     let Some(timeline) = read("mi300x-bert-small.json.gz") else { return };
-    let all = timeline::gemm::products(&timeline, &Links::of(&timeline));
+    let all = rockhound_timeline::gemm::products(&timeline, &Links::of(&timeline));
     let calls: u64 = all.iter().map(|p| p.durations.count).sum();
     assert_eq!(calls, 26, "each launch of hipBLASLt is a product");
     assert!(all.iter().all(|p| p.product.layout == "tn"), "weights of linear layers are transposed");

@@ -1,7 +1,7 @@
 //! The charts of a recording: what fits where, and what is said when numbers are missing.
 
 use crate::chart_values::{UNSEEN, emulated_memory, memory, over_time};
-use render::{Style, text};
+use rockhound_render::{Style, text};
 use view::{Ceiling, CeilingBasis, Mark, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
 fn number(value: Option<f64>) -> Number {

@@ -8,7 +8,7 @@ use crate::guide_values::guide;
 use crate::values::{
     comparison, errors, gemm, library, listing, measured_listing, occupancy, plain_copy, rules, summary,
 };
-use render::{Style, csv, json, sarif, text};
+use rockhound_render::{Style, csv, json, sarif, text};
 
 fn style(width: usize) -> Style {
     Style { width, ..Style::default() }

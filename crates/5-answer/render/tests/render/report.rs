@@ -4,7 +4,7 @@
 //! committing.
 
 use crate::golden_file::check;
-use render::{How, Style, json, table_csv, text};
+use rockhound_render::{How, Style, json, table_csv, text};
 use view::{
     ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, Delta, Finding, Format, Input, Known, Mark,
     MissingValues, NamedValue, NoteKind, Number, Recording, Recordings, ReportSettings, Row, Severity, Table,
@@ -58,7 +58,7 @@ fn recording(name: &str) -> Input {
 }
 
 fn rendered(report: &Answer<Recordings>, format: Format) -> String {
-    render::answer(
+    rockhound_render::answer(
         report,
         format,
         &How { decimals: 2, style: Style::default(), version: "0.0.0", rules: &[] },

@@ -5,7 +5,7 @@
 
 use crate::chart_values::{emulated_memory, memory, over_time};
 use crate::golden_file::check;
-use render::svg::{self, DARK, LIGHT, Picture, Plotted};
+use rockhound_render::svg::{self, DARK, LIGHT, Picture, Plotted};
 use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
 fn kernel(mark: char, name: &str, percent: f64, rate: f64, places: [f64; 3]) -> RooflineKernel {

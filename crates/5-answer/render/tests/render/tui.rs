@@ -8,7 +8,7 @@ use crate::golden_file::check;
 use crate::{guide_values, values};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
+use rockhound_render::tui::{App, Ask, Code, Data, KernelEntry, Key};
 use view::{
     ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, GuideKernel, Input, ListingLine, Number, Recording,
     Recordings, Row, Table,

@@ -71,6 +71,7 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
         Format::AiterTuned | Format::AiterUntuned => vec![aiter::table(file)],
         Format::AiterJson => vec![aiter::configuration(file)],
         Format::MoeJson => vec![moe(file)],
+        Format::BlockGemmJson => vec![block_gemm(file)],
         Format::Autotune | Format::AutotuneLog | Format::TritonParse => vec![triton(file)],
         // Sizes alone name no library.
         Format::ShapeList | Format::Timeline => Vec::new(),
@@ -333,6 +334,18 @@ fn moe(file: &Tunings<'_>) -> Recipe {
             step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_moe.py --model MODEL --tp-size 8 --tune"),
             step("The same content for SGLang.", format!("rockhound tunedb convert {} --to sglang -o DIR", shell_word(&file.name))),
             step("Start the service and look for `Using default MoE config`: it means that no name fits.", ""),
+        ],
+    }
+}
+
+fn block_gemm(file: &Tunings<'_>) -> Recipe {
+    Recipe {
+        title: format!("{}: tuning products with scales by block", file.base_name()),
+        why: "The name is the key: N and K per rank, device, block of the scales. Both change with tensor parallelism.".to_owned(),
+        steps: vec![
+            step("See what a batch gets.", format!("rockhound tunedb query {} --tokens 48", shell_word(&file.name))),
+            step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_w8a8_block_fp8.py --tp-size 8 --save-path DIR"),
+            step("Start the service and look for `Using default W8A8 Block FP8 kernel config`: it means that no name fits.", ""),
         ],
     }
 }

@@ -66,7 +66,11 @@ pub fn convert(
         .collect();
     let is_gemm_list = !matches!(
         file.format,
-        Format::AiterJson | Format::MoeJson | Format::AiterTuned | Format::AiterUntuned
+        Format::AiterJson
+            | Format::MoeJson
+            | Format::BlockGemmJson
+            | Format::AiterTuned
+            | Format::AiterUntuned
     );
     let (bytes, name) = match to {
         To::TunableOp if file.format == Format::TunableOp => (plain(file, &rows), None),
@@ -78,7 +82,9 @@ pub fn convert(
             })?;
             (aiter(file, &rows, schema, &mut lost)?, None)
         }
-        To::Vllm | To::Sglang if file.format == Format::MoeJson => moe(file, to, &mut lost)?,
+        To::Vllm | To::Sglang if matches!(file.format, Format::MoeJson | Format::BlockGemmJson) => {
+            moe(file, to, &mut lost)?
+        }
         To::TritonConfigs
             if matches!(file.format, Format::Autotune | Format::AutotuneLog | Format::TritonParse) =>
         {

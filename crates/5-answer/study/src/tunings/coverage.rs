@@ -98,10 +98,16 @@ fn rounded(row: &Row<'_>, names: &[&str]) -> Vec<(u64, String)> {
             let [m, n, ..] = it.sizes();
             (m, vec![tunedb::aiter::padded_fine(m), tunedb::aiter::padded_coarse(m, n)])
         }
-        Ok(Shape::Moe(it)) => (it.tokens, vec![it.tokens.checked_next_power_of_two().unwrap_or(it.tokens)]),
+        Ok(Shape::Moe(it)) => (it.tokens, tunedb::aiter::padded_tokens(it.tokens)),
         _ => return Vec::new(),
     };
-    tries.into_iter().filter(|it| *it != wanted).map(|it| (it, format!("rounded up to {it}"))).collect()
+    tries.into_iter().filter(|it| *it != wanted).map(|it| (it, rounded_words(wanted, it))).collect()
+}
+
+/// `rounded up to 8192`.
+pub(super) fn rounded_words(wanted: u64, taken: u64) -> String {
+    let way = if taken < wanted { "down" } else { "up" };
+    format!("rounded {way} to {taken}")
 }
 
 /// The key with another M or number of tokens.

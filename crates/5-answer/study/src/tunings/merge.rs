@@ -97,7 +97,7 @@ pub fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal
             same_versions(files)?;
             miopen::databases(files, options)
         }
-        Format::MoeJson => entries::moe(files, options),
+        Format::MoeJson | Format::BlockGemmJson => entries::moe(files, options),
         Format::Autotune => entries::autotune(files, options),
         Format::AiterJson => configs::merge(files, options),
         other => Err(Refusal::new(

@@ -100,7 +100,7 @@ fn refusals_name_what_differs() {
         (vec![json.clone(), newer], "`gfx950-G.json` for G on gfx950"),
         (vec![json.clone(), group], "a group of entries in the other"),
         (vec![json, twice], "`any` occurs twice"),
-        (vec![moe.clone(), moe], "is no name of a fused-MoE file"),
+        (vec![moe.clone(), moe], "is no name of vLLM or SGLang"),
         (vec![cache.clone(), other], "has 1 configurations that `k.autotune.json` lacks"),
     ] {
         let refusal = merge(&files, &Options::default()).unwrap_err();
@@ -384,4 +384,42 @@ proptest! {
         prop_assert_eq!(back.rows.len(), keys(&files).len());
         prop_assert_eq!(keys(&[back]), keys(&files));
     }
+}
+
+/// Records of FindDb 1.0 name the algorithm before the colon; MIOpen throws on any other word in its place.
+#[test]
+fn records_of_the_first_find_db_keep_their_algorithm() {
+    let key = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-F";
+    let old = format!(
+        "{key}=miopenConvolutionFwdAlgoGEMM:GemmFwdRest,49.48,7225344,MIOpenGEMM,5x5;miopenConvolutionFwdAlgoDirect:ConvAsm1x1U,0.5,0,ConvAsm1x1U,<unused>\n"
+    );
+    let new = format!("{key}=GemmFwdRest:0.9,7225344,miopenConvolutionFwdAlgoGEMM\n");
+    let own = format!(
+        "{key}=ConvAsm1x1U:0.5,0,miopenConvolutionFwdAlgoDirect;GemmFwdRest:49.48,7225344,miopenConvolutionFwdAlgoGEMM\n"
+    );
+    let files = |texts: &[&String]| {
+        let named: Vec<(&str, String)> =
+            texts.iter().map(|it| ("gfx942130.HIP.fdb.txt", (*it).clone())).collect();
+        merged(&named, &Options::default())
+    };
+    assert_eq!(files(&[&old]), own);
+    assert_eq!(files(&[&old, &new]), own.replace("49.48", "0.9"));
+}
+
+/// A record of FindDb 1.0 is a flaw each; work per record has to be constant.
+#[test]
+fn many_records_of_the_first_find_db_take_linear_time() {
+    let mut text = String::new();
+    for size in 0..100_000 {
+        text.push_str(&format!(
+            "16-13-{size}-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-F=miopenConvolutionFwdAlgoGEMM:GemmFwdRest,49.48,7225344,MIOpenGEMM,5x5\n"
+        ));
+    }
+    let start = std::time::Instant::now();
+    let file = read("gfx942130.HIP.fdb.txt", text.as_bytes()).unwrap();
+    assert_eq!(file.rows.len(), 100_000);
+    let merged = merge(&[file], &Options::default()).unwrap();
+    assert_eq!(merged.bytes.iter().filter(|it| **it == b'\n').count(), 100_000);
+    // Squared it is minutes.
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
 }

@@ -4,7 +4,10 @@
 //! are reported as open.
 
 mod config;
+mod grid;
+mod records;
 
+use super::coverage::rounded_words;
 use super::{answer, column, facts, gpu, said, shape, table};
 pub(super) use config::rows_take;
 use rules::TuneMachine;
@@ -84,7 +87,7 @@ pub fn choose<'f, 'a>(
         Format::FindDb => find_db(file, problem),
         Format::PerfDb | Format::PerfDbSqlite => perf_db(file, problem),
         Format::AiterTuned => aiter_table(file, problem, machine),
-        Format::MoeJson => nearest(file, problem),
+        Format::MoeJson | Format::BlockGemmJson => nearest(file, problem),
         Format::AiterJson => config::choose(file, problem, machine),
         Format::Autotune => autotune(file, problem),
         _ => Choice::none(
@@ -238,13 +241,7 @@ fn logic<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
             Choice::none(EXACT, "no entry: the library goes on to its grid-based and free-size solutions")
         }
         "Equality" => Choice::of(EXACT, taken),
-        "GridBased" => Choice {
-            rule: "the grid point that is nearest",
-            note: taken
-                .is_empty()
-                .then(|| "not a grid point; the measure of distance is not documented".to_owned()),
-            taken,
-        },
+        "GridBased" => grid::choose(file, problem, taken),
         "FreeSize" => Choice::none(
             "any size",
             format!("{} solutions serve every size; the library's prediction decides", logic.solutions.len()),
@@ -302,8 +299,9 @@ fn aiter_table<'f, 'a>(
     problem: &Problem,
     machine: Option<&TuneMachine>,
 ) -> Choice<'f, 'a> {
-    const GEMM: &str = "exact in every key column; M as given, then rounded up finely, then coarsely";
-    const MOE: &str = "exact in every key column; tokens rounded up to a power of two";
+    const GEMM: &str = "exact in every key column; M as given, then rounded up finely, then coarsely: more than 8192 rows of a result wider than 4096 take \
+                        the row of 8192";
+    const MOE: &str = "exact in every key column; tokens rounded up to a power of two, from 32768 on down to 32768 or 131072";
     let rule = if problem.tokens.is_some() || problem.kind == Some(Kind::Moe) { MOE } else { GEMM };
     let machine_fits = |row: &Row<'_>| {
         let target = machine.and_then(|it| it.target.as_ref());
@@ -346,17 +344,17 @@ fn aiter_table<'f, 'a>(
 /// The sizes that AITER looks for, one after the other.
 fn attempts(problem: &Problem) -> Vec<(u64, String)> {
     if let Some(tokens) = problem.tokens {
-        let rounded = tokens.checked_next_power_of_two().unwrap_or(tokens);
-        let how =
-            if rounded == tokens { "exact".to_owned() } else { format!("tokens rounded up to {rounded}") };
-        return vec![(rounded, how)];
+        let how = |it: &u64| {
+            if *it == tokens { "exact".to_owned() } else { format!("tokens {}", rounded_words(tokens, *it)) }
+        };
+        return aiter::padded_tokens(tokens).iter().map(|it| (*it, how(it))).collect();
     }
     let Some([m, n, _]) = problem.mnk else { return vec![(0, "fits the question".to_owned())] };
     let (fine, coarse) = (aiter::padded_fine(m), aiter::padded_coarse(m, n));
     vec![
         (m, "exact".to_owned()),
-        (fine, format!("M rounded up to {fine}")),
-        (coarse, format!("M rounded up to {coarse}")),
+        (fine, format!("M {}", rounded_words(m, fine))),
+        (coarse, format!("M {}", rounded_words(m, coarse))),
     ]
 }
 
@@ -378,6 +376,15 @@ fn nearest<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     let Some(wanted) = problem.tokens.or(problem.mnk.map(|it| it[0])) else {
         return Choice::none(RULE, "needs the number of tokens: --tokens");
     };
+    if let (Some([_, n, k]), Some(own)) =
+        (problem.mnk, file.rows.first().and_then(|row| row.shape.as_ref().ok()?.gemm()))
+        && own.sizes()[1..3] != [n, k]
+    {
+        return Choice::none(
+            RULE,
+            format!("the file is for N {} and K {}: no other sizes are looked up in it", own.n, own.k),
+        );
+    }
     let tokens = |row: &Row<'_>| match &row.shape {
         Ok(Shape::Moe(it)) => Some(it.tokens),
         _ => row.key.parse().ok(),
@@ -418,8 +425,9 @@ pub fn query(
 ) -> Answer<Tuned> {
     let mut report = answer("query", files);
     for (number, file) in files.iter().enumerate() {
-        let choice = config::set_aside(files, number, problem, machine)
+        let mut choice = config::set_aside(files, number, problem, machine)
             .unwrap_or_else(|| choose(file, problem, machine));
+        records::of_users_first(files, number, problem, machine, &mut choice);
         let all = choice.taken.len();
         let rows = choice.taken.iter().take(if top == 0 { usize::MAX } else { top }).map(|it| {
             vec![

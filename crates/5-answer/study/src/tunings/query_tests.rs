@@ -69,6 +69,12 @@ fn decisions_by_each_loaders_rule() {
     let (sizes, end) = (LOGIC.find("- - - [77").unwrap(), LOGIC.find("- null").unwrap());
     let free = format!("{}- null\n{}", &LOGIC[..sizes], &LOGIC[end..]).replace("- Equality", "- FreeSize");
     let moe = "E=8,N=4,device_name=X.json";
+    let dense = "N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128,128].json";
+    let header = AITER.lines().next().unwrap();
+    let tall = format!(
+        "{header}\ngfx942,304,8192,25600,512,ck,1,0,9.0,a,0,0,0\ngfx942,304,16384,4096,512,ck,2,0,9.0,b,0,0,0\n"
+    );
+    let many = MOE.lines().take(2).map(|line| line.replace("80,8,", "80,32768,") + "\n").collect::<String>();
     let with_layout = |problem: Problem, layout: &str| Problem { layout: Some(layout.to_owned()), ..problem };
     let with_leading = |problem: Problem, leading| Problem { leading: Some(leading), ..problem };
     let rows: Vec<Case<'_>> = vec![
@@ -88,17 +94,28 @@ fn decisions_by_each_loaders_rule() {
         ("a_tuned_gemm.csv", AITER, gemm(300, 256, 512), on("gfx942", 304), &[5], "M rounded up to 512"),
         ("a_tuned_gemm.csv", AITER, gemm(7, 256, 512), on("gfx942", 304), &[], "default path"),
         ("a_tuned_gemm.csv", AITER, gemm(100, 256, 512), on("gfx950", 256), &[], "no row is for this GPU"),
+        // Beyond 8192 rows of a wide result that row, of a narrow one the next power of two.
+        ("a_tuned_gemm.csv", &tall, gemm(96_322, 25_600, 512), None, &[2], "M rounded down to 8192"),
+        ("a_tuned_gemm.csv", &tall, gemm(9_000, 4_096, 512), None, &[3], "M rounded up to 16384"),
+        ("a_tuned_gemm.csv", &tall, gemm(9_000, 8_192, 512), None, &[], "default path"),
         // AITER: of rows with one key the fastest, and the loader stops.
         ("a_tuned_gemm.csv", TWICE, gemm(16, 256, 512), None, &[3], "1 keys have several rows"),
         // AITER's mixtures of experts: tokens rounded up to a power of two, fallback rows set aside.
         ("tuned_fmoe.csv", MOE, tokens(5), None, &[2], "tokens rounded up to 8"),
         ("tuned_fmoe.csv", MOE, tokens(16), None, &[4], "exact"),
         ("tuned_fmoe.csv", MOE, tokens(17), None, &[], "default path"),
+        // From 32768 tokens on two rows serve all, and the larger one falls back to the smaller.
+        ("tuned_fmoe.csv", &many, tokens(40_000), None, &[2], "tokens rounded down to 32768"),
+        ("tuned_fmoe.csv", &many, tokens(200_000), None, &[2], "tokens rounded down to 32768"),
+        ("tuned_fmoe.csv", &many, tokens(20_000), None, &[2], "tokens rounded up to 32768"),
         // vLLM and SGLang: nearest, the first of two that are equally near.
         (moe, LADDER, tokens(1), None, &[1], "exact"),
         (moe, LADDER, tokens(5), None, &[2], "nearest of the entries: 8 tokens"),
         (moe, LADDER, tokens(36), None, &[2], "nearest of the entries: 8 tokens"),
         (moe, LADDER, tokens(100_000), None, &[3], "nearest of the entries: 64 tokens"),
+        // Products with scales by block: the nearest M, in the file of N and K.
+        (dense, LADDER, gemm(5, 576, 7168), None, &[2], "nearest of the entries: 8 tokens"),
+        (dense, LADDER, gemm(5, 576, 512), None, &[], "is for N 576 and K 7168"),
         // AITER's Triton files: the first that is large enough.
         ("gfx942-GEMM-A.json", STEPS, gemm(16, 1, 1), None, &[1], "entry `M_LEQ_16`"),
         ("gfx942-GEMM-A.json", STEPS, gemm(17, 1, 1), None, &[2], "entry `M_LEQ_64`"),
@@ -144,7 +161,8 @@ fn decisions_by_each_loaders_rule() {
         ("tuning.txt", SCHEMA, gemm(5, 6, 7), expects("Git Version", "abcd"), &[3, 4], "exact"),
         // TensileLite's other kinds of libraries.
         ("l.yaml", &grid, gemm(77, 4096, 40), None, &[10], "exact"),
-        ("l.yaml", &grid, gemm(78, 4096, 40), None, &[], "not a grid point"),
+        ("l.yaml", &grid, gemm(78, 4096, 40), None, &[10], "nearest grid point"),
+        ("l.yaml", &grid, gemm(120, 60, 40), None, &[12], "nearest grid point"),
         ("l.yaml", &free, gemm(77, 4096, 40), None, &[], "serve every size"),
         ("l.yaml", &prediction, gemm(77, 4096, 40), None, &[], "`Prediction` is not documented"),
         // MIOpen: the first record of a key, in it the smallest time, and 0 is small.
@@ -196,4 +214,31 @@ fn the_file_of_sizes_stands_before_the_default() {
     }
     let report = query(&files, &gemm(1, 8, 16), None, 0);
     assert_eq!(report.tables[0].notes, ["`gfx942-GEMM-A-N=8-K=16.json` stands before it for these N and K"]);
+}
+
+#[test]
+fn records_of_users_stand_before_those_of_the_system() {
+    let user = FIND.lines().next().unwrap().replace("A:0.05", "C:0.05") + "\n";
+    for (names, expected) in [
+        (["gfx942130.HIP.fdb.txt", "gfx942130.HIP.3_5_0.ufdb.txt"], [1, 1]),
+        (["gfx942130.HIP.fdb.txt", "gfx942131.HIP.fdb.txt"], [2, 1]),
+    ] {
+        let files = [
+            tunedb::read(names[0], FIND.as_bytes()).unwrap(),
+            tunedb::read(names[1], user.as_bytes()).unwrap(),
+        ];
+        // The user has a record for one of the two keys.
+        let report = query(&files, &key("13-13-16"), None, 0);
+        let found: Vec<usize> = report.tables.iter().map(|it| it.rows.len()).collect();
+        assert_eq!(found, expected, "{names:?}");
+    }
+    // Of PerfDb only the solvers that the user's record has are hidden.
+    let user = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:5,5\n";
+    let files = [
+        tunedb::read("gfx942130.db.txt", PERF.as_bytes()).unwrap(),
+        tunedb::read("gfx942130.HIP.3_5_0.udb.txt", user.as_bytes()).unwrap(),
+    ];
+    let report = query(&files, &key("1x1-5-"), None, 0);
+    let found: Vec<usize> = report.tables.iter().map(|it| it.rows.len()).collect();
+    assert_eq!(found, [1, 1]);
 }

@@ -3,7 +3,7 @@
 use super::{answer, column, facts, gpu, said, shape, table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use tunedb::{Kind, Row, Tunings};
+use tunedb::{Detail, Kind, Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Filter of rows.
@@ -141,7 +141,23 @@ fn rows_of(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) 
         }
         cells
     });
-    Table { more: all - rows.len(), ..table(&file.name, facts, columns, cells) }
+    let notes = without_rows(file).into_iter().collect();
+    Table { more: all - rows.len(), notes, ..table(&file.name, facts, columns, cells) }
+}
+
+/// Why a file that was read has no rows.
+fn without_rows(file: &Tunings<'_>) -> Option<String> {
+    if !file.rows.is_empty() {
+        return None;
+    }
+    match &file.detail {
+        Detail::Logic(logic) if !logic.solutions.is_empty() => Some(format!(
+            "{} serve every size: a file of the kind `{}` has no table of sizes",
+            view::counted(logic.solutions.len(), "solution"),
+            logic.library.trim()
+        )),
+        _ => Some("the file holds no row: the library takes its default for every problem".to_owned()),
+    }
 }
 
 /// The rate of a row: computed where sizes and time are known, otherwise as stated.

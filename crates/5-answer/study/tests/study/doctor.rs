@@ -1,7 +1,7 @@
 //! Verdicts on the captured samples of ../shared/system: those its NOTES.md gives.
 
+use rockhound_study::doctor::examine;
 use rules::Profile;
-use study::doctor::examine;
 use system::command::{Command, split};
 use system::{Document, Environment, Machine, Tree, read_archive, recognize};
 use view::{Examined, HostVerdict};

@@ -1,6 +1,6 @@
 //! Incidents of the samples of ../shared/faults, and the listing of a code object found beside a dump.
 
-use study::triage::{KernelCode, triage};
+use rockhound_study::triage::{KernelCode, triage};
 use system::fault::FaultLog;
 use view::{Answer, Incident, Incidents, Listing, ListingLine};
 

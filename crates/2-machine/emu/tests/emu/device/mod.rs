@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use codeobj::CodeObject;
-use emu::{Hidden, InstructionCounts, Launch, Memory, Program, Summary, arguments, run};
+use rockhound_emu::{Hidden, InstructionCounts, Launch, Memory, Program, Summary, arguments, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ pub(crate) fn launch(
     workgroups: [u32; 3],
     workgroup: [u32; 3],
     explicit: Arguments,
-) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+) -> Result<(Summary, InstructionCounts), Box<rockhound_emu::Fault>> {
     let mut launch = Launch::new(workgroups, workgroup, 0);
     launch.max_instructions = 50_000_000;
     launch_with(program, memory, launch, explicit)
@@ -84,7 +84,7 @@ pub(crate) fn launch_with(
     memory: &mut Memory,
     launch: Launch<'_>,
     explicit: Arguments,
-) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+) -> Result<(Summary, InstructionCounts), Box<rockhound_emu::Fault>> {
     let launch = prepared(program, memory, launch, &explicit);
     let mut counts = InstructionCounts::new(program);
     let summary =

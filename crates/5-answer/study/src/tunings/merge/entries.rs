@@ -17,10 +17,10 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
     if let Some(file) = files.iter().find(|it| name(it).is_none()) {
         return Err(Refusal::new(
             format!(
-                "`{}` is no name of a fused-MoE file, so nothing says what its entries are for",
+                "`{}` is no name of vLLM or SGLang, so nothing says what its entries are for",
                 file.base_name()
             ),
-            "keep the name that vLLM or SGLang gave it: `E=…,N=…,device_name=….json`",
+            "keep the name that they gave it: `E=…,N=…,device_name=….json` or `N=…,K=…,device_name=….json`",
         ));
     }
     for file in &files[1..] {

@@ -1,7 +1,7 @@
 //! Merging MIOpen's databases: of each solver of each key the smaller time.
 
 use super::{Candidate, Journal, Merged, Options, Refusal, choose};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tunedb::{Format, Tunings, miopen, time};
 
 /// Refuses files of different GPUs, by their names.
@@ -29,8 +29,13 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
         for flaw in file.flaws.iter().filter(|it| it.spoils_row) {
             journal.leave_out(file, flaw.line, &flaw.text);
         }
-        for row in file.rows.iter().filter(|row| file.spoiled(row.line).is_none()) {
-            let Some((solver, _)) = miopen::entry(file, row) else { continue };
+        let spoiled: HashSet<u32> =
+            file.flaws.iter().filter(|it| it.spoils_row).map(|flaw| flaw.line).collect();
+        for row in file.rows.iter().filter(|row| !spoiled.contains(&row.line)) {
+            let Some((solver, _)) = miopen::entry(file, row) else {
+                journal.leave_out(file, row.line, "an entry without time, workspace and algorithm");
+                continue;
+            };
             let entries = keys.entry(row.key.as_ref()).or_default().entry(solver).or_default();
             entries.push(Candidate { file: number, row });
         }
@@ -43,9 +48,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
             let (chosen, decision) = choose(rows, noise, options.force);
             journal.decide(files, &format!("{key} {solver}"), rows, chosen, decision);
             let kept = &rows[chosen];
-            let values = miopen::entry(&files[kept.file], kept.row).map_or("", |it| it.1);
-            // A record of version 1.0 has more values than the three there are now.
-            let values = if files[0].format == Format::FindDb { first_values(values) } else { values };
+            let values = miopen::entry(&files[kept.file], kept.row).map_or_else(Default::default, |it| it.1);
             let order = match kept.row.time_us {
                 Ok(us) => us,
                 // Unmeasured rows sort last.
@@ -95,10 +98,4 @@ fn note_conflicts(journal: &mut Journal, files: &[Tunings<'_>]) {
              measure both, or use --force for the last file's"
         ));
     }
-}
-
-/// Milliseconds, workspace and algorithm.
-fn first_values(values: &str) -> &str {
-    let end = values.match_indices(',').nth(2).map_or(values.len(), |(at, _)| at);
-    &values[..end]
 }

@@ -214,7 +214,7 @@ mod tests {
             ("const A: &str = include_str!(\"../data/a.toml\");", 1, 0),
             ("const A: &str = include_str!(\"../../data/a.toml\");", 1, 1),
             ("const A: &str = include_str!(\"../../data/a.toml\");", 2, 0),
-            ("include!(\"../hip/build_id.rs\");", 0, 1),
+            ("include!(\"../hip/build.rs\");", 0, 1),
             ("let folder = \"../../examples\";", 1, 0),
         ] {
             assert_eq!(leaving("a.rs", depth, &RustSource::parse(text)).len(), faults, "{text}");

@@ -7,6 +7,7 @@ mod banks;
 mod caches;
 mod descriptor;
 mod elf;
+pub mod fabric;
 mod fact;
 mod generic;
 mod matrix;

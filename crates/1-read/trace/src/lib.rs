@@ -4,7 +4,6 @@ mod chrome;
 pub mod comm;
 mod error;
 mod index;
-mod json;
 mod names;
 mod perfetto;
 mod rocprofv3;
@@ -55,7 +54,7 @@ pub fn may_be_trace(input: &mut dyn Read) -> bool {
         Some(b'[') => matches!(text.next(), None | Some(b'{')),
         _ => false,
     };
-    json || database::is_database(&head) || perfetto::is_trace(&head)
+    json || rocprof::database::is_database(&head) || perfetto::is_trace(&head)
 }
 
 type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
@@ -72,7 +71,7 @@ fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
 }
 
 fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline, Error> {
-    if database::is_database(head) {
+    if rocprof::database::is_database(head) {
         return sqlite::read(&all(input));
     }
     // The key of a packet is also a line end, but no text has a packet's fields behind it.

@@ -67,7 +67,7 @@ impl Names {
 
     /// Interns the inside of a JSON string.
     pub(crate) fn add_json(&mut self, raw: &[u8]) -> Name {
-        match crate::json::unescape(raw) {
+        match rocprof::json::unescape(raw) {
             Cow::Borrowed(bytes) => self.add_bytes(bytes),
             Cow::Owned(bytes) => self.add_bytes(&bytes),
         }

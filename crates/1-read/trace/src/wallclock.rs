@@ -3,8 +3,8 @@
 //! Times include callees, so rows of a tree must not be added up.
 
 use crate::error::{Error, Problem, Severity};
-use crate::json::{Cursor, Fault, Stop, Stream, unescape};
 use crate::timeline::{CallSum, Format, Timeline};
+use rocprof::json::{Cursor, Fault, Stop, Stream, unescape};
 use std::io::Read;
 
 /// Nanoseconds of the units a table may have.

@@ -41,7 +41,7 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     if bytes.is_empty() {
         return Err(Error::new(0, "the file is empty"));
     }
-    if database::is_database(bytes) {
+    if rocprof::database::is_database(bytes) {
         return miopen_sqlite::read(name, bytes);
     }
     let first = bytes.iter().copied().find(|it| !it.is_ascii_whitespace());

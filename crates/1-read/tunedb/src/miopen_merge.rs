@@ -16,12 +16,12 @@ const STEP_THOUSANDS: u64 = 4_000_000;
 /// Fails if a database is damaged, or if its tables have other columns than the first database's.
 pub fn merge_databases(files: &[(&str, &[u8])], last: bool) -> Result<Vec<u8>, Error> {
     let Some(((name, bytes), rest)) = files.split_first() else { return Err(Error::new(0, "no file")) };
-    let mut db = database::open_copy(bytes, STEP_THOUSANDS).map_err(broken(name))?;
+    let mut db = rocprof::database::open_copy(bytes, STEP_THOUSANDS).map_err(broken(name))?;
     whole(&db, "main", name)?;
     db.execute_batch("ATTACH ':memory:' AS other").map_err(broken(name))?;
     let own = columns(&db, "main").map_err(broken(name))?;
     for (name, bytes) in rest {
-        database::load_beside(&mut db, "other", bytes).map_err(broken(name))?;
+        rocprof::database::load_beside(&mut db, "other", bytes).map_err(broken(name))?;
         whole(&db, "other", name)?;
         let theirs = columns(&db, "other").map_err(broken(name))?;
         if theirs != own {
@@ -40,7 +40,7 @@ fn broken(name: &str) -> impl Fn(rusqlite::Error) -> Error + '_ {
 
 /// Refuses a database with damaged pages: rows on them would be lost.
 fn whole(db: &Connection, schema: &str, name: &str) -> Result<(), Error> {
-    match database::damage(db, schema).map_err(broken(name))? {
+    match rocprof::database::damage(db, schema).map_err(broken(name))? {
         None => Ok(()),
         Some(fault) => {
             let first = fault.lines().next().unwrap_or_default();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn rows(bytes: &[u8]) -> Vec<(i64, String, String)> {
-        let db = database::open(bytes, 1000).unwrap();
+        let db = rocprof::database::open(bytes, 1000).unwrap();
         let query = "SELECT in_h, solver, params FROM perf_db p JOIN config c ON c.id = p.config ORDER BY in_h, solver";
         let mut statement = db.prepare(query).unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();

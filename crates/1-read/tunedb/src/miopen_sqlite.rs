@@ -33,7 +33,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             line: 0,
         });
     }
-    let db = database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
+    let db = rocprof::database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
     let mut query = db.prepare(QUERY).map_err(broken)?;
     let mut records = query.query([]).map_err(broken)?;
     while let Some(record) = records.next().map_err(broken)? {

@@ -212,7 +212,7 @@ fn by_form(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
     for name in files.names().filter(|name| asked(name) && (is_database(name) || !named.is_empty())) {
         databases.insert(name.to_string(), files.bytes(name)?);
     }
-    if databases.values().any(|bytes| database::is_database(bytes)) {
+    if databases.values().any(|bytes| rocprof::database::is_database(bytes)) {
         let read = rocpd::databases(files, &databases, problems);
         if read.is_ok() || tables.dispatches.is_empty() {
             return read;

@@ -13,34 +13,12 @@ use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::times::split;
 use crate::{multiplex, native, side};
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
+use rocprof::rocpd::{COUNTERS, KERNELS, Number, Rocpd};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Steps of SQLite's machine one database may cost, in thousands.
 const STEP_THOUSANDS: u64 = 5_000_000;
-
-/// The views that are read: counters, and without them kernels alone.
-const VIEWS: [&str; 2] = ["counters_collection", "kernels"];
-
-/// Source of each part of a row: the first of these columns that the view has.
-const COLUMNS: &[(&str, &[&str])] = &[
-    ("dispatch", &["dispatch_id"]),
-    ("gpu", &["agent_abs_index", "agent_id"]),
-    ("kernel", &["kernel_name", "name"]),
-    ("start", &["start"]),
-    ("end", &["end"]),
-    ("grid", &["grid_size"]),
-    ("workgroup", &["workgroup_size"]),
-    ("lds", &["lds_block_size", "lds_size"]),
-    ("scratch", &["scratch_size"]),
-    ("vgpr", &["vgpr_count"]),
-    ("agpr", &["accum_vgpr_count"]),
-    ("sgpr", &["sgpr_count"]),
-    ("counter", &["counter_name"]),
-    ("value", &["value", "counter_value"]),
-];
 
 /// Databases by name, with their bytes.
 pub(crate) type Databases<'a> = BTreeMap<String, Cow<'a, [u8]>>;
@@ -144,29 +122,29 @@ impl Database<'_> {
     ) -> Result<(u64, BTreeMap<String, String>), Error> {
         let broken =
             |e: rusqlite::Error| self.fail(e.to_string(), "the file is damaged or no rocpd database");
-        if !database::is_database(bytes) {
+        if !rocprof::database::is_database(bytes) {
             return Err(self
                 .fail("the file is no database".to_string(), "the profiler was interrupted; record again"));
         }
-        let db = database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
-        let [counted, traced] = VIEWS;
+        let db = Rocpd::open(bytes, STEP_THOUSANDS).map_err(broken)?;
         let (with_counters, kernels) =
-            (columns_of(&db, counted).map_err(broken)?, columns_of(&db, traced).map_err(broken)?);
+            (db.columns(COUNTERS).map_err(broken)?, db.columns(KERNELS).map_err(broken)?);
         if with_counters.is_empty() && kernels.is_empty() {
             return Err(self.fail(
-                format!("the database has neither view `{counted}` nor `{traced}`"),
+                format!("the database has neither view `{COUNTERS}` nor `{KERNELS}`"),
                 "record with `rocprofv3 --output-format rocpd`",
             ));
         }
         let mut rows = 0;
         if !with_counters.is_empty() {
-            rows = query(&db, counted, &with_counters, &mut |row| gather.add(part, row)).map_err(broken)?;
+            rows =
+                rows_of(&db, COUNTERS, &with_counters, &mut |row| gather.add(part, row)).map_err(broken)?;
         }
         if let Some(beside) = self.beside {
             rows += self.add_beside((&mut *gather, part), (&db, rows > 0), beside, problems)?;
         }
         if rows == 0 && !kernels.is_empty() {
-            rows = query(&db, traced, &kernels, &mut |row| gather.add(part, row)).map_err(broken)?;
+            rows = rows_of(&db, KERNELS, &kernels, &mut |row| gather.add(part, row)).map_err(broken)?;
             if rows > 0 {
                 problems.warn(
                     self.name,
@@ -176,7 +154,7 @@ impl Database<'_> {
                 );
             }
         }
-        Ok((rows, agent(&db)))
+        Ok((rows, db.gpus().unwrap_or_default().first().into_iter().flat_map(agent::facts).collect()))
     }
 
     /// Adds the counters of the database's side file to its dispatches. Counters of the database take
@@ -184,7 +162,7 @@ impl Database<'_> {
     fn add_beside(
         &self,
         (gather, part): (&mut Gather, Part),
-        (db, has_counters): (&Connection, bool),
+        (db, has_counters): (&Rocpd, bool),
         beside: &str,
         problems: &mut Problems,
     ) -> Result<u64, Error> {
@@ -206,10 +184,10 @@ impl Database<'_> {
             }
         };
         // Times of the trace take precedence over times of rows with counters, which may be from another run.
-        for view in if has_counters { &[VIEWS[1], VIEWS[0]][..] } else { &[VIEWS[1]] } {
-            let columns = columns_of(db, view).map_err(broken)?;
+        for view in if has_counters { &[KERNELS, COUNTERS][..] } else { &[KERNELS] } {
+            let columns = db.columns(view).map_err(broken)?;
             if !columns.is_empty() {
-                query(db, view, &columns, &mut look).map_err(broken)?;
+                rows_of(db, view, &columns, &mut look).map_err(broken)?;
             }
         }
         // Counters have a line for each instance of their block.
@@ -241,27 +219,6 @@ impl Database<'_> {
     }
 }
 
-/// Facts of the first GPU. Numeric facts are in a JSON text.
-fn agent(db: &Connection) -> BTreeMap<String, String> {
-    let query =
-        "SELECT name, product_name, extdata FROM rocpd_info_agent WHERE type = 'GPU' ORDER BY id LIMIT 1";
-    let text = |row: &rusqlite::Row<'_>, at: usize| {
-        row.get::<_, Option<String>>(at).ok().flatten().unwrap_or_default()
-    };
-    let name_alone = "SELECT name, NULL, NULL FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1";
-    let all = |query: &str| db.query_row(query, [], |row| Ok([0, 1, 2].map(|at| text(row, at))));
-    let Ok([name, product, more]) = all(query).or_else(|_| all(name_alone)) else { return BTreeMap::new() };
-    let more: serde_json::Value = serde_json::from_str(&more).unwrap_or_default();
-    let numbers = agent::NUMBERS.iter().filter_map(|(theirs, ours)| {
-        let value = more.get(theirs)?.as_f64().filter(|value| *value > 0.0)?;
-        Some((ours.to_string(), value.to_string()))
-    });
-    let emulator = more.get("emulated_by").and_then(|it| it.as_str());
-    let texts = [("gpu_arch", Some(&name[..])), ("gpu_model", Some(&product[..])), ("emulated_by", emulator)];
-    let texts = texts.into_iter().filter_map(|(fact, value)| Some((fact.to_string(), value?.to_string())));
-    texts.filter(|(_, value)| !value.is_empty()).chain(numbers).collect()
-}
-
 /// A dispatch of a database without its counters.
 struct Owned {
     kernel: String,
@@ -283,65 +240,27 @@ impl Owned {
     }
 }
 
-fn columns_of(db: &Connection, view: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = db.prepare("SELECT name FROM pragma_table_info(?1)")?;
-    let names = statement.query_map([view], |r| r.get::<_, String>(0))?;
-    names.collect()
-}
-
-fn query(
-    db: &Connection,
+/// Rows of a view, under our names.
+fn rows_of(
+    db: &Rocpd,
     view: &str,
     columns: &[String],
     take: &mut dyn FnMut(&Row<'_>),
 ) -> rusqlite::Result<u64> {
-    let product = |axis: &str| {
-        [format!("{axis}_size"), axis.to_string()].iter().find_map(|stem| {
-            let parts = ["x", "y", "z"].map(|d| format!("{stem}_{d}"));
-            parts.iter().all(|p| columns.contains(p)).then(|| parts.join(" * "))
-        })
+    let time = |number: Option<Number>| match number? {
+        Number::Whole(v) => Some((v, 0.0)),
+        Number::Real(v) => split(v),
     };
-    let list: Vec<String> = COLUMNS
-        .iter()
-        .map(|(part, names)| {
-            names
-                .iter()
-                .find(|n| columns.iter().any(|c| c == *n))
-                .map(|n| format!("\"{n}\""))
-                .or_else(|| product(part))
-                .unwrap_or_else(|| "NULL".to_string())
-        })
-        .collect();
-    let mut statement = db.prepare(&format!("SELECT {} FROM \"{view}\"", list.join(", ")))?;
-    let mut rows = statement.query([])?;
-    let mut count = 0;
-    while let Some(r) = rows.next()? {
-        let number = |i: usize| match r.get_ref(i) {
-            Ok(ValueRef::Integer(v)) => Some(v as f64),
-            Ok(ValueRef::Real(v)) => Some(v),
-            _ => None,
-        };
-        let time = |i: usize| match r.get_ref(i) {
-            Ok(ValueRef::Integer(v)) => Some((v, 0.0)),
-            Ok(ValueRef::Real(v)) => split(v),
-            _ => None,
-        };
-        let text = |i: usize| match r.get_ref(i) {
-            Ok(ValueRef::Text(t)) => String::from_utf8_lossy(t),
-            _ => std::borrow::Cow::Borrowed(""),
-        };
-        let (kernel, counter) = (text(2), text(12));
+    db.launches(view, columns, |it| {
         take(&Row {
-            dispatch: time(0).map_or(0, |v| v.0.max(0) as u64),
-            gpu: time(1).map_or(0, |v| v.0.clamp(0, i64::from(u32::MAX)) as u32),
-            kernel: &kernel,
-            start: time(3),
-            end: time(4),
-            sizes: [number(5), number(6), number(7), number(8), number(9), number(10), number(11)],
-            counter: &counter,
-            value: number(13),
+            dispatch: time(it.dispatch).map_or(0, |v| v.0.max(0) as u64),
+            gpu: time(it.gpu).map_or(0, |v| v.0.clamp(0, i64::from(u32::MAX)) as u32),
+            kernel: &it.kernel,
+            start: time(it.start),
+            end: time(it.end),
+            sizes: it.sizes,
+            counter: &it.counter,
+            value: it.value,
         });
-        count += 1;
-    }
-    Ok(count)
+    })
 }

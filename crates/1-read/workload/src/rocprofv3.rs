@@ -14,7 +14,7 @@ use crate::passes::Passes;
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::side;
-use crate::table::{self, Want};
+use crate::table;
 
 /// Reads the files.
 pub(crate) fn folder(
@@ -85,27 +85,20 @@ fn agents(files: &Files<'_>, of: &str, problems: &mut Problems) -> Machine {
         return machine;
     };
     let Some(bytes) = side::try_bytes(files, &name, problems) else { return machine };
-    let rename = |h: &str| h.trim().to_ascii_lowercase();
-    let table = match table::read(&name, &bytes, &rename, &|_, _| Want::Text, problems) {
-        Ok(t) => t,
-        Err(e) => {
-            problems.error(&name, side::first_line(&e.to_string()), "the machine is not known");
+    let agents = match rocprof::agents::table(&bytes) {
+        Ok(agents) => agents,
+        Err(error) => {
+            problems.error(&name, error.to_string(), "the machine is not known");
             return machine;
         }
     };
-    let cell = |row: usize, column: &str| table.text(column).map_or("", |t| t.get(row)).trim().to_string();
-    let Some(gpu) = (0..table.rows).find(|r| cell(*r, "agent_type").eq_ignore_ascii_case("gpu")) else {
+    let Some(gpu) = agents.iter().find(|agent| agent.is_gpu) else {
         problems.warn(&name, 0, "no GPU is listed", "the machine is not known");
         return machine;
     };
-    for (from, to) in agent::facts() {
-        let v = cell(gpu, from);
-        if !v.is_empty() {
-            machine.facts.insert((*to).to_string(), v);
-        }
-    }
+    machine.facts.extend(agent::facts(gpu));
     if let (Ok(per_simd), Some(simds)) =
-        (cell(gpu, "max_waves_per_simd").parse::<f64>(), machine.number("simd_per_cu"))
+        (gpu.fact("max_waves_per_simd").parse::<f64>(), machine.number("simd_per_cu"))
     {
         machine.facts.insert("max_waves_per_cu".to_string(), (per_simd * simds).to_string());
     }

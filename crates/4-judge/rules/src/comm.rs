@@ -2,7 +2,7 @@
 //!
 //! Bandwidth is judged at large sizes and latency at small ones, never by an average over both.
 
-use fabric::Board;
+use arch::fabric::Board;
 use trace::comm::{Bandwidths, CommFile, CommLog, RcclTest, Topology};
 use view::{Place, SourceLine};
 

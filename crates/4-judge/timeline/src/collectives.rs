@@ -61,7 +61,7 @@ pub fn collectives(timeline: &Timeline) -> Vec<CollectiveSum> {
         .map(|((operation, elements_in, elements_out, data_type, ranks), durations)| {
             let operation = timeline.names.get(operation).to_owned();
             let data_type = timeline.names.get(data_type).to_owned();
-            let kind = fabric::Collective::by_name(&operation);
+            let kind = arch::fabric::Collective::by_name(&operation);
             // Gathering has the larger buffer behind it, scattering before it.
             let elements = elements_in.max(elements_out);
             let bytes = element_bytes(&data_type).and_then(|size| size.checked_mul(elements));

@@ -287,7 +287,7 @@ mod tests {
         let definitions = Definitions::built_in();
         let compiled = definitions.compile("gfx942").unwrap();
         let bytes = analysis_db(definitions, &[&compiled], &[subject], Settings::default()).unwrap();
-        let database = database::open(&bytes, 1000).unwrap();
+        let database = rocprof::database::open(&bytes, 1000).unwrap();
         let ask = |sql: &str| {
             let mut statement = database.prepare(sql).unwrap();
             let columns = statement.column_count();

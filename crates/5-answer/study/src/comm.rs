@@ -111,7 +111,7 @@ fn test_facts(input: &mut Input, test: &RcclTest) {
     }
     let of_nodes = |gib: u64| {
         let collective = test.collective.as_deref().filter(|_| hosts > 1)?;
-        let wanted = fabric::wanted_of_nodes(collective, test.rank_count(), gib << 30)?;
+        let wanted = arch::fabric::wanted_of_nodes(collective, test.rank_count(), gib << 30)?;
         Some(format!("{wanted:.0} GB/s at {gib} GiB"))
     };
     let wanted: Vec<String> = [8, 16].into_iter().filter_map(of_nodes).collect();
@@ -226,7 +226,7 @@ fn sizes(test: &RcclTest) -> Table {
             Some(cell) => number(value(cell)),
             None => missing("the row has no measurement in place"),
         };
-        let expected = good.and_then(|board| fabric::all_reduce_at(board.gpu, board.gpus, row.bytes));
+        let expected = good.and_then(|board| arch::fabric::all_reduce_at(board.gpu, board.gpus, row.bytes));
         let wrong = [Some(row.out_of_place), row.in_place].into_iter().flatten().filter_map(|c| c.wrong);
         let wrong: Vec<u64> = wrong.collect();
         let cells = vec![
@@ -271,7 +271,7 @@ fn log_tables(log: &CommLog) -> Vec<Table> {
 
 /// Reads the files of a folder that NPKit dumped, by name.
 pub fn read_npkit(files: &std::collections::BTreeMap<String, Vec<u8>>) -> Result<CommFile, ::trace::Error> {
-    NpkitDump::read(files, &fabric::npkit_event).map(CommFile::Npkit)
+    NpkitDump::read(files, &arch::fabric::npkit_event).map(CommFile::Npkit)
 }
 
 /// Spans by rank and kind, with the rate of their bytes.

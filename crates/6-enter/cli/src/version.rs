@@ -31,7 +31,7 @@ pub(crate) fn describe() -> String {
     line("profile", profile);
     line("target", env!("ROCKHOUND_TARGET"));
     line("features", or(env!("ROCKHOUND_FEATURES"), "none"));
-    line("build", env!("ROCKHOUND_BUILD_ID"));
+    line("build", host::BUILD_ID);
     let Libraries { own, others } = library::look();
     match &own {
         Some(path) => line("HIP library", &format!("{} (of this build)", path.display())),

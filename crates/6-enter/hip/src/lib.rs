@@ -41,12 +41,9 @@ mod timeline;
 mod times;
 mod work;
 
-/// Marker that `rockhound` searches for in the file before it uses it: version and build.
-const MARK: &str =
-    concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
-
-/// Version of this library, as text with a zero at the end.
+/// Version of this library, as text with a zero at the end; `rockhound` searches for it in the file before it
+/// uses it.
 #[unsafe(no_mangle)]
 pub extern "C" fn rockhound_hip_version() -> *const libc::c_char {
-    MARK.as_ptr().cast()
+    host::HIP_LIBRARY_MARK.as_ptr().cast()
 }

@@ -25,6 +25,12 @@ pub mod trace_index;
 pub mod traces;
 pub mod tunings;
 
+/// Hash of the sources of the HIP library and of all crates that it is made of.
+pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");
+/// Marker in the HIP library, by which the command finds the library of its own build.
+pub const HIP_LIBRARY_MARK: &str =
+    concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
+
 pub use contents::Contents;
 pub use kernels::Watch;
 pub use refusal::{UsageError, usage};

@@ -1,6 +1,6 @@
 //! One Chrome trace event, as slices of the bytes at hand.
 
-use crate::json::{Cursor, Stop};
+use rocprof::json::{Cursor, Stop};
 
 /// The fields read from an event. Absent ones are empty.
 #[derive(Default)]

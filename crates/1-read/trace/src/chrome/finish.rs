@@ -3,8 +3,8 @@
 
 use super::Reader;
 use crate::error::{Error, Problem, Severity};
-use crate::json::Fault;
 use crate::timeline::{Detail, Format, GpuKind, HostKind, HostSpan, Timeline};
+use rocprof::json::Fault;
 use std::collections::HashSet;
 
 /// The launch call whose grid is in work-items.

@@ -1,7 +1,7 @@
 //! Members of a document other than its events: devices, rank, versions.
 
-use crate::json::{Cursor, Fault, Stop, Stream, unescape};
 use crate::timeline::{Device, Timeline};
+use rocprof::json::{Cursor, Fault, Stop, Stream, unescape};
 
 /// Reads one member; unknown members are skipped, and environment variables in a trace are never kept.
 pub(super) fn member(

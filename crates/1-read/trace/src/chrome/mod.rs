@@ -9,12 +9,12 @@ pub(crate) use finish::workgroups;
 mod head;
 
 use crate::error::{Error, Severity};
-use crate::json::{Fault, Stream, nanoseconds};
 use crate::names::Name;
 use crate::timeline::{
     Collective, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Timeline,
 };
 use event::{Args, Event};
+use rocprof::json::{Fault, Stream, nanoseconds};
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -217,7 +217,7 @@ impl Reader {
     fn gpu_span(&mut self, event: &Event<'_>, kind: GpuKind, start: i64, end: i64) -> GpuSpan {
         let args = &event.args;
         // Without arguments the process is the device and the thread the stream, as older files have it.
-        let number = |value: Option<u64>, text: &[u8]| value.or(crate::json::whole(text)).unwrap_or(0);
+        let number = |value: Option<u64>, text: &[u8]| value.or(rocprof::json::whole(text)).unwrap_or(0);
         let queue =
             Queue { device: number(args.device, event.process), stream: number(args.stream, event.thread) };
         GpuSpan {

@@ -237,7 +237,7 @@ impl Event {
                 _ => {}
             }
         }
-        let number = number.or_else(|| crate::json::whole(text));
+        let number = number.or_else(|| rocprof::json::whole(text));
         let size = number.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         match key {
             b"begin_ns" => self.begin = number.map(signed),

@@ -339,15 +339,16 @@ mod tests {
     #[test]
     fn tables_and_columns_are_those_of_the_vendor() {
         let files = write_rocpd(&workload()).unwrap();
-        let db = database::open(&files["1_results.db"], 1000).unwrap();
+        let db = rocprof::database::open(&files["1_results.db"], 1000).unwrap();
         let of = |db: &Connection, table: &str| -> Vec<String> {
             let mut statement = db.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
             let names = statement.query_map([table], |row| row.get::<_, String>(0)).unwrap();
             names.map(Result::unwrap).collect()
         };
-        assert_eq!(database::damage(&db, "main").unwrap(), None);
+        assert_eq!(rocprof::database::damage(&db, "main").unwrap(), None);
         let Some(folder) = testkit::shared("traces/rocpd") else { return };
-        let theirs = database::open(&testkit::files(&folder)["made-mi350x_results.db"], 1000).unwrap();
+        let theirs =
+            rocprof::database::open(&testkit::files(&folder)["made-mi350x_results.db"], 1000).unwrap();
         let mut views: Vec<String> = TABLES
             .lines()
             .filter(|line| !line.starts_with('#'))

@@ -72,7 +72,7 @@ fn one_node(name: &str, test: &RcclTest) -> Option<Finding> {
     let (best, bytes) = test.best().filter(|(_, bytes)| *bytes >= LARGE)?;
     // A run that ends at a smaller size is judged by the expected bandwidth at that size.
     let at_size = board(test).filter(|_| test.collective.as_deref() == Some("all_reduce"));
-    let at_size = at_size.and_then(|board| fabric::all_reduce_at(board.gpu, board.gpus, bytes));
+    let at_size = at_size.and_then(|board| arch::fabric::all_reduce_at(board.gpu, board.gpus, bytes));
     let wanted = at_size.map_or(low, |at_size| low.min(at_size));
     let finding = below(name, best, bytes, wanted, what)?;
     Some(finding.with_evidence("reached by good machines", format!("{low:.0} to {high:.0} GB/s")))
@@ -82,7 +82,7 @@ fn one_node(name: &str, test: &RcclTest) -> Option<Finding> {
 fn nodes(name: &str, test: &RcclTest) -> Option<Finding> {
     let collective = test.collective.as_deref()?;
     test.rows.iter().rev().find_map(|row| {
-        let wanted = fabric::wanted_of_nodes(collective, test.rank_count(), row.bytes)?;
+        let wanted = arch::fabric::wanted_of_nodes(collective, test.rank_count(), row.bytes)?;
         let best = row.in_place.map_or(row.out_of_place.bus, |cell| cell.bus.max(row.out_of_place.bus));
         below(name, best, row.bytes, wanted, "the links of several nodes")
     })

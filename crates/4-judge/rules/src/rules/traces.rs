@@ -18,7 +18,7 @@ fn collective_gpus_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
         return Outcome::needs("arguments of collectives (PyTorch 2.2 or later)");
     }
     let device = evidence.timeline.devices.iter().find(|device| !device.name.is_empty());
-    let Some(board) = device.and_then(|device| fabric::Board::of(&device.name)) else {
+    let Some(board) = device.and_then(|device| arch::fabric::Board::of(&device.name)) else {
         return Outcome::Silent;
     };
     let part = evidence.collectives.iter().filter(|it| it.ranks > 1 && it.ranks < board.gpus);

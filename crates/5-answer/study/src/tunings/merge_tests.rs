@@ -177,7 +177,7 @@ fn databases_of_miopen_merge_as_their_text_does() {
     let whole = read("gfx942130.db", &database).unwrap();
     // Halves of the database, one with other parameters for the solvers of its first problem.
     let half = |keep: i64, change: bool| {
-        let db = ::database::open_copy(&database, 1_000_000).unwrap();
+        let db = rocprof::database::open_copy(&database, 1_000_000).unwrap();
         db.execute("DELETE FROM perf_db WHERE config % 3 = ?1", [keep]).unwrap();
         db.execute("DELETE FROM config WHERE id NOT IN (SELECT config FROM perf_db)", []).unwrap();
         if change {

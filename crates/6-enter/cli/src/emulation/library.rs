@@ -4,16 +4,12 @@
 //! without its library builds the library from its sources, once, and keeps it.
 
 use anyhow::{Context, Result, anyhow};
-use host::Contents;
+use host::{Contents, HIP_LIBRARY_MARK};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// File name.
 const NAME: &str = "libamdhip64.so";
-
-/// Marker inside the library of this build.
-const MARK: &str =
-    concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
 /// Folder where cargo put this program: `target/release`.
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
@@ -84,7 +80,7 @@ fn is_installed() -> bool {
 fn cache() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
     let base = base.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    Some(base.join("rockhound").join(MARK.trim_end_matches('\0')))
+    Some(base.join("rockhound").join(HIP_LIBRARY_MARK.trim_end_matches('\0')))
 }
 
 /// Copies the library to a folder where later runs find it even when the sources are gone; without such a
@@ -144,5 +140,5 @@ fn build() -> Result<PathBuf> {
 /// True if a file has the marker.
 fn is_ours(path: &Path) -> bool {
     let Ok(contents) = Contents::open(path) else { return false };
-    memchr::memmem::find(contents.bytes(), MARK.as_bytes()).is_some()
+    memchr::memmem::find(contents.bytes(), HIP_LIBRARY_MARK.as_bytes()).is_some()
 }

@@ -1,13 +1,12 @@
 //! Build id: a hash of all sources of the HIP library, including the session protocol through which the
-//! command talks to it, so that the command loads only the library built with it. For the build scripts of
-//! both.
+//! command talks to it, so that the command loads only the library built with it. Both depend on this crate.
 //!
 //! A package from a registry is published without the sources of other crates and never changes, so its
 //! version is a sufficient id.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "build scripts read sources and talk to cargo"
+    reason = "a build script reads sources and talks to cargo"
 )]
 
 use std::collections::BTreeSet;
@@ -16,10 +15,10 @@ use std::path::{Path, PathBuf};
 /// Files and folders of a crate that decide what it compiles to.
 const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
 
-/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built, whose folder is `folder`.
-pub fn set_build_id(folder: &Path) {
-    // Both sides must see the same paths.
-    let Ok(hip) = folder.join("../hip").canonicalize() else {
+/// Sets `ROCKHOUND_BUILD_ID` for this crate.
+fn main() {
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let Ok(hip) = Path::new(&folder).join("../hip").canonicalize() else {
         println!("cargo::rustc-env=ROCKHOUND_BUILD_ID=package");
         return;
     };

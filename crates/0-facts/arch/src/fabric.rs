@@ -1,7 +1,7 @@
 //! Links between GPUs, and bandwidths of collectives on them.
 //!
 //! Bandwidth of a collective is judged per size against what the links of the machine give; all figures are
-//! data with their source, in `data/*.tsv`.
+//! data with their source, in `data/fabric/*.tsv`.
 
 mod table;
 
@@ -61,7 +61,7 @@ impl Collective {
 pub fn all() -> &'static [Collective] {
     static ALL: OnceLock<Vec<Collective>> = OnceLock::new();
     ALL.get_or_init(|| {
-        Rows::of(include_str!("../data/collectives.tsv"))
+        Rows::of(include_str!("../data/fabric/collectives.tsv"))
             .map(|row| Collective {
                 name: row.text("name"),
                 aliases: row.text("aliases").split(',').collect(),
@@ -116,7 +116,7 @@ pub fn boards() -> &'static [Board] {
     static ALL: OnceLock<Vec<Board>> = OnceLock::new();
     ALL.get_or_init(|| {
         let range = |low: Option<f64>, high: Option<f64>| Some((low?, high?));
-        Rows::of(include_str!("../data/boards.tsv"))
+        Rows::of(include_str!("../data/fabric/boards.tsv"))
             .filter_map(|row| {
                 Some(Board {
                     gpu: row.text("gpu"),
@@ -141,7 +141,7 @@ const STEADY: f64 = 26.0;
 /// recorded.
 pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
     let board = Board::of(gpu)?;
-    let points: Vec<(f64, f64)> = Rows::of(include_str!("../data/sizes.tsv"))
+    let points: Vec<(f64, f64)> = Rows::of(include_str!("../data/fabric/sizes.tsv"))
         .filter(|row| row.text("gpu") == board.gpu && row.number("gpus") == Some(gpus as f64))
         .filter_map(|row| Some((row.number("bytes")?.log2(), row.number("bus")?.log2())))
         .collect();
@@ -160,7 +160,7 @@ pub fn all_reduce_at(gpu: &str, gpus: u64, bytes: u64) -> Option<f64> {
 
 /// Expected bus bandwidth on several nodes, GB/s.
 pub fn wanted_of_nodes(collective: &str, ranks: u64, bytes: u64) -> Option<f64> {
-    let row = Rows::of(include_str!("../data/nodes.tsv")).find(|row| {
+    let row = Rows::of(include_str!("../data/fabric/nodes.tsv")).find(|row| {
         row.text("collective") == collective
             && row.number("ranks") == Some(ranks as f64)
             && row.number("bytes") == Some(bytes as f64)
@@ -173,7 +173,7 @@ pub fn npkit_event(kind: u8) -> Option<&'static str> {
     static NAMES: OnceLock<Vec<Option<&'static str>>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
         let mut names = vec![None; 256];
-        for row in Rows::of(include_str!("../data/npkit.tsv")) {
+        for row in Rows::of(include_str!("../data/fabric/npkit.tsv")) {
             if let Some(slot) = row.number("id").and_then(|id| names.get_mut(id as usize)) {
                 *slot = Some(row.text("name"));
             }

@@ -17,7 +17,7 @@ const DEEPEST: u32 = 200;
 
 /// Reason why a parser stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stop {
+pub enum Stop {
     /// The bytes at hand end within the value.
     More,
     /// The bytes are not JSON of this form.
@@ -26,7 +26,7 @@ pub(crate) enum Stop {
 
 /// Reason why reading of a file failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The file ends within a value that begins at this byte.
     Cut(u64),
     /// Byte offset and description.
@@ -36,7 +36,7 @@ pub(crate) enum Fault {
 type Parsed<T> = Result<T, Stop>;
 
 /// Bytes that arrive in pieces.
-pub(crate) struct Stream<'r> {
+pub struct Stream<'r> {
     input: &'r mut dyn Read,
     buffer: Vec<u8>,
     at: usize,
@@ -48,14 +48,15 @@ pub(crate) struct Stream<'r> {
 }
 
 impl<'r> Stream<'r> {
-    pub(crate) fn new(input: &'r mut dyn Read) -> Self {
+    /// A stream at the beginning of an input.
+    pub fn new(input: &'r mut dyn Read) -> Self {
         // Zeroed pages cost memory only once they are filled.
         let buffer = vec![0; CHUNK];
         Stream { input, buffer, at: 0, len: 0, base: 0, ended: false, failed: None }
     }
 
     /// Offset of the next byte in the input.
-    pub(crate) fn offset(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.base + self.at as u64
     }
 
@@ -91,10 +92,7 @@ impl<'r> Stream<'r> {
 
     /// Parses the next value. The parser may run several times: it must change nothing before it has all it
     /// needs.
-    pub(crate) fn with<T>(
-        &mut self,
-        mut parse: impl FnMut(&mut Cursor<'_>) -> Parsed<T>,
-    ) -> Result<T, Fault> {
+    pub fn with<T>(&mut self, mut parse: impl FnMut(&mut Cursor<'_>) -> Parsed<T>) -> Result<T, Fault> {
         loop {
             let mut cursor = Cursor { bytes: &self.buffer[self.at..self.len], at: 0 };
             match parse(&mut cursor) {
@@ -121,7 +119,7 @@ impl<'r> Stream<'r> {
     }
 
     /// Skips a value of any length.
-    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+    pub fn skip(&mut self) -> Result<(), Fault> {
         let first = self.with(|c| c.peek())?;
         match first {
             b'{' | b'[' => {
@@ -157,7 +155,7 @@ impl<'r> Stream<'r> {
     }
 
     /// The next key of an object whose brace was taken, with its colon; `None` at the end of the object.
-    pub(crate) fn key(&mut self) -> Result<Option<String>, Fault> {
+    pub fn key(&mut self) -> Result<Option<String>, Fault> {
         self.with(|c| {
             if c.peek()? == b',' {
                 c.take()?;
@@ -173,7 +171,7 @@ impl<'r> Stream<'r> {
     }
 
     /// Whether another element of an array whose bracket was taken follows.
-    pub(crate) fn element(&mut self) -> Result<bool, Fault> {
+    pub fn element(&mut self) -> Result<bool, Fault> {
         loop {
             // A consumed comma is final, so an input may end after it.
             match self.with(|c| c.peek())? {
@@ -185,12 +183,12 @@ impl<'r> Stream<'r> {
     }
 
     /// Takes a bracket or brace.
-    pub(crate) fn open(&mut self, what: u8) -> Result<(), Fault> {
+    pub fn open(&mut self, what: u8) -> Result<(), Fault> {
         self.with(|c| c.expect(what))
     }
 
     /// The byte that the next value begins with; `None` at the end of the input.
-    pub(crate) fn peek(&mut self) -> Result<Option<u8>, Fault> {
+    pub fn peek(&mut self) -> Result<Option<u8>, Fault> {
         match self.with(|c| c.peek()) {
             Ok(b) => Ok(Some(b)),
             Err(Fault::Cut(_)) => Ok(None),
@@ -200,20 +198,20 @@ impl<'r> Stream<'r> {
 }
 
 /// A place in the bytes at hand.
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor over bytes that are all there. A number at their very end needs a space behind it.
-    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+    pub fn of(bytes: &'a [u8]) -> Self {
         Cursor { bytes, at: 0 }
     }
 
     /// The byte that the next token begins with.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Parsed<u8> {
+    pub fn peek(&mut self) -> Parsed<u8> {
         while let Some(b) = self.bytes.get(self.at) {
             match b {
                 b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
@@ -225,14 +223,15 @@ impl<'a> Cursor<'a> {
 
     /// Takes the next byte of punctuation.
     #[inline]
-    pub(crate) fn take(&mut self) -> Parsed<u8> {
+    pub fn take(&mut self) -> Parsed<u8> {
         let b = self.peek()?;
         self.at += 1;
         Ok(b)
     }
 
+    /// Takes the next byte of punctuation, which must be this one.
     #[inline]
-    pub(crate) fn expect(&mut self, wanted: u8) -> Parsed<()> {
+    pub fn expect(&mut self, wanted: u8) -> Parsed<()> {
         if self.peek()? != wanted {
             return Err(Stop::Bad(match wanted {
                 b'{' => "an object `{` was expected",
@@ -248,7 +247,7 @@ impl<'a> Cursor<'a> {
 
     /// The inside of a string, escapes as they are.
     #[inline]
-    pub(crate) fn string(&mut self) -> Parsed<&'a [u8]> {
+    pub fn string(&mut self) -> Parsed<&'a [u8]> {
         self.expect(b'"')?;
         let start = self.at;
         let mut at = start;
@@ -267,7 +266,7 @@ impl<'a> Cursor<'a> {
 
     /// A number or a word, as written.
     #[inline]
-    pub(crate) fn scalar(&mut self) -> Parsed<&'a [u8]> {
+    pub fn scalar(&mut self) -> Parsed<&'a [u8]> {
         self.peek()?;
         let start = self.at;
         let rest = &self.bytes[start..];
@@ -288,7 +287,7 @@ impl<'a> Cursor<'a> {
 
     /// A string's inside or a number as written; other values are skipped and give nothing.
     #[inline]
-    pub(crate) fn plain(&mut self) -> Parsed<&'a [u8]> {
+    pub fn plain(&mut self) -> Parsed<&'a [u8]> {
         match self.peek()? {
             b'"' => self.string(),
             b'{' | b'[' => {
@@ -300,7 +299,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips a value and gives it as written.
-    pub(crate) fn raw(&mut self) -> Parsed<&'a [u8]> {
+    pub fn raw(&mut self) -> Parsed<&'a [u8]> {
         self.peek()?;
         let start = self.at;
         self.skip(0)?;
@@ -308,7 +307,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips a value.
-    pub(crate) fn skip(&mut self, depth: u32) -> Parsed<()> {
+    pub fn skip(&mut self, depth: u32) -> Parsed<()> {
         if depth > DEEPEST {
             return Err(Stop::Bad("values nest more than 200 deep"));
         }
@@ -322,10 +321,7 @@ impl<'a> Cursor<'a> {
 
     /// Visits the members of an object.
     #[inline]
-    pub(crate) fn object(
-        &mut self,
-        mut member: impl FnMut(&'a [u8], &mut Cursor<'a>) -> Parsed<()>,
-    ) -> Parsed<()> {
+    pub fn object(&mut self, mut member: impl FnMut(&'a [u8], &mut Cursor<'a>) -> Parsed<()>) -> Parsed<()> {
         self.expect(b'{')?;
         if self.peek()? == b'}' {
             self.at += 1;
@@ -345,7 +341,7 @@ impl<'a> Cursor<'a> {
 
     /// Visits the elements of an array.
     #[inline]
-    pub(crate) fn array(&mut self, mut element: impl FnMut(&mut Cursor<'a>) -> Parsed<()>) -> Parsed<()> {
+    pub fn array(&mut self, mut element: impl FnMut(&mut Cursor<'a>) -> Parsed<()>) -> Parsed<()> {
         self.expect(b'[')?;
         if self.peek()? == b']' {
             self.at += 1;
@@ -362,12 +358,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// An unsigned number, written plainly or as a string; `None` for anything else.
-    pub(crate) fn number(&mut self) -> Parsed<Option<u64>> {
+    #[inline]
+    pub fn number(&mut self) -> Parsed<Option<u64>> {
         Ok(whole(self.plain()?))
     }
 
     /// Up to three unsigned numbers: `[1024, 1, 1]` or `{"x": 1024, "y": 1, "z": 1}`.
-    pub(crate) fn triple(&mut self) -> Parsed<Option<[u32; 3]>> {
+    pub fn triple(&mut self) -> Parsed<Option<[u32; 3]>> {
         let mut out = [0u32; 3];
         let mut seen = 0usize;
         let number = |c: &mut Cursor<'a>| -> Parsed<u32> {
@@ -400,7 +397,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The text of a string's inside.
-pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
+pub fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', raw).is_none() {
         return Cow::Borrowed(raw);
     }
@@ -440,6 +437,14 @@ pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
+/// The text of a string's inside as UTF-8; bytes that are not are replaced.
+pub fn text(raw: &[u8]) -> Cow<'_, str> {
+    match unescape(raw) {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
 fn hex4(raw: &[u8], at: usize) -> Option<u32> {
     let text = std::str::from_utf8(raw.get(at..at + 4)?).ok()?;
     u32::from_str_radix(text, 16).ok()
@@ -447,7 +452,7 @@ fn hex4(raw: &[u8], at: usize) -> Option<u32> {
 
 /// A whole unsigned number; also of a number with a fraction of zeros.
 #[inline]
-pub(crate) fn whole(text: &[u8]) -> Option<u64> {
+pub fn whole(text: &[u8]) -> Option<u64> {
     let mut value = 0u64;
     if text.is_empty() {
         return None;
@@ -467,7 +472,7 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
 
 /// Nanoseconds of a number of microseconds, exactly to three decimals; further decimals round.
 #[inline]
-pub(crate) fn nanoseconds(text: &[u8]) -> Option<i64> {
+pub fn nanoseconds(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),

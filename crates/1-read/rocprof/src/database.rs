@@ -3,7 +3,8 @@
 //! A database brings its own SQL in views, indices and triggers, and its pages may be damaged, so the work of
 //! a connection is bounded, its schema is not trusted and cells are checked before they are read.
 
-use rusqlite::{Connection, Error, Result, ffi};
+use rusqlite::ffi;
+pub use rusqlite::{Connection, Error, Result};
 
 /// First bytes of a SQLite file.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";

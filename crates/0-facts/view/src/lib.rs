@@ -4,6 +4,7 @@
 //! [`Missing`] with its reason, never blank, zero or NaN.
 
 mod answer;
+mod asked;
 mod columns;
 mod compare;
 mod doctor;
@@ -20,6 +21,7 @@ mod occupancy;
 mod page;
 mod recipe;
 mod recordings;
+mod refusal;
 mod roofline;
 mod samples;
 mod summary;
@@ -34,6 +36,7 @@ mod waves;
 mod words;
 
 pub use answer::*;
+pub use asked::*;
 pub use columns::*;
 pub use compare::*;
 pub use doctor::*;
@@ -50,6 +53,7 @@ pub use occupancy::*;
 pub use page::*;
 pub use recipe::*;
 pub use recordings::*;
+pub use refusal::*;
 pub use roofline::*;
 pub use samples::*;
 pub use summary::*;

@@ -264,7 +264,7 @@ fn by_kernel<'w>(w: &'w Workload, rows: &[u32]) -> Vec<(&'w str, Vec<u32>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::workload::Wanted;
+    use view::Wanted;
 
     #[test]
     fn views_have_what_was_recorded() {

@@ -5,10 +5,12 @@
 use crate::FailOn;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
-use analysis::workload::{OCCUPANCY, Options, ROOFLINE, SelectError, Subject};
+use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
-use view::{Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings};
+use view::{
+    Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings, UsageError,
+};
 
 /// Most kernels judged, longest first.
 const KERNELS: usize = 200;
@@ -26,7 +28,7 @@ pub fn report(
     subjects: &[Subject],
     options: &Options,
     conditions: &mut [FailOn],
-) -> Result<Answer<Recordings>, SelectError> {
+) -> Result<Answer<Recordings>, UsageError> {
     let mut report = analysis::workload::report(definitions, compiled, subjects, options)?;
     judge(&mut report, compiled, subjects, options, conditions);
     Ok(report)

@@ -70,8 +70,8 @@ fn short(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::workload::Wanted;
     use std::collections::BTreeMap;
+    use view::Wanted;
 
     /// A trace in which operators launch kernels one after another.
     fn traced(launches: &[(&str, &str)]) -> Timeline {

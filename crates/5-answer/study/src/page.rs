@@ -4,12 +4,12 @@
 
 use crate::judge;
 use analysis::WorkloadEvidence;
-use analysis::workload::{Blocks, Options, Renames, SelectError, Subject, explain as define, report};
+use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use metrics::{Compiled, Definitions, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
     Answer, Cell, KernelChange, KernelDetail, Missing, Number, Page, PageCode, PageKernel, Recordings,
-    RooflineChart,
+    RooflineChart, UsageError,
 };
 
 /// Kernels drawn in the roofline, one per letter (a-z, A-Z).
@@ -29,7 +29,7 @@ pub fn page(
     subjects: &mut Vec<Subject>,
     options: &Options,
     code_of: impl FnOnce(&Subject, &[PageKernel]) -> Vec<PageCode>,
-) -> Result<Page, SelectError> {
+) -> Result<Page, UsageError> {
     // The script puts the counters of the kernel that a reader chooses in their places.
     let options = &Options { blocks: options.blocks.clone().with_counters_together(), ..options.clone() };
     let mut whole = judge::report(definitions, compiled, subjects, options, &mut [])?;

@@ -10,12 +10,12 @@ use crate::args::Analyze;
 use crate::args::{AverageKind, Look, Ranks};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
-use crate::subjects::{self, Asked, Subjects, refuse};
-use analysis::workload::{Blocks, Condition, List, Options, Subject, list};
+use crate::subjects::{self, Asked, Subjects};
+use analysis::workload::{Blocks, Condition, Options, Subject, list};
 use anyhow::Result;
 use host::definitions;
-use metrics::{Average, Definitions, Settings};
-use view::{Answer, Format, Recordings};
+use metrics::{Definitions, Settings};
+use view::{Answer, Average, Format, List, Recordings};
 
 /// Kernels listed in a report unless told otherwise.
 const TOP_KERNELS: usize = 10;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let several = usize::from([args.pick.ranks, args.pick.runs].contains(&Some(Ranks::Each)));
     let recordings = args.path.len() + several;
     let conditions = compares.iter().map(|c| Condition::parse(c, recordings)).collect::<Result<Vec<_>, _>>();
-    let conditions = conditions.map_err(refuse)?;
+    let conditions = conditions?;
     let mut on_findings = fail_on::parse(&names)?;
     if let Some(percent) = args.threshold
         && !(percent.is_finite() && percent >= 0.0)
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         Some(kind) => list(definitions, &subjects, kind, &options),
         None => {
             let for_each = subjects::for_each(&compiled, &subjects);
-            study::report(definitions, &for_each, &subjects, &options, &mut on_findings).map_err(refuse)?
+            study::report(definitions, &for_each, &subjects, &options, &mut on_findings)?
         }
     };
     write::write(&report, args, look)?;
@@ -119,7 +119,7 @@ fn settings(args: &Analyze) -> Settings {
 /// The shown blocks; a report does not begin with blocks that the recording lacks completely.
 fn shown_blocks(args: &Analyze, definitions: &Definitions, subjects: &[Subject]) -> Result<Blocks> {
     let machine_readable = args.format.is_for_programs();
-    let mut blocks = Blocks::parse(&args.blocks, definitions, subjects[0].target()).map_err(refuse)?;
+    let mut blocks = Blocks::parse(&args.blocks, definitions, subjects[0].target())?;
     if blocks.is_overview() && machine_readable {
         blocks = Blocks::all();
     } else {

@@ -2,8 +2,9 @@
 //!
 //! A script can tell "could not read" from "read, and too slow" from "asked wrongly".
 
-pub(crate) use host::{UsageError, usage};
+pub(crate) use host::usage;
 use std::process::ExitCode;
+pub(crate) use view::UsageError;
 
 /// Result of a command that came to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 
 use crate::args::{Guide, Look};
 use crate::exit::Outcome;
-use crate::subjects::{self, Asked, Subjects, refuse};
+use crate::subjects::{self, Asked, Subjects};
 use crate::{output, terminal};
 use analysis::workload::{Blocks, Options};
 use anyhow::{Context, Result};
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let compiled = subjects::compile(definitions, &all)?;
     let compiled = subjects::for_each(&compiled, &all);
     let options = Options { blocks: Blocks::overview(), renames, ..Options::default() };
-    let report = study::report(definitions, &compiled, &all, &options, &mut []).map_err(refuse)?;
+    let report = study::report(definitions, &compiled, &all, &options, &mut [])?;
     let guide = report
         .part
         .guide

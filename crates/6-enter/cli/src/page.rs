@@ -3,7 +3,7 @@
 mod code;
 
 use crate::args::Units;
-use crate::subjects::{self, Asked, Subjects, refuse};
+use crate::subjects::{self, Asked, Subjects};
 use analysis::workload::Subject;
 use analysis::workload::{Blocks, Options, Renames};
 use anyhow::Result;
@@ -31,7 +31,7 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
         study::page(definitions, &compiled, &mut subjects, &options(wish, renames), |subject, kernels| {
             path.map_or_else(Vec::new, |path| code::of(path, subject, kernels))
         });
-    let mut page = page.map_err(refuse)?;
+    let mut page = page?;
     page.timeline = path.zip(subjects.last()).and_then(|(path, subject)| timeline(path, subject));
     Ok((page, failed))
 }

@@ -120,9 +120,8 @@ fn selection(args: &Profile) -> Result<Record> {
             }
         }
     }
-    let ranges = dispatch_ranges(&args.dispatch).map_err(|error| usage(error.message, error.hint))?;
-    let iterations =
-        iteration_ranges(&args.kernel_iteration_range).map_err(|error| usage(error.message, error.hint))?;
+    let ranges = dispatch_ranges(&args.dispatch)?;
+    let iterations = iteration_ranges(&args.kernel_iteration_range)?;
     Ok(Record {
         kernels: args.kernel.clone(),
         dispatches: ranges,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 #[cfg(feature = "tui")]
 pub(crate) use host::subjects::select_in;
-pub(crate) use host::subjects::{Asked, Subjects, compile, for_each, refuse};
+pub(crate) use host::subjects::{Asked, Subjects, compile, for_each};
 
 /// Reads every recording; one that cannot be read is reported and the others go on.
 pub(crate) fn read(asked: &Asked) -> Result<Subjects> {

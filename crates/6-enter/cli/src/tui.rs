@@ -6,9 +6,9 @@
 use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
 use crate::inspect::recorded::listings;
-use crate::subjects::{self, Asked, Subjects, refuse};
+use crate::subjects::{self, Asked, Subjects};
 use crate::terminal;
-use analysis::workload::{Blocks, Options, Wanted};
+use analysis::workload::{Blocks, Options};
 use anyhow::Result;
 use metrics::{Compiled, Definitions};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use study::judge;
-use view::{Finding, Listing};
+use view::{Finding, Listing, Wanted};
 
 /// Polling interval of signals while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -190,7 +190,7 @@ impl Read {
         let options =
             Options { blocks: Blocks::all(), top: 50, renames: renames.clone(), ..Options::default() };
         let definitions = Definitions::built_in();
-        let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
+        let report = study::report(definitions, &compiled, all, &options, &mut [])?;
         if name.is_none() {
             // The verdict states the limiter of a kernel.
             let all = report.findings.iter().filter(|f| analysis::guide::advises(f.rule));

@@ -10,7 +10,6 @@ use crate::exit::Outcome;
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
 use crate::trace::inputs::{self, Wanted as WantedTraces, are_traces};
-use analysis::workload::Wanted;
 use anyhow::{Context, Result, anyhow};
 use axum::body::Bytes;
 use axum::extract::{Query, State};
@@ -27,7 +26,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use view::{Note, NoteKind, PageLive};
+use view::{Note, NoteKind, PageLive, Wanted};
 
 /// Pages kept; more than a reader looks at in turns.
 const KEPT: usize = 8;

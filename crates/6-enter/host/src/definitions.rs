@@ -1,7 +1,7 @@
 //! Definitions of metrics: built in, from files, and for a GPU by name.
 
 use crate::usage;
-use analysis::workload::{Blocks, SelectError};
+use analysis::workload::Blocks;
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target, target_of_product};
 use metrics::{Compiled, DefinitionError, Definitions};
@@ -52,7 +52,5 @@ pub fn check_row(definitions: &Definitions, row: &str, target: &str) -> Result<(
     if row.starts_with("0.1.") {
         return Ok(());
     }
-    Blocks::parse(&[row.to_owned()], definitions, target)
-        .map(drop)
-        .map_err(|SelectError { message, hint }| usage(message, hint))
+    Blocks::parse(&[row.to_owned()], definitions, target).map(drop).map_err(Into::into)
 }

@@ -27,4 +27,4 @@ pub mod tunings;
 
 pub use contents::Contents;
 pub use kernels::Watch;
-pub use refusal::{UsageError, usage};
+pub use refusal::usage;

@@ -5,14 +5,13 @@
 
 use crate::usage;
 use crate::{definitions, names, recording, renames};
-use analysis::workload::{
-    COMMAND_LINE, Filled, KernelFilter, Renames, SelectError, Subject, Wanted, correct, fill_as, select,
-};
+use analysis::workload::{COMMAND_LINE, Filled, KernelFilter, Renames, Subject, correct, fill_as, select};
 use anyhow::Result;
 use arch::Model;
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use view::Wanted;
 use workload::Workload;
 
 /// Recordings, and the selection from them.
@@ -101,7 +100,7 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
     if all.is_empty() {
         return Err(errors.pop().unwrap_or_else(|| anyhow::anyhow!("no recording")));
     }
-    let renames = Renames::new(&pairs, &all).map_err(refuse)?;
+    let renames = Renames::new(&pairs, &all)?;
     select_in(&asked.wanted, &mut all, &renames)?;
     Ok(Subjects { all, renames, failed: !errors.is_empty() })
 }
@@ -162,16 +161,11 @@ pub fn for_each<'a>(compiled: &'a BTreeMap<String, Compiled>, subjects: &[Subjec
     subjects.iter().map(|s| &compiled[s.target()]).collect()
 }
 
-/// A selection that cannot be made is a wrong command line.
-pub fn refuse(error: SelectError) -> anyhow::Error {
-    usage(error.message, error.hint)
-}
-
 /// Fills in unrecorded facts of the machine; the given GPU counts if the recording names none.
 fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
     let mut given = Vec::new();
     if let Some(text) = &asked.corrections {
-        given = correct(&mut workload.machine, text).map_err(refuse)?;
+        given = correct(&mut workload.machine, text)?;
     }
     let mut named = None;
     if let Some(name) = &asked.arch {
@@ -195,7 +189,7 @@ fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
 
 /// Selects in each recording.
 pub fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
-    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels).map_err(refuse)?;
+    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels)?;
     if let Some(filter) = &mut filter {
         let base = &subjects[0].workload;
         for kernel in &base.kernels {
@@ -206,7 +200,7 @@ pub fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -
         }
     }
     for s in subjects {
-        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted).map_err(refuse)?;
+        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted)?;
         let kernels = filter.as_ref().map_or_else(Vec::new, |filter| filter.named().to_vec());
         s.wanted = Wanted { kernels, ..wanted.clone() };
     }

@@ -6,17 +6,17 @@
 
 mod error;
 
-use analysis::workload::{Blocks, Options, TimeUnit, Wanted};
+use analysis::workload::{Blocks, Options};
 use anyhow::{Result, anyhow};
 use error::raise;
 use host::kernels::{Selection, each_kernel};
-use host::subjects::{self, Asked, Ranks, Subjects, refuse};
+use host::subjects::{self, Asked, Ranks, Subjects};
 use host::usage;
-use metrics::{Average, Definitions, Norm, Settings};
+use metrics::{Definitions, Settings};
 use pyo3::prelude::*;
 use render::json;
 use std::path::PathBuf;
-use view::{KernelRow, Summary};
+use view::{Average, KernelRow, Norm, Summary, TimeUnit, Wanted};
 
 /// The compiled part of the package `rockhound`.
 #[pymodule]
@@ -123,7 +123,7 @@ fn analyzed(
     let blocks = if blocks.is_empty() {
         Blocks::all()
     } else {
-        Blocks::parse(blocks, definitions, subjects[0].target()).map_err(refuse)?
+        Blocks::parse(blocks, definitions, subjects[0].target())?
     };
     let options = Options {
         settings,
@@ -135,7 +135,7 @@ fn analyzed(
     };
     let compiled = subjects::compile(definitions, &subjects)?;
     let compiled = subjects::for_each(&compiled, &subjects);
-    let report = study::report(definitions, &compiled, &subjects, &options, &mut []).map_err(refuse)?;
+    let report = study::report(definitions, &compiled, &subjects, &options, &mut [])?;
     Ok(json::answer(&report))
 }
 

@@ -1,8 +1,9 @@
 //! Definition files: which ones load and which fail, and whether rows and units are where users know them.
 
 use counters::{Need, catalogue, plan};
-use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
+use metrics::{Definitions, Evaluation, Settings, Style, Window, table};
 use std::collections::{BTreeMap, BTreeSet};
+use view::{Average, Norm};
 use workload::{Options, Workload};
 
 #[test]

@@ -35,10 +35,7 @@ pub use definitions::explain;
 pub use machine::{COMMAND_LINE, Filled, correct, fill, fill_as, models};
 pub use must_equal::{Beside, beside, times_beside};
 pub(crate) use noise::Sample;
-pub use present::TimeUnit;
-pub use report::{List, Options, list, report};
+pub use report::{Options, list, report};
 pub use samples::{selected as selected_samples, selected_traces};
-pub use select::{
-    KernelFilter, SelectError, Wanted, dispatch_ranges, iteration_ranges, kernel_pattern, select,
-};
+pub use select::{KernelFilter, dispatch_ranges, iteration_ranges, kernel_pattern, select};
 pub use subject::Subject;

@@ -3,13 +3,11 @@
 use super::recordings::Pick;
 use super::{Cli, Command};
 use super::{SHORT, formats};
-use analysis::workload::TimeUnit;
 use clap::{Args, Parser, ValueEnum};
-use metrics::Norm;
 use render::Part;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use view::{Format, Recordings};
+use view::{Format, Norm, Recordings, TimeUnit};
 
 /// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
 ///

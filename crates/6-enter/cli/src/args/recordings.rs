@@ -3,7 +3,7 @@
 use super::{SHORT, formats};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use view::Format;
+use view::{Format, Wanted};
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
 ///
@@ -257,15 +257,15 @@ pub(crate) struct Part {
 
 impl Pick {
     /// The selection as the reader of recordings takes it.
-    pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
+    pub(crate) fn wanted(&self) -> Wanted {
         self.part.wanted()
     }
 }
 
 impl Part {
     /// The selection as the reader of recordings takes it.
-    pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
-        analysis::workload::Wanted {
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
             kernels: self.kernel.clone(),
             dispatches: self.dispatch.clone(),
             gpus: self.gpu_id.clone(),

@@ -6,13 +6,13 @@
 use crate::exit::usage;
 #[cfg(feature = "tui")]
 use crate::kernels::{Selection, each_kernel};
-use analysis::workload::{Wanted, select, selected_samples, selected_traces};
+use analysis::workload::{select, selected_samples, selected_traces};
 use analysis::{KernelEvidence, Mismatch, SampledBy};
 use anyhow::{Result, anyhow};
 use host::recording::{self, Disk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use view::{Finding, Listing};
+use view::{Finding, Listing, Wanted};
 use workload::{
     Folder, KernelRun, KernelSamples, KernelTrace, SampledKernel, Workload, code_object_file,
     is_sampled_kernel, plain_kernel_name,
@@ -39,7 +39,7 @@ impl Recorded {
     pub(crate) fn read(folder: &Path, dispatches: &[String], given: bool) -> Result<Recorded> {
         let (workload, disk) = recording::read_with_files(folder)?;
         let wanted = Wanted { dispatches: dispatches.to_vec(), ..Wanted::default() };
-        let (rows, _) = select(&workload, None, &wanted).map_err(|error| usage(error.message, error.hint))?;
+        let (rows, _) = select(&workload, None, &wanted)?;
         Self::of_rows(&disk, &workload, &rows, given, folder)
     }
 

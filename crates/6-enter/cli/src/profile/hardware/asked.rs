@@ -141,7 +141,7 @@ const MOST_ITERATIONS: u64 = 1_000_000;
 /// The launches of each kernel that are counted, as the profiler takes them.
 fn iterations(args: &Profile, tool: Tool) -> Result<Vec<(u64, u64)>> {
     let texts = &args.kernel_iteration_range;
-    let ranges = iteration_ranges(texts).map_err(|error| usage(error.message, error.hint))?;
+    let ranges = iteration_ranges(texts)?;
     if ranges.is_empty() {
         return Ok(ranges);
     }
@@ -333,8 +333,7 @@ fn passes(args: &Profile, target: &Target) -> Result<Plan> {
             let blocks = if args.blocks.is_empty() {
                 Blocks::all()
             } else {
-                Blocks::parse(&args.blocks, definitions, target.name)
-                    .map_err(|error| usage(error.message, error.hint))?
+                Blocks::parse(&args.blocks, definitions, target.name)?
             };
             study::needs(definitions, &compiled, &blocks)
         }

@@ -3,6 +3,7 @@
 //! Renderers depend only on this crate, so all output for users is a value here. An unknown value is
 //! [`Missing`] with its reason, never blank, zero or NaN.
 
+mod accuracy;
 mod answer;
 mod asked;
 mod columns;
@@ -24,6 +25,7 @@ mod recordings;
 mod refusal;
 mod roofline;
 mod samples;
+mod sets;
 mod summary;
 mod table;
 mod thread_trace;
@@ -35,6 +37,7 @@ mod tunings;
 mod waves;
 mod words;
 
+pub use accuracy::*;
 pub use answer::*;
 pub use asked::*;
 pub use columns::*;
@@ -56,6 +59,7 @@ pub use recordings::*;
 pub use refusal::*;
 pub use roofline::*;
 pub use samples::*;
+pub use sets::*;
 pub use summary::*;
 pub use table::*;
 pub use thread_trace::*;

@@ -19,11 +19,11 @@ const DETAILED: usize = 200;
 /// Kernels for which the tables of single channels, which are long, are made too.
 const WITH_CHANNELS: usize = 4;
 /// Dispatches listed.
-pub const DISPATCHES: usize = 100_000;
+pub(crate) const DISPATCHES: usize = 100_000;
 
 /// The page of recordings: the last is shown, with the first as base. `code_of` returns the code of each
 /// kernel that is found.
-pub fn page(
+pub(crate) fn page(
     definitions: &Definitions,
     compiled: &[&Compiled],
     subjects: &mut Vec<Subject>,

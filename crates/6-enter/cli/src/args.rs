@@ -3,7 +3,7 @@
 //! Every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
-pub(crate) use analyze::{Analyze, AverageKind, Metrics, Units};
+pub(crate) use analyze::{Analyze, Metrics, Units};
 #[cfg(feature = "server")]
 pub(crate) use analyze::{NormalUnit, TimeUnits};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

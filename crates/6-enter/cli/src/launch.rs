@@ -11,7 +11,7 @@ use crate::emulation::{self, predictions};
 use crate::exit::{Outcome, usage};
 use crate::output::Output;
 use crate::recording_folder::recording_folder;
-use crate::{progress, sets, terminal};
+use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use codeobj::{Argument, Kernel, LineTable};
@@ -145,7 +145,7 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
 
 /// Report of `analyze` on a recording, short unless the arguments request more.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
-    sets::keep_asked(args.set.as_deref(), folder)?;
+    host::run::keep_set(args.set.as_deref(), folder)?;
     analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)
 }
 

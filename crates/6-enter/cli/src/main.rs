@@ -40,7 +40,6 @@ mod recording_folder;
 mod report;
 mod roofline;
 mod run;
-mod sets;
 mod subjects;
 mod terminal;
 mod tile;

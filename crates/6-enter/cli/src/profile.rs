@@ -9,17 +9,14 @@ use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
 use crate::recording_folder::recording_folder;
-use crate::{analyze, launch, output, sets};
+use crate::{analyze, launch, output};
 use analysis::guide::Recorded;
 use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::Result;
-use arch::Target;
 use hardware::Hardware;
 pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
-use metrics::Definitions;
 use std::path::{Path, PathBuf};
-use view::Format;
 
 /// Output of a profiler.
 struct Profiled {
@@ -146,11 +143,12 @@ fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
 /// Profiles, and reports the recording.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if args.list_sets {
-        let targets: Vec<String> = Target::names().map(str::to_owned).collect();
-        output::print(&sets::list(Definitions::built_in(), &targets, Format::Text)?)?;
+        let definitions = host::definitions::read(&[])?;
+        let sets = study::sets(&study::compile(&definitions, &study::targets(None)?)?);
+        output::print(&render::text::sets(&sets))?;
         return Ok(Outcome::Fine);
     }
-    args.set.as_deref().map(sets::by_name).transpose()?;
+    args.set.as_deref().map(study::known_set).transpose()?;
     if args.sample_workgroups.is_some() && !args.no_results {
         return Err(usage(
             "with `--sample-workgroups` most workgroups do not run: results are not computed",
@@ -179,7 +177,7 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }
-        sets::keep_asked(args.set.as_deref(), folder)?;
+        host::run::keep_set(args.set.as_deref(), folder)?;
         eprintln!("wrote {}", folder.display());
         let mut shown = Analyze::of_recording(folder, &args.shown())?;
         if host::recording::recordings_in(folder).len() > 1 {

@@ -5,9 +5,9 @@ use crate::args::Report;
 use crate::exit::{Outcome, usage};
 use crate::output;
 use crate::page::{self, Wish};
-use crate::subjects::Asked;
 use crate::trace::inputs::{self, Wanted, are_traces};
 use anyhow::Result;
+use host::subjects::Asked;
 
 /// Writes the page.
 pub(crate) fn run(args: &Report) -> Result<Outcome> {

@@ -4,18 +4,22 @@
 //! so that the command and the Python module each report them in their way.
 #![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
 
+mod beside;
 mod contents;
 pub mod definitions;
 pub mod hardware;
 pub mod hip_runtime;
 mod inputs;
+pub mod instructions;
 pub mod kernels;
 pub mod launch_file;
 pub mod machine;
 pub mod names;
+pub mod page_code;
 pub mod recording;
 mod refusal;
 pub mod renames;
+pub mod run;
 pub mod session;
 pub mod settings;
 pub mod spill;
@@ -25,6 +29,7 @@ pub mod trace_index;
 pub mod traces;
 pub mod tunings;
 
+pub use beside::emulated_beside;
 pub use contents::Contents;
 pub use kernels::Watch;
 pub use refusal::usage;

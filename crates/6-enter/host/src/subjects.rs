@@ -1,15 +1,12 @@
-//! Recordings read, selected and compiled for, as every command on them needs it.
+//! Recordings read and selected, as every command on them needs it.
 //!
 //! A recording that cannot be read is reported and the others go on; kernels are resolved on the first
 //! recording and the others follow by name.
 
 use crate::usage;
-use crate::{definitions, names, recording, renames};
-use analysis::workload::{COMMAND_LINE, Filled, KernelFilter, Renames, Subject, correct, fill_as, select};
+use crate::{names, recording, renames};
+use analysis::workload::{Renames, Subject, Subjects, complete};
 use anyhow::Result;
-use arch::Model;
-use metrics::{Compiled, Definitions};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use view::Wanted;
 use workload::Workload;
@@ -61,16 +58,6 @@ impl Asked {
     }
 }
 
-/// Recordings with their selections.
-pub struct Subjects {
-    /// In the order given.
-    pub all: Vec<Subject>,
-    /// Kernels under other names.
-    pub renames: Renames,
-    /// One could not be read.
-    pub failed: bool,
-}
-
 /// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned
 /// when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
@@ -83,7 +70,7 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
         match source.read {
             Ok((mut workload, unread)) => {
                 errors.extend(unread);
-                let filled = machine(&mut workload, asked)?;
+                let filled = complete(&mut workload, asked.arch.as_deref(), asked.corrections.as_deref())?;
                 all.push(Subject {
                     name,
                     path: source.path.display().to_string(),
@@ -101,8 +88,17 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
         return Err(errors.pop().unwrap_or_else(|| anyhow::anyhow!("no recording")));
     }
     let renames = Renames::new(&pairs, &all)?;
-    select_in(&asked.wanted, &mut all, &renames)?;
-    Ok(Subjects { all, renames, failed: !errors.is_empty() })
+    let mut subjects = Subjects { all, renames, failed: !errors.is_empty() };
+    subjects.select(&asked.wanted)?;
+    Ok(subjects)
+}
+
+/// Reads every recording; errors of those that cannot be read are told, unless none can be.
+pub fn read_telling(asked: &Asked, tell: impl FnMut(&anyhow::Error)) -> Result<Subjects> {
+    let mut errors = Vec::new();
+    let subjects = read(asked, &mut errors);
+    errors.iter().for_each(tell);
+    subjects
 }
 
 /// A recording that is shown as one.
@@ -143,66 +139,4 @@ fn sources(asked: &Asked) -> Vec<Source> {
         }
     }
     sources
-}
-
-/// The metrics of every target among the recordings.
-pub fn compile(definitions: &Definitions, subjects: &[Subject]) -> Result<BTreeMap<String, Compiled>> {
-    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
-    for s in subjects {
-        if !compiled.contains_key(s.target()) {
-            compiled.insert(s.target().to_owned(), definitions::compile(definitions, s.target())?);
-        }
-    }
-    Ok(compiled)
-}
-
-/// The metrics for each recording.
-pub fn for_each<'a>(compiled: &'a BTreeMap<String, Compiled>, subjects: &[Subject]) -> Vec<&'a Compiled> {
-    subjects.iter().map(|s| &compiled[s.target()]).collect()
-}
-
-/// Fills in unrecorded facts of the machine; the given GPU counts if the recording names none.
-fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
-    let mut given = Vec::new();
-    if let Some(text) = &asked.corrections {
-        given = correct(&mut workload.machine, text)?;
-    }
-    let mut named = None;
-    if let Some(name) = &asked.arch {
-        let (target, model) = definitions::gpu(name)?;
-        named = model.as_deref().and_then(Model::by_name);
-        let facts = &mut workload.machine;
-        for (fact, value) in [("gpu_arch", Some(target)), ("gpu_model", model)] {
-            if let (None, Some(value)) = (facts.text(fact), value) {
-                facts.facts.insert(fact.to_owned(), value.clone());
-                given.push(Filled { fact, value, source: COMMAND_LINE.to_owned() });
-            }
-        }
-    }
-    given.extend(fill_as(&mut workload.machine, named));
-    if named.is_some() {
-        // The recording asks for what the command line says.
-        workload.problems.retain(|problem| !problem.consequence.contains("name the GPU"));
-    }
-    Ok(given)
-}
-
-/// Selects in each recording.
-pub fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
-    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels)?;
-    if let Some(filter) = &mut filter {
-        let base = &subjects[0].workload;
-        for kernel in &base.kernels {
-            if filter.admits(kernel) {
-                let others: Vec<&str> = renames.others(workload::plain_kernel_name(kernel)).collect();
-                others.into_iter().for_each(|name| filter.admit(name));
-            }
-        }
-    }
-    for s in subjects {
-        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted)?;
-        let kernels = filter.as_ref().map_or_else(Vec::new, |filter| filter.named().to_vec());
-        s.wanted = Wanted { kernels, ..wanted.clone() };
-    }
-    Ok(())
 }

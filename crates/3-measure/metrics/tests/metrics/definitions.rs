@@ -169,7 +169,7 @@ fn same_unit(ours: &str, theirs: &str) -> bool {
 }
 
 fn user(text: &str) -> Result<Definitions, Vec<String>> {
-    let strings = |e: Vec<metrics::DefinitionError>| e.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let strings = |e: metrics::WrongDefinitions| e.0.iter().map(ToString::to_string).collect::<Vec<_>>();
     let d = Definitions::built_in().clone().with(&[("mine.metrics", text)]).map_err(strings)?;
     d.compile("gfx90a").map_err(strings)?;
     Ok(d)

@@ -7,7 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 use render::Part;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use view::{Format, Norm, Recordings, TimeUnit};
+use view::{Average, Format, Norm, Recordings, TimeUnit};
 
 /// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
 ///
@@ -144,24 +144,29 @@ pub(crate) struct Units {
     pub(crate) time_unit: TimeUnits,
 }
 
-impl Units {
-    /// The divisor as formulas take it.
-    pub(crate) const fn norm(self) -> Norm {
-        match self.normal_unit {
+impl From<Units> for study::Units {
+    fn from(units: Units) -> Self {
+        let norm = match units.normal_unit {
             NormalUnit::Kernel => Norm::Kernel,
             NormalUnit::Wave => Norm::Wave,
             NormalUnit::Cycle => Norm::Cycle,
             NormalUnit::Second => Norm::Second,
-        }
-    }
-
-    /// The unit of times as tables take it.
-    pub(crate) const fn time(self) -> TimeUnit {
-        match self.time_unit {
+        };
+        let time = match units.time_unit {
             TimeUnits::Ns => TimeUnit::Nanoseconds,
             TimeUnits::Us => TimeUnit::Microseconds,
             TimeUnits::Ms => TimeUnit::Milliseconds,
             TimeUnits::S => TimeUnit::Seconds,
+        };
+        study::Units { norm, time }
+    }
+}
+
+impl From<AverageKind> for Average {
+    fn from(kind: AverageKind) -> Self {
+        match kind {
+            AverageKind::Weighted => Average::Weighted,
+            AverageKind::Dispatches => Average::Dispatches,
         }
     }
 }

@@ -6,8 +6,7 @@ use super::super::program_name;
 use super::Gpu;
 use crate::args::{Method, OnGpu, Profile, Same};
 use crate::exit::usage;
-use crate::sets;
-use analysis::workload::{Blocks, iteration_ranges};
+use analysis::workload::{Blocks, iteration_ranges, needs};
 use anyhow::Result;
 use arch::Target;
 use counters::{Plan, catalogue, plan};
@@ -15,7 +14,7 @@ use host::hardware::launcher::{answer, ask, rank, split_launcher};
 use host::hardware::tool::Tool;
 use host::hardware::version::{NEWEST, Version, has_thread_trace, sampling_methods};
 use host::hardware::{Attach, Multiplexing, Request, Samples, ThreadTrace, drop_unknown};
-use metrics::Definitions;
+use metrics::{Definitions, Set};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -326,17 +325,17 @@ fn check_period(period: &str) -> Result<()> {
 /// The requested counters, by run of the program.
 fn passes(args: &Profile, target: &Target) -> Result<Plan> {
     let definitions = Definitions::built_in();
-    let compiled = host::definitions::compile(definitions, target.name)?;
-    let needs = match &args.set {
-        Some(name) => sets::by_name(name)?.needs(&compiled),
+    let compiled = definitions.compile(target.name)?;
+    let needed = match &args.set {
+        Some(name) => Set::named(name)?.needs(&compiled),
         None => {
             let blocks = if args.blocks.is_empty() {
                 Blocks::all()
             } else {
                 Blocks::parse(&args.blocks, definitions, target.name)?
             };
-            study::needs(definitions, &compiled, &blocks)
+            needs(definitions, &compiled, &blocks)
         }
     };
-    Ok(plan(catalogue(), target.name, &needs)?)
+    Ok(plan(catalogue(), target.name, &needed)?)
 }

@@ -84,7 +84,7 @@ fn names_are_those_that_the_profiler_was_given_before() {
     }
     assert!(known.len() > 200, "{}", known.len());
     let definitions = metrics::Definitions::built_in();
-    let compiled = crate::definitions::compile(definitions, "gfx90a").unwrap();
+    let compiled = definitions.compile("gfx90a").unwrap();
     let needs: Vec<counters::Need> =
         definitions.metrics().iter().flat_map(|it| compiled.needs(&it.id)).collect();
     let plan = plan(catalogue(), "gfx90a", &needs).unwrap();

@@ -3,8 +3,8 @@
 //! Names of source files come from debug information, which may name any file; only what has the name of a
 //! source file is read.
 
-use crate::inspect::Recorded;
-use crate::kernels::{Selection, each_kernel};
+use crate::instructions::Recorded;
+use crate::kernels::{Selection, Watch, each_kernel};
 use analysis::workload::Subject;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,15 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Code of the kernels that are shown, most time first.
-pub(crate) fn of(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> Vec<PageCode> {
+pub fn of(path: &Path, subject: &Subject, kernels: &[PageKernel], mut watch: impl Watch) -> Vec<PageCode> {
     let w = &subject.workload;
     if !has_instructions(path) && w.samples.is_none() && w.traces.is_none() {
         return Vec::new();
     }
-    match read(path, subject, kernels) {
+    match read(path, subject, kernels, &mut watch) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("warning: code is not shown: {error:#}");
+            watch.say(&format!("warning: code is not shown: {error:#}"));
             Vec::new()
         }
     }
@@ -43,9 +43,14 @@ fn has_instructions(path: &Path) -> bool {
     below(path) || entries().any(|entry| below(&entry.path()))
 }
 
-fn read(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> anyhow::Result<Vec<PageCode>> {
+fn read(
+    path: &Path,
+    subject: &Subject,
+    kernels: &[PageKernel],
+    watch: &mut impl Watch,
+) -> anyhow::Result<Vec<PageCode>> {
     let recorded = Recorded::of_dispatches(path, &subject.workload, &subject.rows)?;
-    let mut out = if recorded.has_code() { of_files(&recorded, kernels)? } else { Vec::new() };
+    let mut out = if recorded.has_code() { of_files(&recorded, kernels, watch)? } else { Vec::new() };
     let shown: BTreeSet<String> = out.iter().map(|code| code.kernel.clone()).collect();
     out.extend(recorded.measured_listings(&shown).into_iter().map(|listing| PageCode {
         file: {
@@ -74,17 +79,21 @@ fn read(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> anyhow::Resul
 }
 
 /// Code of the kernels whose code objects the recording holds.
-fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<PageCode>> {
+fn of_files(
+    recorded: &Recorded,
+    kernels: &[PageKernel],
+    watch: &mut impl Watch,
+) -> anyhow::Result<Vec<PageCode>> {
     let selection = Selection::new(None, &[])?;
     let selection = selection.recorded(recorded.kernels(), recorded.target());
     let mut out: Vec<PageCode> = Vec::new();
     each_kernel(
         &recorded.files()?,
         &selection,
-        |judged| {
-            let mut listing = analysis::listing(judged.evidence, &judged.findings);
-            let mut findings = judged.findings;
-            let refused = recorded.add_to(&mut listing, &mut findings, judged.evidence, judged.file).err();
+        watch,
+        |mut judged| {
+            let mut listing = judged.listing();
+            let refused = recorded.add_to(&mut listing, &mut judged).err();
             let kernel = judged.evidence.kernel;
             (
                 refused,
@@ -97,7 +106,7 @@ fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<P
                         .clone(),
                     resources: judged.evidence.resources.clone(),
                     listing,
-                    findings,
+                    findings: judged.findings,
                     sources: Vec::new(),
                 },
             )

@@ -1,75 +1,23 @@
-//! Sets of metrics that one run of the application reads: listed, explained, recorded alone.
+//! Sets of metrics that one run of the application reads, recorded alone.
 //!
 //! The emulator counts everything at once, so a set only says which counters are kept.
 
-use crate::exit::usage;
 use anyhow::{Context, Result};
-use host::definitions;
-use metrics::{Compiled, Definitions, Set, sets};
+use metrics::{Definitions, Set};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
-use view::{Format, counted};
 
-/// The set with this name; the error lists the existing ones.
-pub(crate) fn by_name(name: &str) -> Result<Set> {
-    Set::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = sets().iter().map(|set| set.name).collect();
-        usage(format!("there is no set `{name}`"), format!("sets are {}", known.join(", ")))
-    })
-}
-
-/// All sets with their metrics, and their requirements on each target.
-pub(crate) fn list(definitions: &Definitions, targets: &[String], format: Format) -> Result<String> {
-    let compiled =
-        targets.iter().map(|target| definitions::compile(definitions, target)).collect::<Result<Vec<_>>>()?;
-    if format == Format::Json {
-        let needs = |set: &Set, it: &Compiled| {
-            serde_json::json!({
-                "target": it.target(),
-                "metrics": set.metrics_on(it),
-                "counters": set.counters(it),
-                "passes": set.passes(it),
-            })
-        };
-        let all: Vec<_> = sets()
-            .iter()
-            .map(|set| {
-                let targets: Vec<_> = compiled.iter().map(|it| needs(set, it)).collect();
-                serde_json::json!({"name": set.name, "title": set.title, "targets": targets})
-            })
-            .collect();
-        return Ok(format!("{}\n", serde_json::json!({"schema": "rockhound.sets/1", "sets": all})));
-    }
-    let mut out = String::new();
-    for set in sets() {
-        let _ = writeln!(out, "{:<23} {}", set.name, set.title);
-        let metrics: Vec<&str> = set.metrics().collect();
-        let _ = writeln!(out, "    {}", metrics.join(" "));
-        for it in &compiled {
-            let (metrics, counters) = (set.metrics_on(it).len(), set.counters(it).len());
-            let runs = match set.passes(it) {
-                Some(0) => "no counters: read from the launch".to_owned(),
-                Some(runs) => format!("{} in {}", counted(counters, "counter"), counted(runs, "run")),
-                None => "not on this target".to_owned(),
-            };
-            let _ = writeln!(out, "    {:<8} {}, {runs}", it.target(), counted(metrics, "metric"));
-        }
-    }
-    Ok(out)
-}
-
-/// Keeps what `--set` asks for of a recording just made.
-pub(crate) fn keep_asked(name: Option<&str>, folder: &Path) -> Result<()> {
+/// Keeps what a set needs of a recording just made.
+pub fn keep_set(name: Option<&str>, folder: &Path) -> Result<()> {
     // A profiler writes what it was asked for.
     let Some(name) = name.filter(|_| folder.join("pmc_perf.csv").is_file()) else { return Ok(()) };
-    let workload = host::recording::read(folder)?;
-    keep(folder, &by_name(name)?, workload.machine.target().unwrap_or_default())
+    let workload = crate::recording::read(folder)?;
+    keep(folder, &Set::named(name)?, workload.machine.target().unwrap_or_default())
 }
 
 /// Keeps only the counters of a set.
 fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
-    let compiled = definitions::compile(Definitions::built_in(), target)?;
+    let compiled = Definitions::built_in().compile(target)?;
     let counters = set.counters(&compiled);
     let file = folder.join("pmc_perf.csv");
     let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;

@@ -3,13 +3,11 @@
 //! A recording keeps the code objects that ran, so the folder alone is enough; a file that is given instead
 //! must hold the very same instructions. Recordings of hardware keep no code.
 
-use crate::exit::usage;
-#[cfg(feature = "tui")]
-use crate::kernels::{Selection, each_kernel};
+use crate::kernels::{Judged, Selection, Watch, each_kernel};
+use crate::recording::{self, Disk};
 use analysis::workload::{select, selected_samples, selected_traces};
 use analysis::{KernelEvidence, Mismatch, SampledBy};
 use anyhow::{Result, anyhow};
-use host::recording::{self, Disk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::{Finding, Listing, Wanted};
@@ -19,7 +17,7 @@ use workload::{
 };
 
 /// The kernels of a recording with what their instructions did, or with the samples taken at them.
-pub(crate) struct Recorded {
+pub struct Recorded {
     folder: PathBuf,
     runs: Vec<KernelRun>,
     samples: Vec<KernelSamples>,
@@ -36,7 +34,7 @@ pub(crate) struct Recorded {
 
 impl Recorded {
     /// Reads the recording; `dispatches` selects as `analyze` does.
-    pub(crate) fn read(folder: &Path, dispatches: &[String], given: bool) -> Result<Recorded> {
+    pub fn read(folder: &Path, dispatches: &[String], given: bool) -> Result<Recorded> {
         let (workload, disk) = recording::read_with_files(folder)?;
         let wanted = Wanted { dispatches: dispatches.to_vec(), ..Wanted::default() };
         let (rows, _) = select(&workload, None, &wanted)?;
@@ -44,7 +42,7 @@ impl Recorded {
     }
 
     /// The same over dispatches that were selected before.
-    pub(crate) fn of_dispatches(folder: &Path, workload: &Workload, rows: &[u32]) -> Result<Recorded> {
+    pub fn of_dispatches(folder: &Path, workload: &Workload, rows: &[u32]) -> Result<Recorded> {
         Self::of_rows(&recording::files(folder)?, workload, rows, false, folder)
     }
 
@@ -83,7 +81,7 @@ impl Recorded {
     }
 
     /// The code objects that the recording keeps. Samples are shown with the code objects in the folder.
-    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.kept()?;
         if self.runs.is_empty() {
             files.clone_from(&self.beside);
@@ -100,13 +98,13 @@ impl Recorded {
     }
 
     /// Whether the recording holds code objects.
-    pub(crate) fn has_code(&self) -> bool {
+    pub fn has_code(&self) -> bool {
         !self.runs.is_empty() || !self.beside.is_empty()
     }
 
     /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown`
     /// left out. Of a kernel that was both traced and sampled the trace has more instructions.
-    pub(crate) fn measured_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
+    pub fn measured_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
         let new = |kernel: &SampledKernel| !shown.iter().any(|name| is_sampled_kernel(kernel, name));
         let traced = self.traces.iter().filter(|it| new(&it.kernel));
         let mut listings: Vec<Listing> =
@@ -139,31 +137,25 @@ impl Recorded {
     }
 
     /// Target that was emulated.
-    pub(crate) fn target(&self) -> Option<&str> {
+    pub fn target(&self) -> Option<&str> {
         self.target.as_deref()
     }
 
     /// Linker names and names as shown of the kernels that ran.
-    pub(crate) fn kernels(&self) -> BTreeSet<String> {
+    pub fn kernels(&self) -> BTreeSet<String> {
         let names = self.runs.iter().flat_map(|run| [run.symbol.clone(), run.kernel.clone()]);
         let sampled = self.samples.iter().map(|it| &it.kernel).chain(self.traces.iter().map(|it| &it.kernel));
         let sampled = sampled.flat_map(|it| [it.symbol.clone(), plain_kernel_name(&it.name).to_owned()]);
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Adds per-instruction data to the listing of a kernel of `file`, and findings from that data to its
-    /// findings.
-    pub(crate) fn add_to(
-        &self,
-        listing: &mut Listing,
-        findings: &mut [Finding],
-        evidence: &KernelEvidence<'_>,
-        file: &str,
-    ) -> Result<()> {
+    /// Adds per-instruction data to the listing of a kernel, and findings from that data to its findings.
+    pub fn add_to(&self, listing: &mut Listing, judged: &mut Judged<'_, '_>) -> Result<()> {
+        let (evidence, file) = (judged.evidence, judged.file);
         self.add_samples_to(listing, evidence, file)?;
         self.add_trace_to(listing, evidence, file)?;
         self.add_run_to(listing, evidence, file)?;
-        analysis::measure_findings(findings, listing, evidence);
+        analysis::measure_findings(&mut judged.findings, listing, evidence);
         Ok(())
     }
 
@@ -231,8 +223,11 @@ impl Recorded {
 
 /// Listings of all kernels of a recording with what their instructions did, and the findings on their code,
 /// in the order in which the code objects hold them; those that were sampled without code come last.
-#[cfg(feature = "tui")]
-pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
+pub fn listings(
+    folder: &Path,
+    dispatches: &[String],
+    watch: impl Watch,
+) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;
     let mut out = Vec::new();
     let mut shown = BTreeSet::new();
@@ -241,11 +236,10 @@ pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(List
         each_kernel(
             &recorded.files()?,
             &selection,
-            |judged| {
-                let mut listing = analysis::listing(judged.evidence, &judged.findings);
-                let mut findings = judged.findings;
-                let added = recorded.add_to(&mut listing, &mut findings, judged.evidence, judged.file);
-                added.map(|()| (listing, findings))
+            watch,
+            |mut judged| {
+                let mut listing = judged.listing();
+                recorded.add_to(&mut listing, &mut judged).map(|()| (listing, judged.findings))
             },
             |listing| {
                 let (listing, findings) = listing?;

@@ -1,6 +1,6 @@
-//! Inputs that a question needs to be read.
+//! Counters that a report needs.
 
-use analysis::workload::Blocks;
+use super::blocks::Blocks;
 use counters::Need;
 use metrics::{Compiled, Definitions};
 

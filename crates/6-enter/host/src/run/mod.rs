@@ -1,0 +1,5 @@
+//! Running things and recording what they do.
+
+mod set;
+
+pub use set::keep_set;

@@ -8,7 +8,7 @@ mod guard;
 use crate::args::{NormalUnit, Ranks, TimeUnits, Units, View};
 use crate::exit::Outcome;
 use crate::page::{self, Wish};
-use crate::trace::inputs::{self, Wanted as WantedTraces, are_traces};
+use crate::trace::inputs;
 use anyhow::{Context, Result, anyhow};
 use axum::body::Bytes;
 use axum::extract::{Query, State};
@@ -20,12 +20,14 @@ use clap::ValueEnum;
 use guard::Guard;
 use host::recording::{exists, read_runs, recordings_in};
 use host::subjects::Asked;
+use host::traces::are_traces;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use study::trace::Wanted as WantedTraces;
 use view::{Note, NoteKind, PageLive, Wanted};
 
 /// Pages kept; more than a reader looks at in turns.
@@ -264,16 +266,16 @@ impl Server {
         }
         let kernels = Some(&question.kernel).filter(|it| !it.is_empty());
         let (wanted, refused) = match WantedTraces::kernels(kernels) {
-            Ok(kernels) => (WantedTraces { kernels, ..WantedTraces::default() }, None),
+            Ok(wanted) => (wanted, None),
             Err(error) => (WantedTraces::default(), Some(error)),
         };
         let (all, errors) = inputs::read(&paths, &wanted, true);
         if let Some(error) = errors.into_iter().next() {
             return Err(anyhow!("{}", error.message()));
         }
-        let mut page = inputs::page(&all, question.base.is_some())?;
+        let mut page = study::trace::compared(&inputs::inputs(&all), question.base.is_some())?;
         if let Some(error) = refused {
-            let text = format!("the filter is not applied: {error:#}");
+            let text = format!("the filter is not applied: {error}");
             page.survey.notes.insert(0, Note { kind: NoteKind::Error, text });
         }
         page.live = Some(self.live(question, version, true));

@@ -1,12 +1,14 @@
 //! Traces of files and folders, each read as it comes.
 
-use crate::recording::recordings_in;
+use crate::inputs::file_error;
+use crate::recording::{self, recordings_in};
 use crate::trace_index;
 use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use trace::Timeline;
-use workload::{is_pass, is_thread_trace_folder};
+use view::FileError;
+use workload::{Workload, is_pass, is_thread_trace_folder};
 
 /// A trace that was read.
 pub struct Trace {
@@ -34,6 +36,70 @@ pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error
         return Err(first.unwrap_or_else(|| anyhow!("`{}` holds no trace", path.display())));
     }
     Ok((traces, failed))
+}
+
+/// The readable traces of all paths, each selected, and the errors of the others. `of_recording` makes the
+/// timeline of a recording's dispatches.
+pub fn selected<'a>(
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+    indexed: bool,
+    of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
+    select: &dyn Fn(Timeline) -> Timeline,
+) -> (Vec<Trace>, Vec<FileError>) {
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
+    for path in paths {
+        let (read, errors) =
+            of_path(path, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
+        all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), ..it }));
+        failed.extend(errors.iter().map(|error| file_error(path, format!("{error:#}"), "")));
+    }
+    (all, failed)
+}
+
+/// Traces of a path. For a recording, the trace beside its counters, or else its dispatches.
+fn of_path(
+    path: &Path,
+    indexed: bool,
+    of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
+) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+    if path.is_dir() {
+        let read = recording::read(path).ok();
+        let recorded = read.as_ref().filter(|it| says_more_than_times(it));
+        let dispatches = || recorded.and_then(of_recording);
+        let beside = || recorded.and_then(|_| beside(path)).map(|(_, timeline)| timeline);
+        if let Some(timeline) = beside().or_else(dispatches) {
+            return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
+        }
+    }
+    read(path, indexed)
+}
+
+/// True if paths are traces only. A path with counters, samples or instructions of its kernels is a
+/// recording, whose page has the timeline too.
+pub fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bool {
+    let mut any = false;
+    for path in paths {
+        any = true;
+        let first = recordings_in(path).into_iter().next().unwrap_or_else(|| path.clone());
+        let holds = first.is_dir() || recording::holds_dispatches(&first);
+        let says_more = || recording::read(&first).is_ok_and(|it| says_more_than_times(&it));
+        if holds && (says_more() || recording::holds_runs(&first)) {
+            return false;
+        }
+        if !(path.is_dir() && read(path, true).is_ok() || may_be_trace(path) || is_table(path)) {
+            return false;
+        }
+    }
+    any
+}
+
+/// A table is read whole to find its kind; it is small compared with other traces.
+fn is_table(path: &Path) -> bool {
+    path.is_file() && file(path, true).is_ok()
+}
+
+fn says_more_than_times(it: &Workload) -> bool {
+    !it.counters.is_empty() || it.samples.is_some() || it.traces.is_some() || it.machine.emulator().is_some()
 }
 
 /// Traces among files of a folder.

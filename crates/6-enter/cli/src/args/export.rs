@@ -34,3 +34,13 @@ pub(crate) enum ExportTo {
     /// Folder of Omniperf 2 and rocprof-compute 3: a column for each counter.
     Csv,
 }
+
+impl From<ExportTo> for study::ExportTo {
+    fn from(to: ExportTo) -> Self {
+        match to {
+            ExportTo::Rocpd => Self::Rocpd,
+            ExportTo::RocprofCompute => Self::RocprofCompute,
+            ExportTo::Csv => Self::Csv,
+        }
+    }
+}

@@ -1,13 +1,10 @@
-//! Gives the command the build id of its HIP runtime library, and the library's build folder.
-//!
-//! Nothing is built here; the command builds the library when it first needs it and finds none installed.
+//! Gives the command the facts of its build that `--version --verbose` prints.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
 use std::path::Path;
 
 fn main() {
     let folder = variable("CARGO_MANIFEST_DIR");
-    build_id::set_build_id(Path::new(&folder));
     // `target/release/build/NAME/out`: the folder of the profile is three up.
     let out = variable("OUT_DIR");
     let profile = Path::new(&out).ancestors().nth(3).unwrap_or(Path::new(&out));

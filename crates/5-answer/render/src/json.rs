@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing,
-    MetricsReport, OccupancyReport, Rooflines, RuleInfo, Sets, Summary,
+    MetricsReport, OccupancyReport, Rooflines, Roofs, RuleInfo, Sets, Summary,
 };
 
 /// Separator between two kernels.
@@ -80,6 +80,11 @@ pub fn metrics(report: &MetricsReport) -> String {
 /// A recording of a GPU beside an emulated one, indented.
 pub fn accuracy(accuracy: &Accuracy) -> String {
     pretty(accuracy)
+}
+
+/// Measured roofs, indented.
+pub fn roofs(roofs: &Roofs) -> String {
+    pretty(roofs)
 }
 
 /// Sets of metrics, on one line.

@@ -5,20 +5,24 @@
 #![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
 
 mod beside;
+pub mod breakdown;
 mod contents;
 pub mod definitions;
+mod device_code;
 pub mod hardware;
 pub mod hip_runtime;
 mod inputs;
 pub mod instructions;
 pub mod kernels;
 pub mod launch_file;
+mod launch_template;
 pub mod machine;
 pub mod names;
 pub mod page_code;
 pub mod recording;
 mod refusal;
 pub mod renames;
+pub mod roofs;
 pub mod run;
 pub mod session;
 pub mod settings;
@@ -32,4 +36,5 @@ pub mod tunings;
 pub use beside::emulated_beside;
 pub use contents::Contents;
 pub use kernels::Watch;
+pub use launch_template::launch_template;
 pub use refusal::usage;

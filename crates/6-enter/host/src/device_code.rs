@@ -2,9 +2,9 @@
 //!
 //! If a file has several targets or kernels, the error lists them.
 
+use crate::Contents;
 use anyhow::{Context, Result, anyhow, bail};
 use codeobj::{CodeObject, Kernel, Wanted};
-use host::Contents;
 use std::path::Path;
 
 /// A code object and its bytes.

@@ -2,33 +2,29 @@
 
 mod asked;
 
-use super::{Profiled, Profiler, program_name};
-use crate::args::Profile;
-use crate::earlier::make_folder;
-use crate::emulation::GPU_DEVICE;
-use crate::exit::{Outcome, usage};
-use crate::recording_folder::recording_folder;
+use super::GPU_DEVICE;
+use super::earlier::make_folder;
+use super::folder::recording_folder;
+use super::request::{Recording, Request as Wish};
+use super::runner::{Ended, Ran, Reporter, Runner};
+use crate::hardware::launcher::Processes;
+use crate::hardware::sensors;
+use crate::hardware::tool::{NAMES, Tool, in_path};
+use crate::hardware::{DIFFERENT, Recorded, Request, Step, Stopped, record};
+use crate::machine::read_tree;
+use crate::usage;
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target};
 pub(super) use asked::ranks;
 use asked::{Asked, asked};
-use host::hardware::launcher::Processes;
-use host::hardware::sensors;
-use host::hardware::tool::{NAMES, Tool, in_path};
-use host::hardware::{DIFFERENT, Recorded, Request, Step, Stopped, record};
-use host::machine::read_tree;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use system::{Gpu as SystemGpu, Machine};
 
-/// Exit code of a shell after Ctrl-C.
-const INTERRUPTED: Outcome = Outcome::Program(130);
-
 /// An AMD GPU with one of the vendor's profilers.
-pub(super) struct Hardware;
+pub(super) struct Vendor;
 
 /// The newest of the vendor's profilers that `PATH` leads to.
 pub(super) fn profiler() -> Option<PathBuf> {
@@ -41,7 +37,7 @@ pub(super) fn no_profiler() -> String {
 }
 
 /// Error for a GPU device that cannot be opened, with the remedy.
-pub(crate) fn denied(error: &std::io::Error) -> String {
+pub fn denied(error: &std::io::Error) -> String {
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
             "add the user to the groups `render` and `video`, and log in again; in a container add `--device=/dev/kfd --device=/dev/dri --group-add render`"
@@ -63,11 +59,12 @@ fn refuse_denied(opened: std::io::Result<std::fs::File>) -> Result<()> {
     }
 }
 
-impl Profiler for Hardware {
-    fn profile(&self, args: &Profile) -> Result<Profiled> {
-        refuse_what_emulates(args)?;
+impl Runner for Vendor {
+    fn run(&self, wish: &Wish, reporter: &dyn Reporter) -> Result<Ran> {
+        let recording = wish.record.as_ref().context("a profiler records")?;
+        refuse_what_emulates(wish, recording)?;
         refuse_denied(std::fs::File::open(GPU_DEVICE))?;
-        let profiler = match &args.on_gpu.profiler {
+        let profiler = match &wish.on_gpu.profiler {
             Some(path) => path.clone(),
             None => profiler().ok_or_else(|| {
                 usage(
@@ -76,52 +73,58 @@ impl Profiler for Hardware {
                 )
             })?,
         };
-        let gpu = Gpu::of_machine(args.emulate.gpu.as_deref())?;
-        let Asked { request, notes } = asked(args, profiler, &gpu, output(args, &gpu)?)?;
-        if !args.on_gpu.resume {
-            make_folder(&request.output, args.overwrite)?;
+        let gpu = Gpu::of_machine(wish.emulate.gpu.as_deref())?;
+        let output = output(wish, recording, &gpu)?;
+        let Asked { request, notes } = asked(wish, recording, profiler, &gpu, output)?;
+        if !wish.on_gpu.resume {
+            make_folder(&request.output, recording.overwrite, reporter)?;
         }
-        let passes = if request.multiplexing.is_some() { 1 } else { request.plan.passes.len() };
-        let runs = request.runs().len() + passes * request.repeat.saturating_sub(1);
-        eprintln!(
-            "profiling on {} ({}) with {}{}: {}",
-            gpu.title(),
-            gpu.target.name,
-            request.profiler.display(),
-            match request.tool {
-                Tool::Rocprofv3(version) => format!(" {version}"),
-                Tool::Rocprofv2 | Tool::Rocprof => String::new(),
-            },
-            view::counted(runs, "run") + " of the program"
-        );
-        notes.iter().for_each(|note| eprintln!("{note}"));
-        let stop = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone())?;
+        reporter.say(&beginning(&request, &gpu));
+        notes.iter().for_each(|note| reporter.say(note));
+        let stop = reporter.interrupts()?;
         let mut sensed = Sensed::default();
         let recorded = record(&request, &mut Processes, &|| stop.load(Ordering::Relaxed), &mut |step| {
-            say(&step);
-            sensed.step(&step);
+            say(&step, reporter);
+            sensed.step(&step, reporter);
         });
         let recorded = recorded?;
-        sensed.write(&request.output);
-        let outcome = report(&request, &recorded)?;
+        sensed.write(&request.output, reporter);
+        let ended = report(&request, &recorded, reporter)?;
         let folders = if recorded.passes > 0 { vec![request.output] } else { Vec::new() };
-        Ok(Profiled { folders, outcome })
+        Ok(Ran { folders, ended, findings: None })
     }
 }
 
+/// First line of a recording: where, with what, and how often the program runs.
+fn beginning(request: &Request, gpu: &Gpu) -> String {
+    let passes = if request.multiplexing.is_some() { 1 } else { request.plan.passes.len() };
+    let runs = request.runs().len() + passes * request.repeat.saturating_sub(1);
+    format!(
+        "profiling on {} ({}) with {}{}: {} of the program",
+        gpu.title(),
+        gpu.target.name,
+        request.profiler.display(),
+        match request.tool {
+            Tool::Rocprofv3(version) => format!(" {version}"),
+            Tool::Rocprofv2 | Tool::Rocprof => String::new(),
+        },
+        view::counted(runs, "run")
+    )
+}
+
 /// Folder of the recording; each rank has a numbered subfolder.
-fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
-    let name = program_name(args);
-    let folder = std::path::absolute(recording_folder(args, &name, gpu.short())?)?;
-    Ok(match &args.on_gpu.rank {
+fn output(wish: &Wish, recording: &Recording, gpu: &Gpu) -> Result<PathBuf> {
+    let name = wish.program_name(recording.name.as_deref());
+    let folder = recording_folder(recording.output.as_deref(), &name, gpu.short())?;
+    let folder = std::path::absolute(folder)?;
+    Ok(match &wish.on_gpu.rank {
         Some(rank) => folder.join(asked::rank_number(rank)?),
         None => folder,
     })
 }
 
 /// Reports kept passes, and the remedy for missing ones.
-fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
+fn report(request: &Request, recorded: &Recorded, reporter: &dyn Reporter) -> Result<Ended> {
     let all = request.runs().len();
     let folder = request.output.display();
     let kept = match recorded.passes {
@@ -130,22 +133,23 @@ fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
     };
     let resume = format!("hint: `--resume` with the same command goes on from here ({folder})");
     match &recorded.stopped {
-        None => Ok(Outcome::Fine),
+        None => Ok(Ended::Well),
         Some(Stopped::Interrupted) => {
-            eprintln!("interrupted: {} of {all} passes are there\n{resume}", recorded.passes);
-            Ok(INTERRUPTED)
+            let passes = recorded.passes;
+            reporter.say(&format!("interrupted: {passes} of {all} passes are there\n{resume}"));
+            Ok(Ended::Interrupted)
         }
         Some(Stopped::Failed(pass, why)) if recorded.passes == 0 => {
             let _ = std::fs::remove_dir_all(&request.output);
             Err(anyhow!("pass {pass}: {why}"))
         }
         Some(Stopped::Failed(pass, why)) => {
-            eprintln!("error: pass {pass} of {all}: {why}\n{kept}\n{resume}");
+            reporter.say(&format!("error: pass {pass} of {all}: {why}\n{kept}\n{resume}"));
             if why.contains(DIFFERENT) {
                 let names: Vec<&str> = metrics::sets().iter().map(|set| set.name).collect();
-                eprintln!("sets that one run reads: {}", names.join(", "));
+                reporter.say(&format!("sets that one run reads: {}", names.join(", ")));
             }
-            Ok(Outcome::InputError)
+            Ok(Ended::InPart)
         }
     }
 }
@@ -159,7 +163,7 @@ struct Sensed {
 }
 
 impl Sensed {
-    fn step(&mut self, step: &Step<'_>) {
+    fn step(&mut self, step: &Step<'_>, reporter: &dyn Reporter) {
         match step {
             Step::Begins(pass, ..) => {
                 self.lines += &sensors::lines(*pass, "before", &sensors::read(Path::new("/")))
@@ -171,36 +175,37 @@ impl Sensed {
                 let drift = sensors::drift(first, &now).filter(|_| !self.said);
                 if let Some(drift) = drift {
                     self.said = true;
-                    eprintln!(
+                    reporter.say(&format!(
                         "warning: {drift}: times of passes differ by more than the program does; `{}` has all readings",
                         sensors::FILE
-                    );
+                    ));
                 }
             }
             Step::Kept(_) | Step::Again(..) | Step::Repeats(..) | Step::Note(_) => {}
         }
     }
 
-    fn write(&self, folder: &Path) {
+    fn write(&self, folder: &Path, reporter: &dyn Reporter) {
         if !self.lines.is_empty() && folder.is_dir() {
             let text = format!("{}{}", sensors::HEADER, self.lines);
             if let Err(error) = std::fs::write(folder.join(sensors::FILE), text) {
-                eprintln!("warning: {}: {error}", folder.join(sensors::FILE).display());
+                reporter.say(&format!("warning: {}: {error}", folder.join(sensors::FILE).display()));
             }
         }
     }
 }
 
 /// Options that only an emulated GPU knows.
-fn refuse_what_emulates(args: &Profile) -> Result<()> {
+fn refuse_what_emulates(wish: &Wish, recording: &Recording) -> Result<()> {
+    let detail = &recording.detail;
     let emulated = [
-        ("--check", !args.emulate.check.is_empty()),
-        ("--breakdown", args.breakdown),
-        ("--what-if", !args.what_if.is_empty()),
-        ("--keep-events", args.keep_events),
-        ("--counters-only", args.counters_only),
-        ("--sample-workgroups", args.sample_workgroups.is_some()),
-        ("--no-results", args.no_results),
+        ("--check", !wish.emulate.check.is_empty()),
+        ("--breakdown", detail.lifts_limits),
+        ("--what-if", !detail.what_if.is_empty()),
+        ("--keep-events", detail.keeps_events),
+        ("--counters-only", detail.counters_only),
+        ("--sample-workgroups", detail.most_workgroups.is_some()),
+        ("--no-results", recording.no_results),
     ];
     if let Some((option, _)) = emulated.iter().find(|(_, given)| *given) {
         return Err(usage(
@@ -208,7 +213,7 @@ fn refuse_what_emulates(args: &Profile) -> Result<()> {
             "add `--on emulator`, or leave it out",
         ));
     }
-    if !args.dispatch.is_empty() || args.dispatch_limit.is_some() {
+    if !recording.select.dispatches.is_empty() || recording.select.limit.is_some() {
         return Err(usage(
             "the profiler records all dispatches of the kernels selected, so `-d` and `--dispatch-limit` select nothing",
             "select with `-k`, and with `-d` of `rockhound analyze` afterwards",
@@ -273,8 +278,8 @@ impl Gpu {
     }
 
     /// Facts of the recording's origin.
-    fn facts(&self, name: &str, args: &Profile) -> BTreeMap<String, String> {
-        let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
+    fn facts(&self, name: &str, wish: &Wish) -> BTreeMap<String, String> {
+        let words: Vec<_> = wish.program().iter().map(|word| word.to_string_lossy()).collect();
         let mut facts = BTreeMap::from([
             ("workload_name".to_owned(), name.to_owned()),
             ("command".to_owned(), words.join(" ")),
@@ -294,7 +299,7 @@ impl Gpu {
 }
 
 /// The GPU that is named or of this machine, where product or number of compute units single it out.
-pub(crate) fn model_of_machine(named: Option<&str>) -> Result<Option<&'static Model>> {
+pub fn model_of_machine(named: Option<&str>) -> Result<Option<&'static Model>> {
     Ok(Gpu::of_machine(named)?.model)
 }
 
@@ -302,18 +307,19 @@ fn presence() -> &'static str {
     if Path::new(GPU_DEVICE).exists() { "is there" } else { "is not there" }
 }
 
-fn say(step: &Step<'_>) {
+fn say(step: &Step<'_>, reporter: &dyn Reporter) {
+    let say = |line: String| reporter.say(&line);
     match step {
         Step::Begins(pass, all, rest, purpose) => {
             let of = purpose.map_or_else(String::new, |it| format!(" ({it})"));
             let rest =
                 rest.map_or_else(String::new, |it| format!(", about {:.0} s left", it.as_secs_f64().ceil()));
-            eprintln!("pass {pass} of {all}{of}{rest}");
+            say(format!("pass {pass} of {all}{of}{rest}"));
         }
-        Step::Kept(pass) => eprintln!("pass {pass} is there already"),
-        Step::Again(pass, why) => eprintln!("pass {pass} again: {why}"),
-        Step::Repeats(pass, run, of) => eprintln!("pass {pass}, run {run} of {of}"),
-        Step::Note(text) => eprintln!("warning: {text}"),
+        Step::Kept(pass) => say(format!("pass {pass} is there already")),
+        Step::Again(pass, why) => say(format!("pass {pass} again: {why}")),
+        Step::Repeats(pass, run, of) => say(format!("pass {pass}, run {run} of {of}")),
+        Step::Note(text) => say(format!("warning: {text}")),
         Step::Done(_) => {}
     }
 }

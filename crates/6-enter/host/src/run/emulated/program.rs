@@ -4,10 +4,9 @@
 
 use super::dynamic::Dynamic;
 use super::is_executable;
-use crate::exit::usage;
+use crate::{Contents, usage};
 use anyhow::Result;
 use codeobj::{Wanted, scan};
-use host::Contents;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

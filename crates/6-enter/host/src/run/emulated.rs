@@ -4,23 +4,25 @@
 //! records each dispatch as it happens, so the recording survives any end of the program.
 
 mod dynamic;
-pub(crate) mod library;
+pub mod library;
 mod program;
 mod python;
 
-use crate::args::Emulate;
-use crate::exit::{Outcome, usage};
-use crate::terminal;
+use super::earlier::{make_folder, remove_earlier};
+use super::folder::recording_folder;
+use super::request::{OnGpu, Recording, Request, Selection};
+use super::runner::{Ended, Ran, Reporter, Runner};
+use super::{GPU_DEVICE, title};
+use crate::session::{self, Record, Session};
+use crate::usage;
+use analysis::guide::Recorded;
+use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
-use host::session::{self, Progress, Record, Session};
 use record::{Prediction, Settings};
-use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
 /// library.
@@ -35,15 +37,115 @@ const NAMES: [&str; 8] = [
     "libhiprtc.so.7",
 ];
 
-/// Device node that exists if an AMD GPU does.
-pub(crate) const GPU_DEVICE: &str = "/dev/kfd";
-
 /// GPUs in the order in which they are chosen for the code a program has.
 const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
 
+/// Programs with Rockhound's HIP runtime in place of the vendor's.
+pub(super) struct EmulatedProgram;
+
+impl Runner for EmulatedProgram {
+    fn run(&self, request: &Request, reporter: &dyn Reporter) -> Result<Ran> {
+        let Some(recording) = &request.record else {
+            let emulation = Emulation::prepare(request, reporter)?;
+            let finished = emulation.run(request, None, reporter)?;
+            let checks = !request.emulate.check.is_empty();
+            let findings = checks.then(|| finished.findings()).transpose()?;
+            return Ok(Ran { folders: Vec::new(), ended: finished.ended(), findings });
+        };
+        refuse_what_needs_a_gpu(&request.on_gpu)?;
+        if !request.emulate.check.is_empty() {
+            return Err(usage(
+                "`--check` takes the place of counting, so there would be nothing to record",
+                format!(
+                    "`rockhound run --check {} -- PROGRAM` checks a program",
+                    request.emulate.check.join(",")
+                ),
+            ));
+        }
+        // Mistakes in the request are reported before anything is built or run.
+        let selected = selection(recording)?;
+        let emulation = Emulation::prepare(request, reporter)?;
+        predictions(&selected.settings, emulation.model)?;
+        let name = request.program_name(recording.name.as_deref());
+        let output = recording_folder(recording.output.as_deref(), &name, emulation.model.short())?;
+        // The program may change its working folder.
+        let output = std::path::absolute(output)?;
+        make_folder(&output, recording.replaces(), reporter)?;
+        remove_earlier(&output)?;
+        let words: Vec<_> = request.program().iter().map(|word| word.to_string_lossy()).collect();
+        let select = recording.select.clone();
+        let recorded = Recorded {
+            kernels: select.kernels,
+            dispatches: select.dispatches,
+            iterations: select.iterations,
+            limit: select.limit,
+        };
+        let record =
+            Record { output: output.clone(), name, command: recorded.command(&words.join(" ")), ..selected };
+        let finished = emulation.run(request, Some(record), reporter);
+        // A folder into which nothing was recorded goes; one with something in it does not.
+        let _ = std::fs::remove_dir(&output);
+        let finished = finished?;
+        Ok(Ran { folders: finished.recordings()?, ended: finished.ended(), findings: None })
+    }
+}
+
+/// Options without meaning for an emulated GPU.
+fn refuse_what_needs_a_gpu(on_gpu: &OnGpu) -> Result<()> {
+    let given = [
+        ("--pc-sampling", on_gpu.pc_sampling.is_some()),
+        ("--thread-trace", on_gpu.thread_trace),
+        ("--rank", on_gpu.rank.is_some()),
+        ("--attach", on_gpu.attach.is_some()),
+        ("--repeat", on_gpu.repeat > 1),
+        ("--iteration-multiplexing", on_gpu.iteration_multiplexing.is_some()),
+        ("--collection-period", on_gpu.collection_period.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(usage(
+            format!("`{option}` needs a GPU, and this emulates one"),
+            "an emulated recording says what each instruction did without it; `--on gpu` takes the GPU of this machine",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Filter and settings of recorded launches.
+fn selection(recording: &Recording) -> Result<Record> {
+    let Selection { kernels, dispatches, iterations, limit } = &recording.select;
+    for text in kernels {
+        if text.trim().parse::<u64>().is_ok() {
+            return Err(usage(
+                format!(
+                    "`-k {text}` is a place in the list of kernels by time, and there is no recording yet"
+                ),
+                "give a name or a regular expression",
+            ));
+        }
+        if let Err(error) = kernel_pattern(text) {
+            // A name such as `f(int [4])` need not be an expression.
+            if !text.contains('(') || text.contains('\n') {
+                return Err(usage(
+                    format!("`{text}` is no regular expression: {error}"),
+                    "`.*` stands for anything",
+                ));
+            }
+        }
+    }
+    Ok(Record {
+        kernels: kernels.clone(),
+        dispatches: dispatch_ranges(dispatches)?,
+        iterations: iteration_ranges(iterations)?,
+        limit: *limit,
+        no_results: recording.no_results,
+        settings: (&recording.detail).into(),
+        ..Record::default()
+    })
+}
+
 /// A program about to run.
-pub(crate) struct Emulation {
-    pub(crate) model: &'static Model,
+struct Emulation {
+    model: &'static Model,
     model_name: String,
     library: PathBuf,
     /// Folders that the program searches before the folders of the environment.
@@ -51,7 +153,7 @@ pub(crate) struct Emulation {
 }
 
 /// Results of a run.
-pub(crate) struct Finished {
+struct Finished {
     status: ExitStatus,
     /// Private folder; gone when this is.
     folder: Scratch,
@@ -59,7 +161,8 @@ pub(crate) struct Finished {
 
 impl Emulation {
     /// Looks at everything that can be wrong before the program starts, and says which GPU it gets.
-    pub(crate) fn prepare(emulate: &Emulate, program: &[OsString]) -> Result<Emulation> {
+    fn prepare(request: &Request, reporter: &dyn Reporter) -> Result<Emulation> {
+        let (emulate, program) = (&request.emulate, request.program());
         let path = program::find(&program[0])?;
         let program::Program { targets, rpath } = program::read(&path)?;
         let name = match &emulate.gpu {
@@ -76,30 +179,26 @@ impl Emulation {
                 format!("compile with `--offload-arch={target}`, or choose another `--gpu`"),
             ));
         }
-        let library = library::find()?;
+        let library = library::find(reporter)?;
         let why = match (emulate.gpu.is_some(), Path::new(GPU_DEVICE).exists()) {
             (true, _) => "",
             (false, false) => "no AMD GPU found: ",
             (false, true) => "not using the AMD GPU: ",
         };
-        eprintln!("{why}emulating {} ({target})", title(model));
+        reporter.say(&format!("{why}emulating {} ({target})", title(model)));
         Ok(Emulation { model, model_name: name, library, rpath })
     }
 
     /// Runs the program to its end.
-    pub(crate) fn run(
-        &self,
-        emulate: &Emulate,
-        program: &[OsString],
-        record: Option<Record>,
-    ) -> Result<Finished> {
+    fn run(&self, request: &Request, record: Option<Record>, reporter: &dyn Reporter) -> Result<Finished> {
+        let (emulate, program) = (&request.emulate, request.program());
         let folder = Scratch::new()?;
         let session = Session {
             gpu: self.model_name.clone(),
             devices: emulate.devices,
             threads: emulate.threads,
             max_instructions: emulate.max_instructions,
-            progress: if terminal::shows_progress() { Progress::Line } else { Progress::Log },
+            progress: emulate.progress,
             check: emulate.check.clone(),
             record,
         };
@@ -116,8 +215,7 @@ impl Emulation {
         }
         let python = python::write(&folder.0)?;
         // The program hears Ctrl-C itself; this process stays to write down what it finished.
-        let interrupted = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;
+        reporter.interrupts()?;
         let mut command = Command::new(&program[0]);
         command
             .args(&program[1..])
@@ -137,17 +235,17 @@ impl Emulation {
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };
         if let Some(signal) = status.signal() {
-            eprintln!("rockhound: the program was ended by {}", signal_name(signal));
+            reporter.say(&format!("rockhound: the program was ended by {}", signal_name(signal)));
         }
         if !finished.folder.0.join(session::CALLED).exists() {
-            eprintln!(
+            reporter.say(&format!(
                 "rockhound: `{}` never called Rockhound's HIP runtime; nothing was emulated",
                 program[0].display()
-            );
+            ));
             if status.success() {
-                eprintln!(
+                reporter.say(
                     "hint: a library with a path of its own (`DT_RPATH`, `dlopen` of a full path) may have loaded another runtime; \
-                     `LD_DEBUG=libs` shows what is loaded"
+                     `LD_DEBUG=libs` shows what is loaded",
                 );
             }
         }
@@ -157,18 +255,18 @@ impl Emulation {
 
 impl Finished {
     /// The program's own exit code, or 128 and the signal.
-    pub(crate) fn outcome(&self) -> Outcome {
+    fn ended(&self) -> Ended {
         let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
-        Outcome::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        Ended::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
     /// Findings of checks in all processes of the program.
-    pub(crate) fn findings(&self) -> Result<usize> {
+    fn findings(&self) -> Result<usize> {
         session::findings(&self.folder.0)
     }
 
     /// Folders that processes of the program recorded into, in the order they began.
-    pub(crate) fn recordings(&self) -> Result<Vec<PathBuf>> {
+    fn recordings(&self) -> Result<Vec<PathBuf>> {
         session::claims(&self.folder.0)
     }
 }
@@ -195,14 +293,6 @@ fn signal_name(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     format!("{name} (signal {signal})")
-}
-
-/// A model's name without the vendor, and its clock unless it is the highest.
-pub(crate) fn title(model: &Model) -> String {
-    match model.key().split_once('@') {
-        None => model.short().to_owned(),
-        Some((_, clock)) => format!("{} at {clock} MHz", model.short()),
-    }
 }
 
 /// The GPU for code of some targets.

@@ -1,24 +1,23 @@
 //! A GPU of this machine that runs the kernels of peaks.
 
-use crate::args::{On, Roofline};
-use crate::emulation::GPU_DEVICE;
-use crate::exit::usage;
-use crate::profile::{denied, model_of_machine};
+use super::RoofsOf;
+use crate::hip_runtime::HipRuntime;
+use crate::run::{GPU_DEVICE, Place, denied, model_of_machine};
+use crate::usage;
 use anyhow::Result;
 use arch::Model;
-use host::hip_runtime::HipRuntime;
 use peaks::{Device, Error, Launch};
 
 /// True if a GPU of this machine is measured.
-pub(super) fn is_wanted(args: &Roofline) -> bool {
-    match args.on {
-        On::Gpu => true,
-        On::Emulator => false,
-        On::Auto => match std::fs::File::open(GPU_DEVICE) {
-            Ok(_) => args.gpu.is_none(),
+pub(super) fn is_wanted(asked: &RoofsOf, say: &dyn Fn(&str)) -> bool {
+    match asked.place {
+        Place::Gpu => true,
+        Place::Emulator => false,
+        Place::Auto => match std::fs::File::open(GPU_DEVICE) {
+            Ok(_) => asked.gpu.is_none(),
             Err(error) => {
-                if error.kind() != std::io::ErrorKind::NotFound && args.gpu.is_none() {
-                    eprintln!("emulating: {}", denied(&error));
+                if error.kind() != std::io::ErrorKind::NotFound && asked.gpu.is_none() {
+                    say(&format!("emulating: {}", denied(&error)));
                 }
                 false
             }
@@ -35,23 +34,23 @@ pub(super) struct Gpu {
 
 impl Gpu {
     /// Loads the runtime with the kernels for the GPU.
-    pub(super) fn open(args: &Roofline) -> Result<(Gpu, &'static Model)> {
-        let model = model_of_machine(args.gpu.as_deref())?.ok_or_else(|| {
+    pub(super) fn open(asked: &RoofsOf, say: &dyn Fn(&str)) -> Result<(Gpu, &'static Model)> {
+        let model = model_of_machine(asked.gpu.as_deref())?.ok_or_else(|| {
             usage(
                 "which GPU this is does not follow from its target and its compute units",
                 "name it with `--gpu`, for example `--on gpu --gpu mi300x`",
             )
         })?;
         let code = peaks::kernels(model)?;
-        let runtime = HipRuntime::open(args.hip.as_deref(), code)?;
-        eprintln!(
+        let runtime = HipRuntime::open(asked.hip.as_deref(), code)?;
+        say(&format!(
             "measuring {} ({}) through {}, each roof {} times",
             model.short(),
             model.target().name,
             runtime.path.display(),
-            args.repeat
-        );
-        let (least, repeats) = (1e3 * f64::from(args.least_time), usize::from(args.repeat));
+            asked.repeat
+        ));
+        let (least, repeats) = (1e3 * f64::from(asked.least_time), usize::from(asked.repeat));
         Ok((Gpu { runtime, least, repeats }, model))
     }
 }

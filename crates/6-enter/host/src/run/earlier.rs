@@ -3,12 +3,13 @@
 //! A recording can cost hours on a machine that is no longer available. An emulated one is replaced on
 //! request; a profiler's, never.
 
-use crate::exit::usage;
+use super::runner::Reporter;
+use crate::usage;
 use anyhow::Result;
 use std::path::Path;
 
 /// Makes the folder of a recording; refuses one that holds a recording which is not to be replaced.
-pub(crate) fn make_folder(folder: &Path, overwrite: bool) -> Result<()> {
+pub(super) fn make_folder(folder: &Path, overwrite: bool, reporter: &dyn Reporter) -> Result<()> {
     match found(folder) {
         None => {}
         Some(Maker::Profiler) => {
@@ -26,7 +27,7 @@ pub(crate) fn make_folder(folder: &Path, overwrite: bool) -> Result<()> {
                 "`--overwrite` replaces it, `-o DIR` names another folder",
             ));
         }
-        Some(Maker::Emulator) => eprintln!("{} is written anew", folder.display()),
+        Some(Maker::Emulator) => reporter.say(&format!("{} is written anew", folder.display())),
     }
     writable(folder)
 }
@@ -77,7 +78,7 @@ fn writable(folder: &Path) -> Result<()> {
 }
 
 /// Removes files of an earlier recording that the new one may lack.
-pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
+pub(super) fn remove_earlier(folder: &Path) -> Result<()> {
     let beside = [
         "pmc_perf.csv",
         workload::PREDICTIONS_FILE,
@@ -99,6 +100,7 @@ pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runner::tests::Silent;
     use super::*;
 
     #[test]
@@ -131,7 +133,7 @@ mod tests {
             for (file, text) in *files {
                 std::fs::write(folder.join(file), text).unwrap();
             }
-            let made = make_folder(&folder, *overwrite)
+            let made = make_folder(&folder, *overwrite, &Silent)
                 .and_then(|()| remove_earlier(&folder))
                 .map_err(|error| error.to_string());
             match error {

@@ -2,18 +2,17 @@
 //!
 //! Features that the installed profiler or the GPU lacks are reported before the program runs.
 
-use super::super::program_name;
 use super::Gpu;
-use crate::args::{Method, OnGpu, Profile, Same};
-use crate::exit::usage;
+use crate::hardware::launcher::{answer, ask, rank, split_launcher};
+use crate::hardware::tool::Tool;
+use crate::hardware::version::{NEWEST, Version, has_thread_trace, sampling_methods};
+use crate::hardware::{Attach, Multiplexing, Request, Samples, ThreadTrace, drop_unknown};
+use crate::run::request::{OnGpu, Recording, Repeated, Request as Wish, Sampling};
+use crate::usage;
 use analysis::workload::{Blocks, iteration_ranges, needs};
 use anyhow::Result;
 use arch::Target;
 use counters::{Plan, catalogue, plan};
-use host::hardware::launcher::{answer, ask, rank, split_launcher};
-use host::hardware::tool::Tool;
-use host::hardware::version::{NEWEST, Version, has_thread_trace, sampling_methods};
-use host::hardware::{Attach, Multiplexing, Request, Samples, ThreadTrace, drop_unknown};
 use metrics::{Definitions, Set};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ pub(super) struct Asked {
 }
 
 /// The launcher of ranks and the program it starts, if the command has one.
-pub(in crate::profile) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
+pub(in crate::run) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
     split_launcher(program).ok().flatten().map(|at| program.split_at(at))
 }
 
@@ -58,11 +57,17 @@ pub(super) fn rank_number(text: &str) -> Result<String> {
 }
 
 /// Makes the request of a command line.
-pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBuf) -> Result<Asked> {
-    let OnGpu { attach, attach_duration, collection_period, resume, .. } = &args.on_gpu;
+pub(super) fn asked(
+    wish: &Wish,
+    recording: &Recording,
+    profiler: PathBuf,
+    gpu: &Gpu,
+    output: PathBuf,
+) -> Result<Asked> {
+    let OnGpu { attach, attach_duration, collection_period, resume, .. } = &wish.on_gpu;
     let mut notes = Vec::new();
     let tool = tool(&profiler, &mut notes);
-    let mut plan = passes(args, gpu.target)?;
+    let mut plan = passes(recording, gpu.target)?;
     let unknown = drop_unknown(&mut plan, &listed(&profiler, tool, gpu.target.name));
     notes.extend(left_out(&unknown, plan.passes.is_empty())?);
     if !gpu.others.is_empty() {
@@ -72,9 +77,9 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
             gpu.target.name
         ));
     }
-    let (launcher, program) = launcher(args, tool)?;
-    let samples = samples(args, gpu.target, tool)?;
-    let trace = trace(args, gpu.target, tool, &mut notes)?;
+    let (launcher, program) = launcher(wish, tool)?;
+    let samples = samples(wish, gpu.target, tool)?;
+    let trace = trace(wish, gpu.target, tool, &mut notes)?;
     let one_run = |option: &str| {
         if plan.passes.len() <= 1 {
             Ok(())
@@ -94,8 +99,8 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         supported(tool.arguments("collection-period", &[]))?;
         check_period(period)?;
     }
-    let multiplexes = args.on_gpu.iteration_multiplexing.is_some();
-    if args.on_gpu.rank.is_some() && plan.passes.len() > 1 && !multiplexes {
+    let multiplexes = wish.on_gpu.iteration_multiplexing.is_some();
+    if wish.on_gpu.rank.is_some() && plan.passes.len() > 1 && !multiplexes {
         notes.push(
             "note: each rank runs the program once for each pass under one launcher, which most MPI libraries allow once; `rockhound profile -- mpirun … PROGRAM` starts all ranks anew"
                 .to_owned(),
@@ -104,16 +109,16 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     if plan.passes.is_empty() && samples.is_none() && trace.is_none() {
         return Err(usage("what is asked for needs no counter", "choose other blocks with `-b`"));
     }
-    let multiplexing = args.on_gpu.iteration_multiplexing.map(|same| match same {
-        Same::Kernel => Multiplexing::Kernel,
-        Same::KernelLaunchParams => Multiplexing::KernelAndSizes,
+    let multiplexing = wish.on_gpu.iteration_multiplexing.map(|same| match same {
+        Repeated::Kernel => Multiplexing::Kernel,
+        Repeated::KernelAndSizes => Multiplexing::KernelAndSizes,
     });
     if multiplexing.is_some() {
         supported(tool.arguments("multiplexing", &[]))?;
     }
     let attach = attach.map(|pid| Attach { pid, milliseconds: *attach_duration });
     let request = Request {
-        facts: gpu.facts(&program_name(args), args),
+        facts: gpu.facts(&wish.program_name(recording.name.as_deref()), wish),
         profiler,
         tool,
         program,
@@ -122,12 +127,12 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         collection_period: collection_period.clone(),
         target: gpu.target.name.to_owned(),
         plan,
-        repeat: args.on_gpu.repeat as usize,
+        repeat: wish.on_gpu.repeat as usize,
         multiplexing,
         samples,
         trace,
-        kernels: args.kernel.clone(),
-        iterations: iterations(args, tool)?,
+        kernels: recording.select.kernels.clone(),
+        iterations: iterations(recording, tool)?,
         output,
         resume: *resume,
     };
@@ -138,8 +143,8 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
 const MOST_ITERATIONS: u64 = 1_000_000;
 
 /// The launches of each kernel that are counted, as the profiler takes them.
-fn iterations(args: &Profile, tool: Tool) -> Result<Vec<(u64, u64)>> {
-    let texts = &args.kernel_iteration_range;
+fn iterations(recording: &Recording, tool: Tool) -> Result<Vec<(u64, u64)>> {
+    let texts = &recording.select.iterations;
     let ranges = iteration_ranges(texts)?;
     if ranges.is_empty() {
         return Ok(ranges);
@@ -224,26 +229,26 @@ fn version(profiler: &Path, notes: &mut Vec<String>) -> Version {
 }
 
 /// Command that starts ranks, and the program.
-fn launcher(args: &Profile, tool: Tool) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
-    let at = split_launcher(&args.program).map_err(|word| {
+fn launcher(wish: &Wish, tool: Tool) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
+    let at = split_launcher(wish.program()).map_err(|word| {
         usage(
             format!("where the launcher ends and the program begins cannot be told: `{word}` is not known"),
             EACH_RANK,
         )
     })?;
     let Some(at) = at else {
-        return match args.program.iter().find(|word| tool.changes(word)) {
+        return match wish.program().iter().find(|word| tool.changes(word)) {
             Some(word) => Err(usage(
                 format!("{} hands the program to a shell, which changes `{}`", tool.name(), word.display()),
                 "put the command into a script",
             )),
-            None => Ok((None, args.program.clone())),
+            None => Ok((None, wish.program().to_vec())),
         };
     };
     let alone = [
-        ("--pc-sampling", args.on_gpu.pc_sampling.is_some()),
-        ("--thread-trace", args.on_gpu.thread_trace),
-        ("--rank", args.on_gpu.rank.is_some()),
+        ("--pc-sampling", wish.on_gpu.pc_sampling.is_some()),
+        ("--thread-trace", wish.on_gpu.thread_trace),
+        ("--rank", wish.on_gpu.rank.is_some()),
     ];
     if let Some((option, _)) = alone.iter().find(|(_, given)| *given) {
         return Err(usage(
@@ -254,18 +259,18 @@ fn launcher(args: &Profile, tool: Tool) -> Result<(Option<Vec<OsString>>, Vec<Os
     if tool.is_predecessor() {
         return Err(usage(format!("{} cannot tell the ranks of a launcher apart", tool.name()), EACH_RANK));
     }
-    let (launcher, program) = args.program.split_at(at);
+    let (launcher, program) = wish.program().split_at(at);
     Ok((Some(launcher.to_vec()), program.to_vec()))
 }
 
-fn samples(args: &Profile, target: &Target, tool: Tool) -> Result<Option<Samples>> {
-    let Some(asked) = args.on_gpu.pc_sampling else { return Ok(None) };
+fn samples(wish: &Wish, target: &Target, tool: Tool) -> Result<Option<Samples>> {
+    let Some(asked) = wish.on_gpu.pc_sampling else { return Ok(None) };
     let methods = sampling_methods(target.name);
     let wanted = match asked {
-        Method::HostTrap => "host-trap",
-        Method::Stochastic => "stochastic",
+        Sampling::HostTrap => "host-trap",
+        Sampling::Stochastic => "stochastic",
         // The best that both the GPU and this profiler have.
-        Method::Auto => {
+        Sampling::Auto => {
             let known = methods.iter().find(|method| tool.arguments(method, &[]).is_ok());
             known.or(methods.first()).copied().unwrap_or("host-trap")
         }
@@ -279,7 +284,7 @@ fn samples(args: &Profile, target: &Target, tool: Tool) -> Result<Option<Samples
     }
     supported(tool.arguments(wanted, &[]))?;
     let default = INTERVALS[usize::from(wanted == "host-trap")];
-    let interval = args.on_gpu.pc_sampling_interval.unwrap_or(default);
+    let interval = wish.on_gpu.pc_sampling_interval.unwrap_or(default);
     if wanted == "stochastic" && !interval.is_power_of_two() {
         return Err(usage(
             format!("`--pc-sampling-interval {interval}`: the hardware takes powers of two"),
@@ -289,20 +294,15 @@ fn samples(args: &Profile, target: &Target, tool: Tool) -> Result<Option<Samples
     Ok(Some(Samples { method: wanted.to_owned(), interval }))
 }
 
-fn trace(
-    args: &Profile,
-    target: &Target,
-    tool: Tool,
-    notes: &mut Vec<String>,
-) -> Result<Option<ThreadTrace>> {
-    if !args.on_gpu.thread_trace {
+fn trace(wish: &Wish, target: &Target, tool: Tool, notes: &mut Vec<String>) -> Result<Option<ThreadTrace>> {
+    if !wish.on_gpu.thread_trace {
         return Ok(None);
     }
     if !has_thread_trace(target.name) {
         return Err(usage(format!("{} has no thread trace", target.name), "leave out `--thread-trace`"));
     }
     supported(tool.arguments("thread-trace", &[]))?;
-    let OnGpu { trace_dispatches: dispatches, trace_limit, .. } = args.on_gpu;
+    let OnGpu { trace_dispatches: dispatches, trace_limit, .. } = wish.on_gpu;
     notes.push(format!(
         "thread trace: {dispatches} dispatches of each kernel, up to {} MB of trace each before it is decoded; the run is ended when it has written {trace_limit} MB (`--trace-limit`)",
         TRACE_BUFFER >> 20,
@@ -323,16 +323,16 @@ fn check_period(period: &str) -> Result<()> {
 }
 
 /// The requested counters, by run of the program.
-fn passes(args: &Profile, target: &Target) -> Result<Plan> {
+fn passes(recording: &Recording, target: &Target) -> Result<Plan> {
     let definitions = Definitions::built_in();
     let compiled = definitions.compile(target.name)?;
-    let needed = match &args.set {
+    let needed = match &recording.set {
         Some(name) => Set::named(name)?.needs(&compiled),
         None => {
-            let blocks = if args.blocks.is_empty() {
+            let blocks = if recording.blocks.is_empty() {
                 Blocks::all()
             } else {
-                Blocks::parse(&args.blocks, definitions, target.name)?
+                Blocks::parse(&recording.blocks, definitions, target.name)?
             };
             needs(definitions, &compiled, &blocks)
         }

@@ -1,9 +1,8 @@
 //! The folder that a recording is written to, with placeholders in its name for where and how it is made.
 
-use crate::args::Profile;
-use crate::exit::usage;
+use crate::hardware::launcher::rank;
+use crate::{machine, usage};
 use anyhow::{Context, Result};
-use host::hardware::launcher::rank;
 use std::path::{Path, PathBuf};
 
 /// Placeholders with their meanings.
@@ -11,12 +10,12 @@ const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
 /// The folder of a recording: the requested one, or one named after program and GPU.
-pub(crate) fn recording_folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
-    let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
+pub(super) fn recording_folder(asked: Option<&Path>, name: &str, gpu: &str) -> Result<PathBuf> {
+    let Some(asked) = asked else { return Ok(Path::new("workloads").join(name).join(gpu)) };
     // A path that is not UTF-8 has no placeholders.
-    let Some(text) = asked.to_str() else { return Ok(asked.clone()) };
+    let Some(text) = asked.to_str() else { return Ok(asked.to_owned()) };
     let stands_for = |word: &str| match word {
-        "hostname" => Ok(host::machine::host_name()),
+        "hostname" => Ok(machine::host_name()),
         "gpu" | "gpumodel" | "gpu_model" => Ok(gpu.to_owned()),
         "name" => Ok(name.to_owned()),
         "pid" => Ok(std::process::id().to_string()),

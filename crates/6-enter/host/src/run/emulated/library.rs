@@ -3,8 +3,9 @@
 //! Only a file with the marker of this build is used; others are named and skipped. A command installed
 //! without its library builds the library from its sources, once, and keeps it.
 
+use crate::Contents;
+use crate::run::runner::Reporter;
 use anyhow::{Context, Result, anyhow};
-use host::Contents;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,15 +20,15 @@ const MARK: &str =
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
 
 /// Available libraries.
-pub(crate) struct Libraries {
+pub struct Libraries {
     /// The one of this build.
-    pub(crate) own: Option<PathBuf>,
+    pub own: Option<PathBuf>,
     /// Others in the same places.
-    pub(crate) others: Vec<PathBuf>,
+    pub others: Vec<PathBuf>,
 }
 
 /// Looks into all places.
-pub(crate) fn look() -> Libraries {
+pub fn look() -> Libraries {
     let mut libraries = Libraries { own: None, others: Vec::new() };
     for path in folders().into_iter().map(|folder| folder.join(NAME)).filter(|path| path.is_file()) {
         if is_ours(&path) {
@@ -40,12 +41,12 @@ pub(crate) fn look() -> Libraries {
 }
 
 /// The library of this build.
-pub(crate) fn find() -> Result<PathBuf> {
+pub(crate) fn find(reporter: &dyn Reporter) -> Result<PathBuf> {
     let Libraries { own, others } = look();
     if let Some(path) = own {
         return Ok(if is_installed() && path.starts_with(BUILD_FOLDER) { keep(&path) } else { path });
     }
-    build().map_err(|why| {
+    build(reporter).map_err(|why| {
         let mut message =
             format!("the HIP runtime library of this build of rockhound {} is nowhere", env!("CARGO_PKG_VERSION"));
         for other in others {
@@ -102,7 +103,7 @@ fn keep(path: &Path) -> PathBuf {
 }
 
 /// Builds the library from the sources of this program.
-fn build() -> Result<PathBuf> {
+fn build(reporter: &dyn Reporter) -> Result<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("hip");
     if !sources.join("Cargo.toml").exists() {
         return Err(anyhow!("the sources it is made of are gone ({})", sources.display()));
@@ -112,7 +113,7 @@ fn build() -> Result<PathBuf> {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
-    eprintln!("building the HIP runtime library from {} (once)", sources.display());
+    reporter.say(&format!("building the HIP runtime library from {} (once)", sources.display()));
     let mut cargo = Command::new("cargo");
     cargo.args([
         "build",

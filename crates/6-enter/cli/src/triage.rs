@@ -150,9 +150,9 @@ fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec
         each_kernel(
             std::slice::from_ref(file),
             &selection,
-            |judged| {
-                let listing = analysis::listing(judged.evidence, &[]);
-                (judged.evidence.kernel.demangled.clone(), listing)
+            |mut judged| {
+                judged.findings.clear();
+                (judged.evidence.kernel.demangled.clone(), judged.listing())
             },
             |(kernel, listing)| {
                 found.push(KernelCode {

@@ -6,6 +6,7 @@
 
 mod beside;
 pub mod breakdown;
+pub mod comm;
 mod contents;
 pub mod definitions;
 mod device_code;

@@ -14,10 +14,10 @@ use view::Format;
 pub(crate) fn run(args: &Accuracy, look: &Look) -> Result<Outcome> {
     let emulated = match &args.emulated {
         Some(path) => path.clone(),
-        None => host::emulated_beside(&args.gpu).inspect(|it| eprintln!("beside {}", it.display()))?,
+        None => host::emulated_beside(&args.gpu).inspect(|it| eprintln!("beside {it}"))?,
     };
     let asked =
-        Asked { paths: vec![args.gpu.clone(), emulated], wanted: args.part.wanted(), ..Asked::default() };
+        Asked { sources: vec![args.gpu.clone(), emulated], wanted: args.part.wanted(), ..Asked::default() };
     let measured = subjects::measured(&asked)?;
     let Some(accuracy) = measured.accuracy(args.kernel_names)? else { return Ok(Outcome::InputError) };
     let document = json::accuracy(&accuracy);

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     write::check(args)?;
     let definitions = definitions::read(&args.definitions)?;
     let asked = Asked {
-        paths: args.path.clone(),
+        sources: args.path.clone(),
         arch: args.pick.arch.clone(),
         corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),

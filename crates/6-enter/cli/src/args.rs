@@ -6,12 +6,13 @@ pub(crate) use accuracy::Accuracy;
 pub(crate) use analyze::{Analyze, Metrics, Units};
 #[cfg(feature = "server")]
 pub(crate) use analyze::{NormalUnit, TimeUnits};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use comm::Comm;
 pub(crate) use doctor::{Doctor, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
+use host::Source;
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
@@ -54,6 +55,11 @@ pub(crate) fn formats(known: &'static [Format]) -> impl TypedValueParser<Value =
     let values = known.iter().map(|format| PossibleValue::new(format.as_str()).help(format.help()));
     let by_name = |word: String| known.iter().copied().find(|format| format.as_str() == word);
     PossibleValuesParser::new(values).map(move |word| by_name(word).unwrap_or(Format::Text))
+}
+
+/// The parser of a recording's or trace's address.
+pub(crate) fn source() -> impl TypedValueParser<Value = Source> {
+    PathBufValueParser::new().map(Source::from)
 }
 
 /// Help text of the exit codes.
@@ -151,8 +157,8 @@ pub(crate) struct Inspect {
     pub(crate) select: Select,
     /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code
     /// objects of the recording are used.
-    #[arg(long, short, requires = "asm", value_name = "DIR")]
-    pub(crate) workload: Option<PathBuf>,
+    #[arg(long, short, requires = "asm", value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) workload: Option<Source>,
     /// Only these dispatches of the recording: IDs, ranges `1-5`, bounds `>10`.
     #[arg(long, short, requires = "workload", value_name = "ID")]
     pub(crate) dispatch: Vec<String>,

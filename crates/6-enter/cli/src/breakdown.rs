@@ -13,7 +13,7 @@ const BLOCKS: [&str; 3] = ["0.1", "0.3", "0.4"];
 pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     let wanted = args.part.wanted();
     let asked = breakdown::Breakdown {
-        path: &args.path,
+        source: &args.path,
         wanted: &wanted,
         limits: args.limits || args.what_if.is_empty(),
         what_if: &args.what_if,

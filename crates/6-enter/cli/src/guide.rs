@@ -13,7 +13,7 @@ use view::{Format, NoteKind};
 /// Guides.
 pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let asked = Asked {
-        paths: args.subject.paths(),
+        sources: args.subject.paths(),
         arch: args.subject.pick.arch.clone(),
         corrections: args.subject.pick.specs_correction.clone(),
         wanted: args.subject.pick.wanted(),

@@ -17,11 +17,11 @@ pub(crate) struct Wish {
 /// Makes a page; returns whether a recording could not be read, which was reported.
 pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
     let mut measured = subjects::measured(&wish.asked)?;
-    let path = wish.asked.paths.last();
+    let source = wish.asked.sources.last();
     let mut page = measured.page(wish.units.into(), |subject, kernels| {
-        path.map_or_else(Vec::new, |path| page_code::of(path, subject, kernels, Progress::new()))
+        source.map_or_else(Vec::new, |source| page_code::of(source, subject, kernels, Progress::new()))
     })?;
     page.timeline =
-        path.and_then(|path| measured.timeline(&path.display().to_string(), || traces::beside(path)));
+        source.and_then(|source| measured.timeline(&source.to_string(), || traces::beside(source)));
     Ok((page, measured.failed()))
 }

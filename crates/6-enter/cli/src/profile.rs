@@ -2,7 +2,7 @@
 
 use crate::args::{Analyze, Look, Profile, Ranks};
 use crate::exit::Outcome;
-use crate::progress::Running;
+use crate::progress::{self, Running};
 use crate::{analyze, output};
 use anyhow::Result;
 use host::recording::recordings_in;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     args.set.as_deref().map(study::known_set).transpose()?;
-    let request = args.request();
+    let request = args.request(progress::of_programs());
     let ran = run::run(&request, &Running::new(look))?;
     let outcome = Outcome::of_run(&ran);
     if let What::LaunchFile(_) = request.what {

@@ -8,6 +8,7 @@ use crate::{output, terminal};
 use anyhow::Result;
 use host::Watch;
 use host::run::{self, Reporter};
+use host::session;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use render::text;
 use std::io::{IsTerminal, Write as _};
@@ -25,6 +26,11 @@ const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 
 /// Shortest name of a kernel in a line on standard error.
 const MIN_NAME: usize = 16;
+
+/// How programs show the progress of long kernels.
+pub(crate) fn of_programs() -> session::Progress {
+    if terminal::shows_progress() { session::Progress::Line } else { session::Progress::Log }
+}
 
 /// What a run has to say while it goes on.
 pub(crate) struct Running<'a> {

@@ -18,13 +18,13 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
     }
     if let [_, second, ..] = &args.paths[..] {
         return Err(usage(
-            format!("`report` looks at one recording, and `{}` is another", second.display()),
+            format!("`report` looks at one recording, and `{}` is another", second),
             "`--base` compares two recordings; several paths are traces of one run",
         ));
     }
     let wish = Wish {
         asked: Asked {
-            paths: args.base.iter().chain(&args.paths).cloned().collect(),
+            sources: args.base.iter().chain(&args.paths).cloned().collect(),
             arch: args.pick.arch.clone(),
             corrections: args.pick.specs_correction.clone(),
             wanted: args.pick.wanted(),

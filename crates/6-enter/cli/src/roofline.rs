@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     // A format that cannot be drawn is reported before anything is read.
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
     let asked = Asked {
-        paths: args.paths.clone(),
+        sources: args.paths.clone(),
         arch: args.pick.arch.clone(),
         corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),

@@ -4,7 +4,7 @@
 
 use crate::args::{Look, Run};
 use crate::exit::Outcome;
-use crate::progress::Running;
+use crate::progress::{self, Running};
 use anyhow::Result;
 use host::run::{self, Ended, OnGpu, Place, Request, What};
 
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Run, look: &Look) -> Result<Outcome> {
     let request = Request {
         what: What::Program(args.program.clone()),
         place: Place::Emulator,
-        emulate: (&args.emulate).into(),
+        emulate: args.emulate.settings(progress::of_programs()),
         on_gpu: OnGpu::default(),
         record: None,
     };

@@ -148,7 +148,7 @@ impl Read {
     fn new(args: &Tui) -> Result<Read> {
         let wanted = args.subject.pick.wanted();
         let asked = Asked {
-            paths: args.subject.paths(),
+            sources: args.subject.paths(),
             arch: args.subject.pick.arch.clone(),
             corrections: args.subject.pick.specs_correction.clone(),
             wanted: wanted.clone(),

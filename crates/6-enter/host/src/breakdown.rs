@@ -5,7 +5,7 @@
 
 use crate::device_code::DeviceCode;
 use crate::run::predictions;
-use crate::{recording, spill, usage};
+use crate::{Source, recording, spill, usage};
 use analysis::workload::{KernelFilter, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
@@ -21,7 +21,7 @@ use workload::{
 /// What to predict.
 pub struct Breakdown<'a> {
     /// The recording.
-    pub path: &'a Path,
+    pub source: &'a Source,
     /// Its dispatches.
     pub wanted: &'a Wanted,
     /// Lift one limit at a time.
@@ -34,8 +34,8 @@ pub struct Breakdown<'a> {
 
 /// Predicts, and returns the folder of the recording, which has the predictions then.
 pub fn predict(asked: &Breakdown<'_>, mut say: impl FnMut(&str)) -> Result<PathBuf> {
-    let name = asked.path.display();
-    let (workload, disk) = recording::read_with_files(asked.path)?;
+    let name = asked.source;
+    let (workload, disk) = recording::read_with_files(asked.source)?;
     let folder = disk.folder.as_path();
     let wanted = asked.wanted;
     let filter = KernelFilter::new(&workload, &wanted.kernels)?;

@@ -3,13 +3,14 @@
 //! A recording keeps the code objects that ran, so the folder alone is enough; a file that is given instead
 //! must hold the very same instructions. Recordings of hardware keep no code.
 
+use crate::Source;
 use crate::kernels::{Judged, Selection, Watch, each_kernel};
 use crate::recording::{self, Disk};
 use analysis::workload::{select, selected_samples, selected_traces};
 use analysis::{KernelEvidence, Mismatch, SampledBy};
 use anyhow::{Result, anyhow};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use view::{Finding, Listing, Wanted};
 use workload::{
     Folder, KernelRun, KernelSamples, KernelTrace, SampledKernel, Workload, code_object_file,
@@ -34,16 +35,16 @@ pub struct Recorded {
 
 impl Recorded {
     /// Reads the recording; `dispatches` selects as `analyze` does.
-    pub fn read(folder: &Path, dispatches: &[String], given: bool) -> Result<Recorded> {
-        let (workload, disk) = recording::read_with_files(folder)?;
+    pub fn read(source: &Source, dispatches: &[String], given: bool) -> Result<Recorded> {
+        let (workload, disk) = recording::read_with_files(source)?;
         let wanted = Wanted { dispatches: dispatches.to_vec(), ..Wanted::default() };
         let (rows, _) = select(&workload, None, &wanted)?;
-        Self::of_rows(&disk, &workload, &rows, given, folder)
+        Self::of_rows(&disk, &workload, &rows, given, source)
     }
 
     /// The same over dispatches that were selected before.
-    pub fn of_dispatches(folder: &Path, workload: &Workload, rows: &[u32]) -> Result<Recorded> {
-        Self::of_rows(&recording::files(folder)?, workload, rows, false, folder)
+    pub fn of_dispatches(source: &Source, workload: &Workload, rows: &[u32]) -> Result<Recorded> {
+        Self::of_rows(&recording::files_of(source)?, workload, rows, false, source)
     }
 
     fn of_rows(
@@ -51,9 +52,9 @@ impl Recorded {
         workload: &Workload,
         rows: &[u32],
         given: bool,
-        folder: &Path,
+        source: &Source,
     ) -> Result<Recorded> {
-        let name = folder.display();
+        let name = source;
         let ids: BTreeSet<u64> = rows.iter().map(|row| workload.dispatches.id[*row as usize]).collect();
         let runs = workload::read_instructions(disk, &workload::Options::default(), &|id| ids.contains(&id));
         let runs = runs.map_err(|error| anyhow!("`{name}`: {error}"))?;
@@ -224,11 +225,11 @@ impl Recorded {
 /// Listings of all kernels of a recording with what their instructions did, and the findings on their code,
 /// in the order in which the code objects hold them; those that were sampled without code come last.
 pub fn listings(
-    folder: &Path,
+    source: &Source,
     dispatches: &[String],
     watch: impl Watch,
 ) -> Result<Vec<(Listing, Vec<Finding>)>> {
-    let recorded = Recorded::read(folder, dispatches, false)?;
+    let recorded = Recorded::read(source, dispatches, false)?;
     let mut out = Vec::new();
     let mut shown = BTreeSet::new();
     if recorded.has_code() {

@@ -3,6 +3,7 @@
 //! Names of source files come from debug information, which may name any file; only what has the name of a
 //! source file is read.
 
+use crate::Source;
 use crate::instructions::Recorded;
 use crate::kernels::{Selection, Watch, each_kernel};
 use analysis::workload::Subject;
@@ -22,12 +23,17 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Code of the kernels that are shown, most time first.
-pub fn of(path: &Path, subject: &Subject, kernels: &[PageKernel], mut watch: impl Watch) -> Vec<PageCode> {
+pub fn of(
+    source: &Source,
+    subject: &Subject,
+    kernels: &[PageKernel],
+    mut watch: impl Watch,
+) -> Vec<PageCode> {
     let w = &subject.workload;
-    if !has_instructions(path) && w.samples.is_none() && w.traces.is_none() {
+    if !has_instructions(source.path()) && w.samples.is_none() && w.traces.is_none() {
         return Vec::new();
     }
-    match read(path, subject, kernels, &mut watch) {
+    match read(source, subject, kernels, &mut watch) {
         Ok(code) => code,
         Err(error) => {
             watch.say(&format!("warning: code is not shown: {error:#}"));
@@ -44,12 +50,12 @@ fn has_instructions(path: &Path) -> bool {
 }
 
 fn read(
-    path: &Path,
+    source: &Source,
     subject: &Subject,
     kernels: &[PageKernel],
     watch: &mut impl Watch,
 ) -> anyhow::Result<Vec<PageCode>> {
-    let recorded = Recorded::of_dispatches(path, &subject.workload, &subject.rows)?;
+    let recorded = Recorded::of_dispatches(source, &subject.workload, &subject.rows)?;
     let mut out = if recorded.has_code() { of_files(&recorded, kernels, watch)? } else { Vec::new() };
     let shown: BTreeSet<String> = out.iter().map(|code| code.kernel.clone()).collect();
     out.extend(recorded.measured_listings(&shown).into_iter().map(|listing| PageCode {
@@ -73,7 +79,7 @@ fn read(
         fits
     });
     for code in &mut out {
-        code.sources = sources(code, path);
+        code.sources = sources(code, source.path());
     }
     Ok(out)
 }

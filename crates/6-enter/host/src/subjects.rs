@@ -4,7 +4,7 @@
 //! recording and the others follow by name.
 
 use crate::usage;
-use crate::{names, recording, renames};
+use crate::{Source, names, recording, renames};
 use analysis::workload::{Renames, Subject, Subjects, complete};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use workload::Workload;
 /// Recordings, and the selection from them.
 #[derive(Clone, Default)]
 pub struct Asked {
-    /// Folders or files; the first of several is the base of a comparison.
-    pub paths: Vec<PathBuf>,
+    /// Their addresses; the first of several is the base of a comparison.
+    pub sources: Vec<Source>,
     /// GPU where a recording does not say.
     pub arch: Option<String>,
     /// Facts of the machine in place of recorded ones.
@@ -62,18 +62,18 @@ impl Asked {
 /// when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
-    let sources = sources(asked);
-    let names: Vec<PathBuf> = sources.iter().map(|source| source.called.clone()).collect();
+    let read = each(asked);
+    let names: Vec<PathBuf> = read.iter().map(|one| one.called.clone()).collect();
     let names = names::of(&names);
     let mut all = Vec::new();
-    for (source, name) in sources.into_iter().zip(names) {
-        match source.read {
+    for (one, name) in read.into_iter().zip(names) {
+        match one.read {
             Ok((mut workload, unread)) => {
                 errors.extend(unread);
                 let filled = complete(&mut workload, asked.arch.as_deref(), asked.corrections.as_deref())?;
                 all.push(Subject {
                     name,
-                    path: source.path.display().to_string(),
+                    path: one.source.to_string(),
                     rows: Vec::new(),
                     filled,
                     workload,
@@ -102,41 +102,38 @@ pub fn read_telling(asked: &Asked, tell: impl FnMut(&anyhow::Error)) -> Result<S
 }
 
 /// A recording that is shown as one.
-struct Source {
-    path: PathBuf,
-    /// Source of its name: the path, and for a run in a folder its name.
+struct One {
+    source: Source,
+    /// Origin of its name: the address, and for a run in a folder its name.
     called: PathBuf,
     /// It, and the errors of parts that cannot be read.
     read: Result<(Workload, Vec<anyhow::Error>)>,
 }
 
-/// Reads the recordings at the paths.
-fn sources(asked: &Asked) -> Vec<Source> {
-    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
-        [] => vec![path.clone()],
-        found => found.to_vec(),
-    };
-    let paths: Vec<PathBuf> = match asked.ranks {
-        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
-        Some(Ranks::Merged) | None => asked.paths.clone(),
+/// Reads the recordings at the addresses.
+fn each(asked: &Asked) -> Vec<One> {
+    let sources: Vec<Source> = match asked.ranks {
+        Some(Ranks::Each) => asked.sources.iter().flat_map(recording::each).collect(),
+        Some(Ranks::Merged) | None => asked.sources.clone(),
     };
     let alone = |workload: Workload| (workload, Vec::new());
-    let mut sources = Vec::new();
-    for path in paths {
-        let mut add = |path: PathBuf, called: PathBuf, read| sources.push(Source { path, called, read });
+    let mut all = Vec::new();
+    for source in sources {
+        let path = source.path().to_owned();
+        let mut add = |source: Source, called: PathBuf, read| all.push(One { source, called, read });
         match (asked.ranks, asked.runs) {
-            (Some(_), _) => add(path.clone(), path.clone(), recording::read_ranks(&path)),
+            (Some(_), _) => add(source.clone(), path, recording::read_ranks(&source)),
             (None, Some(Ranks::Merged)) => {
-                add(path.clone(), path.clone(), recording::read_merged_runs(&path).map(alone));
+                add(source.clone(), path, recording::read_merged_runs(&source).map(alone));
             }
-            (None, Some(Ranks::Each)) => match recording::read_runs(&path) {
+            (None, Some(Ranks::Each)) => match recording::read_runs(&source) {
                 Ok(runs) => runs
                     .into_iter()
-                    .for_each(|run| add(run.path, path.join(run.name), Ok(alone(run.workload)))),
-                Err(error) => add(path.clone(), path.clone(), Err(error)),
+                    .for_each(|run| add(run.source, path.join(run.name), Ok(alone(run.workload)))),
+                Err(error) => add(source, path, Err(error)),
             },
-            (None, None) => add(path.clone(), path.clone(), recording::read(&path).map(alone)),
+            (None, None) => add(source.clone(), path, recording::read(&source).map(alone)),
         }
     }
-    sources
+    all
 }

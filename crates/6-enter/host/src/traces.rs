@@ -1,5 +1,6 @@
 //! Traces of files and folders, each read as it comes.
 
+use crate::Source;
 use crate::inputs::file_error;
 use crate::recording::{self, recordings_in};
 use crate::trace_index;
@@ -38,35 +39,36 @@ pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error
     Ok((traces, failed))
 }
 
-/// The readable traces of all paths, each selected, and the errors of the others. `of_recording` makes the
+/// The readable traces at all addresses, each selected, and the errors of the others. `of_recording` makes the
 /// timeline of a recording's dispatches.
 pub fn selected<'a>(
-    paths: impl IntoIterator<Item = &'a PathBuf>,
+    sources: impl IntoIterator<Item = &'a Source>,
     indexed: bool,
     of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
     select: &dyn Fn(Timeline) -> Timeline,
 ) -> (Vec<Trace>, Vec<FileError>) {
     let (mut all, mut failed) = (Vec::new(), Vec::new());
-    for path in paths {
+    for source in sources {
         let (read, errors) =
-            of_path(path, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
+            of_source(source, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
         all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), ..it }));
-        failed.extend(errors.iter().map(|error| file_error(path, format!("{error:#}"), "")));
+        failed.extend(errors.iter().map(|error| file_error(source.path(), format!("{error:#}"), "")));
     }
     (all, failed)
 }
 
-/// Traces of a path. For a recording, the trace beside its counters, or else its dispatches.
-fn of_path(
-    path: &Path,
+/// Traces at an address. For a recording, the trace beside its counters, or else its dispatches.
+fn of_source(
+    source: &Source,
     indexed: bool,
     of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
 ) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+    let path = source.path();
     if path.is_dir() {
-        let read = recording::read(path).ok();
+        let read = recording::read(source).ok();
         let recorded = read.as_ref().filter(|it| says_more_than_times(it));
         let dispatches = || recorded.and_then(of_recording);
-        let beside = || recorded.and_then(|_| beside(path)).map(|(_, timeline)| timeline);
+        let beside = || recorded.and_then(|_| beside(source)).map(|(_, timeline)| timeline);
         if let Some(timeline) = beside().or_else(dispatches) {
             return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
         }
@@ -74,14 +76,15 @@ fn of_path(
     read(path, indexed)
 }
 
-/// True if paths are traces only. A path with counters, samples or instructions of its kernels is a
+/// True if only traces are at the addresses. A path with counters, samples or instructions of its kernels is a
 /// recording, whose page has the timeline too.
-pub fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bool {
+pub fn are_traces<'a>(sources: impl IntoIterator<Item = &'a Source>) -> bool {
     let mut any = false;
-    for path in paths {
+    for source in sources {
+        let path = source.path();
         any = true;
-        let first = recordings_in(path).into_iter().next().unwrap_or_else(|| path.clone());
-        let holds = first.is_dir() || recording::holds_dispatches(&first);
+        let first = recording::each(source).swap_remove(0);
+        let holds = first.path().is_dir() || recording::holds_dispatches(first.path());
         let says_more = || recording::read(&first).is_ok_and(|it| says_more_than_times(&it));
         if holds && (says_more() || recording::holds_runs(&first)) {
             return false;
@@ -124,7 +127,8 @@ fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Tr
 
 /// The trace beside the counters of a recording, with the name of its file; of several, the one with the most
 /// spans. Traces of single passes do not count.
-pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
+pub fn beside(recording: &Source) -> Option<(String, Timeline)> {
+    let recording = recording.path();
     if recording.is_file() {
         let timeline = open(recording, true).ok()?.ok().filter(|it| !it.gpu.is_empty())?;
         return Some((recording.file_name()?.to_string_lossy().into_owned(), timeline));

@@ -96,7 +96,8 @@ fn analyze(
         let ranks = ranks.as_deref().map(|it| ranks_of("ranks", it)).transpose()?;
         let runs = runs.as_deref().map(|it| ranks_of("runs", it)).transpose()?;
         let wanted = Wanted { kernels, dispatches, gpus, ..Wanted::default() };
-        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs };
+        let sources = paths.into_iter().map(Into::into).collect();
+        let asked = Asked { sources, arch, corrections: None, wanted, matches, ranks, runs };
         let question = ReportQuestion {
             blocks,
             whole: true,
@@ -130,7 +131,7 @@ fn read(py: Python<'_>, path: PathBuf, counters: Option<Vec<String>>) -> PyResul
 }
 
 fn columns(path: &std::path::Path, counters: Option<&[String]>) -> Result<String> {
-    let workload = host::recording::read(path)?;
+    let workload = host::recording::read(&path.into())?;
     for wanted in counters.unwrap_or_default() {
         if !workload.counters.iter().any(|it| it.name == *wanted) {
             let name = path.display();

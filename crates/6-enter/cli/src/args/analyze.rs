@@ -1,9 +1,10 @@
 //! Flags of the commands on recordings.
 
 use super::recordings::Pick;
-use super::{Cli, Command};
+use super::{Cli, Command, source};
 use super::{SHORT, formats};
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum, ValueHint};
+use host::Source;
 use render::Part;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ use view::{Average, Format, Norm, Recordings, TimeUnit};
   rockhound analyze -p DIR --format csv -o tables/       a file per table")]
 pub(crate) struct Analyze {
     /// Recording: a folder or a file. The first of several is the base of a comparison.
-    #[arg(long, short, required = true, value_name = "DIR")]
-    pub(crate) path: Vec<PathBuf>,
+    #[arg(long, short, required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Vec<Source>,
     /// List the kernels by time.
     #[arg(long, group = "list")]
     pub(crate) list_kernels: bool,

@@ -4,12 +4,11 @@ use super::gpu_name::GpuName;
 use super::on::On;
 use super::on_gpu::OnGpu;
 use super::recordings::Part;
-use super::{SHORT, formats};
-use crate::terminal;
-use clap::Args;
+use super::{SHORT, formats, source};
 use clap::builder::PossibleValuesParser;
-use host::run;
+use clap::{Args, ValueHint};
 use host::session::Progress;
+use host::{Source, run};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use view::Format;
@@ -179,8 +178,8 @@ pub(crate) struct Profile {
   rockhound breakdown workloads/app/MI300X -d 0-3 --format json")]
 pub(crate) struct Breakdown {
     /// Recording.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
+    #[arg(value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Source,
     /// Predict this change instead of lifting limits, as in `profile`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) what_if: Vec<String>,
@@ -207,14 +206,14 @@ impl Profile {
     }
 
     /// What is to run, where, and what to record of it.
-    pub(crate) fn request(&self) -> run::Request {
+    pub(crate) fn request(&self, progress: Progress) -> run::Request {
         run::Request {
             what: match &self.file {
                 Some(file) => run::What::LaunchFile(file.clone()),
                 None => run::What::Program(self.program.clone()),
             },
             place: self.on.into(),
-            emulate: (&self.emulate).into(),
+            emulate: self.emulate.settings(progress),
             on_gpu: (&self.on_gpu).into(),
             record: Some(run::Recording {
                 name: self.name.clone(),
@@ -242,15 +241,16 @@ impl Profile {
     }
 }
 
-impl From<&Emulate> for run::Emulate {
-    fn from(args: &Emulate) -> Self {
+impl Emulate {
+    /// The settings, and how the progress of long kernels is shown.
+    pub(crate) fn settings(&self, progress: Progress) -> run::Emulate {
         run::Emulate {
-            gpu: args.gpu.clone(),
-            devices: args.devices,
-            threads: args.threads,
-            max_instructions: args.max_instructions,
-            check: args.check.clone(),
-            progress: if terminal::shows_progress() { Progress::Line } else { Progress::Log },
+            gpu: self.gpu.clone(),
+            devices: self.devices,
+            threads: self.threads,
+            max_instructions: self.max_instructions,
+            check: self.check.clone(),
+            progress,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Flags of `export`.
 
-use clap::{Args, ValueEnum};
+use super::source;
+use clap::{Args, ValueEnum, ValueHint};
+use host::Source;
 use std::path::PathBuf;
 
 /// Write a recording in a format of AMD's profilers.
@@ -14,8 +16,8 @@ use std::path::PathBuf;
   rockhound export traces/ --to csv -o out")]
 pub(crate) struct ExportRecording {
     /// Recording, of any profiler and version.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
+    #[arg(value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Source,
     /// Format.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportTo,

@@ -1,17 +1,17 @@
 //! Traces of a command line: read and selected, for every command that shows them.
 
+use host::Source;
 use host::traces::{self, Trace};
-use std::path::PathBuf;
 use study::trace::{Input, Wanted, of_recording};
 use view::FileError;
 
-/// The readable traces of all paths, and the errors of the others.
+/// The readable traces at all addresses, and the errors of the others.
 pub(crate) fn read<'a>(
-    paths: impl IntoIterator<Item = &'a PathBuf>,
+    sources: impl IntoIterator<Item = &'a Source>,
     wanted: &Wanted,
     indexed: bool,
 ) -> (Vec<Trace>, Vec<FileError>) {
-    traces::selected(paths, indexed, &of_recording, &|timeline| wanted.select(timeline))
+    traces::selected(sources, indexed, &of_recording, &|timeline| wanted.select(timeline))
 }
 
 /// Traces as inputs of the answer.

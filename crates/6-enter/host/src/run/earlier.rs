@@ -3,7 +3,7 @@
 //! A recording can cost hours on a machine that is no longer available. An emulated one is replaced on
 //! request; a profiler's, never.
 
-use super::runner::Reporter;
+use super::report::Reporter;
 use crate::usage;
 use anyhow::Result;
 use std::path::Path;
@@ -100,7 +100,7 @@ pub(super) fn remove_earlier(folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::runner::tests::Silent;
+    use super::super::report::tests::Silent;
     use super::*;
 
     #[test]

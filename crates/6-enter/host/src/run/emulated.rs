@@ -10,8 +10,8 @@ mod python;
 
 use super::earlier::{make_folder, remove_earlier};
 use super::folder::recording_folder;
+use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{OnGpu, Recording, Request, Selection};
-use super::runner::{Ended, Ran, Reporter, Runner};
 use super::{GPU_DEVICE, title};
 use crate::session::{self, Record, Session};
 use crate::usage;

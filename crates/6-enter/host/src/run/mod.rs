@@ -9,6 +9,7 @@ mod emulated;
 mod folder;
 mod launch;
 mod progress;
+mod report;
 mod request;
 mod runner;
 mod set;
@@ -16,10 +17,11 @@ mod vendor;
 
 pub use emulated::library::{Libraries, look as libraries};
 pub(crate) use emulated::predictions;
+pub use report::{Ended, Output, Ran, Reporter};
 pub use request::{
     Detail, Emulate, MOST_INSTRUCTIONS, OnGpu, Place, Recording, Repeated, Request, Sampling, Selection, What,
 };
-pub use runner::{Ended, Output, Ran, Reporter, run};
+pub use runner::run;
 pub use vendor::{denied, model_of_machine};
 
 use crate::usage;

@@ -1,6 +1,6 @@
 //! A look at a running kernel from time to time.
 
-use super::runner::Reporter;
+use super::report::Reporter;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,6 @@
 //! What is to run, where, and what to record of it.
 
+use crate::hardware::launcher::split_launcher;
 use crate::session::Progress;
 use record::Settings;
 use std::ffi::OsString;
@@ -221,7 +222,7 @@ impl Request {
             return format!("process-{pid}");
         }
         let program = self.program();
-        let words = super::vendor::ranks(program).map_or(program, |(_, program)| program);
+        let words = ranks(program).map_or(program, |(_, program)| program);
         let is_python = |word: &OsString| Path::new(word).file_name().is_some_and(is_python);
         // A script is called by its own name.
         let script = words.iter().skip(1).find(|it| it.to_string_lossy().ends_with(".py"));
@@ -229,6 +230,11 @@ impl Request {
         let file = program.and_then(|it| Path::new(it).file_stem());
         file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
     }
+}
+
+/// The launcher of ranks and the program it starts, if the command has one.
+fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
+    split_launcher(program).ok().flatten().map(|at| program.split_at(at))
 }
 
 /// True if a file name is Python's: `python`, `python3.12`.

@@ -11,7 +11,7 @@ use std::path::Path;
 pub fn keep_set(name: Option<&str>, folder: &Path) -> Result<()> {
     // A profiler writes what it was asked for.
     let Some(name) = name.filter(|_| folder.join("pmc_perf.csv").is_file()) else { return Ok(()) };
-    let workload = crate::recording::read(folder)?;
+    let workload = crate::recording::read(&folder.into())?;
     keep(folder, &Set::named(name)?, workload.machine.target().unwrap_or_default())
 }
 

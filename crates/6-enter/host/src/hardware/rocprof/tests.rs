@@ -143,7 +143,7 @@ fn a_pass_reads_as_one_of_rocprofv3() {
                 std::fs::write(path, text).unwrap();
                 translate(&request, &run, &folder).unwrap();
             }
-            let read = crate::recording::read(&output).unwrap();
+            let read = crate::recording::read(&output.as_path().into()).unwrap();
             assert_eq!(read.generation, workload::Generation::Rocprofv3, "{tool:?}");
             let d = &read.dispatches;
             assert_eq!(d.len(), expected, "{tool:?}");

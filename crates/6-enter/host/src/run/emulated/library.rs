@@ -4,7 +4,7 @@
 //! without its library builds the library from its sources, once, and keeps it.
 
 use crate::Contents;
-use crate::run::runner::Reporter;
+use crate::run::report::Reporter;
 use anyhow::{Context, Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::process::Command;

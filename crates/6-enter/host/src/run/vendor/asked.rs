@@ -32,11 +32,6 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
 }
 
-/// The launcher of ranks and the program it starts, if the command has one.
-pub(in crate::run) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
-    split_launcher(program).ok().flatten().map(|at| program.split_at(at))
-}
-
 /// Number of a rank as it was given, or as a launcher says.
 pub(super) fn rank_number(text: &str) -> Result<String> {
     if text != "auto" {
@@ -109,13 +104,7 @@ pub(super) fn asked(
     if plan.passes.is_empty() && samples.is_none() && trace.is_none() {
         return Err(usage("what is asked for needs no counter", "choose other blocks with `-b`"));
     }
-    let multiplexing = wish.on_gpu.iteration_multiplexing.map(|same| match same {
-        Repeated::Kernel => Multiplexing::Kernel,
-        Repeated::KernelAndSizes => Multiplexing::KernelAndSizes,
-    });
-    if multiplexing.is_some() {
-        supported(tool.arguments("multiplexing", &[]))?;
-    }
+    let multiplexing = multiplexing(wish, tool)?;
     let attach = attach.map(|pid| Attach { pid, milliseconds: *attach_duration });
     let request = Request {
         facts: gpu.facts(&wish.program_name(recording.name.as_deref()), wish),
@@ -137,6 +126,16 @@ pub(super) fn asked(
         resume: *resume,
     };
     Ok(Asked { request, notes })
+}
+
+/// Which dispatches repeat each other, if the program is to run once.
+fn multiplexing(wish: &Wish, tool: Tool) -> Result<Option<Multiplexing>> {
+    let Some(same) = wish.on_gpu.iteration_multiplexing else { return Ok(None) };
+    supported(tool.arguments("multiplexing", &[]))?;
+    Ok(Some(match same {
+        Repeated::Kernel => Multiplexing::Kernel,
+        Repeated::KernelAndSizes => Multiplexing::KernelAndSizes,
+    }))
 }
 
 /// Launches of one kernel that a range may hold: the profiler keeps a list of them.

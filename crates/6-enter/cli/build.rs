@@ -1,6 +1,4 @@
-//! Gives the command its own facts, and the build folder of its HIP runtime library.
-//!
-//! Nothing is built here; the command builds the library when it first needs it and finds none installed.
+//! Gives the command the facts of its build that `--version --verbose` prints.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Build id: a hash of all sources of the HIP library, including the session protocol through which the
+//! Build id and build folder of the HIP runtime library. The id is a hash of all sources of the HIP library, including the session protocol through which the
 //! command talks to it, so that the command loads only the library built with it. Both depend on this crate.
 //!
 //! A package from a registry is published without the sources of other crates and never changes, so its
@@ -15,8 +15,13 @@ use std::path::{Path, PathBuf};
 /// Files and folders of a crate that decide what it compiles to.
 const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
 
-/// Sets `ROCKHOUND_BUILD_ID` for this crate.
+/// Sets `ROCKHOUND_BUILD_ID` and `ROCKHOUND_BUILD_DIR` for this crate.
 fn main() {
+    // `target/release/build/NAME/out`: the folder of the profile is three up. The library is built there when a
+    // program first needs it and none is installed.
+    let out = std::env::var("OUT_DIR").unwrap_or_default();
+    let profile = Path::new(&out).ancestors().nth(3).unwrap_or(Path::new(&out));
+    println!("cargo::rustc-env=ROCKHOUND_BUILD_DIR={}", profile.display());
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let Ok(hip) = Path::new(&folder).join("../hip").canonicalize() else {
         println!("cargo::rustc-env=ROCKHOUND_BUILD_ID=package");

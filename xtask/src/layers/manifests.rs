@@ -10,7 +10,11 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 /// Crates that may see nothing but the crates named.
-const SEES_ONLY: &[(&str, &[&str])] = &[("render", &["view"])];
+const SEES_ONLY: &[(&str, &[&str])] = &[
+    ("render", &["view"]),
+    // Machines and logs are read by pure readers and gathered by the command: `doctor` and `triage`.
+    ("cli", &["host", "render", "study", "view", "system", "logs"]),
+];
 
 /// One crate of ours.
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 //! Renderers depend only on this crate, so all output for users is a value here. An unknown value is
 //! [`Missing`] with its reason, never blank, zero or NaN.
 
+mod accuracy;
 mod answer;
+mod asked;
 mod columns;
 mod compare;
 mod doctor;
@@ -18,10 +20,14 @@ mod missing;
 mod number;
 mod occupancy;
 mod page;
+mod profile;
 mod recipe;
 mod recordings;
+mod refusal;
 mod roofline;
+mod roofs;
 mod samples;
+mod sets;
 mod summary;
 mod table;
 mod thread_trace;
@@ -33,7 +39,9 @@ mod tunings;
 mod waves;
 mod words;
 
+pub use accuracy::*;
 pub use answer::*;
+pub use asked::*;
 pub use columns::*;
 pub use compare::*;
 pub use doctor::*;
@@ -48,10 +56,14 @@ pub use missing::*;
 pub use number::*;
 pub use occupancy::*;
 pub use page::*;
+pub use profile::*;
 pub use recipe::*;
 pub use recordings::*;
+pub use refusal::*;
 pub use roofline::*;
+pub use roofs::*;
 pub use samples::*;
+pub use sets::*;
 pub use summary::*;
 pub use table::*;
 pub use thread_trace::*;

@@ -8,7 +8,7 @@ mod stand_in;
 
 pub(crate) use stand_in::StandIn;
 
-use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
+use crate::definitions::{DefinitionError, Definitions, Metric, Variant, WrongDefinitions, variant};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::parse::{Expression, Function, Instances, Kind, Operator};
 use crate::unit::Unit;
@@ -120,7 +120,7 @@ pub(crate) enum Stop {
 
 impl Definitions {
     /// Resolves and checks all definitions for a target.
-    pub fn compile(&self, target: &str) -> Result<Compiled, Vec<DefinitionError>> {
+    pub fn compile(&self, target: &str) -> Result<Compiled, WrongDefinitions> {
         let mut c = Compiler {
             definitions: self,
             catalogue: catalogue(),
@@ -158,7 +158,7 @@ impl Definitions {
             let (leaves, stand_ins) = (c.leaves, c.stand_ins);
             Ok(Compiled { target: target.to_string(), leaves, metrics, norms, window_rate, stand_ins })
         } else {
-            Err(errors)
+            Err(WrongDefinitions(errors))
         }
     }
 }

@@ -38,6 +38,19 @@ pub struct DefinitionError {
     pub message: String,
 }
 
+/// Definitions that cannot be used, with every error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongDefinitions(pub Vec<DefinitionError>);
+
+impl std::fmt::Display for WrongDefinitions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the definitions of metrics are wrong")?;
+        self.0.iter().try_for_each(|error| write!(f, "\n{error}"))
+    }
+}
+
+impl std::error::Error for WrongDefinitions {}
+
 /// Definition of a name on some targets.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
@@ -215,7 +228,7 @@ impl Definitions {
 
     /// These definitions and more. A later definition of a name replaces an earlier file's; within one file a
     /// name may occur once. All errors are returned.
-    pub fn with(mut self, files: &[(&str, &str)]) -> Result<Self, Vec<DefinitionError>> {
+    pub fn with(mut self, files: &[(&str, &str)]) -> Result<Self, WrongDefinitions> {
         let mut errors = Vec::new();
         for (name, text) in files {
             self.files.push((*name).to_string());
@@ -248,7 +261,7 @@ impl Definitions {
                 }));
             }
         }
-        if errors.is_empty() { Ok(self) } else { Err(errors) }
+        if errors.is_empty() { Ok(self) } else { Err(WrongDefinitions(errors)) }
     }
 
     /// Metrics, in the order defined.

@@ -19,7 +19,7 @@ pub use standing_in::TakenFrom;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use view::{Mark, Missing};
+use view::{Average, Mark, Missing, Norm};
 use workload::Workload;
 
 /// A number, or why there is none.
@@ -30,42 +30,6 @@ pub type Trust = Result<Mark, Missing>;
 
 pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
     Err(Missing::because(reason))
-}
-
-/// Averaging over dispatches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Average {
-    /// Sum over sum: a dispatch counts as much as it did.
-    #[default]
-    Weighted,
-    /// Every dispatch counts the same: the unweighted mean of the ratios.
-    Dispatches,
-}
-
-/// Divisor of totals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Norm {
-    /// The dispatch.
-    #[default]
-    Kernel,
-    /// Waves.
-    Wave,
-    /// Cycles.
-    Cycle,
-    /// Seconds.
-    Second,
-}
-
-impl Norm {
-    /// Text of the divisor in a unit.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Wave => "wave",
-            Self::Cycle => "cycle",
-            Self::Second => "s",
-        }
-    }
 }
 
 /// Source of the cycle count used as denominator.

@@ -18,8 +18,8 @@ mod tables;
 mod unit;
 
 pub use compile::Compiled;
-pub use definitions::{DefinitionError, Definitions, Metric, Row, Style, Table};
-pub use evaluate::{Average, Evaluation, Norm, Settings, TakenFrom, Trust, Value, Window};
+pub use definitions::{DefinitionError, Definitions, Metric, Row, Style, Table, WrongDefinitions};
+pub use evaluate::{Evaluation, Settings, TakenFrom, Trust, Value, Window};
 pub use kernels::{KernelTimes, kernels};
 pub use names::{Alias, Set, aliases, sets};
 pub use tables::{EvaluatedTable, TableRow, shown_unit, table};

@@ -6,6 +6,7 @@ use crate::compile::Compiled;
 use counters::{Need, catalogue, plan};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+use view::UsageError;
 
 /// A name for panels and tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,14 @@ impl Set {
     /// The set with this name.
     pub fn by_name(name: &str) -> Option<Set> {
         sets().iter().copied().find(|set| set.name == name)
+    }
+
+    /// The set with this name; the error lists the existing ones.
+    pub fn named(name: &str) -> Result<Set, UsageError> {
+        Set::by_name(name).ok_or_else(|| {
+            let known: Vec<&str> = sets().iter().map(|set| set.name).collect();
+            UsageError::new(format!("there is no set `{name}`"), format!("sets are {}", known.join(", ")))
+        })
     }
 
     /// Its metrics, whatever a target has of them.

@@ -4,8 +4,8 @@
 //! definition of a metric; a table only selects some of them.
 
 use crate::definitions::{Definitions, Row, Style, Table};
-use crate::evaluate::{Evaluation, Norm, Settings, TakenFrom, Trust, Value};
-use view::Missing;
+use crate::evaluate::{Evaluation, Settings, TakenFrom, Trust, Value};
+use view::{Missing, Norm};
 
 /// An evaluated row.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
-    OccupancyReport, Rooflines, RuleInfo, Summary,
+    Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing,
+    MetricsReport, OccupancyReport, Rooflines, Roofs, RuleInfo, Sets, Summary,
 };
 
 /// Separator between two kernels.
@@ -75,6 +75,21 @@ pub fn rooflines(rooflines: &Rooflines) -> String {
 /// Explained metrics, indented.
 pub fn metrics(report: &MetricsReport) -> String {
     pretty(report)
+}
+
+/// A recording of a GPU beside an emulated one, indented.
+pub fn accuracy(accuracy: &Accuracy) -> String {
+    pretty(accuracy)
+}
+
+/// Measured roofs, indented.
+pub fn roofs(roofs: &Roofs) -> String {
+    pretty(roofs)
+}
+
+/// Sets of metrics, on one line.
+pub fn sets(sets: &Sets) -> String {
+    compact(sets) + "\n"
 }
 
 /// Rules with their pages, indented.

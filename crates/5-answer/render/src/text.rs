@@ -3,6 +3,7 @@
 //! Everything goes through [`page::Page`], which wraps, colours and makes control characters of names
 //! visible; no renderer writes escape codes itself.
 
+mod accuracy;
 mod answer;
 mod canvas;
 mod card;
@@ -24,6 +25,8 @@ mod occupancy;
 mod page;
 mod report;
 mod roofline;
+mod roofs;
+mod sets;
 mod summary;
 mod table;
 mod tile;
@@ -31,6 +34,7 @@ mod triage;
 mod triton;
 mod waves;
 
+pub use accuracy::accuracy;
 pub(crate) use answer::answer;
 #[cfg(feature = "tui")]
 pub(crate) use card::severity_role;
@@ -50,6 +54,8 @@ pub(crate) use page::visible;
 pub(crate) use page::{width as display_width, wrapped};
 pub use report::{panels, report};
 pub use roofline::roofline;
+pub use roofs::roofs;
+pub use sets::sets;
 pub use summary::summary;
 pub use table::{SORT_COLUMNS, table};
 pub(crate) use tile::tile;

@@ -6,7 +6,10 @@
 
 use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
 use std::collections::BTreeMap;
-use view::Mark;
+use view::{
+    ACCURACY_SCHEMA, Accuracy, AccuracyError, AccuracyKernel, AccuracyQuantity, AccuracyVerdict, Mark,
+    UsageError,
+};
 
 /// GPU facts allowed in the file: none identifies the owner.
 const FACTS: [&str; 14] = [
@@ -26,26 +29,54 @@ const FACTS: [&str; 14] = [
     "rocm_version",
 ];
 
-/// Result for a counter of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Verdict {
-    /// It follows from execution and is equal.
-    Equal,
-    /// It follows from execution and is not equal: a fault of the emulator, or a different run.
-    NotEqual,
-    /// It is modelled.
-    Modelled,
+/// Dispatches of a kernel whose values are written one by one.
+const EACH: usize = 8;
+
+/// Compares a recording of a GPU with an emulated one; names of kernels are part of the file only if `names`.
+pub(crate) fn accuracy(
+    gpu: &Subject,
+    emulated: &Subject,
+    renames: &Renames,
+    names: bool,
+) -> Result<Accuracy, UsageError> {
+    check(gpu, emulated)?;
+    let agreement = agreement(gpu, emulated, renames);
+    if agreement.kernels.is_empty() {
+        return Err(UsageError::new(
+            "the two recordings have no kernel that both ran equally often and counted",
+            "record the same command twice: `--on gpu`, and `--on emulator`",
+        ));
+    }
+    Ok(agreement.document(names))
 }
 
-impl Verdict {
-    /// Name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Equal => "equal",
-            Verdict::NotEqual => "not equal",
-            Verdict::Modelled => "modelled",
-        }
+/// Refuses anything but a measured recording and an emulated one of the same target.
+fn check(gpu: &Subject, emulated: &Subject) -> Result<(), UsageError> {
+    if gpu.workload.machine.emulator().is_some() {
+        return Err(UsageError::new(
+            format!("`{}` is emulated", gpu.path),
+            "the recording of a GPU comes first",
+        ));
     }
+    if emulated.workload.machine.emulator().is_none() {
+        return Err(UsageError::new(
+            format!("`{}` is not emulated", emulated.path),
+            "the second recording is one of `rockhound profile --on emulator`",
+        ));
+    }
+    if emulated.workload.marks.is_none() {
+        return Err(UsageError::new(
+            format!("`{}` does not say which counters are exact", emulated.path),
+            "record again with this version",
+        ));
+    }
+    if gpu.target() != emulated.target() {
+        return Err(UsageError::new(
+            format!("the GPU is a {}, and a {} was emulated", gpu.target(), emulated.target()),
+            "`rockhound profile --gpu MODEL` emulates the same one",
+        ));
+    }
+    Ok(())
 }
 
 /// One quantity of one kernel.
@@ -54,7 +85,7 @@ pub struct Quantity {
     /// Counter, or `time` in nanoseconds.
     pub name: String,
     /// Result.
-    pub verdict: Verdict,
+    pub verdict: AccuracyVerdict,
     /// On the GPU, by dispatch.
     pub measured: Vec<f64>,
     /// Emulated, by dispatch.
@@ -103,26 +134,57 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Quantities with a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.kernels.iter().flat_map(|it| &it.quantities).filter(|it| it.verdict == verdict).count()
+    fn document(self, names: bool) -> Accuracy {
+        let errors = self.errors();
+        let first = |values: &[f64]| values[..values.len().min(EACH)].to_vec();
+        let quantity = |it: Quantity| AccuracyQuantity {
+            verdict: it.verdict,
+            error_percent: it.error().map(|error| 100.0 * error),
+            measured: first(&it.measured),
+            emulated: first(&it.emulated),
+            sums: [it.measured.iter().sum(), it.emulated.iter().sum()],
+            name: it.name,
+        };
+        let kernel = |it: Kernel| AccuracyKernel {
+            name: names.then(|| it.name.clone()),
+            shown_name: it.name,
+            grid: it.grid,
+            workgroup: it.workgroup,
+            dispatches: it.dispatches,
+            quantities: it.quantities.into_iter().map(quantity).collect(),
+        };
+        Accuracy {
+            schema: ACCURACY_SCHEMA,
+            rockhound: env!("CARGO_PKG_VERSION").to_owned(),
+            gpu: self.gpu,
+            emulated: self.emulated,
+            kernels: self.kernels.into_iter().map(kernel).collect(),
+            only_measured: self.only_measured,
+            only_emulated: self.only_emulated,
+            kernels_left_out: self.left_out,
+            errors,
+        }
     }
 
     /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how
     /// many kernels.
-    pub fn errors(&self) -> Vec<(String, f64, usize)> {
+    fn errors(&self) -> Vec<AccuracyError> {
         let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for quantity in self.kernels.iter().flat_map(|it| &it.quantities) {
-            if let (Verdict::Modelled, Some(error)) = (quantity.verdict, quantity.error()) {
+            if let (AccuracyVerdict::Modelled, Some(error)) = (quantity.verdict, quantity.error()) {
                 by_name.entry(&quantity.name).or_default().push(error.abs());
             }
         }
         let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
-        let mut out: Vec<(String, f64, usize)> = by_name
+        let mut out: Vec<AccuracyError> = by_name
             .into_iter()
-            .map(|(name, errors)| (name.to_owned(), mean(&errors), errors.len()))
+            .map(|(name, errors)| AccuracyError {
+                name: name.to_owned(),
+                mean: mean(&errors),
+                kernels: errors.len(),
+            })
             .collect();
-        out.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        out.sort_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| a.name.cmp(&b.name)));
         out
     }
 }
@@ -135,7 +197,7 @@ pub fn agreement(measured: &Subject, emulated: &Subject, renames: &Renames) -> A
     };
     let mut quantities: BTreeMap<String, Vec<Quantity>> = BTreeMap::new();
     for (kernel, (measured, emulated)) in times_beside(measured, emulated, renames) {
-        let verdict = Verdict::Modelled;
+        let verdict = AccuracyVerdict::Modelled;
         let time = Quantity { name: workload::TIME.to_owned(), verdict, measured, emulated };
         quantities.entry(kernel).or_default().push(time);
     }
@@ -183,10 +245,10 @@ pub fn agreement(measured: &Subject, emulated: &Subject, renames: &Renames) -> A
     }
 }
 
-fn verdict(one: &Beside) -> Verdict {
+fn verdict(one: &Beside) -> AccuracyVerdict {
     match one.mark {
-        Mark::Exact if one.must_be_equal_and_is_not() => Verdict::NotEqual,
-        Mark::Exact => Verdict::Equal,
-        _ => Verdict::Modelled,
+        Mark::Exact if one.must_be_equal_and_is_not() => AccuracyVerdict::NotEqual,
+        Mark::Exact => AccuracyVerdict::Equal,
+        _ => AccuracyVerdict::Modelled,
     }
 }

@@ -17,7 +17,7 @@ const TABLES: &str = include_str!("../data/analysis-db.sql");
 const SCHEMA: &str = "2.0.0";
 
 /// The database of some recordings, as a file has it; `compiled` are the definitions for each one's target.
-pub fn analysis_db(
+pub(crate) fn analysis_db(
     definitions: &Definitions,
     compiled: &[&Compiled],
     subjects: &[Subject],
@@ -264,7 +264,7 @@ fn by_kernel<'w>(w: &'w Workload, rows: &[u32]) -> Vec<(&'w str, Vec<u32>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::workload::Wanted;
+    use view::Wanted;
 
     #[test]
     fn views_have_what_was_recorded() {

@@ -44,6 +44,12 @@ fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> {
     Some(found)
 }
 
+/// True for the name of a check, or of a rule with checks, in any case.
+pub fn is_check(name: &str) -> bool {
+    rules::check_names()
+        .any(|(check, rule)| check.eq_ignore_ascii_case(name) || rule.eq_ignore_ascii_case(name))
+}
+
 /// Examines a machine, with its environment and the command that is to run on it.
 pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Profile>) -> Examined {
     Examined {

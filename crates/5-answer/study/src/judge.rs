@@ -5,10 +5,12 @@
 use crate::FailOn;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
-use analysis::workload::{OCCUPANCY, Options, ROOFLINE, SelectError, Subject};
+use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
-use view::{Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings};
+use view::{
+    Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings, UsageError,
+};
 
 /// Most kernels judged, longest first.
 const KERNELS: usize = 200;
@@ -20,13 +22,13 @@ const DRAWN: usize = 10;
 const FEW: usize = 3;
 
 /// The tables of recordings with findings, charts and guide.
-pub fn report(
+pub(crate) fn report(
     definitions: &Definitions,
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
     conditions: &mut [FailOn],
-) -> Result<Answer<Recordings>, SelectError> {
+) -> Result<Answer<Recordings>, UsageError> {
     let mut report = analysis::workload::report(definitions, compiled, subjects, options)?;
     judge(&mut report, compiled, subjects, options, conditions);
     Ok(report)
@@ -99,7 +101,7 @@ pub(crate) fn say_once(report: &mut Answer<Recordings>) {
 }
 
 /// Every kernel of a recording, most time first, with the verdict on those that are judged.
-pub fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Option<GuideVerdict>)> {
+pub(crate) fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Option<GuideVerdict>)> {
     let all = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
     let one = |(at, it): (usize, &WorkloadEvidence<'_>)| {
         if at < KERNELS {
@@ -177,7 +179,7 @@ fn check(
 }
 
 /// Most time lost first; if unknown, most severe first. The order of kernels stays within that.
-pub fn sort(findings: &mut [Finding]) {
+pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let time = |f: &Finding| f.time_lost_ns.unwrap_or(-1.0);
         time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity))

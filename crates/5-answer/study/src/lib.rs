@@ -5,18 +5,23 @@
 
 pub mod accuracy;
 mod analysis_db;
+mod builds;
 mod columns;
 pub mod comm;
 pub mod doctor;
 pub mod emit;
+mod export;
 mod fail_on;
 pub mod fix;
-pub mod judge;
+pub mod gpus;
+mod judge;
 mod launched;
-mod needs;
+mod measured;
+mod occupancy;
 mod operators;
 mod page;
 mod rooflines;
+mod sets;
 mod tables;
 pub mod thresholds;
 mod tile;
@@ -24,14 +29,15 @@ pub mod trace;
 pub mod tunings;
 
 pub mod triage;
-pub use analysis_db::analysis_db;
+pub use builds::compare;
 pub use columns::columns;
+pub use export::{ExportTo, Exported, export};
 pub use fail_on::FailOn;
-pub use judge::report;
-pub use needs::needs;
-pub use operators::{Operators, operators};
-pub use page::{DISPATCHES, page};
-pub use rooflines::{Placed, Shown, rooflines};
+pub use measured::{Measured, ReportQuestion, Units, conditions, is_advice};
+pub use occupancy::occupancy;
+pub use operators::Operators;
+pub use rooflines::{Placed, Shown, merged, without_roof};
+pub use sets::{compile, explain, known_set, sets, targets};
 pub use tile::{TileQuestion, tile};
 use view::RuleInfo;
 

@@ -19,7 +19,7 @@ pub struct Operators {
 }
 
 /// Matches the dispatches of a recording with the spans of a trace.
-pub fn operators(subject: &Subject, timeline: &Timeline) -> Operators {
+pub(crate) fn operators(subject: &Subject, timeline: &Timeline) -> Operators {
     let links = Links::of(timeline);
     let mut spans: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut in_order: Vec<usize> =
@@ -70,8 +70,8 @@ fn short(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::workload::Wanted;
     use std::collections::BTreeMap;
+    use view::Wanted;
 
     /// A trace in which operators launch kernels one after another.
     fn traced(launches: &[(&str, &str)]) -> Timeline {

@@ -4,12 +4,12 @@
 
 use crate::judge;
 use analysis::WorkloadEvidence;
-use analysis::workload::{Blocks, Options, Renames, SelectError, Subject, explain as define, report};
+use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use metrics::{Compiled, Definitions, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
     Answer, Cell, KernelChange, KernelDetail, Missing, Number, Page, PageCode, PageKernel, Recordings,
-    RooflineChart,
+    RooflineChart, UsageError,
 };
 
 /// Kernels drawn in the roofline, one per letter (a-z, A-Z).
@@ -19,17 +19,17 @@ const DETAILED: usize = 200;
 /// Kernels for which the tables of single channels, which are long, are made too.
 const WITH_CHANNELS: usize = 4;
 /// Dispatches listed.
-pub const DISPATCHES: usize = 100_000;
+pub(crate) const DISPATCHES: usize = 100_000;
 
 /// The page of recordings: the last is shown, with the first as base. `code_of` returns the code of each
 /// kernel that is found.
-pub fn page(
+pub(crate) fn page(
     definitions: &Definitions,
     compiled: &[&Compiled],
     subjects: &mut Vec<Subject>,
     options: &Options,
     code_of: impl FnOnce(&Subject, &[PageKernel]) -> Vec<PageCode>,
-) -> Result<Page, SelectError> {
+) -> Result<Page, UsageError> {
     // The script puts the counters of the kernel that a reader chooses in their places.
     let options = &Options { blocks: options.blocks.clone().with_counters_together(), ..options.clone() };
     let mut whole = judge::report(definitions, compiled, subjects, options, &mut [])?;

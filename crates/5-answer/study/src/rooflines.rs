@@ -4,6 +4,7 @@ use analysis::WorkloadEvidence;
 use analysis::roofline_chart;
 use analysis::workload::Subject;
 use metrics::Compiled;
+use std::collections::BTreeSet;
 use view::{ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
 
 /// Items placed below the roofs.
@@ -30,7 +31,7 @@ pub struct Shown<'a> {
 }
 
 /// The rooflines of recordings.
-pub fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>) -> Rooflines {
+pub(crate) fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>) -> Rooflines {
     let mut workloads = Vec::new();
     for (subject, compiled) in subjects.iter().zip(compiled) {
         let placed = match shown.placed {
@@ -51,6 +52,23 @@ pub fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>
     }
     roofline_chart::letter(workloads.iter_mut().map(|it| &mut it.roofline));
     Rooflines { schema: ROOFLINE_SCHEMA, workloads }
+}
+
+/// All rooflines in one chart; `None` without any.
+pub fn merged(rooflines: &Rooflines) -> Option<RooflineChart> {
+    let charts: Vec<_> = rooflines.workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
+    roofline_chart::merge(&charts)
+}
+
+/// The types that have a roof on none of the machines.
+pub fn without_roof<'a>(rooflines: &Rooflines, types: &[&'a str]) -> Vec<&'a str> {
+    let there: BTreeSet<&str> = rooflines
+        .workloads
+        .iter()
+        .flat_map(|it| &it.roofline.rates)
+        .flat_map(|ceiling| ceiling.name.rsplit(' ').next().unwrap_or_default().split('/'))
+        .collect();
+    types.iter().copied().filter(|name| !there.contains(name)).collect()
 }
 
 /// The longest dispatches, each as separate evidence.

@@ -1,23 +1,37 @@
 //! Choice of a tile for a matrix product.
 
 use arch::Model;
-use gemm::{Estimate, Problem, Tile, alternatives};
+use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
-use view::{Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles};
+use view::{
+    Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles, UsageError,
+};
 
-/// Problem and GPU to choose a tile for.
+/// Problem and GPU to choose a tile for, as a user writes them. Problems and tile have extents of at least 1.
 #[derive(Clone, Debug)]
-pub struct TileQuestion {
+pub struct TileQuestion<'a> {
     /// The GPU.
-    pub model: &'static Model,
-    /// The products; all of one type and layout.
-    pub problems: Vec<Problem>,
+    pub gpu: &'a str,
+    /// Type of the factors.
+    pub dtype: &'a str,
+    /// Layout of the factors: `tn`, `tt`, `nn` or `nt`.
+    pub layout: &'a str,
+    /// Rows, columns and depth of the products.
+    pub mnk: &'a [[u64; 3]],
+    /// These M in place of the products'; of none the powers of two.
+    pub sweep: Option<&'a [u64]>,
+    /// Elements from one row of the left factor to the next.
+    pub left_stride: Option<u64>,
+    /// Elements from one row of the right factor to the next.
+    pub right_stride: Option<u64>,
     /// The tile to judge; without it the one of least expected time.
-    pub tile: Option<Tile>,
-    /// Stages of the other tiles.
+    pub tile: Option<[u64; 3]>,
+    /// Stages of the tiles.
     pub stages: u32,
-    /// Try shared depths.
-    pub split_k: bool,
+    /// Waves of the tile.
+    pub waves: u32,
+    /// Workgroups that share the depth of the tile; with any number shared depths are tried.
+    pub split_k: Option<u64>,
     /// Other tiles shown.
     pub top: usize,
     /// `WorkGroupMapping`.
@@ -26,13 +40,18 @@ pub struct TileQuestion {
     pub remaps_xcds: Option<bool>,
 }
 
+/// Largest M of a sweep without a list, as a power of two.
+const SWEEP_TO: u32 = 13;
+
 /// Accuracy of the times: errors of the comparison in the tests of `gemm`.
 const TRUST: &str = "expected times are modelled: mean error 5.8 % (13.5 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to; other types and GPUs have not been compared";
 
-/// Answers. Problems and tile have extents of at least 1.
-pub fn tile(question: &TileQuestion) -> Answer<Tiles> {
-    let model = question.model;
-    let first = question.problems.first();
+/// Answers.
+pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
+    let model = Model::by_name(question.gpu)
+        .ok_or_else(|| UsageError::new(format!("no GPU `{}`", question.gpu), ""))?;
+    let problems = problems(question)?;
+    let first = problems.first();
     let tiles = Tiles {
         gpu: model.name.clone(),
         compute_units: model.compute_units.value,
@@ -43,8 +62,8 @@ pub fn tile(question: &TileQuestion) -> Answer<Tiles> {
     };
     let mut answer = Answer::new(TILE_SCHEMA, tiles);
     answer.note(NoteKind::Info, TRUST);
-    for it in &question.problems {
-        let (problem, findings, not_checked) = problem(question, *it);
+    for it in problems {
+        let (problem, findings, not_checked) = problem(question, model, it);
         let name = problem.name();
         let named = |it: Finding| Finding { kernel: Some(name.clone()), ..it };
         answer.findings.extend(findings.into_iter().map(named));
@@ -55,16 +74,54 @@ pub fn tile(question: &TileQuestion) -> Answer<Tiles> {
         }
         answer.part.problems.push(problem);
     }
-    answer
+    Ok(answer)
 }
 
-fn problem(question: &TileQuestion, problem: Problem) -> (TileProblem, Vec<Finding>, Vec<NotChecked>) {
-    let others = alternatives(question.model, problem, question.stages, question.split_k);
-    let asked = question.tile.map(|tile| Estimate::of(question.model, problem, tile));
+/// The products, all of one type and layout.
+fn problems(question: &TileQuestion<'_>) -> Result<Vec<Problem>, UsageError> {
+    let Some(element) = Element::by_name(question.dtype) else {
+        let known: Vec<&str> = Element::ALL.iter().map(|it| it.name()).collect();
+        return Err(UsageError::new(
+            format!("no type `{}`", question.dtype),
+            format!("known are {}", known.join(", ")),
+        ));
+    };
+    let Some(operands) = Operands::by_name(question.layout) else {
+        return Err(UsageError::new(
+            format!("no layout `{}`", question.layout),
+            "write `tn`, `tt`, `nn` or `nt`",
+        ));
+    };
+    let (left_stride, right_stride) = (question.left_stride, question.right_stride);
+    let problem = |[m, n, k]: [u64; 3]| Problem { m, n, k, element, operands, left_stride, right_stride };
+    let Some(list) = question.sweep else { return Ok(question.mnk.iter().copied().map(problem).collect()) };
+    let list = if list.is_empty() { (0..=SWEEP_TO).map(|it| 1 << it).collect() } else { list.to_vec() };
+    if list.contains(&0) {
+        return Err(UsageError::new("an M of 0 in `--sweep`", "write whole numbers of at least 1"));
+    }
+    let of = |[_, n, k]: &[u64; 3]| list.iter().map(|m| problem([*m, *n, *k])).collect::<Vec<_>>();
+    Ok(question.mnk.iter().flat_map(of).collect())
+}
+
+fn problem(
+    question: &TileQuestion<'_>,
+    model: &'static Model,
+    problem: Problem,
+) -> (TileProblem, Vec<Finding>, Vec<NotChecked>) {
+    let others = alternatives(model, problem, question.stages, question.split_k.is_some());
+    let tile = question.tile.map(|[m, n, k]| Tile {
+        m,
+        n,
+        k,
+        split_k: question.split_k.unwrap_or(1).max(1),
+        waves: question.waves,
+        stages: question.stages,
+    });
+    let asked = tile.map(|tile| Estimate::of(model, problem, tile));
     let chosen = asked.as_ref().or(others.first());
     let (findings, not_checked) = chosen.map_or_else(Default::default, |it| {
         check_launch(&LaunchEvidence {
-            model: question.model,
+            model,
             workgroups: it.workgroups,
             gemm: Some(it),
             alternatives: &others,

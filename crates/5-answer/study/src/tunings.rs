@@ -8,23 +8,81 @@ mod convert;
 mod coverage;
 mod diff;
 mod lint;
+mod machine;
 mod merge;
 mod query;
 mod show;
 
 pub use advise::advise;
-pub use convert::{Converted, To, convert};
+pub use convert::{Converted, To, chosen, convert};
 pub use coverage::{WITHOUT, coverage};
-pub use diff::{Calls, calls, diff};
+pub use diff::{Calls, calls, check_one_kind, diff};
 pub use lint::lint;
+pub use machine::NamedMachine;
 pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
 pub use show::{Order, Selection, show};
 
-use tunedb::{Row, Tunings};
+use rayon::prelude::*;
+use tunedb::{Kind, Row, Tunings};
 use view::{
-    Answer, Cell, Column, ColumnKind, Input, NamedValue, Row as TableRow, TUNEDB_SCHEMA, Table, Tuned,
+    Answer, Cell, Column, ColumnKind, FileError, Input, NamedValue, Row as TableRow, TUNEDB_SCHEMA, Table,
+    Tuned, UsageError,
 };
+
+/// Files that could be read, in their order, and the errors of the others. A file is its name, its bytes and
+/// whether the user named it: other files of a folder may hold anything.
+pub fn read<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f [u8], bool)>,
+) -> (Vec<Tunings<'f>>, Vec<FileError>) {
+    let files: Vec<_> = files.into_iter().collect();
+    let size: usize = files.iter().map(|(_, bytes, _)| bytes.len()).sum();
+    let one = |(name, bytes, _): &(&'f str, &'f [u8], bool)| tunedb::read(name, bytes);
+    let results: Vec<_> = match size < ALONE {
+        true => files.iter().map(one).collect(),
+        false => files.par_iter().map(one).collect(),
+    };
+    let (mut read, mut errors) = (Vec::new(), Vec::new());
+    for ((name, _, named), result) in files.iter().zip(results) {
+        match result {
+            Ok(tunings) => read.push(tunings),
+            Err(_) if !named => {}
+            Err(error) => errors.push(FileError {
+                file: (*name).to_owned(),
+                error: error.to_string(),
+                hint: (!error.hint.is_empty()).then(|| error.hint.to_owned()),
+            }),
+        }
+    }
+    (read, errors)
+}
+
+/// Fails if bytes could not be read as a tuning file.
+pub fn check(name: &str, bytes: &[u8]) -> Result<(), String> {
+    tunedb::read(name, bytes).map(drop).map_err(|error| error.to_string())
+}
+
+/// Bytes of files below which one core reads them sooner than several begin.
+const ALONE: usize = 1 << 18;
+
+/// The kind of problem with this word: `gemm`, `moe`, `conv`, `kernel`.
+pub fn kind(word: &str) -> Option<Kind> {
+    [Kind::Gemm, Kind::Moe, Kind::Convolution, Kind::Kernel].into_iter().find(|kind| kind.key() == word)
+}
+
+/// Sizes of a matrix product, `4096,*,4096`; a `*` is any.
+pub fn sizes(text: &str) -> Result<[Option<u64>; 3], UsageError> {
+    let wrong = |hint: &str| UsageError::new(format!("`{text}` is no M,N,K"), hint);
+    let parts: Vec<Option<u64>> = text
+        .split([',', 'x'])
+        .map(|part| match part.trim() {
+            "*" => Ok(None),
+            part => part.parse().map(Some),
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|_| wrong("write three numbers such as `4096,1024,4096`; `*` is any"))?;
+    <[Option<u64>; 3]>::try_from(parts).map_err(|_| wrong("write three numbers such as `4096,1024,4096`"))
+}
 
 /// An answer on these files, without tables.
 pub(crate) fn answer<'f, 'a: 'f>(

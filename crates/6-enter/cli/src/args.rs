@@ -3,18 +3,17 @@
 //! Every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
-pub(crate) use analyze::{Analyze, AverageKind, Metrics, Units};
+pub(crate) use analyze::{Analyze, Metrics, Units};
 #[cfg(feature = "server")]
 pub(crate) use analyze::{NormalUnit, TimeUnits};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use comm::Comm;
 pub(crate) use doctor::{Doctor, EmitForm, Work};
-pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
+pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
+use host::Source;
 pub(crate) use launch::LaunchTemplate;
-pub(crate) use on::On;
-pub(crate) use on_gpu::{Method, OnGpu, Same};
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
-    Machine as TuneMachineArgs, Merge as TuneMerge, Op, Query as TuneQuery, Question, Rows as TuneRows,
+    Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,
     Show as TuneShow, Sort as TuneSort, TuneDiff, Tunedb, Write as TuneWrite,
 };
 pub(crate) use view::Format;
@@ -56,6 +55,11 @@ pub(crate) fn formats(known: &'static [Format]) -> impl TypedValueParser<Value =
     let values = known.iter().map(|format| PossibleValue::new(format.as_str()).help(format.help()));
     let by_name = |word: String| known.iter().copied().find(|format| format.as_str() == word);
     PossibleValuesParser::new(values).map(move |word| by_name(word).unwrap_or(Format::Text))
+}
+
+/// The parser of a recording's or trace's address.
+pub(crate) fn source() -> impl TypedValueParser<Value = Source> {
+    PathBufValueParser::new().map(Source::from)
 }
 
 /// Help text of the exit codes.
@@ -153,8 +157,8 @@ pub(crate) struct Inspect {
     pub(crate) select: Select,
     /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code
     /// objects of the recording are used.
-    #[arg(long, short, requires = "asm", value_name = "DIR")]
-    pub(crate) workload: Option<PathBuf>,
+    #[arg(long, short, requires = "asm", value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) workload: Option<Source>,
     /// Only these dispatches of the recording: IDs, ranges `1-5`, bounds `>10`.
     #[arg(long, short, requires = "workload", value_name = "ID")]
     pub(crate) dispatch: Vec<String>,

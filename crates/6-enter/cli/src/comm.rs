@@ -4,10 +4,9 @@ use crate::answer::{self, Target, unread};
 use crate::args::{Comm, Look};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
-use anyhow::{Context, Result, anyhow};
-use host::Contents;
+use anyhow::Result;
+use host::comm;
 use std::path::Path;
-use trace::comm::{CommFile, NpkitDump};
 
 /// Shows.
 pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
@@ -15,7 +14,7 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
     let mut errors = Vec::new();
     let mut files = Vec::new();
     for path in args.base.iter().chain(&args.files) {
-        match read(path) {
+        match comm::read(path, study::comm::read_npkit) {
             Ok(file) => files.push((name(path), file)),
             Err(error) => errors.push(unread(path, &error)),
         }
@@ -40,29 +39,4 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
 /// Short name of a file: without its folders.
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-/// A folder is one that NPKit dumped.
-fn npkit(path: &Path) -> Result<CommFile> {
-    let folder = path.display();
-    let mut files = std::collections::BTreeMap::new();
-    for entry in std::fs::read_dir(path).with_context(|| format!("cannot read `{folder}`"))? {
-        let path = entry.with_context(|| format!("cannot read `{folder}`"))?.path();
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        files.insert(name(&path), bytes);
-    }
-    if !files.keys().any(|name| NpkitDump::is_file(name)) {
-        return Err(anyhow!("`{folder}` holds no dump of NPKit"));
-    }
-    study::comm::read_npkit(&files).map_err(|error| anyhow!("`{folder}`: {error}"))
-}
-
-fn read(path: &Path) -> Result<CommFile> {
-    let name = path.display();
-    if path.is_dir() {
-        return npkit(path);
-    }
-    let contents = if path.as_os_str() == "-" { Contents::standard_input() } else { Contents::open(path) };
-    let contents = contents.with_context(|| format!("cannot read `{name}`"))?;
-    trace::comm::read(contents.bytes()).map_err(|error| anyhow!("`{name}`: {error}"))
 }

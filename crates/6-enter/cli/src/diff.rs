@@ -39,17 +39,7 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     };
     let old = read(&args.old)?;
     let new = read(&args.new)?;
-    for (from, to) in &renamed {
-        for (name, side, cards) in [(from, "old", &old), (to, "new", &new)] {
-            if !cards.iter().any(|card| card.name == *name || card.demangled == *name) {
-                return Err(usage(
-                    format!("`--match`: the {side} build has no kernel `{name}`"),
-                    "give linker names or whole demangled names, as `rockhound inspect --format csv` lists them",
-                ));
-            }
-        }
-    }
-    let mut comparison = analysis::compare(&old, &new, &renamed);
+    let mut comparison = study::compare(&old, &new, &renamed)?;
     comparison.old = args.old.display().to_string();
     comparison.new = args.new.display().to_string();
     comparison.errors = errors;
@@ -70,12 +60,7 @@ fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<Fil
     let errors = each_kernel(
         &[path.to_owned()],
         selection,
-        |judged| KernelCard {
-            arguments: Vec::new(),
-            hidden_arguments: Vec::new(),
-            not_checked: Vec::new(),
-            ..analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked)
-        },
+        |judged| judged.compared_card(),
         |card| {
             cards.push(card);
             Ok(())

@@ -9,9 +9,8 @@ use crate::args::{Doctor as Arguments, Look, Work};
 use crate::exit::{Outcome, usage};
 use anyhow::Result;
 use inputs::Subject;
-use rules::Profile;
 use system::command::Command;
-use view::Examined;
+use view::{Examined, Profile};
 
 /// Answers.
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {

@@ -2,8 +2,10 @@
 //!
 //! A script can tell "could not read" from "read, and too slow" from "asked wrongly".
 
-pub(crate) use host::{UsageError, usage};
+use host::run::{Ended, Ran};
+pub(crate) use host::usage;
 use std::process::ExitCode;
+pub(crate) use view::UsageError;
 
 /// Result of a command that came to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +29,19 @@ impl Outcome {
         }
     }
 
+    /// Exit state of a run: the program's own, or 2 for findings and results that differ.
+    pub(crate) fn of_run(ran: &Ran) -> Self {
+        let found = ran.findings.is_some_and(|findings| findings > 0);
+        match ran.ended {
+            Ended::Well | Ended::Program(0) if found => Outcome::ThresholdMet,
+            Ended::Well => Outcome::Fine,
+            Ended::Program(code) => Outcome::Program(code),
+            Ended::Interrupted => Outcome::Program(INTERRUPTED),
+            Ended::InPart => Outcome::InputError,
+            Ended::Differs => Outcome::ThresholdMet,
+        }
+    }
+
     /// The same, or a threshold met where all else was fine.
     pub(crate) fn or_met(self, met: bool) -> Self {
         if met && self == Outcome::Fine { Outcome::ThresholdMet } else { self }
@@ -41,6 +56,9 @@ impl Outcome {
         })
     }
 }
+
+/// Exit code of a shell after Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 /// Exit code of a wrong command line (`EX_USAGE` of sysexits).
 pub(crate) const USAGE: u8 = 64;

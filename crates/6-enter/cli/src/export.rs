@@ -3,9 +3,8 @@
 use crate::args::{ExportRecording, ExportTo};
 use crate::exit::{Outcome, usage};
 use anyhow::{Context, Result, anyhow};
-use std::collections::BTreeMap;
 use std::path::Path;
-use workload::Workload;
+use study::Exported;
 
 /// Writes.
 pub(crate) fn run(args: &ExportRecording) -> Result<Outcome> {
@@ -14,31 +13,33 @@ pub(crate) fn run(args: &ExportRecording) -> Result<Outcome> {
         return Err(usage(format!("`{}` is there already", output.display()), "give another path with `-o`"));
     }
     let workload = host::recording::read(&args.path)?;
-    let errors = workload.problems.iter().filter(|it| it.severity == workload::Severity::Error);
-    let failed = errors.inspect(|it| eprintln!("error: {it}")).count() > 0;
-    if let Some(lost) = lost(&workload, args.to) {
+    let exported = study::export(&workload, args.to.into());
+    let Exported { mut files, sysinfo, lost, errors } = exported.map_err(|error| anyhow!(error))?;
+    errors.iter().for_each(|error| eprintln!("error: {error}"));
+    if let Some(lost) = lost {
         eprintln!("note: left out, since the format has no place for them: {lost}");
     }
-    let files = match args.to {
-        ExportTo::Csv => workload::write(&workload),
-        ExportTo::RocprofCompute => workload::write_long(&workload),
-        ExportTo::Rocpd => {
-            let files = databases(&workload, output)?;
-            if is_database(output) {
-                let bytes = files.into_values().next().unwrap_or_default();
-                write(output, &bytes)?;
-                eprintln!("wrote {}", output.display());
-                return Ok(Outcome::of(failed, false));
-            }
-            files
+    let outcome = Outcome::of(!errors.is_empty(), false);
+    if args.to == ExportTo::Rocpd && is_database(output) {
+        if files.len() > 1 {
+            return Err(usage(
+                format!("the recording is of {} runs, and a database is of one", files.len()),
+                "give a folder with `-o`",
+            ));
         }
-    };
+        write(output, &files.into_values().next().unwrap_or_default())?;
+        eprintln!("wrote {}", output.display());
+        return Ok(outcome);
+    }
+    if args.to == ExportTo::Rocpd {
+        files.insert("sysinfo.csv".to_owned(), sysinfo);
+    }
     std::fs::create_dir_all(output).with_context(|| format!("cannot make `{}`", output.display()))?;
     for (name, bytes) in &files {
         write(&output.join(name), bytes)?;
     }
     eprintln!("wrote {}", output.display());
-    Ok(Outcome::of(failed, false))
+    Ok(outcome)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -47,36 +48,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn is_database(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "db")
-}
-
-/// Databases, and facts of the machine beside them.
-fn databases(workload: &Workload, output: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
-    let mut files = workload::write_rocpd(workload)
-        .map_err(|error| anyhow!("{error}\nhint: `--to rocprof-compute` and `--to csv` need no times"))?;
-    if !is_database(output) {
-        files.insert("sysinfo.csv".to_owned(), workload::sysinfo(&workload.machine.facts).into_bytes());
-    } else if files.len() > 1 {
-        return Err(usage(
-            format!("the recording is of {} runs, and a database is of one", files.len()),
-            "give a folder with `-o`",
-        ));
-    }
-    Ok(files)
-}
-
-/// Data of a recording that a format cannot hold.
-fn lost(workload: &Workload, to: ExportTo) -> Option<String> {
-    let parts = [
-        ("samples of the program counter", workload.samples.is_some()),
-        ("thread traces", workload.traces.is_some()),
-        ("what a program said of its launches", !workload.launches.is_empty()),
-        ("predictions", !workload.predictions.is_empty()),
-        ("waves over time", !workload.occupancy.is_empty()),
-        ("which dispatches were followed on some XCDs", !workload.shares.is_empty()),
-        ("marks of what is modelled", workload.marks.is_some() && to == ExportTo::Rocpd),
-        ("how far repeated runs lie apart", !workload.spreads.is_empty() && to == ExportTo::Rocpd),
-        ("measured ceilings", !workload.ceilings.is_empty() && to == ExportTo::Rocpd),
-    ];
-    let lost: Vec<&str> = parts.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
-    (!lost.is_empty()).then(|| lost.join(", "))
 }

@@ -4,18 +4,16 @@
 
 use crate::args::{Guide, Look};
 use crate::exit::Outcome;
-use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::{output, terminal};
-use analysis::workload::{Blocks, Options};
+use crate::{output, subjects, terminal};
 use anyhow::{Context, Result};
-use metrics::Definitions;
+use host::subjects::Asked;
 use render::{json, text};
 use view::{Format, NoteKind};
 
 /// Guides.
 pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let asked = Asked {
-        paths: args.subject.paths(),
+        sources: args.subject.paths(),
         arch: args.subject.pick.arch.clone(),
         corrections: args.subject.pick.specs_correction.clone(),
         wanted: args.subject.pick.wanted(),
@@ -24,16 +22,12 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
         runs: args.subject.pick.runs.map(Into::into),
     }
     .one("guide")?;
-    let Subjects { all, renames, failed } = subjects::read(&asked)?;
-    if failed {
+    let measured = subjects::measured(&asked)?;
+    if measured.failed() {
         // Half a comparison would answer another question.
         return Ok(Outcome::InputError);
     }
-    let definitions = Definitions::built_in();
-    let compiled = subjects::compile(definitions, &all)?;
-    let compiled = subjects::for_each(&compiled, &all);
-    let options = Options { blocks: Blocks::overview(), renames, ..Options::default() };
-    let report = study::report(definitions, &compiled, &all, &options, &mut []).map_err(refuse)?;
+    let report = measured.overview()?;
     let guide = report
         .part
         .guide

@@ -3,15 +3,13 @@
 //! Documents are written kernel by kernel as they come; only text waits, because its form depends on the
 //! number of kernels.
 
-pub(crate) mod recorded;
-
 use crate::args::{Format, Inspect, Look};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
 use crate::{fail_on, terminal};
 use anyhow::{Result, anyhow};
-pub(crate) use recorded::Recorded;
+use host::instructions::Recorded;
 use render::{Style, csv, github, json, sarif, text};
 use std::path::PathBuf;
 use view::{KernelCard, KernelRow, Summary};
@@ -143,15 +141,13 @@ fn part(
     streams: bool,
     style: &Style,
 ) -> Part {
-    let mut listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
-        .then(|| analysis::listing(judged.evidence, &judged.findings));
+    let mut listing =
+        (args.asm && matches!(args.format, Format::Text | Format::Json)).then(|| judged.listing());
     let added = match (recorded, &mut listing) {
-        (Some(recorded), Some(listing)) => {
-            recorded.add_to(listing, &mut judged.findings, judged.evidence, judged.file)
-        }
+        (Some(recorded), Some(listing)) => recorded.add_to(listing, &mut judged),
         _ => Ok(()),
     };
-    let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
+    let card = judged.card();
     let row = KernelRow::from(&card);
     let text = match args.format {
         Format::Json => json::kernel(&card, listing.as_ref()),

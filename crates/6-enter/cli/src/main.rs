@@ -15,11 +15,8 @@ mod args;
 mod breakdown;
 mod comm;
 mod completions;
-mod device_code;
 mod diff;
 mod doctor;
-mod earlier;
-mod emulation;
 mod exit;
 mod explain;
 mod export;
@@ -27,7 +24,6 @@ mod fail_on;
 mod guide;
 mod inspect;
 mod kernels;
-mod launch;
 mod launch_template;
 mod metrics;
 mod occupancy;
@@ -36,11 +32,9 @@ mod page;
 mod picture;
 mod profile;
 mod progress;
-mod recording_folder;
 mod report;
 mod roofline;
 mod run;
-mod sets;
 mod subjects;
 mod terminal;
 mod tile;
@@ -118,7 +112,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Comm(args) => comm::run(args, &cli.look),
         Command::Trace(args) => trace::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(args, &cli.look),
         Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
         Command::LaunchTemplate(args) => launch_template::run(args),

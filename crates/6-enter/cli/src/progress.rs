@@ -3,12 +3,19 @@
 //! It appears only on terminals and only when the work takes longer than a second; whoever writes to standard
 //! error meanwhile goes through `Progress::say`.
 
-use crate::terminal;
+use crate::args::Look;
+use crate::{output, terminal};
+use anyhow::Result;
 use host::Watch;
+use host::run::{self, Reporter};
+use host::session;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
-use std::sync::mpsc;
+use render::text;
+use std::io::{IsTerminal, Write as _};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use view::Finding;
 
 /// Longest silence of work.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -17,47 +24,90 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// twice as long.
 const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 
-/// Between two looks at a kernel's progress.
-const STEP: Duration = Duration::from_millis(200);
+/// Shortest name of a kernel in a line on standard error.
+const MIN_NAME: usize = 16;
 
-/// Runs a kernel, and shows its progress when it takes long. `waves` is the total.
-pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: impl FnOnce() -> T) -> T {
-    let (done, ended) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let start = Instant::now();
-            if !terminal::shows_progress() {
-                let mut due = PATIENCE_OF_LOGS;
-                while let Err(mpsc::RecvTimeoutError::Timeout) =
-                    ended.recv_timeout(due - start.elapsed().min(due))
-                {
-                    eprintln!(
-                        "still running: {kernel}: {}",
-                        progress.text(waves, start.elapsed().as_secs_f64())
-                    );
-                    due *= 2;
-                }
-                return;
+/// How programs show the progress of long kernels.
+pub(crate) fn of_programs() -> session::Progress {
+    if terminal::shows_progress() { session::Progress::Line } else { session::Progress::Log }
+}
+
+/// What a run has to say while it goes on.
+pub(crate) struct Running<'a> {
+    look: &'a Look,
+    /// The line of the running kernel, and when the next line of a log is due.
+    shown: Mutex<(Option<ProgressBar>, Duration)>,
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn new(look: &'a Look) -> Self {
+        Running { look, shown: Mutex::new((None, PATIENCE_OF_LOGS)) }
+    }
+}
+
+impl Reporter for Running<'_> {
+    fn say(&self, line: &str) {
+        eprintln!("{line}");
+    }
+
+    fn print(&self, output: run::Output, text: &[u8]) {
+        // A closed output does not stop the run.
+        let _ = match output {
+            run::Output::Standard => std::io::stdout().write_all(text),
+            run::Output::Error => std::io::stderr().write_all(text),
+        };
+    }
+
+    fn running(&self, kernel: &str, time: Duration, state: &dyn Fn() -> String) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bar, due) = &mut *shown;
+        if !terminal::shows_progress() {
+            if time >= *due {
+                eprintln!("still running: {kernel}: {}", state());
+                *due *= 2;
             }
+            return;
+        }
+        if time < PATIENCE {
+            return;
+        }
+        let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
             if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
                 bar.set_style(style);
             }
-            while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
-                if start.elapsed() >= PATIENCE {
-                    bar.set_message(format!(
-                        "{kernel}: {}",
-                        progress.text(waves, start.elapsed().as_secs_f64())
-                    ));
-                    bar.tick();
-                }
-            }
-            bar.finish_and_clear();
+            bar
         });
-        let result = run();
-        drop(done);
-        result
-    })
+        bar.set_message(format!("{kernel}: {}", state()));
+        bar.tick();
+    }
+
+    fn stopped(&self) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = shown.0.take() {
+            bar.finish_and_clear();
+        }
+        shown.1 = PATIENCE_OF_LOGS;
+    }
+
+    fn ran(&self, kernel: &str, numbers: &str) {
+        let room = terminal::message_columns().saturating_sub(numbers.len() + 2).max(MIN_NAME);
+        eprintln!("{}: {numbers}", text::shorten(kernel, room));
+    }
+
+    fn interrupts(&self) -> Result<Arc<AtomicBool>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone())?;
+        Ok(stop)
+    }
+
+    fn findings(&self, kernel: &str, findings: &[Finding], well: bool) -> Result<()> {
+        match findings {
+            [] if well => output::print(&format!("{kernel}\n  nothing found\n")),
+            [] => Ok(()),
+            _ => output::print(&text::findings(kernel, findings, &terminal::style(self.look, false))),
+        }
+    }
 }
 
 /// Progress of the work.

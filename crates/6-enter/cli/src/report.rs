@@ -5,9 +5,11 @@ use crate::args::Report;
 use crate::exit::{Outcome, usage};
 use crate::output;
 use crate::page::{self, Wish};
-use crate::subjects::Asked;
-use crate::trace::inputs::{self, Wanted, are_traces};
+use crate::trace::inputs;
 use anyhow::Result;
+use host::subjects::Asked;
+use host::traces::are_traces;
+use study::trace::Wanted;
 
 /// Writes the page.
 pub(crate) fn run(args: &Report) -> Result<Outcome> {
@@ -16,13 +18,13 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
     }
     if let [_, second, ..] = &args.paths[..] {
         return Err(usage(
-            format!("`report` looks at one recording, and `{}` is another", second.display()),
+            format!("`report` looks at one recording, and `{}` is another", second),
             "`--base` compares two recordings; several paths are traces of one run",
         ));
     }
     let wish = Wish {
         asked: Asked {
-            paths: args.base.iter().chain(&args.paths).cloned().collect(),
+            sources: args.base.iter().chain(&args.paths).cloned().collect(),
             arch: args.pick.arch.clone(),
             corrections: args.pick.specs_correction.clone(),
             wanted: args.pick.wanted(),
@@ -44,13 +46,13 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
 
 /// Writes the page of traces.
 fn of_traces(args: &Report) -> Result<Outcome> {
-    let wanted = Wanted { kernels: Wanted::kernels(&args.pick.part.kernel)?, ..Wanted::default() };
+    let wanted = Wanted::kernels(&args.pick.part.kernel)?;
     let (all, errors) = inputs::read(args.base.iter().chain(&args.paths), &wanted, true);
     errors.iter().for_each(answer::tell);
     if all.is_empty() || args.base.is_some() && !errors.is_empty() {
         return Ok(Outcome::InputError);
     }
-    let page = inputs::page(&all, args.base.is_some())?;
+    let page = study::trace::compared(&inputs::inputs(&all), args.base.is_some())?;
     output::page(&args.output, &render::timeline(&page))?;
     let outcome = answer::end(&page.survey, false);
     Ok(if errors.is_empty() { outcome } else { Outcome::InputError })

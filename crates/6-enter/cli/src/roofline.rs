@@ -5,18 +5,15 @@
 mod measure;
 
 use crate::args::{Level, Look, Placed, Roofline, Type};
-use crate::exit::{Outcome, usage};
+use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::picture::{self, Chart, Kind};
-use crate::subjects::{self, Asked, Subjects};
-use crate::terminal;
-use analysis::roofline_chart;
+use crate::{subjects, terminal};
 use anyhow::Result;
-use metrics::Definitions;
+use host::subjects::Asked;
 use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
 use render::{Style, json, svg, text};
-use std::collections::BTreeSet;
-use view::{Format, Rooflines, WorkloadRoofline};
+use view::{Format, Rooflines};
 
 /// Size of a picture's plot.
 const SIZE: (f64, f64) = (1000.0, 600.0);
@@ -32,7 +29,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     // A format that cannot be drawn is reported before anything is read.
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
     let asked = Asked {
-        paths: args.paths.clone(),
+        sources: args.paths.clone(),
         arch: args.pick.arch.clone(),
         corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),
@@ -40,24 +37,18 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
         ranks: args.pick.ranks.map(Into::into),
         runs: args.pick.runs.map(Into::into),
     };
-    let Subjects { all, failed, .. } = subjects::read(&asked)?;
-    let compiled = subjects::compile(Definitions::built_in(), &all)?;
+    let measured = subjects::measured(&asked)?;
     let levels: Vec<&str> = args.only.iter().copied().map(Level::name).collect();
     let types: Vec<&str> = args.types.iter().copied().map(Type::name).collect();
-    if let Some(subject) = all.iter().find(|it| it.target().is_empty()) {
-        return Err(usage(
-            format!("`{}` does not say which GPU it is from", subject.path),
-            "`--arch` names it: a target or a model",
-        ));
-    }
-    let compiled = subjects::for_each(&compiled, &all);
     let placed = match args.placed {
         Placed::Kernels => study::Placed::Kernels,
         Placed::Dispatches => study::Placed::Dispatches,
     };
     let shown = study::Shown { levels: &levels, types: &types, top: usize::from(args.top), placed };
-    let all = study::rooflines(&compiled, &all, &shown);
-    absent(&all.workloads, &types);
+    let all = measured.rooflines(&shown)?;
+    for name in study::without_roof(&all, &types) {
+        eprintln!("note: no roof of {name} is known of this GPU");
+    }
     match (&args.output, kind) {
         (Some(path), Some(kind)) => {
             let theme = if args.dark { &DARK } else { &LIGHT };
@@ -83,24 +74,11 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
             }
         })?,
     }
-    Ok(Outcome::of(failed, false))
-}
-
-/// Says which types have no roof on any of the machines.
-fn absent(workloads: &[WorkloadRoofline], types: &[&str]) {
-    let there: BTreeSet<&str> = workloads
-        .iter()
-        .flat_map(|it| &it.roofline.rates)
-        .flat_map(|ceiling| ceiling.name.rsplit(' ').next().unwrap_or_default().split('/'))
-        .collect();
-    for name in types.iter().filter(|name| !there.contains(*name)) {
-        eprintln!("note: no roof of {name} is known of this GPU");
-    }
+    Ok(Outcome::of(measured.failed(), false))
 }
 
 fn as_text(all: &Rooflines, style: &Style) -> String {
-    let charts: Vec<_> = all.workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
-    roofline_chart::merge(&charts).map_or_else(String::new, |chart| text::roofline(&chart, style))
+    study::merged(all).map_or_else(String::new, |chart| text::roofline(&chart, style))
 }
 
 fn drawn(all: &Rooflines, args: &Roofline, theme: &Theme) -> String {

@@ -2,29 +2,30 @@
 //!
 //! The exit code is the program's, so that a test script needs no change.
 
-use crate::args::Run;
-use crate::emulation::Emulation;
+use crate::args::{Look, Run};
 use crate::exit::Outcome;
+use crate::progress::{self, Running};
 use anyhow::Result;
+use host::run::{self, Ended, OnGpu, Place, Request, What};
 
 /// Runs.
-pub(crate) fn run(args: &Run) -> Result<Outcome> {
-    let emulation = Emulation::prepare(&args.emulate, &args.program)?;
-    let finished = emulation.run(&args.emulate, &args.program, None)?;
-    let outcome = finished.outcome();
-    if args.emulate.check.is_empty() {
-        return Ok(outcome);
-    }
+pub(crate) fn run(args: &Run, look: &Look) -> Result<Outcome> {
+    let request = Request {
+        what: What::Program(args.program.clone()),
+        place: Place::Emulator,
+        emulate: args.emulate.settings(progress::of_programs()),
+        on_gpu: OnGpu::default(),
+        record: None,
+    };
+    let ran = run::run(&request, &Running::new(look))?;
+    let Some(findings) = ran.findings else { return Ok(Outcome::of_run(&ran)) };
     let checked = args.emulate.check.join(", ");
-    match finished.findings()? {
+    match findings {
         // A fault has been reported, and nobody knows what would have come.
-        0 if matches!(outcome, Outcome::Program(128..)) => {}
+        0 if matches!(ran.ended, Ended::Program(128..)) => {}
         0 => eprintln!("rockhound: checked {checked}: nothing found"),
         1 => eprintln!("rockhound: checked {checked}: 1 finding"),
         findings => eprintln!("rockhound: checked {checked}: {findings} findings"),
     }
-    Ok(match (outcome, finished.findings()?) {
-        (Outcome::Program(0), 1..) => Outcome::ThresholdMet,
-        _ => outcome,
-    })
+    Ok(Outcome::of_run(&ran))
 }

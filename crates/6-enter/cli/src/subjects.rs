@@ -1,14 +1,15 @@
-//! Recordings read, selected and compiled for the commands; unreadable ones are reported.
+//! Recordings read and selected for the commands; unreadable ones are reported.
 
 use anyhow::Result;
-#[cfg(feature = "tui")]
-pub(crate) use host::subjects::select_in;
-pub(crate) use host::subjects::{Asked, Subjects, compile, for_each, refuse};
+use host::subjects::{Asked, read_telling};
+use study::Measured;
 
 /// Reads every recording; one that cannot be read is reported and the others go on.
-pub(crate) fn read(asked: &Asked) -> Result<Subjects> {
-    let mut errors = Vec::new();
-    let subjects = host::subjects::read(asked, &mut errors);
-    errors.iter().for_each(|error| eprintln!("error: {error:#}"));
-    subjects
+pub(crate) fn measured(asked: &Asked) -> Result<Measured<'static>> {
+    Ok(Measured::built_in(read_telling(asked, tell)?)?)
+}
+
+/// Reports a recording that cannot be read.
+pub(crate) fn tell(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
 }

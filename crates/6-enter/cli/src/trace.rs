@@ -3,26 +3,21 @@
 pub(crate) mod inputs;
 
 use crate::answer::{self, Target};
-use crate::args::{Export, Look, Trace};
+use crate::args::{Export, Look, Trace as Arguments};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
 use crate::output::{self, Output};
 use anyhow::Result;
-use host::tunings;
-use inputs::{Selected, Wanted};
+use host::traces::Trace;
+use host::tunings::{self, TuneFile};
 use std::path::Path;
-use study::trace::{Options, survey};
-use trace::Timeline;
+use study::trace::{Options, Viewer, Wanted, survey};
 use view::FileError;
 
 /// Shows.
-pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
+pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let mut conditions = fail_on::parse(&args.fail_on)?;
-    let wanted = Wanted {
-        kernels: Wanted::kernels(&args.kernel)?,
-        time: (args.from, args.to),
-        steps: args.step.clone(),
-    };
+    let wanted = Wanted::kernels(&args.kernel)?.within((args.from, args.to), args.step.clone());
     let (all, errors) = inputs::read(args.base.iter().chain(&args.files), &wanted, !args.no_index);
     let mut errors: Vec<FileError> = errors;
     let compared = args.base.is_some();
@@ -30,12 +25,11 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         errors.iter().for_each(answer::tell);
         return Ok(Outcome::InputError);
     }
-    if compared && all.len() != 2 {
-        return Err(inputs::not_two(all.len()));
+    if compared {
+        study::trace::check_two(all.len())?;
     }
     if let Some(path) = &args.untuned {
-        let timelines: Vec<&Timeline> = all.iter().map(|it| &it.timeline).collect();
-        untuned(&timelines, path)?;
+        untuned(&all, path)?;
     }
     if let (Some(kind), Some(path)) = (args.export, &args.output) {
         errors.iter().for_each(answer::tell);
@@ -46,12 +40,13 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     let whole = args.format.is_for_programs() || to_page.is_some();
     let every = ["all".to_owned()];
     let (opened, unread) = tunings::open(&args.tunings);
-    let known = read_tunings(&opened, &mut errors);
+    let (known, unreadable) = study::tunings::read(opened.iter().map(TuneFile::given));
+    errors.extend(unreadable.into_iter().map(|error| FileError { hint: None, ..error }));
     errors.extend(unread);
     let options = Options {
         tunings: &known,
         top: match (args.top, to_page) {
-            (top, Some(_)) => top.max(inputs::ROWS),
+            (top, Some(_)) => top.max(study::trace::PAGE_ROWS),
             (top, None) => {
                 if top == 0 || whole {
                     usize::MAX
@@ -74,27 +69,10 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     answer::finish(&survey, &target, &mut conditions)
 }
 
-/// Files of tunings; other files of a folder are ignored.
-fn read_tunings<'a>(
-    opened: &'a [tunings::TuneFile],
-    errors: &mut Vec<FileError>,
-) -> Vec<::tunedb::Tunings<'a>> {
-    let mut known = Vec::new();
-    for file in opened {
-        match ::tunedb::read(&file.name, file.bytes()) {
-            Ok(read) => known.push(read),
-            Err(_) if !file.named => {}
-            Err(error) => {
-                errors.push(FileError { file: file.name.clone(), error: error.to_string(), hint: None });
-            }
-        }
-    }
-    known
-}
-
 /// Writes the products that TunableOp is to tune.
-fn untuned(timelines: &[&Timeline], path: &Path) -> Result<()> {
-    let (text, without) = study::trace::untuned(timelines);
+fn untuned(all: &[Trace], path: &Path) -> Result<()> {
+    let timelines: Vec<_> = all.iter().map(|it| &it.timeline).collect();
+    let (text, without) = study::trace::untuned(&timelines);
     let mut output = Output::open(Some(path))?;
     output.write(&text)?;
     output.finish()?;
@@ -109,7 +87,7 @@ fn untuned(timelines: &[&Timeline], path: &Path) -> Result<()> {
 }
 
 /// Writes one timeline for a viewer.
-fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
+fn export(all: &[Trace], kind: Export, path: &Path) -> Result<()> {
     let [one] = all else {
         return Err(usage(
             format!("`--export` writes one timeline, found {}", all.len()),
@@ -117,10 +95,11 @@ fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
         ));
     };
     let mut output = Output::open(Some(path))?;
-    match kind {
-        Export::Chrome => trace::write::chrome(&one.timeline, &mut |piece| output.write(piece))?,
-        Export::Perfetto => trace::write::perfetto(&one.timeline, &mut |piece| output.write_bytes(piece))?,
-    }
+    let viewer = match kind {
+        Export::Chrome => Viewer::Chrome,
+        Export::Perfetto => Viewer::Perfetto,
+    };
+    study::trace::write(&one.timeline, viewer, &mut |piece| output.write_bytes(piece))?;
     output.finish()
 }
 

@@ -4,18 +4,13 @@ use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Triage as Arguments};
 use crate::exit::Outcome;
 use crate::kernels::{Selection, each_kernel};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use study::triage::KernelCode;
-use system::fault::{CodeObjectUri, FaultLog, is_core, saved_name};
+use system::fault::{CodeObjectUri, FaultLog, saved_name};
 use view::{FileError, NoteKind};
 
-/// Most bytes of a core dump; its notes are at the beginning.
-const MOST_CORE: u64 = 1 << 29;
-/// Bytes of a log that are read at once.
-const PIECE: usize = 1 << 20;
 /// Size of a program that is searched without being named, bytes.
 const MOST_SEARCHED: u64 = 1 << 28;
 /// Kernels whose code is looked at.
@@ -63,49 +58,10 @@ fn read(path: &Path) -> Result<Input> {
         files.sort();
         return Ok(Input::Code(files));
     }
-    let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
-    let mut source: Box<dyn Read> = if name == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?)
-    };
-    let mut head = Vec::new();
-    let cannot = || format!("cannot read {short}");
-    source.by_ref().take(PIECE as u64).read_to_end(&mut head).with_context(cannot)?;
-    if head.is_empty() {
-        return Err(anyhow!("`{name}`: the file is empty"));
+    match host::logs::read(path)? {
+        host::logs::Content::Code => Ok(Input::Code(vec![path.to_owned()])),
+        host::logs::Content::Log(log) => Ok(Input::Log(log)),
     }
-    // Logs of some jobs hold assembly; only binaries are code.
-    if is_core(&head) {
-        source.take(MOST_CORE).read_to_end(&mut head).with_context(cannot)?;
-        return FaultLog::read(&short, &head)
-            .map(|log| Input::Log(Box::new(log)))
-            .map_err(|error| anyhow!("`{name}`: {error}"));
-    }
-    if head.starts_with(b"\x7fELF")
-        || head.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
-        || head.starts_with(b"CCOB")
-        || head.starts_with(b"!<arch>")
-    {
-        return Ok(Input::Code(vec![path.to_owned()]));
-    }
-    if head.iter().take(4096).any(|byte| *byte == 0) {
-        return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
-    }
-    let mut scan = logs::Scan::new();
-    while !head.is_empty() {
-        scan.feed(&head);
-        head.clear();
-        source.by_ref().take(PIECE as u64).read_to_end(&mut head).with_context(cannot)?;
-    }
-    let log = FaultLog::of_text(&short, scan.finish());
-    if log.is_empty() && log.text.prefixed == 0 {
-        return Err(anyhow!(
-            "`{name}`: {} without a known message, an error or the prefix of a log",
-            view::counted(log.text.lines, "line")
-        ));
-    }
-    Ok(Input::Log(Box::new(log)))
 }
 
 /// Unnamed code, found from the contents of dumps.
@@ -169,9 +125,9 @@ fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec
         each_kernel(
             std::slice::from_ref(file),
             &selection,
-            |judged| {
-                let listing = analysis::listing(judged.evidence, &[]);
-                (judged.evidence.kernel.demangled.clone(), listing)
+            |mut judged| {
+                judged.findings.clear();
+                (judged.evidence.kernel.demangled.clone(), judged.listing())
             },
             |(kernel, listing)| {
                 found.push(KernelCode {

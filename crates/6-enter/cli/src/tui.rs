@@ -5,28 +5,28 @@
 
 use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
-use crate::inspect::recorded::listings;
-use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::terminal;
-use analysis::workload::{Blocks, Options, Wanted};
+use crate::progress::Progress;
+use crate::{subjects, terminal};
 use anyhow::Result;
-use metrics::{Compiled, Definitions};
+use host::instructions::listings;
+use host::subjects::Asked;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use study::judge;
-use view::{Finding, Listing};
+use study::Measured;
+use view::{Finding, Listing, Wanted};
 
 /// Polling interval of signals while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Time limit for ending the screen after a signal.
 const GRACE: Duration = Duration::from_secs(1);
+/// Rows of the top kernels.
+const TOP_KERNELS: usize = 50;
 /// Set in the test of how a panic leaves the terminal; debug builds only.
 const PANIC: &str = "ROCKHOUND_TEST_PANIC";
 
@@ -135,8 +135,7 @@ fn translate(key: KeyEvent) -> Option<Key> {
 
 /// Recordings in memory.
 struct Read {
-    subjects: Subjects,
-    compiled: BTreeMap<String, Compiled>,
+    measured: Measured<'static>,
     /// Selection on the command line.
     wanted: Wanted,
     kernels: Vec<KernelEntry>,
@@ -149,7 +148,7 @@ impl Read {
     fn new(args: &Tui) -> Result<Read> {
         let wanted = args.subject.pick.wanted();
         let asked = Asked {
-            paths: args.subject.paths(),
+            sources: args.subject.paths(),
             arch: args.subject.pick.arch.clone(),
             corrections: args.subject.pick.specs_correction.clone(),
             wanted: wanted.clone(),
@@ -158,22 +157,12 @@ impl Read {
             runs: args.subject.pick.runs.map(Into::into),
         }
         .one("tui")?;
-        let subjects = subjects::read(&asked)?;
-        let compiled = subjects::compile(Definitions::built_in(), &subjects.all)?;
-        let code = listings(&args.subject.path, &args.subject.pick.part.dispatch)
+        let measured = subjects::measured(&asked)?;
+        let code = listings(&args.subject.path, &args.subject.pick.part.dispatch, Progress::new())
             .map_err(|error| format!("{error:#}"));
-        let mut read = Read { subjects, compiled, wanted, kernels: Vec::new(), findings: Vec::new(), code };
-        read.kernels = read.entries();
-        Ok(read)
-    }
-
-    /// All kernels of the last recording.
-    fn entries(&self) -> Vec<KernelEntry> {
-        let Some(last) = self.subjects.all.last() else { return Vec::new() };
-        judge::kernels(&self.compiled[last.target()], last)
-            .into_iter()
-            .map(|(kernel, verdict)| KernelEntry { kernel, verdict })
-            .collect()
+        let entry = |(kernel, verdict)| KernelEntry { kernel, verdict };
+        let kernels = measured.kernels().into_iter().map(entry).collect();
+        Ok(Read { measured, wanted, kernels, findings: Vec::new(), code })
     }
 
     /// Content of one kernel's screens, or of all kernels'.
@@ -184,16 +173,11 @@ impl Read {
             // Special characters of expressions are escaped.
             wanted.kernels = vec![format!("^{}$", regex::escape(name))];
         }
-        let Subjects { all, renames, .. } = &mut self.subjects;
-        subjects::select_in(&wanted, all, renames)?;
-        let compiled = subjects::for_each(&self.compiled, all);
-        let options =
-            Options { blocks: Blocks::all(), top: 50, renames: renames.clone(), ..Options::default() };
-        let definitions = Definitions::built_in();
-        let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
+        self.measured.select(&wanted)?;
+        let report = self.measured.everything(TOP_KERNELS)?;
         if name.is_none() {
             // The verdict states the limiter of a kernel.
-            let all = report.findings.iter().filter(|f| analysis::guide::advises(f.rule));
+            let all = report.findings.iter().filter(|f| study::is_advice(f.rule));
             self.findings = all.cloned().collect();
         }
         let code = match &self.code {

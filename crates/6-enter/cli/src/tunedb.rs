@@ -9,14 +9,12 @@ mod show;
 mod writing;
 
 use crate::answer::{self, DECIMALS, Target};
-use crate::args::{Look, Op, Question, TuneMachineArgs, TuneWrite, Tunedb};
+use crate::args::{Look, Question, TuneMachineArgs, TuneWrite, Tunedb};
 use crate::exit::{Outcome, usage};
-use ::tunedb::{Kind, Tunings};
 use anyhow::Result;
-use arch::Model;
-use host::tunings::{TuneFile, each, open};
-use rules::TuneMachine;
-use std::path::{Path, PathBuf};
+use host::tunings::{TuneFile, open};
+use std::path::PathBuf;
+use study::tunings::NamedMachine;
 use view::{Answer, FileError, Tuned};
 
 /// Answers.
@@ -45,23 +43,14 @@ impl Opened {
         Opened { files, errors }
     }
 
-    /// Reads every file. Files of folders in none of the formats are skipped.
-    fn read(&self) -> (Vec<Tunings<'_>>, Vec<FileError>) {
-        let mut read = Vec::new();
-        let mut errors = self.errors.clone();
-        let results = each(&self.files, |file| ::tunedb::read(&file.name, file.bytes()));
-        for (file, result) in self.files.iter().zip(results) {
-            match result {
-                Ok(tunings) => read.push(tunings),
-                Err(_) if !file.named => {}
-                Err(error) => errors.push(FileError {
-                    file: file.name.clone(),
-                    error: error.to_string(),
-                    hint: (!error.hint.is_empty()).then(|| error.hint.to_owned()),
-                }),
-            }
-        }
-        (read, errors)
+    /// The files as they are read.
+    fn given(&self) -> impl Iterator<Item = (&str, &[u8], bool)> {
+        self.files.iter().map(TuneFile::given)
+    }
+
+    /// The errors of opening, and those of reading.
+    fn errors(&self, more: Vec<FileError>) -> Vec<FileError> {
+        self.errors.iter().cloned().chain(more).collect()
     }
 }
 
@@ -84,65 +73,21 @@ fn unreadable(errors: &[FileError]) -> Outcome {
     Outcome::InputError
 }
 
+/// Target and compute units of this machine's GPU if the files are to be used on it.
+fn here(args: &TuneMachineArgs) -> Result<Option<(String, u32)>> {
+    if !args.here {
+        return Ok(None);
+    }
+    let gpu = host::machine::first_gpu();
+    gpu.map(Some)
+        .ok_or_else(|| usage("`--here`: no GPU of AMD is known on this machine", "name the GPU with --gpu"))
+}
+
 /// The machine named on the command line.
-fn machine(args: &TuneMachineArgs, expect: &[String]) -> Result<Option<TuneMachine>> {
-    let mut machine = TuneMachine::default();
-    if let Some(model) = args.gpu.as_deref().and_then(Model::by_name) {
-        machine.target = Some(model.target().name.to_owned());
-        machine.cu_count = Some(args.cu.unwrap_or(model.compute_units.value));
-        machine.model = Some(model.key());
-    }
-    if args.here {
-        of_this(&mut machine)?;
-    }
-    for pair in expect {
-        let Some((name, value)) = pair.split_once('=') else {
-            return Err(usage(format!("`--expect {pair}` has no value"), "write NAME=VALUE, as in the file"));
-        };
-        machine.versions.insert(name.to_owned(), value.to_owned());
-    }
-    Ok((args.gpu.is_some() || args.here || !expect.is_empty()).then_some(machine))
-}
-
-/// Target and compute units of this machine's first GPU, or of its partition if it is divided.
-fn of_this(machine: &mut TuneMachine) -> Result<()> {
-    let this = system::Machine::read(&host::machine::read_tree(Path::new("/")), &[]);
-    let gpu = this.known_gpus().iter().find_map(|gpu| {
-        let units = gpu.compute_units.get()? / u64::from(gpu.partitions.max(1));
-        Some((gpu.target.get()?.clone(), u32::try_from(units).ok()?))
-    });
-    let Some((target, units)) = gpu else {
-        return Err(usage("`--here`: no GPU of AMD is known on this machine", "name the GPU with --gpu"));
-    };
-    machine.model = arch::Target::by_name(&target).and_then(|target| {
-        let mut models = Model::of_target(target);
-        models.find(|model| model.compute_units.value == units).map(Model::key)
-    });
-    (machine.target, machine.cu_count) = (Some(target), Some(units));
-    Ok(())
-}
-
-fn kind(op: Op) -> Kind {
-    match op {
-        Op::Gemm => Kind::Gemm,
-        Op::Moe => Kind::Moe,
-        Op::Conv => Kind::Convolution,
-        Op::Kernel => Kind::Kernel,
-    }
-}
-
-/// `4096,*,4096`.
-fn sizes(text: &str) -> Result<[Option<u64>; 3]> {
-    let parts: Vec<Option<u64>> = text
-        .split([',', 'x'])
-        .map(|part| match part.trim() {
-            "*" => Ok(None),
-            part => part.parse().map(Some),
-        })
-        .collect::<Result<_, _>>()
-        .map_err(|_| {
-            usage(format!("`{text}` is no M,N,K"), "write three numbers such as `4096,1024,4096`; `*` is any")
-        })?;
-    <[Option<u64>; 3]>::try_from(parts)
-        .map_err(|_| usage(format!("`{text}` is no M,N,K"), "write three numbers such as `4096,1024,4096`"))
+fn named<'a>(
+    args: &'a TuneMachineArgs,
+    here: Option<&'a (String, u32)>,
+    expect: &'a [String],
+) -> NamedMachine<'a> {
+    NamedMachine { gpu: args.gpu.as_deref(), compute_units: args.cu, here, expect }
 }

@@ -2,7 +2,8 @@
 //!
 //! Every line is needed in a bug report; a missing thing is reported as absent.
 
-use crate::emulation::library::{self, Libraries};
+use host::BUILD_ID;
+use host::run::{Libraries, libraries};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +32,8 @@ pub(crate) fn describe() -> String {
     line("profile", profile);
     line("target", env!("ROCKHOUND_TARGET"));
     line("features", or(env!("ROCKHOUND_FEATURES"), "none"));
-    line("build", host::BUILD_ID);
-    let Libraries { own, others } = library::look();
+    line("build", BUILD_ID);
+    let Libraries { own, others } = libraries();
     match &own {
         Some(path) => line("HIP library", &format!("{} (of this build)", path.display())),
         None => line("HIP library", "none of this build"),

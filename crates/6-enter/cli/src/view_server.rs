@@ -8,9 +8,7 @@ mod guard;
 use crate::args::{NormalUnit, Ranks, TimeUnits, Units, View};
 use crate::exit::Outcome;
 use crate::page::{self, Wish};
-use crate::subjects::Asked;
-use crate::trace::inputs::{self, Wanted as WantedTraces, are_traces};
-use analysis::workload::Wanted;
+use crate::trace::inputs;
 use anyhow::{Context, Result, anyhow};
 use axum::body::Bytes;
 use axum::extract::{Query, State};
@@ -20,14 +18,18 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use clap::ValueEnum;
 use guard::Guard;
-use host::recording::{exists, read_runs, recordings_in};
+use host::Source;
+use host::recording::{each, exists, read_runs};
+use host::subjects::Asked;
+use host::traces::are_traces;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use view::{Note, NoteKind, PageLive};
+use study::trace::Wanted as WantedTraces;
+use view::{Note, NoteKind, PageLive, Wanted};
 
 /// Pages kept; more than a reader looks at in turns.
 const KEPT: usize = 8;
@@ -38,7 +40,7 @@ const LONGEST: usize = 10_000;
 
 /// State of the server.
 struct Server {
-    recordings: Vec<PathBuf>,
+    recordings: Vec<Source>,
     base: Option<usize>,
     arch: Option<String>,
     corrections: Option<String>,
@@ -65,15 +67,11 @@ struct Question {
 
 /// Serves until the program is ended.
 pub(crate) fn run(args: &View) -> Result<Outcome> {
-    let each = |path: &PathBuf| match &recordings_in(path)[..] {
-        [] => vec![path.clone()],
-        found => found.to_vec(),
-    };
-    let mut recordings: Vec<PathBuf> = match (args.ranks, args.runs) {
+    let mut recordings: Vec<Source> = match (args.ranks, args.runs) {
         (Some(Ranks::Each), _) => args.paths.iter().flat_map(each).collect(),
         (_, Some(Ranks::Each)) => {
-            let runs: Result<Vec<_>> = args.paths.iter().map(|path| read_runs(path)).collect();
-            runs?.into_iter().flatten().map(|run| run.path).collect()
+            let runs: Result<Vec<_>> = args.paths.iter().map(read_runs).collect();
+            runs?.into_iter().flatten().map(|run| run.source).collect()
         }
         _ => args.paths.clone(),
     };
@@ -84,8 +82,8 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
             recordings.len() - 1
         }));
     }
-    if let Some(missing) = recordings.iter().find(|path| !exists(path)) {
-        return Err(anyhow!("`{}`: no such file or folder", missing.display()));
+    if let Some(missing) = recordings.iter().find(|source| !exists(source)) {
+        return Err(anyhow!("`{missing}`: no such file or folder"));
     }
     let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let listener = TcpListener::bind(SocketAddr::new(address, args.port))
@@ -230,7 +228,7 @@ impl Server {
     fn version(&self, question: &Question) -> String {
         let mut hash = DefaultHasher::new();
         for at in question.base.iter().chain([&question.shown]) {
-            state_of(&self.recordings[*at], DEPTH, &mut hash);
+            state_of(self.recordings[*at].path(), DEPTH, &mut hash);
         }
         format!("{:016x}", hash.finish())
     }
@@ -240,7 +238,7 @@ impl Server {
         PageLive {
             version_url: "version".to_owned(),
             version: version.to_owned(),
-            recordings: self.recordings.iter().map(|path| path.display().to_string()).collect(),
+            recordings: self.recordings.iter().map(ToString::to_string).collect(),
             traces,
             shown: question.shown,
             base: question.base,
@@ -253,28 +251,28 @@ impl Server {
 
     /// The page of traces; `None` if the request is for a recording.
     fn of_traces(&self, question: &Question, version: &str) -> Result<Option<String>> {
-        let paths: Vec<PathBuf> =
+        let sources: Vec<Source> =
             question.base.iter().chain([&question.shown]).map(|at| self.recordings[*at].clone()).collect();
         if self.merges_ranks
             || self.merges_runs
             || self.arch.is_some()
             || self.corrections.is_some()
-            || !are_traces(&paths)
+            || !are_traces(&sources)
         {
             return Ok(None);
         }
         let kernels = Some(&question.kernel).filter(|it| !it.is_empty());
         let (wanted, refused) = match WantedTraces::kernels(kernels) {
-            Ok(kernels) => (WantedTraces { kernels, ..WantedTraces::default() }, None),
+            Ok(wanted) => (wanted, None),
             Err(error) => (WantedTraces::default(), Some(error)),
         };
-        let (all, errors) = inputs::read(&paths, &wanted, true);
+        let (all, errors) = inputs::read(&sources, &wanted, true);
         if let Some(error) = errors.into_iter().next() {
             return Err(anyhow!("{}", error.message()));
         }
-        let mut page = inputs::page(&all, question.base.is_some())?;
+        let mut page = study::trace::compared(&inputs::inputs(&all), question.base.is_some())?;
         if let Some(error) = refused {
-            let text = format!("the filter is not applied: {error:#}");
+            let text = format!("the filter is not applied: {error}");
             page.survey.notes.insert(0, Note { kind: NoteKind::Error, text });
         }
         page.live = Some(self.live(question, version, true));
@@ -287,7 +285,7 @@ impl Server {
         }
         let mut wish = Wish {
             asked: Asked {
-                paths: question
+                sources: question
                     .base
                     .iter()
                     .chain([&question.shown])

@@ -445,7 +445,8 @@ pub fn drop_unknown(plan: &mut Plan, listed: &[String]) -> Vec<String> {
 
 /// Signature of a folder that a profiler wrote; the error says why it has none.
 fn signature(folder: &Path) -> Result<Signature> {
-    let workload = crate::recording::read(folder).context("what the profiler wrote cannot be read")?;
+    let workload =
+        crate::recording::read(&folder.into()).context("what the profiler wrote cannot be read")?;
     if workload.dispatches.kernel.is_empty() {
         bail!(
             "no dispatch was recorded\nhint: does the program run kernels on this GPU, and does `-k` match one of them?"

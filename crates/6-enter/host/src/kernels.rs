@@ -25,7 +25,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use stream::Done;
-use view::{FileError, Finding, NotChecked};
+use view::{FileError, Finding, KernelCard, Listing, NotChecked};
 
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
@@ -122,6 +122,28 @@ pub struct Judged<'a, 'b> {
     pub not_checked: Vec<NotChecked>,
 }
 
+impl Judged<'_, '_> {
+    /// The kernel's card.
+    pub fn card(self) -> KernelCard {
+        analysis::card(self.evidence, self.file, self.findings, self.not_checked)
+    }
+
+    /// The card without the fields that a comparison leaves out.
+    pub fn compared_card(self) -> KernelCard {
+        KernelCard {
+            arguments: Vec::new(),
+            hidden_arguments: Vec::new(),
+            not_checked: Vec::new(),
+            ..self.card()
+        }
+    }
+
+    /// The kernel's listing with the findings beside its instructions.
+    pub fn listing(&self) -> Listing {
+        analysis::listing(self.evidence, &self.findings)
+    }
+}
+
 /// Receives progress. All methods may be no-ops.
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
@@ -132,6 +154,22 @@ pub trait Watch {
     fn kernels(&mut self, count: u64);
     /// The reading is over.
     fn finish(&mut self);
+}
+
+/// Lends a watch.
+impl<W: Watch> Watch for &mut W {
+    fn say(&mut self, line: &str) {
+        (**self).say(line);
+    }
+    fn at(&mut self, file: &str, done: u64, total: u64) {
+        (**self).at(file, done, total);
+    }
+    fn kernels(&mut self, count: u64) {
+        (**self).kernels(count);
+    }
+    fn finish(&mut self) {
+        (**self).finish();
+    }
 }
 
 /// Reports to nobody; errors are returned all the same.

@@ -4,20 +4,31 @@
 //! so that the command and the Python module each report them in their way.
 #![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
 
+mod beside;
+pub mod breakdown;
+pub mod comm;
 mod contents;
 pub mod definitions;
+mod device_code;
 pub mod hardware;
 pub mod hip_runtime;
 mod inputs;
+pub mod instructions;
 pub mod kernels;
 pub mod launch_file;
+mod launch_template;
+pub mod logs;
 pub mod machine;
 pub mod names;
+pub mod page_code;
 pub mod recording;
 mod refusal;
 pub mod renames;
+pub mod roofs;
+pub mod run;
 pub mod session;
 pub mod settings;
+mod source;
 pub mod spill;
 mod strangers;
 pub mod subjects;
@@ -31,6 +42,9 @@ pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");
 pub const HIP_LIBRARY_MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
+pub use beside::emulated_beside;
 pub use contents::Contents;
 pub use kernels::Watch;
-pub use refusal::{UsageError, usage};
+pub use launch_template::launch_template;
+pub use refusal::usage;
+pub use source::Source;

@@ -45,6 +45,15 @@ pub fn read_tree(root: &Path) -> Tree {
     tree
 }
 
+/// Target and compute units of this machine's first GPU, or of its partition if it is divided.
+pub fn first_gpu() -> Option<(String, u32)> {
+    let this = system::Machine::read(&read_tree(Path::new("/")), &[]);
+    this.known_gpus().iter().find_map(|gpu| {
+        let units = gpu.compute_units.get()? / u64::from(gpu.partitions.max(1));
+        Some((gpu.target.get()?.clone(), u32::try_from(units).ok()?))
+    })
+}
+
 fn add_pattern(tree: &mut Tree, root: &Path, pattern: &str) {
     let mut found = vec![String::new()];
     for part in pattern.split('/') {

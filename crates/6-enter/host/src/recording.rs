@@ -2,7 +2,7 @@
 //!
 //! Files are listed by name and opened only when the reader asks for them.
 
-use crate::{Contents, strangers};
+use crate::{Contents, Source, strangers};
 use anyhow::{Result, anyhow};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -50,13 +50,14 @@ impl Folder for Disk {
     }
 }
 
-/// Reads a recording; an error names the path.
-pub fn read(path: &Path) -> Result<Workload> {
-    read_with_files(path).map(|(workload, _)| workload)
+/// Reads a recording; an error names its address.
+pub fn read(source: &Source) -> Result<Workload> {
+    read_with_files(source).map(|(workload, _)| workload)
 }
 
 /// Reads a recording, and gives its files too.
-pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
+pub fn read_with_files(source: &Source) -> Result<(Workload, Disk)> {
+    let path = source.path();
     let disk = files(path)?;
     let workload = read_disk(&disk).map_err(|error| explain(path, &disk, &error))?;
     Ok((workload, disk))
@@ -66,17 +67,18 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 pub struct Run {
     /// Its name; empty if the folder is one run.
     pub name: String,
-    /// The path that reads it alone: its file, or its name in a folder with several.
-    pub path: PathBuf,
+    /// The address that reads it alone: its file, or its name in a folder with several.
+    pub source: Source,
     /// The recording.
     pub workload: Workload,
 }
 
 /// Reads the runs of a folder, each as a recording.
-pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
+pub fn read_runs(source: &Source) -> Result<Vec<Run>> {
+    let path = source.path();
     let mut disk = files(path)?;
     let runs = match read_disk(&disk) {
-        Ok(workload) => return Ok(vec![Run { name: String::new(), path: path.to_owned(), workload }]),
+        Ok(workload) => return Ok(vec![Run { name: String::new(), source: source.clone(), workload }]),
         Err(workload::Error::SeveralRuns { runs, .. }) => runs,
         Err(error) => return Err(explain(path, &disk, &error)),
     };
@@ -87,14 +89,14 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
         let own = disk.folder.join(if files.len() == 1 { first } else { &name });
         disk.named = files;
         let workload = read_disk(&disk).map_err(|error| explain(&own, &disk, &error))?;
-        read.push(Run { name, path: own, workload });
+        read.push(Run { name, source: own.into(), workload });
     }
     Ok(read)
 }
 
 /// The runs of a folder as one recording, each as a rank.
-pub fn read_merged_runs(path: &Path) -> Result<Workload> {
-    let mut runs = read_runs(path)?;
+pub fn read_merged_runs(source: &Source) -> Result<Workload> {
+    let mut runs = read_runs(source)?;
     if runs.len() == 1 {
         return Ok(runs.remove(0).workload);
     }
@@ -102,13 +104,14 @@ pub fn read_merged_runs(path: &Path) -> Result<Workload> {
     workload::merge(runs).map_err(|differs| {
         anyhow!(
             "`{}`: the runs are not of one kind of GPU: {differs}\nhint: `--runs` shows them side by side; or give one path",
-            path.display()
+            source
         )
     })
 }
 
-/// True if a path holds several runs with counters, so that one must be chosen.
-pub fn holds_runs(path: &Path) -> bool {
+/// True if several runs with counters are at an address, so that one must be chosen.
+pub fn holds_runs(source: &Source) -> bool {
+    let path = source.path();
     let several =
         |disk: Disk| matches!(read_disk(&disk), Err(workload::Error::SeveralRuns { counted: true, .. }));
     files(path).is_ok_and(several)
@@ -203,7 +206,11 @@ fn is_timeline(file: &Path) -> bool {
 }
 
 /// Lists the files of a recording.
-pub fn files(path: &Path) -> Result<Disk> {
+pub fn files_of(source: &Source) -> Result<Disk> {
+    files(source.path())
+}
+
+fn files(path: &Path) -> Result<Disk> {
     let name = path.display();
     let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new(), named: Vec::new() };
     if path.is_dir() {
@@ -236,8 +243,9 @@ pub fn files(path: &Path) -> Result<Disk> {
     Ok(disk)
 }
 
-/// Whether a path leads to a file, a folder, or a run by its name in a folder.
-pub fn exists(path: &Path) -> bool {
+/// Whether something is at an address.
+pub fn exists(source: &Source) -> bool {
+    let path = source.path();
     path.exists() || run_named(path).is_some()
 }
 
@@ -286,6 +294,14 @@ pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let all = folders.clone();
     folders.retain(|it| !all.iter().any(|other| it != other && it.starts_with(other)));
     folders
+}
+
+/// The recordings at an address: those below a folder, or the one it is.
+pub fn each(source: &Source) -> Vec<Source> {
+    match recordings_in(source.path()) {
+        found if found.is_empty() => vec![source.clone()],
+        found => found.into_iter().map(Source::Path).collect(),
+    }
 }
 
 /// Finds folders with files that hold dispatches; below one nothing is looked for.
@@ -387,16 +403,17 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
 
 /// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are
 /// given as errors.
-pub fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
+pub fn read_ranks(source: &Source) -> Result<(Workload, Vec<anyhow::Error>)> {
+    let path = source.path();
     let found = recordings_in(path);
     if found.len() < 2 {
-        return Ok((read(path)?, Vec::new()));
+        return Ok((read(source)?, Vec::new()));
     }
     let mut errors = Vec::new();
     let mut ranks = Vec::new();
     for folder in &found {
         let name = folder.strip_prefix(path).unwrap_or(folder).display().to_string();
-        match read(folder) {
+        match read(&folder.into()) {
             Ok(workload) => ranks.push((name, workload)),
             Err(error) => errors.push(error),
         }

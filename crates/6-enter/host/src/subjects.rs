@@ -1,25 +1,21 @@
-//! Recordings read, selected and compiled for, as every command on them needs it.
+//! Recordings read and selected, as every command on them needs it.
 //!
 //! A recording that cannot be read is reported and the others go on; kernels are resolved on the first
 //! recording and the others follow by name.
 
 use crate::usage;
-use crate::{definitions, names, recording, renames};
-use analysis::workload::{
-    COMMAND_LINE, Filled, KernelFilter, Renames, SelectError, Subject, Wanted, correct, fill_as, select,
-};
+use crate::{Source, names, recording, renames};
+use analysis::workload::{Renames, Subject, Subjects, complete};
 use anyhow::Result;
-use arch::Model;
-use metrics::{Compiled, Definitions};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
+use view::Wanted;
 use workload::Workload;
 
 /// Recordings, and the selection from them.
 #[derive(Clone, Default)]
 pub struct Asked {
-    /// Folders or files; the first of several is the base of a comparison.
-    pub paths: Vec<PathBuf>,
+    /// Their addresses; the first of several is the base of a comparison.
+    pub sources: Vec<Source>,
     /// GPU where a recording does not say.
     pub arch: Option<String>,
     /// Facts of the machine in place of recorded ones.
@@ -62,32 +58,22 @@ impl Asked {
     }
 }
 
-/// Recordings with their selections.
-pub struct Subjects {
-    /// In the order given.
-    pub all: Vec<Subject>,
-    /// Kernels under other names.
-    pub renames: Renames,
-    /// One could not be read.
-    pub failed: bool,
-}
-
 /// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned
 /// when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
-    let sources = sources(asked);
-    let names: Vec<PathBuf> = sources.iter().map(|source| source.called.clone()).collect();
+    let read = each(asked);
+    let names: Vec<PathBuf> = read.iter().map(|one| one.called.clone()).collect();
     let names = names::of(&names);
     let mut all = Vec::new();
-    for (source, name) in sources.into_iter().zip(names) {
-        match source.read {
+    for (one, name) in read.into_iter().zip(names) {
+        match one.read {
             Ok((mut workload, unread)) => {
                 errors.extend(unread);
-                let filled = machine(&mut workload, asked)?;
+                let filled = complete(&mut workload, asked.arch.as_deref(), asked.corrections.as_deref())?;
                 all.push(Subject {
                     name,
-                    path: source.path.display().to_string(),
+                    path: one.source.to_string(),
                     rows: Vec::new(),
                     filled,
                     workload,
@@ -101,114 +87,53 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
     if all.is_empty() {
         return Err(errors.pop().unwrap_or_else(|| anyhow::anyhow!("no recording")));
     }
-    let renames = Renames::new(&pairs, &all).map_err(refuse)?;
-    select_in(&asked.wanted, &mut all, &renames)?;
-    Ok(Subjects { all, renames, failed: !errors.is_empty() })
+    let renames = Renames::new(&pairs, &all)?;
+    let mut subjects = Subjects { all, renames, failed: !errors.is_empty() };
+    subjects.select(&asked.wanted)?;
+    Ok(subjects)
+}
+
+/// Reads every recording; errors of those that cannot be read are told, unless none can be.
+pub fn read_telling(asked: &Asked, tell: impl FnMut(&anyhow::Error)) -> Result<Subjects> {
+    let mut errors = Vec::new();
+    let subjects = read(asked, &mut errors);
+    errors.iter().for_each(tell);
+    subjects
 }
 
 /// A recording that is shown as one.
-struct Source {
-    path: PathBuf,
-    /// Source of its name: the path, and for a run in a folder its name.
+struct One {
+    source: Source,
+    /// Origin of its name: the address, and for a run in a folder its name.
     called: PathBuf,
     /// It, and the errors of parts that cannot be read.
     read: Result<(Workload, Vec<anyhow::Error>)>,
 }
 
-/// Reads the recordings at the paths.
-fn sources(asked: &Asked) -> Vec<Source> {
-    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
-        [] => vec![path.clone()],
-        found => found.to_vec(),
-    };
-    let paths: Vec<PathBuf> = match asked.ranks {
-        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
-        Some(Ranks::Merged) | None => asked.paths.clone(),
+/// Reads the recordings at the addresses.
+fn each(asked: &Asked) -> Vec<One> {
+    let sources: Vec<Source> = match asked.ranks {
+        Some(Ranks::Each) => asked.sources.iter().flat_map(recording::each).collect(),
+        Some(Ranks::Merged) | None => asked.sources.clone(),
     };
     let alone = |workload: Workload| (workload, Vec::new());
-    let mut sources = Vec::new();
-    for path in paths {
-        let mut add = |path: PathBuf, called: PathBuf, read| sources.push(Source { path, called, read });
+    let mut all = Vec::new();
+    for source in sources {
+        let path = source.path().to_owned();
+        let mut add = |source: Source, called: PathBuf, read| all.push(One { source, called, read });
         match (asked.ranks, asked.runs) {
-            (Some(_), _) => add(path.clone(), path.clone(), recording::read_ranks(&path)),
+            (Some(_), _) => add(source.clone(), path, recording::read_ranks(&source)),
             (None, Some(Ranks::Merged)) => {
-                add(path.clone(), path.clone(), recording::read_merged_runs(&path).map(alone));
+                add(source.clone(), path, recording::read_merged_runs(&source).map(alone));
             }
-            (None, Some(Ranks::Each)) => match recording::read_runs(&path) {
+            (None, Some(Ranks::Each)) => match recording::read_runs(&source) {
                 Ok(runs) => runs
                     .into_iter()
-                    .for_each(|run| add(run.path, path.join(run.name), Ok(alone(run.workload)))),
-                Err(error) => add(path.clone(), path.clone(), Err(error)),
+                    .for_each(|run| add(run.source, path.join(run.name), Ok(alone(run.workload)))),
+                Err(error) => add(source, path, Err(error)),
             },
-            (None, None) => add(path.clone(), path.clone(), recording::read(&path).map(alone)),
+            (None, None) => add(source.clone(), path, recording::read(&source).map(alone)),
         }
     }
-    sources
-}
-
-/// The metrics of every target among the recordings.
-pub fn compile(definitions: &Definitions, subjects: &[Subject]) -> Result<BTreeMap<String, Compiled>> {
-    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
-    for s in subjects {
-        if !compiled.contains_key(s.target()) {
-            compiled.insert(s.target().to_owned(), definitions::compile(definitions, s.target())?);
-        }
-    }
-    Ok(compiled)
-}
-
-/// The metrics for each recording.
-pub fn for_each<'a>(compiled: &'a BTreeMap<String, Compiled>, subjects: &[Subject]) -> Vec<&'a Compiled> {
-    subjects.iter().map(|s| &compiled[s.target()]).collect()
-}
-
-/// A selection that cannot be made is a wrong command line.
-pub fn refuse(error: SelectError) -> anyhow::Error {
-    usage(error.message, error.hint)
-}
-
-/// Fills in unrecorded facts of the machine; the given GPU counts if the recording names none.
-fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
-    let mut given = Vec::new();
-    if let Some(text) = &asked.corrections {
-        given = correct(&mut workload.machine, text).map_err(refuse)?;
-    }
-    let mut named = None;
-    if let Some(name) = &asked.arch {
-        let (target, model) = definitions::gpu(name)?;
-        named = model.as_deref().and_then(Model::by_name);
-        let facts = &mut workload.machine;
-        for (fact, value) in [("gpu_arch", Some(target)), ("gpu_model", model)] {
-            if let (None, Some(value)) = (facts.text(fact), value) {
-                facts.facts.insert(fact.to_owned(), value.clone());
-                given.push(Filled { fact, value, source: COMMAND_LINE.to_owned() });
-            }
-        }
-    }
-    given.extend(fill_as(&mut workload.machine, named));
-    if named.is_some() {
-        // The recording asks for what the command line says.
-        workload.problems.retain(|problem| !problem.consequence.contains("name the GPU"));
-    }
-    Ok(given)
-}
-
-/// Selects in each recording.
-pub fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
-    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels).map_err(refuse)?;
-    if let Some(filter) = &mut filter {
-        let base = &subjects[0].workload;
-        for kernel in &base.kernels {
-            if filter.admits(kernel) {
-                let others: Vec<&str> = renames.others(workload::plain_kernel_name(kernel)).collect();
-                others.into_iter().for_each(|name| filter.admit(name));
-            }
-        }
-    }
-    for s in subjects {
-        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted).map_err(refuse)?;
-        let kernels = filter.as_ref().map_or_else(Vec::new, |filter| filter.named().to_vec());
-        s.wanted = Wanted { kernels, ..wanted.clone() };
-    }
-    Ok(())
+    all
 }

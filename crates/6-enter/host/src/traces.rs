@@ -1,12 +1,15 @@
 //! Traces of files and folders, each read as it comes.
 
-use crate::recording::recordings_in;
+use crate::Source;
+use crate::inputs::file_error;
+use crate::recording::{self, recordings_in};
 use crate::trace_index;
 use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use trace::Timeline;
-use workload::{is_pass, is_thread_trace_folder};
+use view::FileError;
+use workload::{Workload, is_pass, is_thread_trace_folder};
 
 /// A trace that was read.
 pub struct Trace {
@@ -36,6 +39,72 @@ pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error
     Ok((traces, failed))
 }
 
+/// The readable traces at all addresses, each selected, and the errors of the others. `of_recording` makes the
+/// timeline of a recording's dispatches.
+pub fn selected<'a>(
+    sources: impl IntoIterator<Item = &'a Source>,
+    indexed: bool,
+    of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
+    select: &dyn Fn(Timeline) -> Timeline,
+) -> (Vec<Trace>, Vec<FileError>) {
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
+    for source in sources {
+        let (read, errors) =
+            of_source(source, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
+        all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), ..it }));
+        failed.extend(errors.iter().map(|error| file_error(source.path(), format!("{error:#}"), "")));
+    }
+    (all, failed)
+}
+
+/// Traces at an address. For a recording, the trace beside its counters, or else its dispatches.
+fn of_source(
+    source: &Source,
+    indexed: bool,
+    of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
+) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+    let path = source.path();
+    if path.is_dir() {
+        let read = recording::read(source).ok();
+        let recorded = read.as_ref().filter(|it| says_more_than_times(it));
+        let dispatches = || recorded.and_then(of_recording);
+        let beside = || recorded.and_then(|_| beside(source)).map(|(_, timeline)| timeline);
+        if let Some(timeline) = beside().or_else(dispatches) {
+            return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
+        }
+    }
+    read(path, indexed)
+}
+
+/// True if only traces are at the addresses. A path with counters, samples or instructions of its kernels is a
+/// recording, whose page has the timeline too.
+pub fn are_traces<'a>(sources: impl IntoIterator<Item = &'a Source>) -> bool {
+    let mut any = false;
+    for source in sources {
+        let path = source.path();
+        any = true;
+        let first = recording::each(source).swap_remove(0);
+        let holds = first.path().is_dir() || recording::holds_dispatches(first.path());
+        let says_more = || recording::read(&first).is_ok_and(|it| says_more_than_times(&it));
+        if holds && (says_more() || recording::holds_runs(&first)) {
+            return false;
+        }
+        if !(path.is_dir() && read(path, true).is_ok() || may_be_trace(path) || is_table(path)) {
+            return false;
+        }
+    }
+    any
+}
+
+/// A table is read whole to find its kind; it is small compared with other traces.
+fn is_table(path: &Path) -> bool {
+    path.is_file() && file(path, true).is_ok()
+}
+
+fn says_more_than_times(it: &Workload) -> bool {
+    !it.counters.is_empty() || it.samples.is_some() || it.traces.is_some() || it.machine.emulator().is_some()
+}
+
 /// Traces among files of a folder.
 fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let (mut traces, mut failed) = (Vec::new(), Vec::new());
@@ -58,7 +127,8 @@ fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Tr
 
 /// The trace beside the counters of a recording, with the name of its file; of several, the one with the most
 /// spans. Traces of single passes do not count.
-pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
+pub fn beside(recording: &Source) -> Option<(String, Timeline)> {
+    let recording = recording.path();
     if recording.is_file() {
         let timeline = open(recording, true).ok()?.ok().filter(|it| !it.gpu.is_empty())?;
         return Some((recording.file_name()?.to_string_lossy().into_owned(), timeline));

@@ -36,6 +36,11 @@ impl TuneFile {
     pub fn bytes(&self) -> &[u8] {
         self.contents.bytes()
     }
+
+    /// Its name, its bytes, and whether it was named.
+    pub fn given(&self) -> (&str, &[u8], bool) {
+        (&self.name, self.bytes(), self.named)
+    }
 }
 
 /// Opens files, and those in folders, in the order given and by name within folders.

@@ -1,7 +1,7 @@
 //! Errors as Python sees them: one class, with message and hint.
 
-use host::UsageError;
 use pyo3::prelude::*;
+use view::UsageError;
 
 /// Module and name of the class.
 const CLASS: (&str, &str) = ("rockhound._error", "RockhoundError");

@@ -6,17 +6,16 @@
 
 mod error;
 
-use analysis::workload::{Blocks, Options, TimeUnit, Wanted};
 use anyhow::{Result, anyhow};
 use error::raise;
 use host::kernels::{Selection, each_kernel};
-use host::subjects::{self, Asked, Ranks, Subjects, refuse};
+use host::subjects::{self, Asked, Ranks};
 use host::usage;
-use metrics::{Average, Definitions, Norm, Settings};
 use pyo3::prelude::*;
 use render::json;
 use std::path::PathBuf;
-use view::{KernelRow, Summary};
+use study::{Measured, ReportQuestion, Units};
+use view::{Average, KernelRow, Norm, Summary, TimeUnit, Wanted};
 
 /// The compiled part of the package `rockhound`.
 #[pymodule]
@@ -49,8 +48,8 @@ fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: 
         &selection,
         (),
         |judged| {
-            let listing = listing.then(|| analysis::listing(judged.evidence, &judged.findings));
-            let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
+            let listing = listing.then(|| judged.listing());
+            let card = judged.card();
             (KernelRow::from(&card), json::kernel(&card, listing.as_ref()))
         },
         |(mut row, text)| {
@@ -97,45 +96,31 @@ fn analyze(
         let ranks = ranks.as_deref().map(|it| ranks_of("ranks", it)).transpose()?;
         let runs = runs.as_deref().map(|it| ranks_of("runs", it)).transpose()?;
         let wanted = Wanted { kernels, dispatches, gpus, ..Wanted::default() };
-        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs };
-        let settings =
-            Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)?, ..Settings::default() };
-        analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)
+        let sources = paths.into_iter().map(Into::into).collect();
+        let asked = Asked { sources, arch, corrections: None, wanted, matches, ranks, runs };
+        let question = ReportQuestion {
+            blocks,
+            whole: true,
+            units: Units { norm: norm_of(&normal_unit)?, time: time_unit_of(&time_unit)? },
+            average: average_of(&average)?,
+            // All rows by default.
+            top: Some(top.unwrap_or(0)),
+            ..ReportQuestion::default()
+        };
+        analyzed(&asked, question)
     })
     .map_err(|error| raise(py, &error))
 }
 
-fn analyzed(
-    asked: &Asked,
-    settings: Settings,
-    time_unit: TimeUnit,
-    top: Option<usize>,
-    blocks: &[String],
-) -> Result<String> {
+fn analyzed(asked: &Asked, question: ReportQuestion) -> Result<String> {
     let mut errors = Vec::new();
     let subjects = subjects::read(asked, &mut errors);
     // A comparison with half of the recordings would answer another question.
     if let Some(error) = errors.into_iter().next() {
         return Err(error);
     }
-    let Subjects { all: subjects, renames, .. } = subjects?;
-    let definitions = Definitions::built_in();
-    let blocks = if blocks.is_empty() {
-        Blocks::all()
-    } else {
-        Blocks::parse(blocks, definitions, subjects[0].target()).map_err(refuse)?
-    };
-    let options = Options {
-        settings,
-        top: top.unwrap_or(usize::MAX),
-        blocks,
-        time_unit,
-        renames,
-        ..Options::default()
-    };
-    let compiled = subjects::compile(definitions, &subjects)?;
-    let compiled = subjects::for_each(&compiled, &subjects);
-    let report = study::report(definitions, &compiled, &subjects, &options, &mut []).map_err(refuse)?;
+    let measured = Measured::built_in(subjects?)?;
+    let report = measured.report(question, &mut [])?;
     Ok(json::answer(&report))
 }
 
@@ -146,7 +131,7 @@ fn read(py: Python<'_>, path: PathBuf, counters: Option<Vec<String>>) -> PyResul
 }
 
 fn columns(path: &std::path::Path, counters: Option<&[String]>) -> Result<String> {
-    let workload = host::recording::read(path)?;
+    let workload = host::recording::read(&path.into())?;
     for wanted in counters.unwrap_or_default() {
         if !workload.counters.iter().any(|it| it.name == *wanted) {
             let name = path.display();

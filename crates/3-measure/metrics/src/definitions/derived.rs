@@ -1,13 +1,13 @@
 //! Derived counters as metrics: what a profiler recorded under their name, or their formula over what it
 //! counted.
 
-use super::{DefinitionError, Definitions, Metric, Variant};
+use super::{DefinitionError, Definitions, Metric, Variant, WrongDefinitions};
 use crate::parse;
 use crate::unit::Unit;
 use counters::{DERIVED_FILE, Derived, derived};
 
 /// Definitions that have the derived counters and nothing else.
-pub(crate) fn definitions() -> Result<Definitions, Vec<DefinitionError>> {
+pub(crate) fn definitions() -> Result<Definitions, WrongDefinitions> {
     let mut errors = Vec::new();
     let mut metrics = Vec::new();
     for it in derived().iter() {
@@ -17,7 +17,7 @@ pub(crate) fn definitions() -> Result<Definitions, Vec<DefinitionError>> {
         }
     }
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(WrongDefinitions(errors));
     }
     Ok(Definitions { files: vec![DERIVED_FILE.to_string()], derived: metrics, ..Definitions::default() })
 }

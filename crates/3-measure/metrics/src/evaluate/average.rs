@@ -3,9 +3,10 @@
 //! Totals are summed and divided at the end. A recorded ratio cannot be separated into totals, so its
 //! dispatches are weighted by a known size (time or waves).
 
-use super::{Average, CHUNK, Chunk, Evaluation};
+use super::{CHUNK, Chunk, Evaluation};
 use crate::compile::{Leaf, Node, leaves_of};
 use counters::Averaged;
+use view::Average;
 
 /// Lanes of a wave on every GPU that the counters are of.
 const LANES_PER_WAVE: f64 = 64.0;

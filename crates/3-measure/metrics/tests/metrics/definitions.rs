@@ -1,8 +1,9 @@
 //! Definition files: which ones load and which fail, and whether rows and units are where users know them.
 
 use counters::{Need, catalogue, plan};
-use rockhound_metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
+use rockhound_metrics::{Definitions, Evaluation, Settings, Style, Window, table};
 use std::collections::{BTreeMap, BTreeSet};
+use view::{Average, Norm};
 use workload::{Options, Workload};
 
 #[test]
@@ -10,7 +11,7 @@ fn built_in_definitions_hold_on_every_target() {
     let d = Definitions::built_in();
     for target in catalogue().targets() {
         let compiled = d.compile(target).unwrap_or_else(|e| {
-            panic!("{target}:\n{}", e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+            panic!("{target}:\n{}", e.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         });
         let used: BTreeSet<&str> =
             d.tables().iter().flat_map(|t| t.rows(target)).map(|r| r.metric.as_str()).collect();
@@ -169,7 +170,7 @@ fn same_unit(ours: &str, theirs: &str) -> bool {
 
 fn user(text: &str) -> Result<Definitions, Vec<String>> {
     let strings =
-        |e: Vec<rockhound_metrics::DefinitionError>| e.iter().map(ToString::to_string).collect::<Vec<_>>();
+        |e: rockhound_metrics::WrongDefinitions| e.0.iter().map(ToString::to_string).collect::<Vec<_>>();
     let d = Definitions::built_in().clone().with(&[("mine.metrics", text)]).map_err(strings)?;
     d.compile("gfx90a").map_err(strings)?;
     Ok(d)

@@ -3,8 +3,9 @@
 //! Labels and units were others then. A row of the old report is reproduced when one metric has its average,
 //! minimum and maximum; what is not reproduced is listed with the class of its difference.
 
-use rockhound_metrics::{Average, Definitions, Evaluation, Norm, Settings};
+use rockhound_metrics::{Definitions, Evaluation, Settings};
 use std::collections::BTreeMap;
+use view::{Average, Norm};
 use workload::Options;
 
 const CYCLES: &str = "cycles then, a share of cycles now";

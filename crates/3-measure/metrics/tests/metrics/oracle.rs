@@ -2,11 +2,10 @@
 //!
 //! A difference is either listed here by name with its reason or a failure.
 
-use rockhound_metrics::{
-    Average, Definitions, EvaluatedTable, Evaluation, Norm, Settings, Style, kernels, table,
-};
+use rockhound_metrics::{Definitions, EvaluatedTable, Evaluation, Settings, Style, kernels, table};
 use std::collections::BTreeMap;
 use std::path::Path;
+use view::{Average, Norm};
 use workload::{Options, Workload};
 
 /// Cells that differ on purpose: table, row, column (empty: all), condition on the folder, reason.

@@ -4,9 +4,9 @@
 //! one recording, so they become names before they go into a command on another recording.
 
 use super::words::split;
-use crate::workload::{Renames, Subject, Wanted};
+use crate::workload::{Renames, Subject};
 use std::collections::BTreeSet;
-use view::shell_word;
+use view::{Wanted, shell_word};
 use workload::plain_kernel_name;
 
 /// Beginning of the command that made a recording, if it states more than the program.

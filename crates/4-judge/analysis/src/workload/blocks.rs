@@ -3,9 +3,10 @@
 //! A selection is checked against the tables of the target, so an unknown number is answered with the valid
 //! ones.
 
-use super::select::{SelectError, some_of, wrong};
+use super::select::{some_of, wrong};
 use metrics::Definitions;
 use std::collections::BTreeSet;
+use view::UsageError;
 
 /// Tables that are not made of metrics.
 pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
@@ -134,7 +135,7 @@ impl Blocks {
     }
 
     /// Parses the request; an empty request gives the overview.
-    pub fn parse(asked: &[String], definitions: &Definitions, target: &str) -> Result<Self, SelectError> {
+    pub fn parse(asked: &[String], definitions: &Definitions, target: &str) -> Result<Self, UsageError> {
         let mut blocks = Blocks::default();
         let words: Vec<&str> =
             asked.iter().flat_map(|t| t.split([',', ' '])).map(str::trim).filter(|t| !t.is_empty()).collect();
@@ -175,7 +176,7 @@ impl Blocks {
         tables: &[(u16, u16)],
         definitions: &Definitions,
         target: &str,
-    ) -> Result<(), SelectError> {
+    ) -> Result<(), UsageError> {
         let parts: Option<Vec<u64>> = word.split('.').map(|p| p.parse().ok()).collect();
         let small = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
         let mut panels: Vec<u16> = tables.iter().map(|t| t.0).collect();
@@ -230,7 +231,7 @@ impl Blocks {
         id: (u16, u16),
         tables: &[(u16, u16)],
         panels: &[u16],
-    ) -> Result<(), SelectError> {
+    ) -> Result<(), UsageError> {
         if tables.contains(&id) {
             return Ok(());
         }
@@ -244,7 +245,7 @@ impl Blocks {
         Err(wrong(format!("there is no table {word}"), hint))
     }
 
-    fn metric(&mut self, word: &str, definitions: &Definitions, target: &str) -> Result<(), SelectError> {
+    fn metric(&mut self, word: &str, definitions: &Definitions, target: &str) -> Result<(), UsageError> {
         let names: Vec<&str> = definitions.metrics().iter().map(|m| m.id.as_str()).collect();
         // `l2` selects all metrics of the L2.
         let chosen: Vec<&str> = names

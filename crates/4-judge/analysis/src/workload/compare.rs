@@ -4,11 +4,11 @@
 //! are excluded from the metrics.
 
 use super::noise::{Sample, beyond};
-use super::select::{SelectError, some_of, wrong};
+use super::select::{some_of, wrong};
 use super::subject::Subject;
 use metrics::Evaluation;
 use std::collections::{BTreeSet, HashMap};
-use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
+use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table, UsageError};
 use workload::plain_kernel_name;
 
 /// Kernels of later recordings that match a kernel of the base under another name.
@@ -17,7 +17,7 @@ pub struct Renames(Vec<(String, String)>);
 
 impl Renames {
     /// Pairs of old and new names, or parts of them that only one kernel has, checked against the recordings.
-    pub fn new(pairs: &[(String, String)], subjects: &[Subject]) -> Result<Self, SelectError> {
+    pub fn new(pairs: &[(String, String)], subjects: &[Subject]) -> Result<Self, UsageError> {
         let Some((base, others)) = subjects.split_first() else { return Ok(Self::default()) };
         let mut out = Vec::new();
         for (old, new) in pairs {

@@ -3,8 +3,8 @@
 //! A percent sign compares the change from the base, no percent sign the value. A condition on an unknown
 //! value is neither met nor passed.
 
-use super::select::{SelectError, wrong};
-use view::{Cell, ConditionResult, Delta, Missing, Row, Table};
+use super::select::wrong;
+use view::{Cell, ConditionResult, Delta, Missing, Row, Table, UsageError};
 
 /// One condition.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,7 +30,7 @@ const SIGNS: [(&str, Sign); 4] =
 
 impl Condition {
     /// Reads a condition. A change needs something to be compared with.
-    pub fn parse(text: &str, recordings: usize) -> Result<Self, SelectError> {
+    pub fn parse(text: &str, recordings: usize) -> Result<Self, UsageError> {
         let example =
             "write a row or metric, a sign and a bound, such as `2.1.20 > 5%` or `l2.hit_rate < 50`";
         let bad = || wrong(format!("`{text}` is no condition"), example);

@@ -410,8 +410,8 @@ fn unknown(all: &[Recorded<'_>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Wanted;
     use metrics::{Definitions, Settings};
+    use view::Wanted;
 
     /// A recording as a long table, made from a wide one: four columns of the dispatch, then counters.
     fn subject(wide: &str) -> Subject {

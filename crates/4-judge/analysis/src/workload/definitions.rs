@@ -3,13 +3,13 @@
 //! Everything here is derived from the definitions; targets on which a metric is the same are grouped.
 
 use super::blocks::Blocks;
-use super::select::{SelectError, some_of, wrong};
+use super::select::{some_of, wrong};
 use counters::{Definition, Need, catalogue, derived, plan};
 use metrics::{Compiled, Definitions, Metric};
 use std::collections::BTreeSet;
 use view::{
     CounterCard, METRICS_SCHEMA, MetricCard, MetricRow, MetricVariant, MetricsReport, NamedFormula,
-    TargetMetrics,
+    TargetMetrics, UsageError,
 };
 
 /// Explains what was requested (everything when nothing was) on the targets given.
@@ -17,7 +17,7 @@ pub fn explain(
     definitions: &Definitions,
     compiled: &[Compiled],
     asked: &[String],
-) -> Result<MetricsReport, SelectError> {
+) -> Result<MetricsReport, UsageError> {
     // Derived counters are explained as metrics are: what they are is a formula.
     let hardware = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_uppercase()) && definitions.derived(name).is_none()
@@ -64,7 +64,7 @@ fn chosen<'d>(
     definitions: &'d Definitions,
     compiled: &[Compiled],
     asked: &[String],
-) -> Result<Vec<&'d Metric>, SelectError> {
+) -> Result<Vec<&'d Metric>, UsageError> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
         if !names.iter().any(|n| n == name) {
@@ -255,11 +255,7 @@ fn counter_card(d: &Definition) -> CounterCard {
     }
 }
 
-fn counter(
-    definitions: &Definitions,
-    compiled: &[Compiled],
-    asked: &str,
-) -> Result<CounterCard, SelectError> {
+fn counter(definitions: &Definitions, compiled: &[Compiled], asked: &str) -> Result<CounterCard, UsageError> {
     let Some(found) = catalogue().find(asked) else {
         let wanted = asked.to_ascii_uppercase();
         let names = catalogue().all().iter().map(|d| d.name.as_str());
@@ -285,7 +281,7 @@ fn counter(
 mod tests {
     use super::*;
 
-    fn explained(asked: &[&str]) -> Result<MetricsReport, SelectError> {
+    fn explained(asked: &[&str]) -> Result<MetricsReport, UsageError> {
         let d = Definitions::built_in();
         let compiled: Vec<Compiled> = catalogue().targets().iter().map(|t| d.compile(t).unwrap()).collect();
         explain(d, &compiled, &asked.iter().map(|a| (*a).to_string()).collect::<Vec<_>>())

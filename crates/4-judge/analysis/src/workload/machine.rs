@@ -3,8 +3,9 @@
 //! A fact is filled in only if every GPU that the recording may stem from agrees on it, and each filled-in
 //! fact names its source.
 
-use super::select::{SelectError, wrong};
+use super::select::wrong;
 use arch::{Model, Target, target_of_product};
+use view::UsageError;
 use workload::Machine;
 
 /// A fact that was filled in.
@@ -81,7 +82,7 @@ fn sizes() -> impl Iterator<Item = &'static str> {
 }
 
 /// Puts facts in place of recorded ones: `max_sclk: 2400, cu_per_gpu: 304`.
-pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, SelectError> {
+pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, UsageError> {
     let mut corrected = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once(':').map(|(name, value)| (name.trim(), value.trim()))

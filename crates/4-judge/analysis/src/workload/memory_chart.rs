@@ -5,9 +5,11 @@
 
 use super::models;
 use arch::Target;
-use metrics::{Evaluation, Norm, Value};
+use metrics::{Evaluation, Value};
 use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, MemorySide, ScalarL1, VectorL1};
-use view::{BlockId, Flow, Known, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
+use view::{
+    BlockId, Flow, Known, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Norm, Number,
+};
 use workload::Machine;
 
 /// Block, label, metric, unit.

@@ -143,7 +143,7 @@ pub(crate) fn note(subjects: &[Subject], renames: &Renames) -> Option<(bool, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Wanted;
+    use view::Wanted;
     use workload::{Options, read};
 
     fn subject(name: &str, emulated: bool, waves: &str) -> Subject {

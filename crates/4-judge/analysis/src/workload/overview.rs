@@ -4,9 +4,9 @@
 
 use super::panels::number;
 use super::subject::Subject;
-use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
+use metrics::{Definitions, KernelTimes, kernels, shown_unit};
 use std::collections::BTreeMap;
-use view::{Cell, Column, ColumnKind, Number, Row, Table};
+use view::{Cell, Column, ColumnKind, Norm, Number, Row, Table};
 use workload::{LaunchNote, TIME, Values, Workload, plain_kernel_name};
 
 pub(crate) fn table(

@@ -3,45 +3,30 @@
 //! Nothing is computed from counters here.
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
-use super::select::{SelectError, wrong};
+use super::select::wrong;
 use super::subject::Subject;
 use super::{samples, traces};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
     Cell, Delta, Input, Missing, MissingValues, NamedValue, Note, NoteKind, Number, Recording, Table,
+    TimeUnit, UsageError,
 };
 use workload::{Problem, Severity, Share};
 
-/// Unit in which times are shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TimeUnit {
-    /// Nanoseconds, as recorded.
-    #[default]
-    Nanoseconds,
-    /// Microseconds.
-    Microseconds,
-    /// Milliseconds.
-    Milliseconds,
-    /// Seconds.
-    Seconds,
-}
-
-impl TimeUnit {
-    /// Symbol and nanoseconds of one.
-    const fn of(self) -> (&'static str, f64) {
-        match self {
-            TimeUnit::Nanoseconds => ("ns", 1.0),
-            TimeUnit::Microseconds => ("us", 1e3),
-            TimeUnit::Milliseconds => ("ms", 1e6),
-            TimeUnit::Seconds => ("s", 1e9),
-        }
+/// Symbol of a unit and its nanoseconds.
+const fn unit_of(unit: TimeUnit) -> (&'static str, f64) {
+    match unit {
+        TimeUnit::Nanoseconds => ("ns", 1.0),
+        TimeUnit::Microseconds => ("us", 1e3),
+        TimeUnit::Milliseconds => ("ms", 1e6),
+        TimeUnit::Seconds => ("s", 1e9),
     }
 }
 
 /// Converts the times of a table; a value is a time if its unit is nanoseconds.
 pub(crate) fn scale(table: &mut Table, unit: TimeUnit) {
-    let (symbol, ns) = unit.of();
+    let (symbol, ns) = unit_of(unit);
     if ns == 1.0 {
         return;
     }
@@ -72,7 +57,7 @@ pub(crate) fn scale(table: &mut Table, unit: TimeUnit) {
 }
 
 /// Keeps the columns named; every table keeps its words.
-pub(crate) fn columns(tables: &mut Vec<Table>, wanted: &[String]) -> Result<(), SelectError> {
+pub(crate) fn columns(tables: &mut Vec<Table>, wanted: &[String]) -> Result<(), UsageError> {
     if wanted.is_empty() {
         return Ok(());
     }

@@ -51,8 +51,8 @@ pub(crate) fn ranks(subject: &Subject) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Wanted;
     use std::collections::BTreeMap;
+    use view::Wanted;
 
     #[test]
     fn the_slowest_rank_is_named() {

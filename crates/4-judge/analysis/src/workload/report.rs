@@ -12,18 +12,17 @@ use super::condition::Condition;
 use super::counted::{self, Shown};
 use super::memory_chart;
 use super::noise::Sample;
-use super::present::{self, TimeUnit};
-use super::select::SelectError;
+use super::present;
 use super::subject::Subject;
 use super::{
     must_equal, overview, panels, predictions, ranks, samples, spreads, traces, tuning, waves, windows,
 };
-use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
+use metrics::{Compiled, Definitions, Evaluation, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use view::{
-    ANALYZE_SCHEMA, Answer, Cell, Column, ColumnKind, Note, NoteKind, Number, Recordings, ReportSettings,
-    Row, Table,
+    ANALYZE_SCHEMA, Answer, Average, Cell, Column, ColumnKind, List, Norm, Note, NoteKind, Number,
+    Recordings, ReportSettings, Row, Table, TimeUnit, UsageError,
 };
 
 /// Report options.
@@ -47,21 +46,6 @@ pub struct Options {
     pub conditions: Vec<Condition>,
     /// The operator that launched each dispatch of the one recording, by row; `None` if no trace tells.
     pub operators: Vec<Option<String>>,
-}
-
-/// A list instead of a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum List {
-    /// Kernels by time.
-    Kernels,
-    /// Dispatches.
-    Dispatches,
-    /// Metrics of the target.
-    Metrics,
-    /// Facts of the machine, each with its source.
-    Specs,
-    /// Panels of the target with their names.
-    Blocks,
 }
 
 /// A report that is a list.
@@ -96,7 +80,7 @@ pub fn report(
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
-) -> Result<Answer<Recordings>, SelectError> {
+) -> Result<Answer<Recordings>, UsageError> {
     let mut report = empty(subjects, options);
     let (rows, notes) = if subjects.len() > 1 {
         compare::common(subjects, &options.renames)

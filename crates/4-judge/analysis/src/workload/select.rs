@@ -5,33 +5,11 @@
 use metrics::kernels;
 use regex::Regex;
 use std::collections::BTreeSet;
+use view::{UsageError, Wanted};
 use workload::{Workload, plain_kernel_name};
 
-/// Request, as written on a command line.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Wanted {
-    /// Kernels: index among the kernels by time, name, or regular expression.
-    pub kernels: Vec<String>,
-    /// Dispatch IDs: `3`, `1-5`, `>10`, `<=4`.
-    pub dispatches: Vec<String>,
-    /// GPUs as recorded.
-    pub gpus: Vec<u32>,
-    /// Launches of each kernel to select, counted from 1: written like dispatch IDs, also in brackets.
-    pub iterations: Vec<String>,
-}
-
-/// A selection that selects nothing or cannot be understood.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SelectError {
-    /// Description of the error.
-    pub message: String,
-    /// Valid choices.
-    pub hint: String,
-}
-
-pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> SelectError {
-    SelectError { message: message.into(), hint: hint.into() }
+pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> UsageError {
+    UsageError { message: message.into(), hint: hint.into() }
 }
 
 /// A regular expression for names of kernels. An error is reported in one line.
@@ -68,7 +46,7 @@ pub struct KernelFilter {
 
 impl KernelFilter {
     /// Resolves indexes, names and expressions. `None` if every kernel is selected.
-    pub fn new(w: &Workload, wanted: &[String]) -> Result<Option<Self>, SelectError> {
+    pub fn new(w: &Workload, wanted: &[String]) -> Result<Option<Self>, UsageError> {
         if wanted.is_empty() {
             return Ok(None);
         }
@@ -137,7 +115,7 @@ struct Ids {
     last: u64,
 }
 
-fn ids(text: &str) -> Result<Ids, SelectError> {
+fn ids(text: &str) -> Result<Ids, UsageError> {
     let bad =
         || wrong(format!("`{text}` names no dispatches"), "give IDs such as `3`, `1-5`, `>10` or `<=4`");
     let number = |t: &str| t.trim().parse::<u64>().map_err(|_| bad());
@@ -163,13 +141,13 @@ fn ids(text: &str) -> Result<Ids, SelectError> {
 }
 
 /// Dispatch IDs as written on a command line, as first and last of ranges.
-pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
+pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, UsageError> {
     let parts = wanted.iter().flat_map(|text| text.split(',')).filter(|part| !part.trim().is_empty());
     parts.map(|part| ids(part).map(|range| (range.first, range.last))).collect()
 }
 
 /// Ranges of launches to select of each kernel, first and last, counted from 1: `3`, `2-5`, `>10`, `[2-5]`.
-pub fn iteration_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
+pub fn iteration_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, UsageError> {
     let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
     let ranges = dispatch_ranges(&bare).ok().filter(|ranges| ranges.iter().all(|range| range.1 > 0));
     let from_one = |ranges: Vec<(u64, u64)>| ranges.into_iter().map(|it| (it.0.max(1), it.1)).collect();
@@ -186,7 +164,7 @@ pub fn select(
     w: &Workload,
     filter: Option<&KernelFilter>,
     wanted: &Wanted,
-) -> Result<(Vec<u32>, String), SelectError> {
+) -> Result<(Vec<u32>, String), UsageError> {
     let d = &w.dispatches;
     let mut words = Vec::new();
     let mut rows: Vec<u32> = (0..d.len() as u32).collect();
@@ -228,7 +206,7 @@ pub fn select(
 }
 
 /// Keeps the launches of each kernel that were requested, counted from 1 in the order recorded.
-fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), SelectError> {
+fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), UsageError> {
     let ranges = iteration_ranges(wanted)?;
     let mut launches = vec![0u64; w.kernels.len()];
     let number = |row: usize, launches: &mut [u64]| {
@@ -293,7 +271,7 @@ mod tests {
             gpus: gpus.to_vec(),
             ..Wanted::default()
         };
-        let text = |e: SelectError| format!("{}; {}", e.message, e.hint);
+        let text = |e: UsageError| format!("{}; {}", e.message, e.hint);
         let filter = KernelFilter::new(&w, &wanted.kernels).map_err(text)?;
         let (rows, _) = select(&w, filter.as_ref(), &wanted).map_err(text)?;
         Ok(rows.iter().map(|r| w.dispatches.id[*r as usize]).collect())

@@ -78,8 +78,8 @@ pub(crate) fn note(subject: &Subject, named: bool) -> Option<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Wanted;
     use std::collections::BTreeMap;
+    use view::Wanted;
 
     #[test]
     fn the_widest_come_first_and_times_before_counters() {

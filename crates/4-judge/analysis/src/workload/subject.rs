@@ -1,7 +1,7 @@
 //! Subject of a report.
 
 use super::machine::Filled;
-use super::select::Wanted;
+use view::Wanted;
 use workload::Workload;
 
 /// A recording with its selection.

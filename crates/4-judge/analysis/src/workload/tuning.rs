@@ -192,8 +192,8 @@ fn reasons(w: &Workload, row: usize, best: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Wanted;
     use std::collections::BTreeMap;
+    use view::Wanted;
 
     #[test]
     fn configurations_stand_by_time_with_what_they_do_more() {

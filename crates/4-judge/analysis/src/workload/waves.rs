@@ -134,7 +134,7 @@ mod tests {
             workload,
             filled: Vec::new(),
             selection: String::new(),
-            wanted: crate::workload::Wanted::default(),
+            wanted: view::Wanted::default(),
         };
         let table = waves(&subject, 10);
         let labels: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();

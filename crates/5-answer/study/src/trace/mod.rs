@@ -11,15 +11,18 @@ mod products;
 mod ranks;
 mod recording;
 mod time;
+mod wanted;
 
-pub use page::{chart, page};
+pub use page::{chart, compared, page};
 pub use products::of_timelines as products;
 pub use recording::{of_dispatches, of_recording};
+pub use wanted::Wanted;
 
 use ::trace::Timeline;
+use std::path::Path;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;
-use view::{Answer, Plain, TRACE_SCHEMA, Table};
+use view::{Answer, Plain, TRACE_SCHEMA, Table, UsageError};
 
 /// A timeline with its name.
 pub struct Input<'a> {
@@ -29,6 +32,57 @@ pub struct Input<'a> {
     pub path: String,
     /// The selected part of the timeline.
     pub timeline: &'a Timeline,
+}
+
+/// Traces as inputs of an answer, each with a name that distinguishes it: their paths without the common parts.
+pub fn inputs<'a>(traces: impl IntoIterator<Item = (&'a Path, &'a Timeline)>) -> Vec<Input<'a>> {
+    let traces: Vec<_> = traces.into_iter().collect();
+    let file =
+        |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let files: Vec<String> = traces.iter().map(|(path, _)| file(path)).collect();
+    let same = files.iter().enumerate().any(|(at, name)| files[..at].contains(name));
+    let name = |path: &Path| if same { path.display().to_string() } else { file(path) };
+    let input = |(path, timeline): (&'a Path, &'a Timeline)| Input {
+        name: name(path),
+        path: path.display().to_string(),
+        timeline,
+    };
+    traces.into_iter().map(input).collect()
+}
+
+/// Rows of each table of a page.
+pub const PAGE_ROWS: usize = 1000;
+
+/// Refuses a comparison of other than two traces.
+pub fn check_two(found: usize) -> Result<(), UsageError> {
+    if found == 2 {
+        return Ok(());
+    }
+    Err(UsageError::new(
+        format!("`--base` compares two traces, found {found}"),
+        "give one trace beside the base",
+    ))
+}
+
+/// Format of a timeline for a viewer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Viewer {
+    /// Chrome trace events.
+    Chrome,
+    /// Perfetto protobuf.
+    Perfetto,
+}
+
+/// Writes a timeline for a viewer, piece by piece.
+pub fn write<E>(
+    timeline: &Timeline,
+    viewer: Viewer,
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    match viewer {
+        Viewer::Chrome => ::trace::write::chrome(timeline, &mut |piece| take(piece.as_bytes())),
+        Viewer::Perfetto => ::trace::write::perfetto(timeline, take),
+    }
 }
 
 /// Settings of the output.

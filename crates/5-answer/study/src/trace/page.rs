@@ -1,10 +1,10 @@
 //! The timeline as lanes to look at.
 
-use super::Input;
+use super::{Input, Options, PAGE_ROWS, survey};
 use ::trace::{GpuKind, HostKind, Name, Timeline};
 use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
-use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
+use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan, UsageError};
 
 /// Classes that are not kernel categories.
 const HOST: [(HostKind, &str); 7] = [
@@ -16,6 +16,16 @@ const HOST: [(HostKind, &str); 7] = [
     (HostKind::Collective, "communication"),
     (HostKind::Other, "other"),
 ];
+
+/// The page of traces; with `compared` the first is the base of the second.
+pub fn compared(inputs: &[Input<'_>], compared: bool) -> Result<TimelinePage, UsageError> {
+    if compared {
+        super::check_two(inputs.len())?;
+    }
+    let every = ["all".to_owned()];
+    let options = Options { top: PAGE_ROWS, blocks: &every, tunings: &[], compared };
+    Ok(page(inputs, survey(inputs, &options)))
+}
 
 /// Page of some timelines; `survey` holds the findings.
 pub fn page(inputs: &[Input<'_>], survey: Answer) -> TimelinePage {

@@ -3,8 +3,8 @@
 //! A value that the new format cannot hold is listed as lost, and a row whose meaning would change is left
 //! out with the reason.
 
-use super::answer;
 use super::merge::Refusal;
+use super::{Selection, answer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Row, Shape, Tunings, tunableop};
@@ -38,6 +38,16 @@ pub struct Converted {
     pub name: Option<String>,
     /// Losses of the conversion, and the number of rows.
     pub report: Answer<Tuned>,
+}
+
+/// Chooses rows of these types and of this transposition.
+pub fn chosen<'a>(types: Option<&str>, layout: Option<&'a str>) -> impl Fn(&Row<'_>) -> bool + 'a {
+    let selection = Selection { types: types.map(str::to_owned), ..Selection::default() };
+    move |row| {
+        selection.takes(row)
+            && layout
+                .is_none_or(|wanted| row.layout.as_ref().is_ok_and(|own| own.eq_ignore_ascii_case(wanted)))
+    }
 }
 
 /// Converts a file. `schema` is the table whose header AITER's rows get; `layout` and `types` choose among

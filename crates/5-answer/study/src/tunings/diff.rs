@@ -3,7 +3,7 @@
 use super::{answer, column, said, shape, table};
 use std::collections::{BTreeMap, HashMap};
 use tunedb::{Row, Tunings};
-use view::{Answer, Cell, ColumnKind, Table, Tuned};
+use view::{Answer, Cell, ColumnKind, Table, Tuned, UsageError};
 
 /// Calls of a problem, by its key, or by its sizes if the keys have another format.
 pub type Calls = HashMap<String, u64>;
@@ -32,6 +32,17 @@ fn calls_of(row: &Row<'_>, calls: Option<&Calls>) -> u64 {
     let Some(calls) = calls else { return row.calls };
     let by_key = calls.get(row.key.as_ref()).copied();
     by_key.or_else(|| common_key(row).and_then(|key| calls.get(&key).copied())).unwrap_or(0)
+}
+
+/// Refuses two files of different kinds.
+pub fn check_one_kind(old: &Tunings<'_>, new: &Tunings<'_>) -> Result<(), UsageError> {
+    if old.format == new.format {
+        return Ok(());
+    }
+    Err(UsageError::new(
+        format!("`{}` is {}, `{}` is {}", old.name, old.format.name(), new.name, new.format.name()),
+        "compare two files of one kind",
+    ))
 }
 
 /// Compares two files of one format. `noise` is the difference of times below which they are the same.

@@ -4,10 +4,9 @@ use crate::answer::{self, Target};
 use crate::args::{Analyze, Look};
 use crate::exit::usage;
 use crate::output::Output;
-use analysis::workload::Subject;
 use anyhow::{Context, Result};
-use metrics::{Compiled, Definitions};
 use render::table_csv;
+use study::{Measured, ReportQuestion};
 use view::{Answer, Format, Recordings};
 
 /// Writes a report.
@@ -56,14 +55,9 @@ pub(super) fn check(args: &Analyze) -> Result<()> {
 }
 
 /// Writes the analysis as a database.
-pub(super) fn database(
-    args: &Analyze,
-    definitions: &Definitions,
-    compiled: &[&Compiled],
-    subjects: &[Subject],
-) -> Result<()> {
+pub(super) fn database(args: &Analyze, measured: &Measured<'_>, question: &ReportQuestion) -> Result<()> {
     let Some(path) = &args.output else { return Ok(()) };
-    let bytes = study::analysis_db(definitions, compiled, subjects, super::settings(args));
+    let bytes = measured.database(question);
     let mut output = Output::open(Some(path))?;
     output.write_bytes(&bytes.context("the database cannot be made")?)?;
     output.finish()?;

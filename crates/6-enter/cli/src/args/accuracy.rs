@@ -1,8 +1,9 @@
 //! Flags of `accuracy`.
 
 use super::recordings::Part;
-use super::{SHORT, formats};
-use clap::Args;
+use super::{SHORT, formats, source};
+use clap::{Args, ValueHint};
+use host::Source;
 use std::path::PathBuf;
 use view::Format;
 
@@ -19,11 +20,11 @@ use view::Format;
   rockhound accuracy gpu emulated -k gemm --kernel-names -o mi300x.json")]
 pub(crate) struct Accuracy {
     /// Recording of a GPU.
-    #[arg(value_name = "DIR_GPU")]
-    pub(crate) gpu: PathBuf,
+    #[arg(value_name = "DIR_GPU", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) gpu: Source,
     /// Emulated recording; by default the one beside the other whose command is the same.
-    #[arg(value_name = "DIR_EMULATED")]
-    pub(crate) emulated: Option<PathBuf>,
+    #[arg(value_name = "DIR_EMULATED", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) emulated: Option<Source>,
     #[command(flatten)]
     pub(crate) part: Part,
     /// Write the names of kernels too.

@@ -1,15 +1,14 @@
 //! Flags of the commands on recordings.
 
 use super::recordings::Pick;
-use super::{Cli, Command};
+use super::{Cli, Command, source};
 use super::{SHORT, formats};
-use analysis::workload::TimeUnit;
-use clap::{Args, Parser, ValueEnum};
-use metrics::Norm;
+use clap::{Args, Parser, ValueEnum, ValueHint};
+use host::Source;
 use render::Part;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use view::{Format, Recordings};
+use view::{Average, Format, Norm, Recordings, TimeUnit};
 
 /// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
 ///
@@ -27,8 +26,8 @@ use view::{Format, Recordings};
   rockhound analyze -p DIR --format csv -o tables/       a file per table")]
 pub(crate) struct Analyze {
     /// Recording: a folder or a file. The first of several is the base of a comparison.
-    #[arg(long, short, required = true, value_name = "DIR")]
-    pub(crate) path: Vec<PathBuf>,
+    #[arg(long, short, required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Vec<Source>,
     /// List the kernels by time.
     #[arg(long, group = "list")]
     pub(crate) list_kernels: bool,
@@ -146,24 +145,29 @@ pub(crate) struct Units {
     pub(crate) time_unit: TimeUnits,
 }
 
-impl Units {
-    /// The divisor as formulas take it.
-    pub(crate) const fn norm(self) -> Norm {
-        match self.normal_unit {
+impl From<Units> for study::Units {
+    fn from(units: Units) -> Self {
+        let norm = match units.normal_unit {
             NormalUnit::Kernel => Norm::Kernel,
             NormalUnit::Wave => Norm::Wave,
             NormalUnit::Cycle => Norm::Cycle,
             NormalUnit::Second => Norm::Second,
-        }
-    }
-
-    /// The unit of times as tables take it.
-    pub(crate) const fn time(self) -> TimeUnit {
-        match self.time_unit {
+        };
+        let time = match units.time_unit {
             TimeUnits::Ns => TimeUnit::Nanoseconds,
             TimeUnits::Us => TimeUnit::Microseconds,
             TimeUnits::Ms => TimeUnit::Milliseconds,
             TimeUnits::S => TimeUnit::Seconds,
+        };
+        study::Units { norm, time }
+    }
+}
+
+impl From<AverageKind> for Average {
+    fn from(kind: AverageKind) -> Self {
+        match kind {
+            AverageKind::Weighted => Average::Weighted,
+            AverageKind::Dispatches => Average::Dispatches,
         }
     }
 }

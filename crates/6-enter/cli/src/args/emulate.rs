@@ -4,10 +4,11 @@ use super::gpu_name::GpuName;
 use super::on::On;
 use super::on_gpu::OnGpu;
 use super::recordings::Part;
-use super::{SHORT, formats};
-use clap::Args;
+use super::{SHORT, formats, source};
 use clap::builder::PossibleValuesParser;
-use record::Settings;
+use clap::{Args, ValueHint};
+use host::session::Progress;
+use host::{Source, run};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use view::Format;
@@ -27,7 +28,7 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) threads: usize,
     /// Stop a kernel as endless when one of its waves has issued this many instructions.
-    #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = run::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
     /// Findings make the exit code 2, unless the program itself fails.
@@ -177,8 +178,8 @@ pub(crate) struct Profile {
   rockhound breakdown workloads/app/MI300X -d 0-3 --format json")]
 pub(crate) struct Breakdown {
     /// Recording.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
+    #[arg(value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Source,
     /// Predict this change instead of lifting limits, as in `profile`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) what_if: Vec<String>,
@@ -196,12 +197,6 @@ pub(crate) struct Breakdown {
 }
 
 impl Profile {
-    /// True if an emulated recording in the folder is replaced: on request, or if the same command left it in
-    /// its default folder.
-    pub(crate) fn replaces(&self) -> bool {
-        self.overwrite || self.output.is_none()
-    }
-
     /// Blocks in the report: the blocks asked for, or the set that was recorded.
     pub(crate) fn shown(&self) -> Vec<String> {
         match &self.set {
@@ -210,15 +205,52 @@ impl Profile {
         }
     }
 
-    /// Settings of recorded dispatches.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            most_workgroups: self.sample_workgroups,
-            lifts_limits: self.breakdown,
-            what_if: self.what_if.clone(),
-            keeps_events: self.keep_events,
-            counters_only: self.counters_only,
-            shares_xcds: self.clock_detail != "full",
+    /// What is to run, where, and what to record of it.
+    pub(crate) fn request(&self, progress: Progress) -> run::Request {
+        run::Request {
+            what: match &self.file {
+                Some(file) => run::What::LaunchFile(file.clone()),
+                None => run::What::Program(self.program.clone()),
+            },
+            place: self.on.into(),
+            emulate: self.emulate.settings(progress),
+            on_gpu: (&self.on_gpu).into(),
+            record: Some(run::Recording {
+                name: self.name.clone(),
+                output: self.output.clone(),
+                overwrite: self.overwrite,
+                select: run::Selection {
+                    kernels: self.kernel.clone(),
+                    dispatches: self.dispatch.clone(),
+                    iterations: self.kernel_iteration_range.clone(),
+                    limit: self.dispatch_limit,
+                },
+                blocks: self.blocks.clone(),
+                set: self.set.clone(),
+                detail: run::Detail {
+                    most_workgroups: self.sample_workgroups,
+                    lifts_limits: self.breakdown,
+                    what_if: self.what_if.clone(),
+                    keeps_events: self.keep_events,
+                    counters_only: self.counters_only,
+                    shares_xcds: self.clock_detail != "full",
+                },
+                no_results: self.no_results,
+            }),
+        }
+    }
+}
+
+impl Emulate {
+    /// The settings, and how the progress of long kernels is shown.
+    pub(crate) fn settings(&self, progress: Progress) -> run::Emulate {
+        run::Emulate {
+            gpu: self.gpu.clone(),
+            devices: self.devices,
+            threads: self.threads,
+            max_instructions: self.max_instructions,
+            check: self.check.clone(),
+            progress,
         }
     }
 }

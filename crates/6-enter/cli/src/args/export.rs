@@ -1,6 +1,8 @@
 //! Flags of `export`.
 
-use clap::{Args, ValueEnum};
+use super::source;
+use clap::{Args, ValueEnum, ValueHint};
+use host::Source;
 use std::path::PathBuf;
 
 /// Write a recording in a format of AMD's profilers.
@@ -14,8 +16,8 @@ use std::path::PathBuf;
   rockhound export traces/ --to csv -o out")]
 pub(crate) struct ExportRecording {
     /// Recording, of any profiler and version.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
+    #[arg(value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Source,
     /// Format.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportTo,
@@ -33,4 +35,14 @@ pub(crate) enum ExportTo {
     RocprofCompute,
     /// Folder of Omniperf 2 and rocprof-compute 3: a column for each counter.
     Csv,
+}
+
+impl From<ExportTo> for study::ExportTo {
+    fn from(to: ExportTo) -> Self {
+        match to {
+            ExportTo::Rocpd => Self::Rocpd,
+            ExportTo::RocprofCompute => Self::RocprofCompute,
+            ExportTo::Csv => Self::Csv,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! GPU or emulator.
 
 use clap::ValueEnum;
+use host::run::Place;
 
 /// GPU or emulator for a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -11,4 +12,14 @@ pub(crate) enum On {
     Gpu,
     /// On an emulated GPU.
     Emulator,
+}
+
+impl From<On> for Place {
+    fn from(on: On) -> Place {
+        match on {
+            On::Auto => Place::Auto,
+            On::Gpu => Place::Gpu,
+            On::Emulator => Place::Emulator,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Options of `profile` on a GPU of this machine.
 
 use clap::{Args, ValueEnum};
+use host::run;
 use std::path::PathBuf;
 
 /// Scope of a recording on a GPU.
@@ -56,24 +57,41 @@ pub(crate) struct OnGpu {
     pub(crate) collection_period: Option<String>,
 }
 
-impl OnGpu {
-    /// Options without meaning for an emulated GPU.
-    pub(crate) fn refuse_emulated(&self) -> anyhow::Result<()> {
-        let given = [
-            ("--pc-sampling", self.pc_sampling.is_some()),
-            ("--thread-trace", self.thread_trace),
-            ("--rank", self.rank.is_some()),
-            ("--attach", self.attach.is_some()),
-            ("--repeat", self.repeat > 1),
-            ("--iteration-multiplexing", self.iteration_multiplexing.is_some()),
-            ("--collection-period", self.collection_period.is_some()),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(crate::exit::usage(
-                format!("`{option}` needs a GPU, and this emulates one"),
-                "an emulated recording says what each instruction did without it; `--on gpu` takes the GPU of this machine",
-            )),
-            None => Ok(()),
+impl From<&OnGpu> for run::OnGpu {
+    fn from(args: &OnGpu) -> Self {
+        run::OnGpu {
+            profiler: args.profiler.clone(),
+            resume: args.resume,
+            repeat: args.repeat,
+            iteration_multiplexing: args.iteration_multiplexing.map(Into::into),
+            pc_sampling: args.pc_sampling.map(Into::into),
+            pc_sampling_interval: args.pc_sampling_interval,
+            thread_trace: args.thread_trace,
+            trace_dispatches: args.trace_dispatches,
+            trace_limit: args.trace_limit,
+            rank: args.rank.clone(),
+            attach: args.attach,
+            attach_duration: args.attach_duration,
+            collection_period: args.collection_period.clone(),
+        }
+    }
+}
+
+impl From<Same> for run::Repeated {
+    fn from(same: Same) -> Self {
+        match same {
+            Same::Kernel => Self::Kernel,
+            Same::KernelLaunchParams => Self::KernelAndSizes,
+        }
+    }
+}
+
+impl From<Method> for run::Sampling {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Auto => Self::Auto,
+            Method::HostTrap => Self::HostTrap,
+            Method::Stochastic => Self::Stochastic,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Flags of the commands that make pages.
 
-use super::Units;
 use super::recordings::{Pick, Ranks};
-use clap::Args;
+use super::{Units, source};
+use clap::{Args, ValueHint};
+use host::Source;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -19,11 +20,11 @@ use std::path::PathBuf;
   rockhound report rank*.pt.trace.json.gz -o run.html       traces of one run: the timeline")]
 pub(crate) struct Report {
     /// Recording, a folder or a file; or traces of one run, as `rockhound trace` reads them.
-    #[arg(value_name = "DIR", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
+    #[arg(value_name = "DIR", required = true, value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<Source>,
     /// Recording or trace to compare with, from before a change.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) base: Option<Source>,
     #[command(flatten)]
     pub(crate) pick: Pick,
     /// File to write; `-` is standard output.
@@ -61,11 +62,11 @@ impl Report {
   rockhound view DIR --no-open --port 8080          for `ssh -L 8080:localhost:8080`")]
 pub(crate) struct View {
     /// Recordings: folders or files; or traces, as `rockhound trace` reads them.
-    #[arg(value_name = "DIR", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
+    #[arg(value_name = "DIR", required = true, value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<Source>,
     /// Recording or trace that the others are compared with at first.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) base: Option<Source>,
     /// GPU of the recordings, if they do not name it: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,

@@ -1,9 +1,10 @@
 //! Flags of the commands that show recordings in other ways than `analyze`.
 
-use super::{SHORT, formats};
-use clap::{Args, ValueEnum};
+use super::{SHORT, formats, source};
+use clap::{Args, ValueEnum, ValueHint};
+use host::Source;
 use std::path::PathBuf;
-use view::Format;
+use view::{Format, Wanted};
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
 ///
@@ -54,8 +55,8 @@ pub(crate) struct Tui {
   rockhound roofline --measure --on gpu -o DIR/roofline.csv       those of this machine's GPU")]
 pub(crate) struct Roofline {
     /// Recordings: folders or files.
-    #[arg(value_name = "DIR", required_unless_present = "measure")]
-    pub(crate) paths: Vec<PathBuf>,
+    #[arg(value_name = "DIR", required_unless_present = "measure", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<Source>,
     /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of
     /// `-o`.
     ///
@@ -183,18 +184,18 @@ impl Type {
 #[derive(Args)]
 pub(crate) struct Subject {
     /// Recording: a folder or a file.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
+    #[arg(value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) path: Source,
     /// Recording to compare with, from before a change.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) base: Option<Source>,
     #[command(flatten)]
     pub(crate) pick: Pick,
 }
 
 impl Subject {
     /// Base and recording as they are read: a base comes first.
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<Source> {
         self.base.iter().chain([&self.path]).cloned().collect()
     }
 }
@@ -257,15 +258,15 @@ pub(crate) struct Part {
 
 impl Pick {
     /// The selection as the reader of recordings takes it.
-    pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
+    pub(crate) fn wanted(&self) -> Wanted {
         self.part.wanted()
     }
 }
 
 impl Part {
     /// The selection as the reader of recordings takes it.
-    pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
-        analysis::workload::Wanted {
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
             kernels: self.kernel.clone(),
             dispatches: self.dispatch.clone(),
             gpus: self.gpu_id.clone(),

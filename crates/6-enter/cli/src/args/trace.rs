@@ -1,7 +1,8 @@
 //! Flags of `trace`.
 
-use super::formats;
-use clap::{Args, ValueEnum};
+use super::{formats, source};
+use clap::{Args, ValueEnum, ValueHint};
+use host::Source;
 use render::Part;
 use std::path::PathBuf;
 use view::{Format, Plain};
@@ -24,11 +25,11 @@ use view::{Format, Plain};
   rockhound trace run.db --export perfetto -o run.pftrace")]
 pub(crate) struct Trace {
     /// Traces, or folders of them.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
+    #[arg(required = true, value_name = "FILE", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<Source>,
     /// Compare with this trace.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) base: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) base: Option<Source>,
     /// Only kernels whose name matches.
     #[arg(long, short, value_name = "REGEX")]
     pub(crate) kernel: Option<String>,

@@ -109,6 +109,18 @@ pub(crate) enum Op {
     Kernel,
 }
 
+impl Op {
+    /// The word on the command line.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Op::Gemm => "gemm",
+            Op::Moe => "moe",
+            Op::Conv => "conv",
+            Op::Kernel => "kernel",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
     /// Order of the file.

@@ -7,11 +7,10 @@ use crate::output::{self, Output};
 use anyhow::{Context, Result};
 use host::machine;
 use host::settings::{self, Written};
-use rules::Profile;
 use std::collections::BTreeMap;
 use study::emit::{self, Form};
 use study::fix;
-use view::Examined;
+use view::{Examined, Profile};
 
 /// Prints the script, or makes its changes.
 pub(super) fn fix(

@@ -26,8 +26,7 @@ fn one(flag: &str) -> Result<Condition> {
     let verdict = [HostVerdict::Unknown, HostVerdict::Warn, HostVerdict::Fail]
         .into_iter()
         .find(|it| it.as_str().eq_ignore_ascii_case(flag));
-    let named = rules::check_names()
-        .any(|(check, rule)| check.eq_ignore_ascii_case(flag) || rule.eq_ignore_ascii_case(flag));
+    let named = study::doctor::is_check(flag);
     let kind = match verdict {
         Some(verdict) => Kind::AtLeast(verdict),
         None if named => Kind::Named(flag.to_owned()),

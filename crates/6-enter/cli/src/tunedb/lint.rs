@@ -1,17 +1,17 @@
 //! `rockhound tunedb lint`.
 
-use super::{Opened, finish, machine};
+use super::{Opened, finish, here, named};
 use crate::args::{Look, TuneLint};
 use crate::exit::Outcome;
 use crate::fail_on;
 use anyhow::{Context, Result};
-use rules::TuningEvidence;
 use std::collections::BTreeSet;
-use study::tunings::lint;
+use study::tunings;
 
 pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
     let mut conditions = fail_on::parse(&args.fail_on)?;
-    let machine = machine(&args.machine, &args.expect)?;
+    let here = here(&args.machine)?;
+    let machine = named(&args.machine, here.as_ref(), &args.expect).known()?;
     let catalogue = args.catalogue.as_ref().map(|path| -> Result<BTreeSet<String>> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
     });
     let catalogue = catalogue.transpose()?;
     let opened = Opened::new(&args.files);
-    let (files, errors) = opened.read();
-    let evidence = TuningEvidence { files: &files, machine: machine.as_ref(), catalogue: catalogue.as_ref() };
-    finish(lint(&evidence), errors, &args.write, look, &mut conditions)
+    let (files, unread) = tunings::read(opened.given());
+    let report = tunings::lint(&files, machine.as_ref(), catalogue.as_ref());
+    finish(report, opened.errors(unread), &args.write, look, &mut conditions)
 }

@@ -1,6 +1,6 @@
 //! `rockhound tunedb query`, `coverage`, `diff` and `advise`.
 
-use super::{Opened, finish, kind, machine, sizes, unreadable};
+use super::{Opened, finish, here, named, unreadable};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
 use anyhow::Result;
@@ -10,13 +10,13 @@ use view::FileError;
 
 pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let whole = |text: &String| -> Result<[u64; 3]> {
-        let [Some(a), Some(b), Some(c)] = sizes(text)? else {
+        let [Some(a), Some(b), Some(c)] = tunings::sizes(text)? else {
             return Err(usage(format!("`{text}` has a `*`"), "a question needs three numbers"));
         };
         Ok([a, b, c])
     };
     let problem = Problem {
-        kind: args.op.map(kind),
+        kind: args.op.and_then(|op| tunings::kind(op.word())),
         mnk: args.mnk.as_ref().map(whole).transpose()?,
         batch: args.batch,
         leading: args.ld.as_ref().map(whole).transpose()?,
@@ -25,15 +25,17 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
         tokens: args.tokens,
         key: args.key.clone(),
     };
-    let machine = machine(&args.machine, &args.expect)?;
+    let here = here(&args.machine)?;
+    let machine = named(&args.machine, here.as_ref(), &args.expect).known()?;
     let opened = Opened::new(&args.files);
-    let (files, errors) = opened.read();
+    let (files, unread) = tunings::read(opened.given());
     let report = tunings::query(&files, &problem, machine.as_ref(), args.top);
-    finish(report, errors, &args.write, look, &mut [])
+    finish(report, opened.errors(unread), &args.write, look, &mut [])
 }
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
-    let machine = machine(&args.machine, &[])?;
+    let here = here(&args.machine)?;
+    let machine = named(&args.machine, here.as_ref(), &[]).known()?;
     let (mut products_of, mut paths) = (Vec::new(), Vec::new());
     for path in &args.shapes {
         // A file that is not a trace may be a tuning file in JSON or SQLite.
@@ -43,9 +45,10 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
         }
     }
     let (opened, listed) = (Opened::new(&args.files), Opened::new(&paths));
-    let (files, mut errors) = opened.read();
-    let (mut lists, more) = listed.read();
-    errors.extend(more);
+    let (files, unread) = tunings::read(opened.given());
+    let (mut lists, more) = tunings::read(listed.given());
+    let mut errors = opened.errors(unread);
+    errors.extend(listed.errors(more));
     for (path, timeline) in &products_of {
         let name = path.display().to_string();
         match study::trace::products(&name, &[timeline]) {
@@ -71,18 +74,15 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
 pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
     let both = Opened::new(&[args.old.clone(), args.new.clone()]);
     let counted = Opened::new(&args.calls);
-    let (files, mut errors) = both.read();
-    let (logs, more) = counted.read();
-    errors.extend(more);
+    let (files, unread) = tunings::read(both.given());
+    let (logs, more) = tunings::read(counted.given());
+    let mut errors = both.errors(unread);
+    errors.extend(counted.errors(more));
     let calls = (!logs.is_empty()).then(|| tunings::calls(&logs));
     let report = match files.as_slice() {
-        [old, new] if old.format == new.format => {
-            tunings::diff(old, new, args.noise / 100.0, calls.as_ref(), args.top)
-        }
         [old, new] => {
-            let words =
-                format!("`{}` is {}, `{}` is {}", old.name, old.format.name(), new.name, new.format.name());
-            return Err(usage(words, "compare two files of one kind"));
+            tunings::check_one_kind(old, new)?;
+            tunings::diff(old, new, args.noise / 100.0, calls.as_ref(), args.top)
         }
         _ => return Ok(unreadable(&errors)),
     };
@@ -91,6 +91,6 @@ pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
 
 pub(super) fn advise(args: &TuneAdvise, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
-    let (files, errors) = opened.read();
-    finish(tunings::advise(&files), errors, &args.write, look, &mut [])
+    let (files, unread) = tunings::read(opened.given());
+    finish(tunings::advise(&files), opened.errors(unread), &args.write, look, &mut [])
 }

@@ -1,31 +1,32 @@
 //! `rockhound tunedb show`.
 
-use super::{Opened, finish, kind, machine, sizes};
+use super::{Opened, finish, here, named};
 use crate::args::{Look, TuneRows, TuneShow, TuneSort};
 use crate::exit::Outcome;
 use anyhow::Result;
-use study::tunings::{Order, Selection, show};
+use study::tunings::{self, Order, Selection};
 
 pub(crate) fn run(args: &TuneShow, look: &Look) -> Result<Outcome> {
     let selection = selection(&args.rows)?;
     let opened = Opened::new(&args.files);
-    let (files, errors) = opened.read();
+    let (files, unread) = tunings::read(opened.given());
     let order = match args.sort {
         TuneSort::Line => Order::Line,
         TuneSort::Time => Order::Time,
         TuneSort::Calls => Order::Calls,
         TuneSort::Lost => Order::Lost,
     };
-    let report = show(&files, &selection, order, args.top);
-    finish(report, errors, &args.write, look, &mut [])
+    let report = tunings::show(&files, &selection, order, args.top);
+    finish(report, opened.errors(unread), &args.write, look, &mut [])
 }
 
 /// The rows named on the command line.
 pub(super) fn selection(args: &TuneRows) -> Result<Selection> {
-    let machine = machine(&args.machine, &[])?.unwrap_or_default();
+    let here = here(&args.machine)?;
+    let machine = named(&args.machine, here.as_ref(), &[]).known()?.unwrap_or_default();
     Ok(Selection {
-        kind: args.op.map(kind),
-        mnk: args.mnk.as_deref().map(sizes).transpose()?,
+        kind: args.op.and_then(|op| tunings::kind(op.word())),
+        mnk: args.mnk.as_deref().map(tunings::sizes).transpose()?,
         types: args.types.clone(),
         target: machine.target,
         cu_count: machine.cu_count,

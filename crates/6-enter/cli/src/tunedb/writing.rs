@@ -6,7 +6,7 @@ use crate::exit::{Outcome, usage};
 use crate::output::Output;
 use anyhow::{Result, anyhow};
 use host::tunings::{replace, replace_checked};
-use study::tunings::{MergeOptions, Refusal, Selection, To, convert as converted, merge as merged};
+use study::tunings::{self, MergeOptions, Refusal, To, convert as converted, merge as merged};
 use view::NoteKind;
 
 /// A refusal as an error with its hint.
@@ -31,8 +31,8 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
         return Err(usage("`--noise` is a share in percent", "write a number from 0 to 99"));
     }
     let opened = Opened::new(&args.files);
-    let (files, errors) = opened.read();
-    all_read(errors)?;
+    let (files, unread) = tunings::read(opened.given());
+    all_read(opened.errors(unread))?;
     let options = MergeOptions {
         noise: args.noise.map(|it| it / 100.0),
         force: args.force,
@@ -45,11 +45,11 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
     let made = !result.verbatim && files.iter().any(|file| !file.rows.is_empty());
     replace_checked(&args.output, &result.bytes, || {
         drop(files);
-        match made.then(|| ::tunedb::read(&name, &result.bytes)) {
+        match made.then(|| tunings::check(&name, &result.bytes)) {
             Some(Err(error)) => {
                 Err(anyhow!("the result would not be read back: {error}; nothing is written"))
             }
-            Some(Ok(_)) | None => Ok(()),
+            Some(Ok(())) | None => Ok(()),
         }
     })?;
     let write = TuneWrite { format: args.format, output: None };
@@ -61,10 +61,10 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
 pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
     let opened = Opened::new(std::slice::from_ref(&args.file));
     let schema = Opened::new(args.schema.as_slice());
-    let (files, errors) = opened.read();
-    all_read(errors)?;
-    let (schemas, errors) = schema.read();
-    all_read(errors)?;
+    let (files, unread) = tunings::read(opened.given());
+    all_read(opened.errors(unread))?;
+    let (schemas, unread) = tunings::read(schema.given());
+    all_read(schema.errors(unread))?;
     let Some(file) = files.first() else {
         return Err(usage("a folder is no file to convert", "name one file"));
     };
@@ -77,13 +77,7 @@ pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
         ConvertTo::Sglang => To::Sglang,
         ConvertTo::TritonConfigs => To::TritonConfigs,
     };
-    let selection = Selection { types: args.types.clone(), ..Selection::default() };
-    let layout = args.layout.as_deref();
-    let takes = |row: &::tunedb::Row<'_>| {
-        selection.takes(row)
-            && layout
-                .is_none_or(|wanted| row.layout.as_ref().is_ok_and(|own| own.eq_ignore_ascii_case(wanted)))
-    };
+    let takes = tunings::chosen(args.types.as_deref(), args.layout.as_deref());
     let result = converted(file, to, schemas.first(), &takes).map_err(refused)?;
     match (&args.output, &result.name) {
         (Some(folder), Some(name)) => {

@@ -193,7 +193,7 @@ pub(super) fn discard(request: &Request) {
 
 /// Refuses samples and traces that hold nothing.
 pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
-    let (samples, hits) = match recording::read(folder) {
+    let (samples, hits) = match recording::read(&folder.into()) {
         Ok(it) => (
             it.samples.as_ref().map_or(0, workload::Samples::total),
             it.traces.as_ref().map_or(0, |it| it.total().hits),

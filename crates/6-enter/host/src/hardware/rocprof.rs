@@ -82,7 +82,10 @@ pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Resu
         Run::Times => None,
         _ => {
             let of_times = folders::times(request);
-            Some(crate::recording::read(&of_times).context("the run for times cannot be read")?)
+            Some(
+                crate::recording::read(&of_times.as_path().into())
+                    .context("the run for times cannot be read")?,
+            )
         }
     };
     let (pass, file) = match run {

@@ -84,7 +84,7 @@ fn names_are_those_that_the_profiler_was_given_before() {
     }
     assert!(known.len() > 200, "{}", known.len());
     let definitions = metrics::Definitions::built_in();
-    let compiled = crate::definitions::compile(definitions, "gfx90a").unwrap();
+    let compiled = definitions.compile("gfx90a").unwrap();
     let needs: Vec<counters::Need> =
         definitions.metrics().iter().flat_map(|it| compiled.needs(&it.id)).collect();
     let plan = plan(catalogue(), "gfx90a", &needs).unwrap();
@@ -143,7 +143,7 @@ fn a_pass_reads_as_one_of_rocprofv3() {
                 std::fs::write(path, text).unwrap();
                 translate(&request, &run, &folder).unwrap();
             }
-            let read = crate::recording::read(&output).unwrap();
+            let read = crate::recording::read(&output.as_path().into()).unwrap();
             assert_eq!(read.generation, workload::Generation::Rocprofv3, "{tool:?}");
             let d = &read.dispatches;
             assert_eq!(d.len(), expected, "{tool:?}");

@@ -1,0 +1,136 @@
+//! A launch file for a kernel, to be filled in.
+//!
+//! Facts of the code object and of Triton's JSON are filled in; the remaining values are examples to change.
+
+mod triton;
+
+use crate::device_code::DeviceCode;
+use anyhow::Result;
+use codeobj::{Argument, Metadata};
+use std::fmt::Write as _;
+use std::path::Path;
+use triton::{Companion, Named};
+
+/// Elements of a buffer, and work-items, in a template.
+const EXAMPLE: u32 = 1_048_576;
+/// Work-items of a workgroup in a template.
+const WORKGROUP: u32 = 256;
+
+/// Names of types in sources, with their names in a launch file.
+const TYPES: [(&str, &str); 16] = [
+    ("double", "f64"),
+    ("float", "f32"),
+    ("_Float16", "f16"),
+    ("__half", "f16"),
+    ("half", "f16"),
+    ("__hip_bfloat16", "bf16"),
+    ("unsigned char", "u8"),
+    ("char", "i8"),
+    ("unsigned short", "u16"),
+    ("short", "i16"),
+    ("unsigned int", "u32"),
+    ("int", "i32"),
+    ("unsigned long", "u64"),
+    ("long", "i64"),
+    ("bool", "u8"),
+    ("uint", "u32"),
+];
+
+/// The template for a kernel of a file, which need not be named if it is the only one.
+pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
+    let code = DeviceCode::find(file, target)?;
+    let kernel = code.kernel(kernel)?;
+    let types = kernel.demangled.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+    let types: Vec<&str> = types.map_or_else(Vec::new, |(list, _)| list.split(", ").collect());
+    let arguments: Vec<&Argument> = kernel.metadata.given().collect();
+    let companion = Companion::beside(file, &kernel.name, arguments.len());
+    let mut text = format!(
+        "# Runs with: rockhound profile LAUNCH.toml\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
+        file.display().to_string(),
+        kernel.name
+    );
+    match &companion {
+        Some(companion) => size_of_programs(&mut text, companion),
+        None => size(&mut text, &kernel.metadata),
+    }
+    text.push_str("# repeat = 1\n");
+    for (number, argument) in arguments.into_iter().enumerate() {
+        match companion.as_ref().and_then(|companion| companion.arguments.get(number)) {
+            Some(Named { name, added: Some(bytes), .. }) => describe_added(&mut text, name, *bytes),
+            Some(Named { name, element, pointer, .. }) => {
+                let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"");
+                values(&mut text, *pointer, element);
+            }
+            None => describe(&mut text, number, argument, types.get(number).copied().unwrap_or("")),
+        }
+    }
+    Ok(text)
+}
+
+fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &str) {
+    let name = if argument.name.is_empty() { format!("argument{number}") } else { argument.name.clone() };
+    let source = if argument.type_name.is_empty() { demangled } else { argument.type_name.as_str() };
+    let plain = source.replace("const", "").replace(['*', '&'], "").trim().to_string();
+    let known = TYPES.iter().find(|(source, _)| *source == plain).map(|(_, name)| *name);
+    let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
+    let _ = write!(text, "\n[[argument]]\nname = \"{name}\"");
+    text.push_str(&if source.is_empty() { "\n".to_string() } else { format!("    # {source}\n") });
+    let by_size = match argument.size {
+        _ if buffer => "f32",
+        1 => "i8",
+        2 => "i16",
+        8 => "i64",
+        _ => "i32",
+    };
+    values(text, buffer, known.unwrap_or(by_size));
+}
+
+/// Type and example of a value.
+fn values(text: &mut String, buffer: bool, element: &str) {
+    let _ = writeln!(text, "type = \"{element}\"");
+    if !buffer {
+        text.push_str("value = 1\n");
+        return;
+    }
+    let _ = writeln!(text, "shape = [{EXAMPLE}]");
+    text.push_str("initial = \"zeros\"    # ones, arange, random (with `seed` and `range`), or `file = …`\n");
+    text.push_str("# expected = \"a + 2 * b\"    # of the arguments at the start, or `expected_file = …`\n");
+    text.push_str("# tolerance = 1e-6\n");
+}
+
+/// Grid and workgroup of a kernel.
+fn size(text: &mut String, metadata: &Metadata) {
+    let _ = writeln!(text, "grid = [{EXAMPLE}]        # work-items");
+    match metadata.required_workgroup {
+        Some([x, y, z]) => {
+            let _ = writeln!(text, "workgroup = [{x}, {y}, {z}]");
+        }
+        None => {
+            let most = metadata.max_workgroup.unwrap_or(WORKGROUP).min(WORKGROUP);
+            let _ = writeln!(text, "workgroup = [{most}]");
+        }
+    }
+    text.push_str("# dynamic_lds = 0\n");
+}
+
+/// Grid, workgroup and LDS of a kernel of Triton's.
+fn size_of_programs(text: &mut String, companion: &Companion) {
+    let Companion { path, warps, lanes, shared, .. } = companion;
+    let workgroup = warps.saturating_mul(*lanes);
+    let _ = writeln!(text, "# Triton: {warps} warps of {lanes} lanes, from {}", path.display());
+    let _ = writeln!(
+        text,
+        "grid = [{workgroup}]        # {workgroup} for each program, then programs in y and z"
+    );
+    let _ = writeln!(text, "workgroup = [{workgroup}]\ndynamic_lds = {shared}");
+}
+
+/// A pointer that Triton adds.
+fn describe_added(text: &mut String, name: &str, bytes: u64) {
+    let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"    # added by Triton");
+    if bytes == 0 {
+        text.push_str("type = \"u64\"\nvalue = 0    # the kernel asks for none\n");
+    } else {
+        let _ = writeln!(text, "type = \"u8\"\nshape = [{bytes}]    # for each program");
+    }
+}

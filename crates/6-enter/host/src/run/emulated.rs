@@ -1,0 +1,356 @@
+//! Running a program with Rockhound's HIP runtime in place of the vendor's.
+//!
+//! The program is a child process that finds the library by its usual names in a private folder; the library
+//! records each dispatch as it happens, so the recording survives any end of the program.
+
+mod dynamic;
+pub mod library;
+mod program;
+mod python;
+
+use super::earlier::{make_folder, remove_earlier};
+use super::folder::recording_folder;
+use super::report::{Ended, Ran, Reporter, Runner};
+use super::request::{OnGpu, Recording, Request, Selection};
+use super::{GPU_DEVICE, title};
+use crate::session::{self, Record, Session};
+use crate::usage;
+use analysis::guide::Recorded;
+use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
+use anyhow::{Context, Result, anyhow};
+use arch::Model;
+use record::{Prediction, Settings};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
+/// library.
+const NAMES: [&str; 8] = [
+    "libamdhip64.so",
+    "libamdhip64.so.5",
+    "libamdhip64.so.6",
+    "libamdhip64.so.7",
+    "libhiprtc.so",
+    "libhiprtc.so.5",
+    "libhiprtc.so.6",
+    "libhiprtc.so.7",
+];
+
+/// GPUs in the order in which they are chosen for the code a program has.
+const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
+
+/// Programs with Rockhound's HIP runtime in place of the vendor's.
+pub(super) struct EmulatedProgram;
+
+impl Runner for EmulatedProgram {
+    fn run(&self, request: &Request, reporter: &dyn Reporter) -> Result<Ran> {
+        let Some(recording) = &request.record else {
+            let emulation = Emulation::prepare(request, reporter)?;
+            let finished = emulation.run(request, None, reporter)?;
+            let checks = !request.emulate.check.is_empty();
+            let findings = checks.then(|| finished.findings()).transpose()?;
+            return Ok(Ran { folders: Vec::new(), ended: finished.ended(), findings });
+        };
+        refuse_what_needs_a_gpu(&request.on_gpu)?;
+        if !request.emulate.check.is_empty() {
+            return Err(usage(
+                "`--check` takes the place of counting, so there would be nothing to record",
+                format!(
+                    "`rockhound run --check {} -- PROGRAM` checks a program",
+                    request.emulate.check.join(",")
+                ),
+            ));
+        }
+        // Mistakes in the request are reported before anything is built or run.
+        let selected = selection(recording)?;
+        let emulation = Emulation::prepare(request, reporter)?;
+        predictions(&selected.settings, emulation.model)?;
+        let name = request.program_name(recording.name.as_deref());
+        let output = recording_folder(recording.output.as_deref(), &name, emulation.model.short())?;
+        // The program may change its working folder.
+        let output = std::path::absolute(output)?;
+        make_folder(&output, recording.replaces(), reporter)?;
+        remove_earlier(&output)?;
+        let words: Vec<_> = request.program().iter().map(|word| word.to_string_lossy()).collect();
+        let select = recording.select.clone();
+        let recorded = Recorded {
+            kernels: select.kernels,
+            dispatches: select.dispatches,
+            iterations: select.iterations,
+            limit: select.limit,
+        };
+        let record =
+            Record { output: output.clone(), name, command: recorded.command(&words.join(" ")), ..selected };
+        let finished = emulation.run(request, Some(record), reporter);
+        // A folder into which nothing was recorded goes; one with something in it does not.
+        let _ = std::fs::remove_dir(&output);
+        let finished = finished?;
+        Ok(Ran { folders: finished.recordings()?, ended: finished.ended(), findings: None })
+    }
+}
+
+/// Options without meaning for an emulated GPU.
+fn refuse_what_needs_a_gpu(on_gpu: &OnGpu) -> Result<()> {
+    let given = [
+        ("--pc-sampling", on_gpu.pc_sampling.is_some()),
+        ("--thread-trace", on_gpu.thread_trace),
+        ("--rank", on_gpu.rank.is_some()),
+        ("--attach", on_gpu.attach.is_some()),
+        ("--repeat", on_gpu.repeat > 1),
+        ("--iteration-multiplexing", on_gpu.iteration_multiplexing.is_some()),
+        ("--collection-period", on_gpu.collection_period.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(usage(
+            format!("`{option}` needs a GPU, and this emulates one"),
+            "an emulated recording says what each instruction did without it; `--on gpu` takes the GPU of this machine",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Filter and settings of recorded launches.
+fn selection(recording: &Recording) -> Result<Record> {
+    let Selection { kernels, dispatches, iterations, limit } = &recording.select;
+    for text in kernels {
+        if text.trim().parse::<u64>().is_ok() {
+            return Err(usage(
+                format!(
+                    "`-k {text}` is a place in the list of kernels by time, and there is no recording yet"
+                ),
+                "give a name or a regular expression",
+            ));
+        }
+        if let Err(error) = kernel_pattern(text) {
+            // A name such as `f(int [4])` need not be an expression.
+            if !text.contains('(') || text.contains('\n') {
+                return Err(usage(
+                    format!("`{text}` is no regular expression: {error}"),
+                    "`.*` stands for anything",
+                ));
+            }
+        }
+    }
+    Ok(Record {
+        kernels: kernels.clone(),
+        dispatches: dispatch_ranges(dispatches)?,
+        iterations: iteration_ranges(iterations)?,
+        limit: *limit,
+        no_results: recording.no_results,
+        settings: (&recording.detail).into(),
+        ..Record::default()
+    })
+}
+
+/// A program about to run.
+struct Emulation {
+    model: &'static Model,
+    model_name: String,
+    library: PathBuf,
+    /// Folders that the program searches before the folders of the environment.
+    rpath: Option<String>,
+}
+
+/// Results of a run.
+struct Finished {
+    status: ExitStatus,
+    /// Private folder; gone when this is.
+    folder: Scratch,
+}
+
+impl Emulation {
+    /// Looks at everything that can be wrong before the program starts, and says which GPU it gets.
+    fn prepare(request: &Request, reporter: &dyn Reporter) -> Result<Emulation> {
+        let (emulate, program) = (&request.emulate, request.program());
+        let path = program::find(&program[0])?;
+        let program::Program { targets, rpath } = program::read(&path)?;
+        let name = match &emulate.gpu {
+            Some(name) => name.to_ascii_lowercase(),
+            None => choose(&targets).to_owned(),
+        };
+        let model = Model::by_name(&name).ok_or_else(|| anyhow!("no facts of the GPU `{name}`"))?;
+        let target = model.target().name;
+        let fits = |it: &String| it.split(':').next() == Some(target);
+        if !targets.is_empty() && !targets.iter().any(fits) {
+            let (program, gpu) = (path.display(), model.short());
+            return Err(usage(
+                format!("`{program}` has code for {}, and none for {gpu} ({target})", targets.join(", ")),
+                format!("compile with `--offload-arch={target}`, or choose another `--gpu`"),
+            ));
+        }
+        let library = library::find(reporter)?;
+        let why = match (emulate.gpu.is_some(), Path::new(GPU_DEVICE).exists()) {
+            (true, _) => "",
+            (false, false) => "no AMD GPU found: ",
+            (false, true) => "not using the AMD GPU: ",
+        };
+        reporter.say(&format!("{why}emulating {} ({target})", title(model)));
+        Ok(Emulation { model, model_name: name, library, rpath })
+    }
+
+    /// Runs the program to its end.
+    fn run(&self, request: &Request, record: Option<Record>, reporter: &dyn Reporter) -> Result<Finished> {
+        let (emulate, program) = (&request.emulate, request.program());
+        let folder = Scratch::new()?;
+        let session = Session {
+            gpu: self.model_name.clone(),
+            devices: emulate.devices,
+            threads: emulate.threads,
+            max_instructions: emulate.max_instructions,
+            progress: emulate.progress,
+            check: emulate.check.clone(),
+            record,
+        };
+        session.write(&folder.0)?;
+        for name in NAMES {
+            let link = folder.0.join(name);
+            std::os::unix::fs::symlink(&self.library, &link)
+                .with_context(|| format!("cannot make {}", link.display()))?;
+        }
+        let mut paths = folder.0.clone().into_os_string();
+        if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|it| !it.is_empty()) {
+            paths.push(":");
+            paths.push(others);
+        }
+        let python = python::write(&folder.0)?;
+        // The program hears Ctrl-C itself; this process stays to write down what it finished.
+        reporter.interrupts()?;
+        let mut command = Command::new(&program[0]);
+        command
+            .args(&program[1..])
+            .env("LD_LIBRARY_PATH", paths)
+            .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
+            .env("PYTHONPATH", python)
+            .env(session::VARIABLE, &folder.0);
+        if self.rpath.is_some() {
+            // Symbols of a library that is loaded first count, whichever file the program names.
+            let mut first = folder.0.join(NAMES[0]).into_os_string();
+            if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
+                first.push(":");
+                first.push(others);
+            }
+            command.env("LD_PRELOAD", first);
+        }
+        let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
+        let finished = Finished { status, folder };
+        if let Some(signal) = status.signal() {
+            reporter.say(&format!("rockhound: the program was ended by {}", signal_name(signal)));
+        }
+        if !finished.folder.0.join(session::CALLED).exists() {
+            reporter.say(&format!(
+                "rockhound: `{}` never called Rockhound's HIP runtime; nothing was emulated",
+                program[0].display()
+            ));
+            if status.success() {
+                reporter.say(
+                    "hint: a library with a path of its own (`DT_RPATH`, `dlopen` of a full path) may have loaded another runtime; \
+                     `LD_DEBUG=libs` shows what is loaded",
+                );
+            }
+        }
+        Ok(finished)
+    }
+}
+
+impl Finished {
+    /// The program's own exit code, or 128 and the signal.
+    fn ended(&self) -> Ended {
+        let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
+        Ended::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Findings of checks in all processes of the program.
+    fn findings(&self) -> Result<usize> {
+        session::findings(&self.folder.0)
+    }
+
+    /// Folders that processes of the program recorded into, in the order they began.
+    fn recordings(&self) -> Result<Vec<PathBuf>> {
+        session::claims(&self.folder.0)
+    }
+}
+
+/// Predictions to make for each dispatch.
+pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
+    settings.predictions(model).map_err(|error| usage(error.message, error.hint))
+}
+
+/// A signal as people know it.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} (signal {signal})")
+}
+
+/// The GPU for code of some targets.
+fn choose(targets: &[String]) -> &'static str {
+    let fits = |name: &&&str| {
+        let model = Model::by_name(name);
+        model.is_some_and(|it| targets.iter().any(|t| t.split(':').next() == Some(it.target().name)))
+    };
+    PREFERRED.iter().find(fits).unwrap_or(&PREFERRED[0])
+}
+
+/// A folder that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        use std::os::unix::fs::DirBuilderExt;
+        let base = std::env::temp_dir();
+        for attempt in 0..100 {
+            let path = base.join(format!("rockhound-{}-{attempt}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+            }
+        }
+        Err(anyhow!("cannot make a folder in {}", base.display()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A failure leaves files only in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a path is an executable file.
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gpu_follows_the_code() {
+        for (targets, expected) in [
+            (vec![], "mi300x"),
+            (vec!["gfx90a:xnack-"], "mi210"),
+            (vec!["gfx90a", "gfx942"], "mi300x"),
+            (vec!["gfx950"], "mi355x"),
+            (vec!["gfx1100"], "mi300x"),
+        ] {
+            let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
+            assert_eq!(choose(&targets), expected, "{targets:?}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The kernel of a launch file on an emulated GPU, without a host program.
+
+use super::earlier::{make_folder, remove_earlier};
+use super::emulated::predictions;
+use super::folder::recording_folder;
+use super::progress::watch;
+use super::report::{Ended, Output, Ran, Reporter, Runner};
+use super::request::{Emulate, Recording, Request, What};
+use super::{model, model_of_target, title};
+use crate::device_code::DeviceCode;
+use crate::launch_file::{Contents, LaunchFile, difference};
+use crate::{spill, usage};
+use anyhow::{Context, Result, anyhow, bail};
+use arch::Target;
+use codeobj::{Argument, Kernel, LineTable};
+use emu::{Hidden, Host, Hostcall, Launch, Memory, Services, Stream};
+use probe::{Checked, Checks, LaunchSize};
+use record::{Job, Provenance, Recorder, Settings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Kernels of launch files on an emulated GPU.
+pub(super) struct EmulatedLaunch;
+
+impl Runner for EmulatedLaunch {
+    fn run(&self, request: &Request, reporter: &dyn Reporter) -> Result<Ran> {
+        let (What::LaunchFile(path), Some(recording)) = (&request.what, &request.record) else {
+            bail!("a launch file is recorded");
+        };
+        let file = LaunchFile::read(path)?;
+        let wanted = request.emulate.gpu.as_deref().or(file.gpu.as_deref());
+        let named = wanted.map(model).transpose()?;
+        let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
+        let model = match named {
+            Some(model) => model,
+            None => model_of_target(&code.object.target.processor)?,
+        };
+        let kernel = code.kernel(file.kernel.as_deref())?;
+        let (short, title) = (model.short(), title(model));
+        let settings = Settings::from(&recording.detail);
+        predictions(&settings, model)?;
+        let (emulate, target) = (&request.emulate, model.target().name);
+        let mut prepared = Prepared::new(&file, &code, kernel, emulate, reporter)?;
+        if !emulate.check.is_empty() {
+            let checked = emulate.check.join(", ");
+            reporter.say(&format!("emulating {title} ({target}): checking {checked}"));
+            return prepared.look_for_mistakes();
+        }
+        let more = if settings.counters_only { "" } else { ", modelled caches and times" };
+        reporter.say(&format!("emulating {title} ({target}): counters of execution{more}"));
+        let mut recorder = settings
+            .recorder(model, Some(spill::store()))
+            .map_err(|error| usage(error.message, error.hint))?;
+        let (name, folder) = name_and_folder(path, recording, short)?;
+        make_folder(&folder, recording.replaces(), reporter)?;
+        let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&mut recorder));
+        let stopped = |prepared: &Prepared<'_>| prepared.stop.load(Ordering::Relaxed);
+        let ended = |ended, folders| Ok(Ran { folders, ended, findings: None });
+        // Dispatches before a fault are kept.
+        if recorder.dispatches().is_empty() {
+            let _ = std::fs::remove_dir(&folder);
+            if stopped(&prepared) {
+                reporter.say("interrupted: no dispatch was finished");
+                return ended(Ended::Interrupted, Vec::new());
+            }
+            ran?;
+            return ended(Ended::Well, Vec::new());
+        }
+        recorder.notes().into_iter().chain(recorder.misfits()).for_each(|text| reporter.say(&text));
+        let provenance = provenance(name, path, emulate);
+        keep(&folder, &mut recorder, &provenance, reporter)?;
+        if stopped(&prepared) {
+            let (finished, all) = (recorder.dispatches().len(), file.repeat);
+            reporter.say(&format!("interrupted: {finished} of {all} dispatches were finished"));
+            return ended(Ended::Interrupted, Vec::new());
+        }
+        ran?;
+        let differs = !recording.no_results && prepared.differs()?;
+        ended(if differs { Ended::Differs } else { Ended::Well }, vec![folder])
+    }
+}
+
+/// Name of the recording and its folder.
+fn name_and_folder(path: &Path, recording: &Recording, gpu: &str) -> Result<(String, PathBuf)> {
+    let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
+    let name = recording.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
+    let folder = recording_folder(recording.output.as_deref(), &name, gpu)?;
+    Ok((name, folder))
+}
+
+/// The origin of a recording.
+fn provenance(name: String, path: &Path, emulate: &Emulate) -> Provenance {
+    let gpu = emulate.gpu.as_ref().map_or_else(String::new, |name| format!("--gpu {name} "));
+    Provenance {
+        name,
+        command: format!("rockhound profile {gpu}{}", path.display()),
+        emulator: concat!("rockhound ", env!("CARGO_PKG_VERSION")).to_owned(),
+    }
+}
+
+/// Writes the recording, in place of an earlier one.
+fn keep(
+    folder: &Path,
+    recorder: &mut Recorder,
+    provenance: &Provenance,
+    reporter: &dyn Reporter,
+) -> Result<()> {
+    let events = recorder.take_events();
+    let files = recorder.files(provenance);
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+    remove_earlier(folder)?;
+    for (dispatch, _) in events.iter().filter(|(_, bytes)| bytes.is_none()) {
+        reporter.say(&format!("what the waves of dispatch {dispatch} did is too much to keep"));
+    }
+    let events = events
+        .iter()
+        .filter_map(|(dispatch, bytes)| Some((workload::events_file(*dispatch), bytes.as_deref()?)));
+    for (name, bytes) in files.chain(recorder.code_objects()).chain(events) {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    reporter.say(&format!("recording: {}", folder.display()));
+    let typed = view::shell_word(&folder.to_string_lossy()).into_owned();
+    reporter.say(&format!("everything in it: rockhound analyze -p {typed} -b all"));
+    Ok(())
+}
+
+/// A kernel with everything it needs in memory.
+struct Prepared<'a> {
+    file: &'a LaunchFile,
+    code: &'a DeviceCode,
+    emulate: &'a Emulate,
+    reporter: &'a dyn Reporter,
+    job: Job,
+    /// Arguments at the start.
+    contents: Vec<Contents>,
+    /// Address of each argument that is a buffer.
+    addresses: Vec<Option<u64>>,
+    /// Set by Ctrl-C.
+    stop: Arc<AtomicBool>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        file: &'a LaunchFile,
+        code: &'a DeviceCode,
+        kernel: &Kernel,
+        emulate: &'a Emulate,
+        reporter: &'a dyn Reporter,
+    ) -> Result<Prepared<'a>> {
+        let mut job = Job::new(&code.data, &code.object, kernel, Memory::new())?;
+        let contents: Vec<Contents> =
+            file.argument.iter().map(|argument| argument.contents()).collect::<Result<_>>()?;
+        let mut addresses = Vec::new();
+        let mut values = Vec::new();
+        let places: Vec<&Argument> = kernel.metadata.given().collect();
+        if places.len() != contents.len() {
+            let of_kernel: Vec<String> = places.iter().map(|place| described(place)).collect();
+            bail!(
+                "`{}` takes {} arguments ({}), the launch file gives {}",
+                kernel.demangled,
+                places.len(),
+                of_kernel.join(", "),
+                contents.len()
+            );
+        }
+        for ((argument, contents), place) in file.argument.iter().zip(&contents).zip(places) {
+            let (value, address) = match contents {
+                Contents::Scalar(bytes) => (bytes.clone(), None),
+                Contents::Buffer(bytes) => {
+                    let address = job.memory.allocate_with(&argument.name, bytes);
+                    (address.to_le_bytes().to_vec(), Some(address))
+                }
+            };
+            if value.len() != place.size as usize {
+                bail!(
+                    "argument `{}` has {} bytes, the kernel takes {}",
+                    argument.name,
+                    value.len(),
+                    described(place)
+                );
+            }
+            values.push(value);
+            addresses.push(address);
+        }
+        job.give(values);
+        let stop = reporter.interrupts()?;
+        Ok(Prepared { file, code, emulate, reporter, job, contents, addresses, stop })
+    }
+
+    fn launch(&mut self, recorder: &mut Recorder) -> Result<()> {
+        // Its arguments come from the host.
+        let released = recorder.dispatches().is_empty();
+        self.launch_with(|it, launch| {
+            let launch = Launch { released, ..*launch };
+            recorder.run(&it.name, &it.program, &it.table, &it.memory, &launch)
+        })
+    }
+
+    /// Runs the kernel checked and reports mistakes; nothing is counted.
+    fn look_for_mistakes(&mut self) -> Result<Ran> {
+        let checks = Checks::parse(&self.emulate.check.join(",")).unwrap_or(Checks::NONE);
+        let mut checked = Checked::default();
+        let ran = self.launch_with(|it, launch| {
+            let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
+            checked = found;
+            // That is one of the findings.
+            result.map(|summary| emu::Summary { outside_lds: None, ..summary })
+        });
+        // Findings before a fault may be its reason.
+        let lines = LineTable::read(&self.code.data).ok();
+        let Job { program, memory, .. } = &self.job;
+        let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
+        let findings = rules::check_execution(&evidence);
+        self.reporter.findings(&self.job.name, &findings, ran.is_ok())?;
+        if checked.unwatched > 0 {
+            let most = Checks::LIMIT >> 20;
+            self.reporter.say(&format!(
+                "note: the {most} MiB of shadow memory were used up: {} accesses of lanes were not checked",
+                checked.unwatched
+            ));
+        }
+        ran?;
+        let ended = if self.differs()? { Ended::Differs } else { Ended::Well };
+        Ok(Ran { folders: Vec::new(), ended, findings: Some(findings.len()) })
+    }
+
+    fn launch_with(
+        &mut self,
+        run: impl FnOnce(&Job, &Launch<'_>) -> Result<emu::Summary, Box<emu::Fault>>,
+    ) -> Result<()> {
+        let Prepared { file, code, emulate, reporter, .. } = *self;
+        let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
+        launch.grid = file.grid()?;
+        launch.dynamic_lds = file.dynamic_lds;
+        launch.threads = emulate.threads;
+        launch.max_instructions = emulate.max_instructions;
+        let target =
+            Target::by_name(self.job.program.isa.processor()).context("facts of the kernel's target")?;
+        let size =
+            LaunchSize { grid: launch.grid, workgroup: launch.workgroup, dynamic_lds: launch.dynamic_lds };
+        size.check(&self.job.program, target).map_err(|error| anyhow!("`{}` {error}", self.job.name))?;
+        let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
+        let packets = Hostcall::packets(waves);
+        let mut hidden = Hidden::default();
+        if self.job.program.calls_host() {
+            hidden.hostcall_buffer = self.job.memory.allocate("calls", Hostcall::bytes(packets) as usize);
+        }
+        launch = self.job.launch(launch, &hidden);
+        let packet = launch.dispatch_packet(&self.job.program);
+        launch.packet = self.job.memory.allocate_with("dispatch packet", &packet);
+        let printed = Printed(reporter);
+        let host = Hostcall::new(&self.job.memory, hidden.hostcall_buffer, packets, &printed);
+        launch.host = host.as_ref().map(|it| it as &dyn Host);
+        let stop = self.stop.clone();
+        launch.stop = Some(&stop);
+        let progress = emu::Progress::default();
+        launch.progress = Some(&progress);
+        let start = Instant::now();
+        let run = || run(&self.job, &launch);
+        let ran = watch(reporter, &self.job.name, launch.wave_count(), &progress, run);
+        let summary = ran.map_err(|mut fault| {
+            fault.kernel.clone_from(&self.job.name);
+            let hint = fault.cause.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+            // As programs report it, which `triage` reads.
+            anyhow!("kernel stopped: {fault}{}{hint}", source_line(code, fault.address))
+        })?;
+        if let Some(outside) = summary.outside_lds {
+            let program = &self.job.program;
+            let source = source_line(code, program.address(outside.index));
+            reporter.say(&format!("warning: `{}`: {}{source}", self.job.name, outside.text(program)));
+        }
+        let seconds = start.elapsed().as_secs_f64().max(1e-9);
+        let numbers = format!(
+            "{} waves, {} instructions in {seconds:.2} s ({:.1} million/s)",
+            summary.waves,
+            summary.instructions,
+            summary.instructions as f64 / seconds / 1e6
+        );
+        reporter.ran(&self.job.name, &numbers);
+        Ok(())
+    }
+
+    /// Compares results with the file's expected values; returns whether one differs.
+    fn differs(&self) -> Result<bool> {
+        let Prepared { file, reporter, .. } = self;
+        let start = file.numbers(&self.contents);
+        let mut differs = false;
+        for ((argument, contents), address) in file.argument.iter().zip(&self.contents).zip(&self.addresses) {
+            let (Contents::Buffer(before), Some(address)) = (contents, address) else { continue };
+            let count = before.len() / argument.element.size();
+            let Some(expected) = argument.expected(count, &start)? else { continue };
+            let bytes = self.job.memory.read(*address, before.len()).unwrap_or_default();
+            let found = argument.element.numbers(&bytes);
+            match difference(&found, &expected, argument.tolerance) {
+                None => reporter.say(&format!("`{}`: all {count} elements as expected", argument.name)),
+                Some((at, found, expected)) => {
+                    differs = true;
+                    reporter.say(&format!(
+                        "failed: `{}`: element {at} is {found}, expected {expected} (tolerance {})",
+                        argument.name, argument.tolerance
+                    ));
+                }
+            }
+        }
+        Ok(differs)
+    }
+}
+
+/// Text that kernels print goes where a program's would.
+struct Printed<'a>(&'a dyn Reporter);
+
+impl Services for Printed<'_> {
+    fn print(&self, stream: Stream, text: &[u8]) {
+        let output = match stream {
+            Stream::Out => Output::Standard,
+            Stream::Error => Output::Error,
+        };
+        self.0.print(output, text);
+    }
+
+    fn allocate(&self, _bytes: u64) -> Option<u64> {
+        None
+    }
+
+    fn free(&self, _address: u64) {}
+}
+
+/// Source location of an instruction, as a line of a message.
+fn source_line(code: &DeviceCode, address: u64) -> String {
+    let frames = LineTable::read(&code.data).map(|table| table.frames(address)).unwrap_or_default();
+    let frame = frames.into_iter().find(|frame| !frame.file.is_empty());
+    frame.map_or_else(String::new, |frame| format!("\n  {}:{}", frame.file, frame.line))
+}
+
+fn described(argument: &Argument) -> String {
+    let name = if argument.name.is_empty() { &argument.kind } else { &argument.name };
+    format!("{name}: {} bytes", argument.size)
+}

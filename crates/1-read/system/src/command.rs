@@ -20,6 +20,12 @@ pub enum Kind {
     HipblasltBench,
     /// A benchmark of rccl-tests.
     RcclTests,
+    /// `docker run`, `podman exec`, `singularity exec`, `kubectl exec` and others.
+    Container,
+    /// SGLang's server as a Python module.
+    SglangServe,
+    /// `deepspeed`, `accelerate launch`.
+    Deepspeed,
     /// A Python program.
     Python,
     /// Anything else.
@@ -42,8 +48,12 @@ pub struct Stage {
 /// A command with the variables it sets itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Command {
-    /// Variables set on the line, by `env` or a launcher's `-x NAME=VALUE`.
+    /// Variables set on the line: assignments, `env`, `-x` of launchers, `-e` of containers.
     pub environment: Vec<(String, String)>,
+    /// Variables that a container takes from the shell by name.
+    pub passed: Vec<String>,
+    /// Program that keeps the shell's other variables from the job: `docker`, `srun --export=NONE`.
+    pub isolated_by: Option<String>,
     /// Links of the chain.
     pub stages: Vec<Stage>,
 }
@@ -130,19 +140,80 @@ impl Command {
             rest = command.assignments(rest);
             let Some((program, after)) = rest.split_first() else { break };
             let (stage, left) = stage(program, after);
-            for (option, value) in
-                stage.options.iter().filter(|(option, _)| option == "-x" || option == "--export")
-            {
-                if let (Some((name, value)), true) =
-                    (value.as_deref().and_then(|it| it.split_once('=')), option == "-x")
-                {
-                    command.environment.push((name.to_owned(), value.to_owned()));
-                }
+            command.take_environment(&stage);
+            // `bash -c "command"` is the command.
+            if let Some(script) = shell_script(&stage) {
+                let inner = Command::parse(&split(&script));
+                command.environment.extend(inner.environment);
+                command.passed.extend(inner.passed);
+                command.isolated_by = command.isolated_by.or(inner.isolated_by);
+                command.stages.extend(inner.stages);
+                break;
             }
             command.stages.push(stage);
             rest = left;
         }
         command
+    }
+
+    /// Variables that a launcher or container sets for what it starts.
+    fn take_environment(&mut self, stage: &Stage) {
+        let options =
+            stage.options.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_deref()?)));
+        for (option, value) in options {
+            match (stage.kind, option) {
+                (Kind::Mpirun, "-x") | (Kind::Container, "-e" | "--env") => {
+                    let many: Vec<&str> =
+                        if stage.is_singularity() { value.split(',').collect() } else { vec![value] };
+                    many.into_iter().for_each(|it| self.set_or_pass(it));
+                }
+                (Kind::Srun, "--export") => {
+                    if value.split(',').any(|it| it == "NONE" || it == "NIL") {
+                        self.isolated_by = Some("srun --export=NONE".to_owned());
+                    }
+                    value.split(',').filter(|it| it.contains('=')).for_each(|it| self.set_or_pass(it));
+                }
+                _ => {}
+            }
+        }
+        let cleans = stage.has(&["--cleanenv", "-e", "--containall", "-C"]);
+        if stage.kind == Kind::Container && (!stage.is_singularity() || cleans) {
+            self.isolated_by = Some(stage.program.clone());
+        }
+    }
+
+    fn set_or_pass(&mut self, text: &str) {
+        match text.split_once('=') {
+            Some((name, value)) if is_name(name) => {
+                self.environment.push((name.to_owned(), value.to_owned()));
+            }
+            None if is_name(text) => self.passed.push(text.to_owned()),
+            _ => {}
+        }
+    }
+
+    /// Whether the job's processes exchange data over RCCL; `None` if the command does not tell.
+    pub fn communicates(&self) -> Option<bool> {
+        if self.stage(Kind::RcclTests).is_some() {
+            return Some(true);
+        }
+        let server = self.stage(Kind::VllmServe).or(self.stage(Kind::SglangServe));
+        if let Some(server) = server {
+            const PARALLEL: [&[&str]; 4] = [
+                &["--tensor-parallel-size", "-tp", "--tp", "--tp-size"],
+                &["--pipeline-parallel-size", "-pp", "--pp", "--pp-size"],
+                &["--data-parallel-size", "-dp", "--dp", "--dp-size"],
+                &["--expert-parallel-size", "-ep", "--ep", "--ep-size"],
+            ];
+            let size =
+                |names: &[&str]| server.value(names).and_then(|it| it.parse::<u64>().ok()).unwrap_or(1);
+            return Some(PARALLEL.iter().any(|names| size(names) > 1));
+        }
+        if let Some(run) = self.stage(Kind::Torchrun) {
+            let nodes = run.value(&["--nnodes"]).is_some_and(|it| it != "1" && it != "1:1");
+            return Some(nodes || self.processes().is_some_and(|it| it > 1));
+        }
+        self.stage(Kind::Deepspeed).map(|_| true)
     }
 
     /// Takes `env`, its options and assignments from the front.
@@ -181,6 +252,10 @@ impl Command {
 }
 
 impl Stage {
+    fn is_singularity(&self) -> bool {
+        ["singularity", "apptainer"].iter().any(|it| self.program.ends_with(it))
+    }
+
     /// The value of an option by any of its names; of repeated ones the last.
     pub fn value(&self, names: &[&str]) -> Option<&str> {
         self.options
@@ -211,6 +286,13 @@ fn stage<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
         }
         "srun" => launcher(Kind::Srun, SRUN_VALUES, &[]),
         "numactl" => launcher(Kind::Numactl, NUMACTL_VALUES, &[]),
+        "sudo" | "nohup" | "time" | "exec" | "stdbuf" | "timeout" | "nice" | "taskset" => {
+            wrapper(program, words)
+        }
+        "docker" | "podman" | "nerdctl" | "singularity" | "apptainer" | "kubectl" | "crictl" | "enroot" => {
+            container(program, words)
+        }
+        "deepspeed" | "accelerate" => whole(Kind::Deepspeed, program, words),
         "torchrun" => torchrun(program, words),
         "vllm" if words.first().is_some_and(|it| it == "serve") => {
             whole(Kind::VllmServe, program, &words[1..])
@@ -220,6 +302,119 @@ fn stage<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
         _ if name.starts_with("python") => python(program, words),
         _ => whole(Kind::Other, program, words),
     }
+}
+
+/// Words that start something in a container.
+const CONTAINER_VERBS: &[&str] = &["run", "exec", "create", "shell", "start"];
+/// Options of containers that take no further word.
+const CONTAINER_FLAGS: &[&str] = &[
+    "--rm",
+    "--privileged",
+    "--init",
+    "--read-only",
+    "--detach",
+    "--tty",
+    "--interactive",
+    "--stdin",
+    "--no-healthcheck",
+    "--oom-kill-disable",
+    "--rocm",
+    "--nv",
+    "--cleanenv",
+    "--containall",
+    "--contain",
+    "--writable-tmpfs",
+    "--writable",
+    "--fakeroot",
+    "--no-home",
+    "--compat",
+    "--replace",
+    "--quiet",
+];
+/// Single letters of containers that take no further word.
+const CONTAINER_LETTERS: &str = "itdqcC";
+
+/// A container: the verb, options, the image or name, then the command that runs in it.
+fn container<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
+    let mut stage =
+        Stage { kind: Kind::Container, program: program.to_owned(), options: Vec::new(), words: Vec::new() };
+    let Some(verb) = words.iter().take(4).position(|it| CONTAINER_VERBS.contains(&it.as_str())) else {
+        return whole(Kind::Other, program, words);
+    };
+    let mut rest = &words[verb + 1..];
+    let singularity = stage.is_singularity();
+    while let Some((word, after)) = rest.split_first() {
+        if word == "--" || !word.starts_with('-') {
+            break;
+        }
+        rest = after;
+        let short = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
+        let is_flag = CONTAINER_FLAGS.contains(&word.as_str())
+            || short.is_some_and(|it| it.chars().all(|c| CONTAINER_LETTERS.contains(c)))
+            || singularity && matches!(word.as_str(), "-e" | "-W");
+        match word.split_once('=') {
+            Some((name, value)) if word.starts_with("--") => {
+                stage.options.push((name.to_owned(), Some(value.to_owned())));
+            }
+            // `-eNAME=VALUE`.
+            Some(_) if word.starts_with("-e") => {
+                stage.options.push(("-e".to_owned(), Some(word[2..].to_owned())));
+            }
+            _ if is_flag || rest.is_empty() => stage.options.push((word.clone(), None)),
+            _ => {
+                stage.options.push((word.clone(), Some(rest[0].clone())));
+                rest = &rest[1..];
+            }
+        }
+    }
+    if let Some((image, after)) = rest.split_first().filter(|(word, _)| *word != "--") {
+        stage.words.push(image.clone());
+        rest = after;
+    }
+    if rest.first().is_some_and(|it| it == "--") {
+        rest = &rest[1..];
+    }
+    // An entry point given as an option is the program.
+    (stage, rest)
+}
+
+/// A program that starts its last words: `timeout 60 command`, `sudo -E command`.
+fn wrapper<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
+    let takes = words.iter().take_while(|it| {
+        it.starts_with('-') || it.starts_with("0x") || it.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let count = takes.count();
+    let stage = Stage {
+        kind: Kind::Other,
+        program: program.to_owned(),
+        options: words[..count].iter().map(|it| (it.clone(), None)).collect(),
+        words: Vec::new(),
+    };
+    (stage, &words[count..])
+}
+
+/// The script of `bash -c SCRIPT`: its last command, with assignments before it as `env` would set them.
+fn shell_script(stage: &Stage) -> Option<String> {
+    let name = stage.program.rsplit('/').next().unwrap_or_default();
+    if !["sh", "bash", "zsh", "dash"].contains(&name) {
+        return None;
+    }
+    let of_option = stage
+        .options
+        .iter()
+        .find(|(option, _)| option.starts_with('-') && !option.starts_with("--") && option.ends_with('c'));
+    let script = of_option?.1.clone()?;
+    let mut words: Vec<String> = Vec::new();
+    let parts = script.replace("&&", ";").replace('\n', ";");
+    let mut last = String::new();
+    for part in parts.split(';').map(str::trim).filter(|it| !it.is_empty()) {
+        match part.strip_prefix("export ") {
+            Some(assignment) => words.push(assignment.to_owned()),
+            None => last = part.to_owned(),
+        }
+    }
+    words.push(last);
+    Some(words.join(" "))
 }
 
 /// A launcher: its options end at the first word that is none.
@@ -278,6 +473,7 @@ fn python<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
         let after = words.get(at + 2..).unwrap_or_default();
         match words.get(at + 1).map(String::as_str) {
             Some("vllm.entrypoints.openai.api_server") => return whole(Kind::VllmServe, program, after),
+            Some("sglang.launch_server") => return whole(Kind::SglangServe, program, after),
             Some("torch.distributed.run" | "torch.distributed.launch") => return torchrun(program, after),
             _ => {}
         }
@@ -348,6 +544,72 @@ mod tests {
         assert_eq!(it.processes(), Some(8));
         assert_eq!(it.environment.len(), 2);
         assert_eq!(it.program().unwrap().value(&["-g"]), Some("1"));
+    }
+
+    #[test]
+    fn containers_set_the_environment_of_the_job() {
+        let variables = |it: &Command| {
+            it.environment.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        };
+        for (text, expected, isolated, last) in [
+            (
+                "docker run -it --rm --device=/dev/kfd --device /dev/dri -e A=1 -eB=2 --env C=3 --env=D=4 -e PASSED --shm-size 16G img:1 vllm serve m -tp 8",
+                vec!["A=1", "B=2", "C=3", "D=4"],
+                Some("docker"),
+                Kind::VllmServe,
+            ),
+            (
+                "sudo docker exec -it -e A=1 name bash -c 'export B=2 && torchrun --nproc-per-node 8 t.py'",
+                vec!["A=1", "B=2"],
+                Some("docker"),
+                Kind::Torchrun,
+            ),
+            (
+                "singularity exec --rocm --env A=1,B=2 image.sif python t.py",
+                vec!["A=1", "B=2"],
+                None,
+                Kind::Python,
+            ),
+            (
+                "apptainer run --cleanenv --env A=1 image.sif python t.py",
+                vec!["A=1"],
+                Some("apptainer"),
+                Kind::Python,
+            ),
+            ("srun -n 8 --export=ALL,A=1,B=2 python t.py", vec!["A=1", "B=2"], None, Kind::Python),
+            ("srun --export=NONE,A=1 python t.py", vec!["A=1"], Some("srun --export=NONE"), Kind::Python),
+            ("kubectl exec pod-1 -- env A=1 python t.py", vec!["A=1"], Some("kubectl"), Kind::Python),
+            (
+                "timeout 60 env A=1 python -m sglang.launch_server --tp 8",
+                vec!["A=1"],
+                None,
+                Kind::SglangServe,
+            ),
+        ] {
+            let it = parse(text);
+            assert_eq!(variables(&it), expected, "{text}");
+            assert_eq!(it.isolated_by.as_deref(), isolated, "{text}");
+            assert_eq!(it.program().map(|it| it.kind), Some(last), "{text}: {:?}", it.stages);
+        }
+        assert_eq!(parse("docker run -e PASSED img python t.py").passed, ["PASSED"]);
+    }
+
+    #[test]
+    fn whether_a_job_communicates() {
+        for (text, expected) in [
+            ("vllm serve m -tp 8", Some(true)),
+            ("vllm serve m", Some(false)),
+            ("docker run img vllm serve m --tensor-parallel-size=2", Some(true)),
+            ("python -m sglang.launch_server --model m --tp 8", Some(true)),
+            ("torchrun --nproc-per-node 8 t.py", Some(true)),
+            ("torchrun --nproc-per-node 1 t.py", Some(false)),
+            ("torchrun --nnodes 2 --nproc-per-node 1 t.py", Some(true)),
+            ("mpirun -np 8 ./all_reduce_perf -b 8", Some(true)),
+            ("deepspeed t.py", Some(true)),
+            ("python t.py", None),
+        ] {
+            assert_eq!(parse(text).communicates(), expected, "{text}");
+        }
     }
 
     #[test]

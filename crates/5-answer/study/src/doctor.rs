@@ -3,7 +3,7 @@
 use rules::{HostEvidence, Profile};
 use std::collections::BTreeMap;
 use system::command::Command;
-use system::{Fact, Machine};
+use system::{Environment, Fact, Machine};
 use view::{
     Answer, DOCTOR_SCHEMA, Examined, FileError, Finding, HostCheck, HostFact, HostVerdict, Input, Machines,
     OddOne, Place, Severity, SourceLine,
@@ -48,6 +48,32 @@ fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> {
 pub fn is_check(name: &str) -> bool {
     rules::check_names()
         .any(|(check, rule)| check.eq_ignore_ascii_case(name) || rule.eq_ignore_ascii_case(name))
+}
+
+/// The machine with the environment that a command gives its job: a container and `srun --export=NONE` keep
+/// the shell's variables out, but for those passed by name.
+pub fn for_command(machine: &Machine, command: Option<&Command>) -> Machine {
+    let mut machine = machine.clone();
+    let Some(command) = command else { return machine };
+    let shell = machine.environment.get().cloned();
+    let mut environment = shell.clone().unwrap_or_default();
+    let mut from = machine.environment.from().unwrap_or("the command line").to_owned();
+    if let Some(program) = &command.isolated_by {
+        environment = Environment::default();
+        for name in &command.passed {
+            if let Some(value) = shell.as_ref().and_then(|it| it.get(name)) {
+                environment.set(name, value);
+            }
+        }
+        from = format!("the command line of {program}");
+    } else if shell.is_none() && command.environment.is_empty() {
+        return machine;
+    }
+    for (name, value) in &command.environment {
+        environment.set(name, value);
+    }
+    machine.environment = Fact::known(environment, from);
+    machine
 }
 
 /// Examines a machine, with its environment and the command that is to run on it.

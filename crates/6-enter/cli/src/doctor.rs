@@ -53,17 +53,17 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
 fn examine(subject: &Subject, args: &Arguments, profile: Option<Profile>) -> Examined {
     let words = if args.command.is_empty() { &subject.command } else { &args.command };
     let command = (!words.is_empty()).then(|| Command::parse(words));
-    let mut machine = subject.machine.clone();
-    if let (Some(command), system::Fact::Known { value, .. }) = (&command, &mut machine.environment) {
-        for (name, text) in &command.environment {
-            value.set(name, text);
-        }
-    }
+    let machine = study::doctor::for_command(&subject.machine, command.as_ref());
     let mut examined = study::doctor::examine(&machine, command.as_ref(), profile);
     if args.env || args.pid.is_some() || subject.program_only {
         study::doctor::keep_environment(&mut examined);
     }
     examined.notes.clone_from(&subject.notes);
+    if let Some(program) = command.as_ref().and_then(|it| it.isolated_by.as_ref()) {
+        examined.notes.push(format!(
+            "the job runs in {program}: its environment is what the command sets; what the image sets is not known (`docker inspect`, or `env` in it, says)"
+        ));
+    }
     if subject.program_only && !args.env {
         examined
             .notes

@@ -36,11 +36,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         Err(judged) => return vec![judged],
     };
     let from = evidence.environment_from(NAME);
-    // A benchmark of collectives does nothing else.
-    let measures = |it: &system::command::Stage| it.kind == system::command::Kind::RcclTests;
-    let communicates = evidence.is(Profile::Training)
-        || evidence.is(Profile::Distributed)
-        || evidence.command.is_some_and(|command| command.stages.iter().any(measures));
+    let of_profile = evidence.is(Profile::Training) || evidence.is(Profile::Distributed);
+    let communicates =
+        if of_profile { Some(true) } else { evidence.command.and_then(|command| command.communicates()) };
     vec![match environment.said(NAME) {
         Some(text) => match text.parse::<u32>() {
             Ok(channels) if channels >= 32 => {
@@ -51,7 +49,10 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
             }
             Err(_) => Judged::fail(CHECK, format!("`{text}` is not a number")).read(from, text),
         },
-        None if communicates => Judged::warn(CHECK, "not set").read(from, "not set"),
+        None if communicates == Some(true) => Judged::warn(CHECK, "not set").read(from, "not set"),
+        None if communicates == Some(false) => {
+            Judged::pass(CHECK, "not set, and the command runs on one GPU").read(from, "not set")
+        }
         None => Judged::unknown(
             CHECK,
             "not set, and whether the job communicates is not known (--profile training or distributed)",

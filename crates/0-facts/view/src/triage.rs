@@ -1,6 +1,6 @@
 //! The part of an answer that only `triage` has: faults and events of logs.
 
-use crate::{NamedValue, SourceLine};
+use crate::{Examined, NamedValue, SourceLine};
 use serde::Serialize;
 
 /// Version of the JSON written by `triage --format json`.
@@ -96,6 +96,9 @@ pub struct Incidents {
     pub incidents: Vec<Incident>,
     /// Other messages, and lines that look like errors.
     pub events: Vec<TriageEvent>,
+    /// Machines that reports describe, with the checks that are not as wanted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<Examined>,
     /// Commands that would tell more.
     pub next: Vec<String>,
 }

@@ -38,6 +38,8 @@ impl Machine {
             bios: dmi(tree, "bios_version"),
             product: dmi(tree, "product_name"),
             rocm: tree.text("opt/rocm/.info/version").or(tree.text("opt/rocm/.info/version-dev")),
+            system: Fact::unknown("no report of collect_env given"),
+            versions: Vec::new(),
             gpus: merge::gpus_of_tree(&kfd, &pci),
             pci: pci.map(|gpus| gpus.len() as u64),
             kfd,

@@ -26,6 +26,7 @@ mod kfd;
 mod machine;
 mod merge;
 mod outputs;
+pub mod paste;
 mod pci;
 mod place;
 mod recognize;
@@ -43,10 +44,12 @@ pub use fact::Fact;
 pub use gpu::{AcsPort, Gpu, Link, PairLink};
 pub use kfd::{KfdLink, KfdNode, LinkKind};
 pub use machine::Machine;
+pub use outputs::collect_env::CollectEnv;
 pub use outputs::docker::DockerContainer;
 pub use outputs::inductor::{
     InductorCode, InductorFile, MOST_FILES as MOST_INDUCTOR_FILES, inductor_file, is_inductor_folder,
 };
+pub use outputs::lscpu::Lscpu;
 pub use outputs::vllm::ServerLog;
 pub use place::Surroundings;
 pub use recognize::{Document, recognize};

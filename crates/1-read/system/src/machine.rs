@@ -46,6 +46,10 @@ pub struct Machine {
     pub product: Fact<String>,
     /// Version of ROCm.
     pub rocm: Fact<String>,
+    /// Operating system.
+    pub system: Fact<String>,
+    /// Versions of programs and libraries, by name.
+    pub versions: Vec<(String, String)>,
     /// Nodes of the compute driver.
     pub kfd: Fact<Vec<KfdNode>>,
     /// Unknown, with the reason, if the PCI bus could not be read.

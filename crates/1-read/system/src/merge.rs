@@ -5,7 +5,7 @@
 use crate::gpu::{Gpu, NOT_GIVEN};
 use crate::machine::Machine;
 use crate::recognize::{Contents, Document};
-use crate::{Environment, Fact, KfdNode};
+use crate::{CollectEnv, Environment, Fact, KfdNode, Lscpu};
 use std::collections::BTreeMap;
 
 /// GPUs that the compute driver and the PCI bus show: in the driver's order, then those only the bus has.
@@ -130,8 +130,48 @@ fn add(machine: &mut Machine, document: &Document, addresses: &BTreeMap<u32, Str
             Some(own) => own.add(code),
             None => machine.inductor = Some(code.clone()),
         },
+        Contents::Collected(report) => add_report(machine, report, &from, &document.name, addresses),
+        Contents::Cpu(cpu) => add_cpu(machine, cpu, &from),
         Contents::ServerLog(log) => machine.server_log = Some(log.clone()),
         Contents::Boot(arguments) => machine.boot.fill(Fact::known(arguments.clone(), from)),
+    }
+}
+
+fn add_report(
+    machine: &mut Machine,
+    report: &CollectEnv,
+    from: &str,
+    name: &str,
+    addresses: &BTreeMap<u32, String>,
+) {
+    let known =
+        |it: &Option<String>| it.clone().map_or_else(|| Fact::unknown(NOT_GIVEN), |it| Fact::known(it, from));
+    if !report.gpus.is_empty() {
+        add_gpus(machine, &report.gpus, from, addresses);
+    }
+    if !report.pairs.is_empty() {
+        machine.pairs.fill(Fact::known(report.pairs.clone(), from));
+    }
+    add_cpu(machine, &report.cpu, from);
+    machine.rocm.fill(known(&report.rocm));
+    machine.system.fill(known(&report.system));
+    machine.versions.extend(report.versions.iter().cloned());
+    if let Some(environment) = &report.environment {
+        let mut all = machine.environment.get().cloned().unwrap_or_default();
+        all.add(environment);
+        machine.environment = Fact::known(all, name);
+    }
+}
+
+fn add_cpu(machine: &mut Machine, cpu: &Lscpu, from: &str) {
+    if let Some(model) = &cpu.model {
+        machine.cpu_model.fill(Fact::known(model.clone(), from));
+    }
+    if let Some(online) = &cpu.online {
+        machine.cpus_online.fill(Fact::known(online.clone(), from));
+    }
+    if !cpu.numa.is_empty() {
+        machine.numa_cpus.fill(Fact::known(cpu.numa.clone(), from));
     }
 }
 

@@ -3,7 +3,7 @@
 //! An unrecognised input is an error that names the supported ones; nothing is guessed.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
-use crate::outputs::{amd_smi, docker, inductor, lspci, rocm_smi, rocminfo, vllm};
+use crate::outputs::{amd_smi, collect_env, docker, inductor, lscpu, lspci, rocm_smi, rocminfo, vllm};
 use crate::{BootArguments, Environment, Error, InductorCode, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ pub(crate) enum Contents {
     Environment(Environment),
     ServerLog(ServerLog),
     Inductor(InductorCode),
+    Collected(Box<collect_env::CollectEnv>),
+    Cpu(lscpu::Lscpu),
     Boot(BootArguments),
 }
 
@@ -39,6 +41,11 @@ impl Document {
             Contents::Environment(environment) => Some(environment),
             _ => None,
         }
+    }
+
+    /// True for a report of `collect_env`, which has an environment in it.
+    pub fn is_report(&self) -> bool {
+        matches!(self.contents, Contents::Collected(_))
     }
 
     /// True if it describes only a program, not the machine that runs it.
@@ -78,10 +85,22 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<Document, Error> {
     if text.trim().is_empty() {
         return Err(Error::whole("empty"));
     }
-    match text_document(name, text) {
+    match text_document(name, &dedented(text)) {
         Some((kind, contents)) => Ok(make(kind, contents?)),
         None => Err(Error::whole(unknown(text))),
     }
+}
+
+/// A text without the indentation that all its lines have, as blogs and manuals print outputs.
+fn dedented(text: &str) -> std::borrow::Cow<'_, str> {
+    let filled = text.lines().filter(|line| !line.trim().is_empty());
+    let indent =
+        filled.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or(0);
+    if indent == 0 {
+        return text.into();
+    }
+    let lines = text.lines().map(|line| line.get(indent..).unwrap_or_default());
+    (lines.collect::<Vec<_>>().join("\n") + "\n").into()
 }
 
 type Found = (&'static str, Result<Contents, Error>);
@@ -91,6 +110,10 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
         && let Some(found) = json(name, text)
     {
         return Some(found);
+    }
+    if collect_env::is(text) {
+        let report = collect_env::read(text, name);
+        return Some(("report of collect_env", Ok(Contents::Collected(Box::new(report)))));
     }
     if rocminfo::is(text) {
         let gpus = rocminfo::read(text, name);
@@ -110,6 +133,9 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
         let (gpus, pairs) = amd_smi::read(&amd_smi::text_records(text), name);
         return Some(("amd-smi", some_gpus(gpus, pairs, "amd-smi lists no GPU")));
     }
+    if lscpu::is(text) {
+        return Some(("lscpu", Ok(Contents::Cpu(lscpu::read(text)))));
+    }
     if lspci::is(text) {
         let (gpus, acs) = lspci::read(text, name);
         return Some(("lspci", Ok(Contents::Pci { gpus, acs })));
@@ -126,7 +152,11 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
 }
 
 fn some_gpus(gpus: Vec<Gpu>, pairs: Vec<PairLink>, why: &str) -> Result<Contents, Error> {
-    if gpus.is_empty() { Err(Error::whole(why)) } else { Ok(Contents::Gpus { gpus, pairs }) }
+    if gpus.is_empty() && pairs.is_empty() {
+        Err(Error::whole(why))
+    } else {
+        Ok(Contents::Gpus { gpus, pairs })
+    }
 }
 
 fn json(name: &str, text: &str) -> Option<Found> {
@@ -168,7 +198,7 @@ fn json(name: &str, text: &str) -> Option<Found> {
 fn unknown(text: &str) -> String {
     let first: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
     format!(
-        "not recognised (begins with `{first}`); understood are amd-smi, rocm-smi, rocminfo, lspci -vvv, docker inspect, env, \
+        "not recognised (begins with `{first}`); understood are amd-smi, rocm-smi, rocminfo, reports of collect_env, lscpu, lspci -vvv, docker inspect, env, \
          /proc/cmdline, logs of vLLM, code of Inductor (`output_code.py`) and the folder of its cache, and bundles of `rockhound doctor --capture`"
     )
 }

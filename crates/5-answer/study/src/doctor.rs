@@ -24,7 +24,8 @@ pub fn answer(
     Answer { inputs, findings, errors, ..Answer::new(DOCTOR_SCHEMA, part) }
 }
 
-fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> {
+/// A check that fails or warns, as a finding.
+pub(crate) fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> {
     let severity = match check.verdict {
         HostVerdict::Fail => Severity::Severe,
         HostVerdict::Warn => Severity::Warning,
@@ -117,6 +118,13 @@ fn facts(machine: &Machine) -> Vec<HostFact> {
             text.split(" (").next().unwrap_or_default().trim_start_matches("Linux version ").to_owned()
         }),
     ));
+    if let Some(system) = machine.system.get() {
+        facts.push(known("system", system.clone()));
+    }
+    if !machine.versions.is_empty() {
+        let versions = machine.versions.iter().map(|(name, version)| format!("{name} {version}"));
+        facts.push(known("versions", versions.collect::<Vec<_>>().join(", ")));
+    }
     let surroundings = &machine.surroundings;
     if let Some(sign) = &surroundings.container {
         facts.push(known("container", format!("yes: {sign}")));

@@ -8,12 +8,14 @@ mod events;
 mod page_faults;
 mod ranks;
 mod registers;
+mod report;
 #[cfg(test)]
 mod tests;
 mod waves;
 mod window;
 
 use page_faults::rights;
+pub use report::add_report;
 use system::fault::{FaultLog, Message, RuntimeMessage, meaning, nearest};
 use view::{Answer, Incident, Incidents, Input, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, counted};
 use window::window;
@@ -69,7 +71,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     // Stable: what follows stays behind what came first, and inputs in their order.
     incidents.sort_by_key(|it| it.consequence);
     let next = next(&incidents);
-    let mut answer = Answer::new(TRIAGE_SCHEMA, Incidents { incidents, events, next });
+    let mut answer = Answer::new(TRIAGE_SCHEMA, Incidents { incidents, events, machines: Vec::new(), next });
     let input = |log: &FaultLog| Input {
         used: if log.core.is_some() { "notes".to_owned() } else { counted(log.text.lines, "line") },
         not_used: not_used(log),
@@ -80,7 +82,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     answer
 }
 
-/// What the answer on a log without any message is worth.
+/// Scope of the search of a log without any message.
 fn bounds(log: &FaultLog) -> Option<String> {
     log.is_empty().then(|| {
         format!(
@@ -302,7 +304,7 @@ fn is_memory(it: &Incident) -> bool {
     SIGNS.iter().any(|sign| it.title.contains(sign)) && !it.title.contains("ECC")
 }
 
-/// True for a fault of a kernel, whose place is to be found; messages of the table have advice of their own.
+/// True for a fault of a kernel, whose place is to be found; messages of the table have their own advice.
 fn is_of_gpu(it: &Incident) -> bool {
     !it.facts.iter().any(|fact| fact.name == "message")
 }

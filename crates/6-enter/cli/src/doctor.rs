@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
 }
 
 fn examine(subject: &Subject, args: &Arguments, profile: Option<Profile>) -> Examined {
-    let words = if args.command.is_empty() { &subject.command } else { &args.command };
-    let command = (!words.is_empty()).then(|| Command::parse(words));
+    let given = (!args.command.is_empty()).then(|| Command::parse(&args.command));
+    let command = given.or_else(|| subject.command.clone());
     let machine = study::doctor::for_command(&subject.machine, command.as_ref());
     let mut examined = study::doctor::examine(&machine, command.as_ref(), profile);
     if args.env || args.pid.is_some() || subject.program_only {

@@ -20,10 +20,15 @@ const MOST_KERNELS: usize = 64;
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let mut logs = Vec::new();
     let mut codes = Vec::new();
+    let mut reports = Vec::new();
     let mut errors = Vec::new();
     for path in &args.files {
         match read(path) {
             Ok(Input::Log(log)) => logs.push(*log),
+            Ok(Input::Report(log, paste)) => {
+                reports.push((logs.len(), *paste));
+                logs.push(*log);
+            }
             Ok(Input::Code(files)) => codes.extend(files),
             Err(error) => errors.push(FileError {
                 file: path.display().to_string(),
@@ -37,6 +42,9 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let (code, mut notes) = code_of(&logs, &codes)?;
     notes.append(&mut found.notes);
     let mut triage = study::triage::triage(&logs, &code);
+    for (at, paste) in &reports {
+        study::triage::add_report(&mut triage, &logs[*at], paste);
+    }
     notes.into_iter().for_each(|text| triage.note(NoteKind::Info, text));
     triage.errors = errors;
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
@@ -46,6 +54,7 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
 
 enum Input {
     Log(Box<FaultLog>),
+    Report(Box<FaultLog>, Box<system::paste::Paste>),
     Code(Vec<PathBuf>),
 }
 
@@ -61,6 +70,7 @@ fn read(path: &Path) -> Result<Input> {
     match host::logs::read(path)? {
         host::logs::Content::Code => Ok(Input::Code(vec![path.to_owned()])),
         host::logs::Content::Log(log) => Ok(Input::Log(log)),
+        host::logs::Content::Report(log, paste) => Ok(Input::Report(log, paste)),
     }
 }
 

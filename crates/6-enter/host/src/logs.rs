@@ -4,6 +4,7 @@ use anyhow::{Context, Result, anyhow};
 use std::io::Read;
 use std::path::Path;
 use system::fault::{FaultLog, is_core};
+use system::paste::{self, Paste};
 
 /// Most bytes of a core dump; its notes are at the beginning.
 const MOST_CORE: u64 = 1 << 29;
@@ -14,6 +15,8 @@ const PIECE: usize = 1 << 20;
 pub enum Content {
     /// A log or a core dump, read.
     Log(Box<FaultLog>),
+    /// A report: outputs of tools, commands and logs in one text; the log of its other lines.
+    Report(Box<FaultLog>, Box<Paste>),
     /// Code of a GPU or of the host.
     Code,
 }
@@ -52,6 +55,19 @@ pub fn read(path: &Path) -> Result<Content> {
     }
     if head.iter().take(4096).any(|byte| *byte == 0) {
         return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
+    }
+    if head.len() < PIECE || paste::is(&String::from_utf8_lossy(&head)) {
+        source
+            .by_ref()
+            .take((paste::MOST_BYTES - PIECE) as u64)
+            .read_to_end(&mut head)
+            .with_context(cannot)?;
+        let text = String::from_utf8_lossy(&head);
+        if head.len() < paste::MOST_BYTES && paste::is(&text) {
+            let paste = paste::split(&short, &text);
+            let log = FaultLog::of_text(&short, ::logs::Scan::text(paste.log.as_bytes()));
+            return Ok(Content::Report(Box::new(log), Box::new(paste)));
+        }
     }
     let mut scan = ::logs::Scan::new();
     while !head.is_empty() {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use system::capture::{AMD_PCI_FILES, FILES, PROCESS_FILES, TOOLS, Tool, trimmed};
+use system::paste::{self, Paste};
 use system::{
     Document, InductorCode, InductorFile, MOST_INDUCTOR_FILES, Tree, inductor_file, is_inductor_folder,
     recognize,
@@ -174,6 +175,8 @@ pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
 pub enum Input {
     /// Files of a machine: a bundle, or a folder with a copy of `/proc` and `/sys`; and the refused files.
     Machine(Tree, Vec<String>),
+    /// A report with outputs of tools, environments and commands in it.
+    Report(Box<Paste>),
     /// The output of a tool.
     Document(Document),
 }
@@ -219,7 +222,16 @@ pub fn read_input(path: &Path) -> Result<Input> {
         }
         return Ok(Input::Machine(tree, refused));
     }
-    recognize(&short, &bytes).map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+    let found = recognize(&short, &bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    if bytes.len() < paste::MOST_BYTES && (found.is_err() || paste::is(&text)) {
+        let paste = paste::split(&short, &text);
+        let parts = paste.documents.len() + paste.commands.len();
+        if parts > usize::from(found.is_ok()) {
+            return Ok(Input::Report(Box::new(paste)));
+        }
+    }
+    found.map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
 /// Reads a folder of Inductor's cache or of `torch_compile_debug`; `None` if it is neither.

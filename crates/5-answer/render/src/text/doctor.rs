@@ -37,6 +37,29 @@ pub(crate) fn doctor(doctor: &Machines, style: &Style) -> String {
     page.finish()
 }
 
+/// A machine and its checks that are not as wanted, in another answer.
+pub(crate) fn machine(page: &mut Page, machine: &Examined) {
+    field(page, "read", &[plain(machine.sources.join(", "))]);
+    for fact in machine.facts.iter().filter(|fact| fact.known) {
+        field(page, fact.name, &[plain(&fact.value)]);
+    }
+    for note in &machine.notes {
+        field(page, "note", &[span(Role::Warning, note)]);
+    }
+    for check in &machine.checks {
+        let head =
+            [plain("  "), word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(": ")];
+        page.prefixed(&head, &[plain(" ".repeat(10))], &[plain(&check.message)]);
+        if let Some(set) = &check.set {
+            page.prefixed(
+                &[plain(" ".repeat(10)), dim("do ")],
+                &[plain(" ".repeat(12))],
+                &[span(Role::Good, set)],
+            );
+        }
+    }
+}
+
 fn role(verdict: HostVerdict) -> Role {
     match verdict {
         HostVerdict::Fail => Role::Severe,

@@ -27,6 +27,23 @@ pub(crate) fn triage(answer: &Answer<Incidents>, style: &Style) -> String {
         page.raw(&[span(Role::Heading, "Messages")]);
         triage.events.iter().for_each(|it| event(&mut page, it));
     }
+    for machine in &triage.machines {
+        if !triage.incidents.is_empty() || !triage.events.is_empty() {
+            page.blank();
+        }
+        page.raw(&[span(Role::Heading, "Machine")]);
+        super::doctor::machine(&mut page, machine);
+    }
+    // Checks of machines are shown with them.
+    let of_machine = |it: &&view::Finding| {
+        triage.machines.iter().any(|machine| machine.checks.iter().any(|check| check.rule == it.rule))
+    };
+    let others: Vec<view::Finding> = answer.findings.iter().filter(|it| !of_machine(it)).cloned().collect();
+    if !others.is_empty() {
+        let others = Answer { findings: others, ..Answer::new(answer.schema, view::Plain::default()) };
+        let heading = super::findings::Heading { of: " in tables", order: "worst first", kernels: false };
+        super::findings::write(&mut page, &others, &heading);
+    }
     notes(&mut page, &answer.notes);
     if !triage.next.is_empty() {
         page.blank();

@@ -9,7 +9,7 @@ const MOST_WRITERS: usize = 8;
 /// Longest title of an incident, characters.
 const MOST_TITLE: usize = 160;
 
-/// Messages that are incidents of their own already: the readers of runtime messages, dumps and reports of
+/// Messages that are already incidents: the readers of runtime messages, dumps and reports of
 /// the emulator know more about them.
 const TOLD: [&str; 6] =
     ["gpu-memory-fault", "gpu-exception", "memory-critical", "queue-error", "queue-abort", "emulator-fault"];

@@ -3,6 +3,7 @@
 use crate::args::Doctor as Arguments;
 use anyhow::Result;
 use host::machine::{self, Input};
+use system::command::Command;
 use system::{Document, Environment, Machine, Tree, recognize};
 use view::FileError;
 
@@ -12,8 +13,8 @@ pub(super) struct Subject {
     pub(super) machine: Machine,
     /// Caveats of the input.
     pub(super) notes: Vec<String>,
-    /// The command of a running process.
-    pub(super) command: Vec<String>,
+    /// The command of a running process or a report.
+    pub(super) command: Option<Command>,
     /// The inputs say nothing of a machine.
     pub(super) program_only: bool,
 }
@@ -24,12 +25,17 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
         return Ok((vec![here(args)?], Vec::new()));
     }
     let mut errors = Vec::new();
+    let mut job: Option<Command> = None;
     let mut machines: Vec<(Tree, Vec<String>)> = Vec::new();
     let mut documents: Vec<Document> = Vec::new();
     for path in &args.files {
         match machine::read_input(path) {
             Ok(Input::Machine(tree, refused)) => machines.push((tree, refused)),
             Ok(Input::Document(document)) => documents.push(document),
+            Ok(Input::Report(paste)) => {
+                job = job.or(paste.job());
+                documents.extend(paste.documents);
+            }
             Err(error) => {
                 errors.push(FileError {
                     file: path.display().to_string(),
@@ -39,9 +45,11 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
             }
         }
     }
+    let has_environment = documents.iter().any(|it| it.environment().is_some() || it.is_report());
+    let job = job.map(|it| if has_environment { it.in_its_environment() } else { it });
     let program_only = machines.is_empty() && documents.iter().all(Document::is_of_program);
     // Outputs without a machine form a separate machine; with one they belong to it.
-    if machines.is_empty() && !documents.is_empty() {
+    if machines.is_empty() && (!documents.is_empty() || job.is_some()) {
         let mut tree = Tree::new("");
         tree.set_name(documents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "));
         machines.push((tree, Vec::new()));
@@ -50,7 +58,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
     let subjects = machines
         .into_iter()
         .map(|(tree, refused)| of_tree(&tree, refused, if alone { &documents } else { &[] }))
-        .map(|subject| Subject { program_only, ..subject })
+        .map(|subject| Subject { program_only, command: job.clone(), ..subject })
         .collect();
     if !alone {
         errors.extend(documents.iter().map(|it| FileError {
@@ -70,7 +78,7 @@ fn of_tree(tree: &Tree, refused: Vec<String>, more: &[Document]) -> Subject {
     if let Some(name) = tree.text("name").get() {
         machine.name.clone_from(name);
     }
-    Subject { machine, notes, command: Vec::new(), program_only: false }
+    Subject { machine, notes, command: None, program_only: false }
 }
 
 /// This machine, with the environment of this shell or of a process.
@@ -88,13 +96,13 @@ fn here(args: &Arguments) -> Result<Subject> {
             }
         }
     }
-    let mut command = Vec::new();
+    let mut command = None;
     match args.pid {
         Some(pid) => {
             let bytes = machine::process_environment(&args.root, pid)?;
             documents
                 .push(Document::of_environment(format!("/proc/{pid}/environ"), Environment::read(&bytes)));
-            command = machine::process_command(&args.root, pid).unwrap_or_default();
+            command = machine::process_command(&args.root, pid).map(|words| Command::parse(&words));
         }
         None if is_this => {
             let mut environment = Environment::default();

@@ -16,6 +16,7 @@ mod diff;
 mod doctor;
 mod exporting;
 mod formats;
+mod front_door;
 mod generic;
 mod guide;
 mod hardware;

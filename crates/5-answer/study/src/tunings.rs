@@ -10,6 +10,7 @@ mod diff;
 mod lint;
 mod merge;
 mod query;
+mod shapes;
 mod show;
 
 pub use advise::advise;
@@ -19,6 +20,7 @@ pub use diff::{Calls, calls, diff};
 pub use lint::lint;
 pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
+pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
 
 use tunedb::{Row, Tunings};
@@ -76,6 +78,12 @@ pub(crate) fn shape(row: &Row<'_>) -> Cell {
         Ok(shape) => Cell::text(shape.to_string()),
         Err(reason) => Cell::missing(*reason),
     }
+}
+
+/// `rounded up to 8192`: the size that a loader takes for another one.
+pub(crate) fn rounded_words(wanted: u64, taken: u64) -> String {
+    let way = if taken < wanted { "down" } else { "up" };
+    format!("rounded {way} to {taken}")
 }
 
 /// Target and compute units of a row: `gfx942 304`.

@@ -134,7 +134,9 @@ fn possible_names(evidence: &TuningEvidence<'_>, named: &[(&Tunings<'_>, &MoeNam
     let (file, name) = named.iter().find(of_model)?;
     let sold = sold_as(&name.device);
     let there: BTreeSet<&str> = named.iter().map(|it| it.1.device.as_str()).collect();
-    let absent: Vec<&str> = others_of(sold).into_iter().filter(|it| !there.contains(it)).collect();
+    // Numbers are for logs; nobody asks a GPU for one.
+    let absent: Vec<&str> =
+        others_of(sold).into_iter().filter(|it| !there.contains(it) && !it.starts_with("0x")).collect();
     let (example, count) = (absent.first()?, named.iter().filter(of_model).count());
     // The board or virtual function that is met most.
     let example = absent.iter().find(|it| it.ends_with("_VF")).unwrap_or(example);

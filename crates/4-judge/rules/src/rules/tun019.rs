@@ -170,5 +170,5 @@ fn one(file: &Tunings<'_>, row: &Row<'_>, need: &Need, target: &Target, most: u6
 /// The first target whose LDS is enough.
 fn elsewhere(bytes: u64) -> Option<&'static str> {
     let enough = |target: &&Target| lds(target) >= bytes;
-    Target::names().filter_map(Target::by_name).find(enough).map(|it| it.name.as_ref())
+    Target::names().filter_map(Target::by_name).find(enough).map(|it| it.name)
 }

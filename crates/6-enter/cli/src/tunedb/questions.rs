@@ -3,9 +3,12 @@
 use super::{Opened, finish, kind, machine, sizes, unreadable};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
+use ::tunedb::Tunings;
 use anyhow::Result;
 use host::traces;
+use std::path::PathBuf;
 use study::tunings::{self, Problem, WITHOUT};
+use trace::Timeline;
 use view::FileError;
 
 pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
@@ -34,29 +37,10 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let machine = machine(&args.machine, &[])?;
-    let (mut products_of, mut paths) = (Vec::new(), Vec::new());
-    for path in &args.shapes {
-        // A file that is not a trace may be a tuning file in JSON or SQLite.
-        match traces::may_be_trace(path).then(|| traces::file(path, true)) {
-            Some(Ok(timeline)) => products_of.push((path, timeline)),
-            Some(Err(_)) | None => paths.push(path.clone()),
-        }
-    }
-    let (opened, listed) = (Opened::new(&args.files), Opened::new(&paths));
+    let (opened, listed) = (Opened::new(&args.files), Lists::new(&args.shapes));
     let (files, mut errors) = opened.read();
-    let (mut lists, more) = listed.read();
+    let (lists, more) = listed.read();
     errors.extend(more);
-    for (path, timeline) in &products_of {
-        let name = path.display().to_string();
-        match study::trace::products(&name, &[timeline]) {
-            Some(list) => lists.push(list),
-            None => errors.push(FileError {
-                file: name,
-                error: "the trace shows no matrix products with their sizes".to_owned(),
-                hint: Some("record it with `record_shapes=True`".to_owned()),
-            }),
-        }
-    }
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
         report.tables.iter().flat_map(|it| &it.facts).any(|it| it.name == WITHOUT && it.value != "0");
@@ -66,6 +50,41 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
         eprintln!("failed: `--fail-on-missing`: problems without an entry");
     }
     Ok(outcome.or_met(met))
+}
+
+/// Lists of problems: tuning files and logs, and timelines.
+pub(super) struct Lists {
+    opened: Opened,
+    timelines: Vec<(String, Timeline)>,
+}
+
+impl Lists {
+    pub(super) fn new(paths: &[PathBuf]) -> Lists {
+        let (mut timelines, mut others) = (Vec::new(), Vec::new());
+        for path in paths {
+            // A file that is not a trace may be a tuning file in JSON or SQLite.
+            match traces::may_be_trace(path).then(|| traces::file(path, true)) {
+                Some(Ok(timeline)) => timelines.push((path.display().to_string(), timeline)),
+                Some(Err(_)) | None => others.push(path.clone()),
+            }
+        }
+        Lists { opened: Opened::new(&others), timelines }
+    }
+
+    pub(super) fn read(&self) -> (Vec<Tunings<'_>>, Vec<FileError>) {
+        let (mut lists, mut errors) = self.opened.read();
+        for (name, timeline) in &self.timelines {
+            match study::trace::products(name, &[timeline]) {
+                Some(list) => lists.push(list),
+                None => errors.push(FileError {
+                    file: name.clone(),
+                    error: "the trace shows no matrix products with their sizes".to_owned(),
+                    hint: Some("record it with `record_shapes=True`".to_owned()),
+                }),
+            }
+        }
+        (lists, errors)
+    }
 }
 
 pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {

@@ -65,8 +65,11 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             words(&text[at..], &mut problem);
             describe(&mut tunings.rows[first..], &problem);
             (first, summed) = (tunings.rows.len(), true);
-        } else if let Some((_, result)) = text.split_once(PERF) {
-            tunings.rows.extend(measurement(&line, result));
+        } else if let Some((before, result)) = text.split_once(PERF) {
+            // An old summary repeats the fastest of the lines above.
+            if !(before.ends_with("Best ") && tunings.rows.len() > first) {
+                tunings.rows.extend(measurement(&line, result));
+            }
         } else if let Some((_, run)) = text.split_once(RUN)
             && let Some((run, result)) = run.split_once(" : ").or_else(|| run.split_once(": "))
         {
@@ -166,7 +169,8 @@ mod tests {
             Best Perf for datatype = bf16 ALayout = RowMajor BLayout = ColumnMajor M = 512 N = 256 K = 64 StrideA = 64 StrideB = 64 StrideC = 256 KBatch = 1 : 0.0223 ms, 615.46 TFlops, 450.776 GB/s, DeviceA\n\
             a_m_k: dim 2, lengths {8, 64}, strides {64, 1}\n\
             c_m_n: dim 2, lengths {8, 16}, strides {16, 1}\n\
-            Perf: 0.5 ms, 1.5 TFlops, 2 GB/s, DeviceC\n";
+            Perf: 0.5 ms, 1.5 TFlops, 2 GB/s, DeviceC\n\
+            Best Perf: 0.5 ms, 1.5 TFlops, 2 GB/s\n";
         let file = crate::read("ck.txt", text.as_bytes()).unwrap();
         assert_eq!(file.format, Format::CkProfiler);
         let found: Vec<(u32, &str, &str, f64)> = file

@@ -194,7 +194,9 @@ pub fn shapes(files: &[Tunings<'_>], top: usize) -> Answer<Tuned> {
     let mut report = answer("shapes", files);
     let found = collect(files);
     let names: Vec<&str> = files.iter().map(Tunings::base_name).collect();
-    report.tables.push(products(&found, &names, top));
+    if !found.products.is_empty() || found.experts.is_empty() {
+        report.tables.push(products(&found, &names, top));
+    }
     if !found.experts.is_empty() {
         report.tables.push(experts(&found, &names, top));
     }

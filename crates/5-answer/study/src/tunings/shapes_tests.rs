@@ -117,6 +117,8 @@ fn missing_configurations_are_commands_of_a_benchmark() {
         Config file not found at /sglang/srt/E=2,N=7,device_name=X,dtype=fp8_w8a8_down.json\n\
         Config file not found at /sglang/srt/N=576,K=7168,device_name=X,dtype=fp8_w8a8,block_shape=[128, 128].json\n";
     let files = [read("server.log", log.as_bytes()).unwrap()];
+    // Without a product there is no table of products.
+    assert_eq!(shapes(&files, 0).tables.len(), 1);
     let text = text(&files, ShapesTo::Vllm);
     for part in [
         "# E=72,N=768,device_name=X.json: asked for 1 time\npython3 benchmarks/kernels/benchmark_moe.py --model \"$MODEL\" --tp-size \"$TP\" --tune\n",

@@ -30,16 +30,11 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Result
     let Some(members) = root.value.object() else { return Err(Error::new(1, "no object of configurations")) };
     let what = ConfigName::parse(name);
     check_bounds(members, &index, &mut tunings);
-    for member in members.iter().filter(|it| !is_note(it)) {
+    for member in members.iter().filter(|it| !it.is_note()) {
         walk(member, String::new(), &index, &what, &mut tunings)?;
     }
     tunings.detail = Detail::Config(what);
     finish(tunings)
-}
-
-/// A remark such as `"_note": "…"`, which no loader asks for.
-pub(crate) fn is_note(member: &Member<'_>) -> bool {
-    member.key.starts_with('_') && member.value.value.is_scalar()
 }
 
 /// The bound of `M_LEQ_n`.
@@ -98,7 +93,7 @@ fn walk<'a>(
         return Err(Error::new(line, format!("`{path}` is no configuration")));
     };
     if members.iter().any(|it| it.value.value.object().is_some()) {
-        for it in members.iter().filter(|it| !is_note(it)) {
+        for it in members.iter().filter(|it| !it.is_note()) {
             walk(it, path.clone(), index, what, tunings)?;
         }
         return Ok(());

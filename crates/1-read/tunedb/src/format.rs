@@ -13,6 +13,18 @@ pub enum Format {
     BenchOutput,
     /// Problems logged by hipBLASLt (`HIPBLASLT_LOG_MASK=32`).
     ProblemLog,
+    /// Problems with their calls logged by hipBLASLt (`HIPBLASLT_LOG_MASK=64`).
+    ProblemProfile,
+    /// Problems logged by rocBLAS (`ROCBLAS_LAYER=2` or 4).
+    RocblasLog,
+    /// Table of rocblas-bench or rocblas-gemm-tune.
+    RocblasBench,
+    /// rocBLAS's override file.
+    RocblasOverride,
+    /// Output of ckProfiler and of examples of Composable Kernel.
+    CkProfiler,
+    /// Log of a server that names problems without a tuned entry.
+    ServerLog,
     /// hipBLASLt's tuning file.
     TuningFile,
     /// Configuration of `find_exact.py`.
@@ -59,12 +71,18 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 26] = [
+    pub const ALL: [Format; 32] = [
         Format::TunableOp,
         Format::TunableOpUntuned,
         Format::TunableOpLog,
         Format::BenchOutput,
         Format::ProblemLog,
+        Format::ProblemProfile,
+        Format::RocblasLog,
+        Format::RocblasBench,
+        Format::RocblasOverride,
+        Format::CkProfiler,
+        Format::ServerLog,
         Format::TuningFile,
         Format::FindExact,
         Format::BenchProblems,
@@ -96,6 +114,12 @@ impl Format {
             Format::TunableOpLog => ("tunableop-log", "TunableOp verbose log"),
             Format::BenchOutput => ("hipblaslt-bench", "hipblaslt-bench output"),
             Format::ProblemLog => ("hipblaslt-log", "hipBLASLt logged problems"),
+            Format::ProblemProfile => ("hipblaslt-profile", "hipBLASLt profile log"),
+            Format::RocblasLog => ("rocblas-log", "rocBLAS logged problems"),
+            Format::RocblasBench => ("rocblas-bench", "rocblas-bench output"),
+            Format::RocblasOverride => ("rocblas-override", "rocBLAS override file"),
+            Format::CkProfiler => ("ck-profiler", "ckProfiler output"),
+            Format::ServerLog => ("server-log", "server log of missing entries"),
             Format::TuningFile => ("hipblaslt-tuning", "hipBLASLt tuning file"),
             Format::FindExact => ("find-exact", "find_exact configuration"),
             Format::BenchProblems => ("hipblaslt-problems", "hipblaslt-bench problem set"),
@@ -134,6 +158,10 @@ impl Format {
                 | Format::TunableOpLog
                 | Format::BenchOutput
                 | Format::ProblemLog
+                | Format::ProblemProfile
+                | Format::RocblasLog
+                | Format::RocblasBench
+                | Format::RocblasOverride
                 | Format::TuningFile
                 | Format::FindExact
                 | Format::BenchProblems

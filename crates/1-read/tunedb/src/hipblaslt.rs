@@ -329,6 +329,12 @@ pub(crate) fn problem_log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
     Ok(tunings)
 }
 
+/// The problem of a command in a line, if it names one.
+pub(crate) fn command_in<'a>(line: &Line<'a>) -> Option<Row<'a>> {
+    let at = line.text.find(COMMAND)?;
+    Some(command_row(line, line.text[at..].trim_end())).filter(|row| row.shape != Err(NO_SIZES))
+}
+
 /// A logged command as a row.
 fn command_row<'a>(line: &Line<'a>, command: &'a str) -> Row<'a> {
     let words: Vec<&str> = command.split_ascii_whitespace().collect();

@@ -42,6 +42,13 @@ pub(crate) struct Member<'a> {
     pub(crate) value: Placed<'a>,
 }
 
+impl Member<'_> {
+    /// A remark such as `"_note": "…"`, which no loader asks for.
+    pub(crate) fn is_note(&self) -> bool {
+        self.key.starts_with('_') && self.value.value.is_scalar()
+    }
+}
+
 impl<'a> Json<'a> {
     pub(crate) fn object(&self) -> Option<&[Member<'a>]> {
         if let Json::Object(members) = self { Some(members) } else { None }

@@ -2,6 +2,7 @@
 
 pub mod aiter;
 pub mod aiter_config;
+mod ck;
 mod columns;
 mod config_name;
 mod configurations;
@@ -19,6 +20,9 @@ mod miopen_sqlite;
 mod model;
 pub mod moe;
 mod moe_name;
+mod profile_log;
+mod rocblas;
+pub mod server_log;
 mod shape_list;
 mod tensile;
 pub mod triton;
@@ -46,7 +50,11 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     }
     let first = bytes.iter().copied().find(|it| !it.is_ascii_whitespace());
     if matches!(first, Some(b'{' | b'[')) && !looks_like_log(bytes) {
-        return json_file(name, bytes);
+        // Lines of JSON are a log, too.
+        return match (json_file(name, bytes), server_log::recognize(bytes)) {
+            (Err(_), Some(_)) => server_log::read(name, bytes),
+            (result, _) => result,
+        };
     }
     if logic::is_logic(bytes) {
         return logic::read(name, bytes);
@@ -55,6 +63,10 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         tunableop::recognize,
         aiter::recognize,
         tensile::recognize,
+        server_log::recognize,
+        rocblas::recognize,
+        profile_log::recognize,
+        ck::recognize,
         hipblaslt::recognize,
         configurations::recognize,
         miopen::recognize,
@@ -76,6 +88,12 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         Some(format @ (Format::FindDb | Format::PerfDb)) => miopen::database(name, bytes, format),
         Some(Format::DriverCommands) => miopen::log(name, bytes),
         Some(Format::ShapeList) => shape_list::read(name, bytes),
+        Some(Format::ServerLog) => server_log::read(name, bytes),
+        Some(format @ (Format::ProblemProfile | Format::RocblasLog)) => {
+            profile_log::read(name, bytes, format)
+        }
+        Some(format @ (Format::RocblasBench | Format::RocblasOverride)) => rocblas::read(name, bytes, format),
+        Some(Format::CkProfiler) => ck::read(name, bytes),
         _ if triton::is_log(bytes) => triton::log(name, bytes),
         _ => Err(unknown()),
     }
@@ -83,16 +101,19 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
 
 fn unknown() -> Error {
     Error::new(0, "no tuning database that is known").hint(
-        "known are files and logs of TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton, vLLM and SGLang; \
+        "known are files and logs of TunableOp, hipBLASLt, rocBLAS, Composable Kernel, TensileLite, MIOpen, AITER, Triton, vLLM and SGLang; \
          see docs/tunedb.md",
     )
 }
 
-/// A log may begin with a bracket: `[0]:transA,…`, `[rank3]: Triton autotuning …`.
+/// A log may begin with a bracket: `[0]:transA,…`, `[rank3]: Triton autotuning …`, `[aiter] shape is …`.
 fn looks_like_log(bytes: &[u8]) -> bool {
     lines::lines(bytes).next().is_some_and(|line| {
         let inner = line.text.strip_prefix('[').and_then(|it| it.split_once(']'));
-        inner.is_some_and(|(_, rest)| rest.starts_with(':'))
+        inner.is_some_and(|(inner, rest)| {
+            let rest = rest.trim_start();
+            !rest.is_empty() && !rest.starts_with([',', ']', '}']) && !inner.contains(['{', '"'])
+        })
     })
 }
 

@@ -3,7 +3,6 @@
 //!
 //! Half of the key is the file's name, as text; two names that differ by a blank are two keys.
 
-use crate::aiter_config::is_note;
 use crate::error::Error;
 use crate::format::Format;
 use crate::json::{Json, Member, Placed, join_pairs};
@@ -37,7 +36,7 @@ fn leaves(value: &Json<'_>) -> bool {
         Some(members) if members.iter().all(|it| it.value.value.is_scalar()) => {
             members.iter().any(|it| SETTINGS.contains(&&*it.key) || it.key.contains("BLOCK"))
         }
-        Some(members) => members.iter().filter(|it| !is_note(it)).all(|it| leaves(&it.value.value)),
+        Some(members) => members.iter().filter(|it| !it.is_note()).all(|it| leaves(&it.value.value)),
         None => false,
     }
 }

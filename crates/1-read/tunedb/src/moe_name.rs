@@ -53,7 +53,8 @@ impl MoeName {
                 _ => return None,
             }
         }
-        (!name.device.is_empty() && !(name.down && name.k.is_some())).then_some(name)
+        let whole = !name.device.is_empty() && (!name.down || name.k.is_none());
+        whole.then_some(name)
     }
 
     /// The last part of the path, in the spelling of vLLM (`blank` false) or SGLang (`blank` true).

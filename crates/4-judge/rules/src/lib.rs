@@ -10,6 +10,7 @@ mod access;
 mod check;
 mod check_host;
 mod comm;
+mod device_names;
 mod execution;
 mod gain;
 mod guide_checks;

@@ -131,6 +131,10 @@ static RULES: &[Rule] = &[
     rules::tun015::RULE,
     rules::tun016::RULE,
     rules::tun017::RULE,
+    rules::tun018::RULE,
+    rules::tun019::RULE,
+    rules::tun020::RULE,
+    rules::tun021::RULE,
 ];
 
 /// Every rule, ascending by id.

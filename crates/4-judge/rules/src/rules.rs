@@ -129,3 +129,7 @@ pub(crate) mod tun014;
 pub(crate) mod tun015;
 pub(crate) mod tun016;
 pub(crate) mod tun017;
+pub(crate) mod tun018;
+pub(crate) mod tun019;
+pub(crate) mod tun020;
+pub(crate) mod tun021;

@@ -11,6 +11,7 @@ mod lint;
 mod machine;
 mod merge;
 mod query;
+mod shapes;
 mod show;
 
 pub use advise::advise;
@@ -21,6 +22,7 @@ pub use lint::lint;
 pub use machine::NamedMachine;
 pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
+pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
 
 use rayon::prelude::*;
@@ -55,6 +57,25 @@ pub fn read<'f>(
         }
     }
     (read, errors)
+}
+
+/// Tuning files, logs and the products of timelines as lists of problems.
+pub fn problem_lists<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f [u8], bool)>,
+    timelines: &'f [(String, ::trace::Timeline)],
+) -> (Vec<Tunings<'f>>, Vec<FileError>) {
+    let (mut lists, mut errors) = read(files);
+    for (name, timeline) in timelines {
+        match crate::trace::products(name, &[timeline]) {
+            Some(list) => lists.push(list),
+            None => errors.push(FileError {
+                file: name.clone(),
+                error: "the trace shows no matrix products with their sizes".to_owned(),
+                hint: Some("record it with `record_shapes=True`".to_owned()),
+            }),
+        }
+    }
+    (lists, errors)
 }
 
 /// Fails if bytes could not be read as a tuning file.
@@ -134,6 +155,12 @@ pub(crate) fn shape(row: &Row<'_>) -> Cell {
         Ok(shape) => Cell::text(shape.to_string()),
         Err(reason) => Cell::missing(*reason),
     }
+}
+
+/// `rounded up to 8192`: the size that a loader takes for another one.
+pub(crate) fn rounded_words(wanted: u64, taken: u64) -> String {
+    let way = if taken < wanted { "down" } else { "up" };
+    format!("rounded {way} to {taken}")
 }
 
 /// Target and compute units of a row: `gfx942 304`.

@@ -22,7 +22,7 @@ pub(crate) use triage::Triage;
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,
-    Show as TuneShow, Sort as TuneSort, TuneDiff, Tunedb, Write as TuneWrite,
+    Shapes as TuneShapes, ShapesTo, Show as TuneShow, Sort as TuneSort, TuneDiff, Tunedb, Write as TuneWrite,
 };
 pub(crate) use view::Format;
 

@@ -5,6 +5,7 @@
 
 mod lint;
 mod questions;
+mod shapes;
 mod show;
 mod writing;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Tunedb, look: &Look) -> Result<Outcome> {
         Question::Lint(args) => lint::run(args, look),
         Question::Query(args) => questions::query(args, look),
         Question::Coverage(args) => questions::coverage(args, look),
+        Question::Shapes(args) => shapes::run(args, look),
         Question::Merge(args) => writing::merge(args, look),
         Question::Diff(args) => questions::diff(args, look),
         Question::Convert(args) => writing::convert(args),

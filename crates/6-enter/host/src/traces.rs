@@ -210,3 +210,15 @@ fn wanted(path: &Path) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
+
+/// Timelines among files, with their names; and the other files, which may be tuning files in JSON or SQLite.
+pub fn split(paths: &[PathBuf]) -> (Vec<(String, Timeline)>, Vec<PathBuf>) {
+    let (mut timelines, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        match may_be_trace(path).then(|| file(path, true)) {
+            Some(Ok(timeline)) => timelines.push((path.display().to_string(), timeline)),
+            Some(Err(_)) | None => others.push(path.clone()),
+        }
+    }
+    (timelines, others)
+}

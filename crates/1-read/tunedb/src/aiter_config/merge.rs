@@ -4,7 +4,7 @@
 //! The base is edited as text, so layout and unknown keys stay; `M_LEQ_n` stay in rising order, then
 //! `M_GEQ_n`, and `any` stays last.
 
-use super::{at_least, is_note, up_to};
+use super::{at_least, up_to};
 use crate::error::Error;
 use crate::json::{Json, Member, Placed, parse};
 use crate::lines::text;
@@ -101,7 +101,7 @@ impl Merge<'_> {
             }
         }
         let mut lacking: Vec<&Member<'_>> = Vec::new();
-        for member in others.iter().filter(|it| !is_note(it)) {
+        for member in others.iter().filter(|it| !it.is_note()) {
             let path =
                 if above.is_empty() { member.key.to_string() } else { format!("{above}.{}", member.key) };
             let Some(same) = members.iter().find(|it| it.key == member.key) else {

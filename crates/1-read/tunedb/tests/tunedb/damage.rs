@@ -6,7 +6,7 @@ use rockhound_tunedb::read;
 use testkit::Random;
 
 /// One small file of each format, made for this test.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 28] = [
     (
         "tunableop_results0.csv",
         "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
@@ -78,6 +78,30 @@ const FILES: [(&str, &str); 22] = [
     (
         "k.autotune.json",
         "{\"key\": [\"4096\"], \"configs_timings\": [[{\"kwargs\": {\"BLOCK_M\": 256}, \"num_warps\": 8}, [0.28, 0.27, Infinity]], [{\"kwargs\": {}}, 0.5]]}",
+    ),
+    (
+        "server.log",
+        "(Worker_TP1 pid=7) [aiter] shape is M:8, N:32, K:64 dtype='torch.bfloat16' bias=False, not found tuned config in /tmp/bf16_tuned_gemm.csv, will use default config!\n[fused_moe] using 2stage default for (304, 64, 4096, 1536, 256, 6)\nConfig file not found at /a/E=72,N=768,device_name=X.json\n",
+    ),
+    (
+        "profile.yaml",
+        "- { function: matmul, M: 96, N: 8, K: 64, lda: 64, ldb: 64, ldc: 96, ldd: 96, transA: T, transB: N, a_type: f16_r, b_type: f16_r, call_count: 12 }\n",
+    ),
+    (
+        "rocblas.log",
+        "./rocblas-bench -f gemm_ex --transposeA N --transposeB T -m 96 -n 8 -k 64 --a_type f16_r --lda 96 --b_type f16_r --ldb 8\n",
+    ),
+    (
+        "rb.csv",
+        "transA,transB,M,N,K,alpha,lda,beta,ldb,ldc,ldd,batch_count,rocblas-Gflops,rocblas-GB/s,us,solution_index\nN,N,512,64,256,1,512,0,256,512,512,1,400.5,7.1,41.9,0\n",
+    ),
+    (
+        "override.csv",
+        "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,input_type,output_type,compute_type,solution_index\nN,T,512,64,2,256,1,0,512,64,512,f16_r,f16_r,f32_r,18743\n",
+    ),
+    (
+        "ck.txt",
+        "a_m_k: dim 2, lengths {512, 64}, strides {64, 1}\nPerf:   0.0223 ms, 615.46 TFlops, 450.776 GB/s, DeviceA\nBest Perf for datatype = bf16 ALayout = RowMajor BLayout = ColumnMajor M = 512 N = 256 K = 64 : 0.0223 ms, 615.46 TFlops, 450.776 GB/s, DeviceA\n",
     ),
     ("shapes.txt", "# model\nM N K\n4096 16 7168\n8x16x32 TN bf16\n"),
 ];

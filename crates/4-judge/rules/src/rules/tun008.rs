@@ -2,8 +2,10 @@
 //!
 //! Target and number of compute units are part of the key, so rows for another GPU are never used.
 
+use crate::device_names::sold_as;
 use crate::tunings::{TuneMachine, TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
+use arch::{Target, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use tunedb::{Detail, Format, Row, Tunings};
 use view::{Finding, Severity, counted};
@@ -25,7 +27,8 @@ The look-up is exact in target and number of compute units. With none that fits,
 slower by several times for some, and nothing says so: the table is there, it is read, and it is full.
 
 ## Evidence
-Rows that fit, and those of each other GPU. Partitions of a GPU have fewer compute units than the whole: an MI300X in CPX mode has 38.
+Rows that fit, and those of each other GPU. A file that the loader finds by the target in its path, and a table of types that the GPU's matrix
+units lack, are for information only. Partitions of a GPU have fewer compute units than the whole: an MI300X in CPX mode has 38.
 
 ## What to do
 Tune on the GPU the file is to be used on. For partitions name the number of compute units with `--cu`.
@@ -84,6 +87,14 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
             format!("no row is for {gpu}; other tables of the family have some: {}", words.join(", ")),
             Severity::Info,
         ),
+        // The loader opens such a file by the target in its path: beside others it does no harm.
+        0 if file.format == Format::AiterJson => {
+            (format!("the file is for another target than {gpu}: {}", words.join(", ")), Severity::Info)
+        }
+        0 if has_no_types(file, machine) => (
+            format!("{gpu} has no such types, so the table is not asked: {}", words.join(", ")),
+            Severity::Info,
+        ),
         0 => {
             (format!("no row is for {gpu}, so the loader finds none: {}", words.join(", ")), Severity::Severe)
         }
@@ -94,6 +105,13 @@ fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Findin
     };
     let finding = RULE.finding(severity, message, "tune on the GPU that the file is to be used on");
     Some(finding.with_places([at(file, first?)]))
+}
+
+/// Whether the matrix units of the machine lack the types of a table: 4-bit types before gfx950.
+fn has_no_types(file: &Tunings<'_>, machine: &TuneMachine) -> bool {
+    let target = machine.target.as_deref().and_then(Target::by_name);
+    let element = file.rows.first().and_then(|row| tunedb::element(row.types.as_deref().ok()?));
+    matches!((target, element), (Some(target), Some(element)) if target.peak(Unit::Matrix, element).is_none())
 }
 
 /// The GPU of a row, if it differs from the machine's.
@@ -124,7 +142,7 @@ fn words_of(machine: &TuneMachine) -> String {
 fn device(file: &Tunings<'_>, machine: &TuneMachine) -> Option<Finding> {
     let name = file.version("device_name")?;
     let model = machine.model.as_deref()?;
-    if name.to_ascii_lowercase().contains(model) {
+    if sold_as(name).to_ascii_lowercase().contains(model) {
         return None;
     }
     let message = format!("the file is for `{name}`; a device whose name does not spell that never reads it");

@@ -2,6 +2,7 @@
 //!
 //! The file's name is the key, and a name is compared as text.
 
+use crate::device_names::sold_as;
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
 use tunedb::{Detail, Tunings, moe::MoeName};
@@ -33,13 +34,6 @@ Keep one content under every name that devices report, made by `rockhound tunedb
 ## Source
 vLLM issue 28709 and pull requests with copied files; SGLang, `fused_moe_triton_config.py`.
 ";
-
-/// Device names of the same silicon: the first is the one as sold.
-const ALIASES: [(&str, &str); 3] = [
-    ("AMD_Instinct_MI325_OAM", "AMD_Instinct_MI325X"),
-    ("AMD_Instinct_MI350_OAM", "AMD_Instinct_MI350X"),
-    ("AMD_Instinct_MI355_OAM", "AMD_Instinct_MI355X"),
-];
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let named: Vec<(&Tunings<'_>, &MoeName)> = evidence
@@ -82,6 +76,5 @@ fn compare(file: &Tunings<'_>, name: &MoeName, other: &Tunings<'_>, before: &Moe
 
 /// The name with the device as sold.
 fn silicon(name: &MoeName) -> MoeName {
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name.device);
-    MoeName { device: alias.map_or(name.device.clone(), |(_, sold)| (*sold).to_owned()), ..name.clone() }
+    MoeName { device: sold_as(&name.device).to_owned(), ..name.clone() }
 }

@@ -72,6 +72,22 @@ fn each_rule_fires_where_it_should_and_not_beside() {
         ));
     }
     ten_times.push_str("gfx942,304,4096,4096,64,torch.int8,1,0,100.0,k,400.0,0,0\n");
+    let sold = "E=384,N=256,device_name=AMD_Instinct_MI300X,dtype=int4_w4a16.json";
+    let asked = |device: &str| {
+        format!(
+            "INFO: start\nConfig file not found at /s/E=384,N=256,device_name={device},dtype=int4_w4a16.json\n"
+        )
+    };
+    let tile = |m: u32, n: u32, k: u32, stages: u32| {
+        format!(
+            "{{\"1\": {{\"BLOCK_SIZE_M\": {m}, \"BLOCK_SIZE_N\": {n}, \"BLOCK_SIZE_K\": {k}, \"num_warps\": 8, \"num_stages\": {stages}}}}}"
+        )
+    };
+    let rocblas = |default: f64, other: f64| {
+        format!(
+            "transA,transB,M,N,K,alpha,lda,beta,ldb,ldc,ldd,batch_count,rocblas-Gflops,rocblas-GB/s,us,solution_index\nN,N,4096,64,4096,1,4096,0,4096,4096,4096,1,1,1,{default},0\nN,N,4096,64,4096,1,4096,0,4096,4096,4096,1,1,1,{other},18743\n"
+        )
+    };
     let table: Vec<Case<'_>> = vec![
         ("TUN001", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
         (
@@ -199,6 +215,35 @@ fn each_rule_fires_where_it_should_and_not_beside() {
         ("TUN016", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
         ("TUN017", vec![("l.yaml", LOGIC.to_owned())], &[]),
         ("TUN017", vec![("l.yaml", LOGIC.replace("[1, 9.5]", "[2, 9.5]"))], &[13, 8]),
+        // The log asks for a virtual function's name; the file has the name as sold, or that very name.
+        ("TUN018", vec![("server.log", asked("AMD_Instinct_MI300X_VF")), (sold, moe(&[1]))], &[2]),
+        ("TUN018", vec![("server.log", asked("AMD_Instinct_MI325X")), (sold, moe(&[1]))], &[2]),
+        ("TUN018", vec![(sold, moe(&[1]))], &[0]),
+        ("TUN018", vec![("E=384,N=256,device_name=X.json", moe(&[1]))], &[]),
+        // 64 x 128 and 128 x 128 elements of 16 bits are 48 KiB; of 8 bits half of it.
+        ("TUN019", vec![("E=16,N=1024,device_name=AMD_Instinct_MI300X.json", tile(64, 128, 128, 3))], &[1]),
+        ("TUN019", vec![("E=16,N=1024,device_name=AMD_Instinct_MI300X.json", tile(64, 128, 128, 2))], &[]),
+        (
+            "TUN019",
+            vec![("E=16,N=1024,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8.json", tile(64, 128, 128, 3))],
+            &[1],
+        ),
+        (
+            "TUN019",
+            vec![("E=16,N=1024,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8.json", tile(64, 64, 128, 3))],
+            &[],
+        ),
+        (
+            "TUN019",
+            vec![("gfx942-GEMM-A16W16.json", tile(128, 256, 128, 2).replace("\"1\"", "\"any\""))],
+            &[1],
+        ),
+        ("TUN019", vec![("gfx942-GEMM-A8W8.json", tile(128, 256, 128, 2).replace("\"1\"", "\"any\""))], &[]),
+        ("TUN020", vec![("a.csv", HEAD.to_owned())], &[1]),
+        ("TUN020", vec![("a_tuned_gemm.csv", AITER.to_owned())], &[1]),
+        ("TUN020", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
+        ("TUN021", vec![("rb.csv", rocblas(102.2, 55.1))], &[2]),
+        ("TUN021", vec![("rb.csv", rocblas(55.1, 55.0))], &[]),
     ];
     let catalogue: BTreeSet<String> = ["7".to_owned()].into();
     for (rule, files, expected) in table {
@@ -302,4 +347,59 @@ fn counts_of_the_notes() {
     };
     assert_eq!(lines_of("the record lacks"), [1, 6, 11, 16]);
     assert_eq!(lines_of("other parameters"), [3, 8, 13, 18]);
+}
+
+/// What a reader has to be told of each kind, in words that do not depend on the order of sentences.
+#[test]
+fn findings_say_what_to_copy_and_how_much_is_there() {
+    let log =
+        "Config file not found at /s/E=384,N=256,device_name=AMD_Instinct_MI350X_VF,dtype=int4_w4a16.json\n";
+    let name = "configs/triton_3_6_0/E=384,N=256,device_name=AMD_Instinct_MI350X,dtype=int4_w4a16.json";
+    let entry = "{\"1\": {\"BLOCK_SIZE_M\": 16}, \"8192\": {\"BLOCK_SIZE_M\": 16}}";
+    let found = check(&[("server.log", log.to_owned()), (name, entry.to_owned())], None, None);
+    let copy = found.iter().find(|it| it.rule == "TUN018").unwrap();
+    assert!(
+        copy.advice.starts_with("cp ")
+            && copy.advice.contains("device_name=AMD_Instinct_MI350X_VF,dtype=int4_w4a16.json"),
+        "{copy:?}"
+    );
+    let mut on_vf = machine();
+    on_vf.versions.insert("device_name".to_owned(), "AMD Instinct MI350X VF".to_owned());
+    for (versions, severity) in [(on_vf.versions, Severity::Warning), (machine().versions, Severity::Info)] {
+        let mi350x = TuneMachine {
+            model: Some("mi350x".to_owned()),
+            target: Some("gfx950".to_owned()),
+            cu_count: Some(256),
+            versions,
+        };
+        let found = check(&[(name, entry.to_owned())], Some(&mi350x), None);
+        let named: Vec<&Finding> = found.iter().filter(|it| it.rule == "TUN018").collect();
+        assert_eq!(named.iter().map(|it| it.severity).collect::<Vec<_>>(), [severity], "{found:?}");
+        assert!(
+            named[0].message.contains("MI350X_VF") && named[0].advice.contains("cp configs/triton_3_6_0/"),
+            "{named:?}"
+        );
+    }
+
+    let tile =
+        "{\"64\": {\"BLOCK_SIZE_M\": 64, \"BLOCK_SIZE_N\": 128, \"BLOCK_SIZE_K\": 128, \"num_stages\": 3}}";
+    for (name, target, severity, bytes) in [
+        ("E=16,N=1024,device_name=AMD_Instinct_MI300X.json", "gfx942", Some(Severity::Severe), "98,304 B"),
+        ("E=16,N=1024,device_name=AMD_Instinct_MI300X.json", "gfx950", None, ""),
+        (
+            "E=16,N=1024,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8.json",
+            "gfx942",
+            Some(Severity::Warning),
+            "73,728 B",
+        ),
+    ] {
+        let gpu = TuneMachine { target: Some(target.to_owned()), ..TuneMachine::default() };
+        let found = check(&[(name, tile.to_owned())], Some(&gpu), None);
+        let need = found.iter().find(|it| it.rule == "TUN019");
+        assert_eq!(need.map(|it| it.severity), severity, "{name} on {target}: {need:?}");
+        assert!(
+            need.is_none_or(|it| it.message.contains(bytes) && it.advice.contains("`num_stages` to 2")),
+            "{need:?}"
+        );
+    }
 }

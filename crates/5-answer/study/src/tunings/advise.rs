@@ -73,8 +73,13 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
         Format::MoeJson => vec![moe(file)],
         Format::BlockGemmJson => vec![block_gemm(file)],
         Format::Autotune | Format::AutotuneLog | Format::TritonParse => vec![triton(file)],
-        // Sizes alone name no library.
-        Format::ShapeList | Format::Timeline => Vec::new(),
+        Format::ProblemProfile | Format::RocblasLog | Format::ServerLog => vec![shapes(file)],
+        // Sizes or times alone name no library.
+        Format::ShapeList
+        | Format::Timeline
+        | Format::RocblasBench
+        | Format::RocblasOverride
+        | Format::CkProfiler => Vec::new(),
     }
 }
 
@@ -346,6 +351,30 @@ fn block_gemm(file: &Tunings<'_>) -> Recipe {
             step("See what a batch gets.", format!("rockhound tunedb query {} --tokens 48", shell_word(&file.name))),
             step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_w8a8_block_fp8.py --tp-size 8 --save-path DIR"),
             step("Start the service and look for `Using default W8A8 Block FP8 kernel config`: it means that no name fits.", ""),
+        ],
+    }
+}
+
+/// Problems of a log as the input of a tuner.
+fn shapes(file: &Tunings<'_>) -> Recipe {
+    let name = shell_word(&file.name);
+    let (to, why) = match file.format {
+        Format::ServerLog => {
+            ("aiter", "The server names problems that run a default since no tuned entry was found.")
+        }
+        Format::RocblasLog => ("tunableop", "rocBLAS was called with these problems."),
+        _ => ("geko", "hipBLASLt was called with these problems, so many times each."),
+    };
+    Recipe {
+        title: format!("{}: the problems as the input of a tuner", file.base_name()),
+        why: why.to_owned(),
+        steps: vec![
+            step("List them with their calls.", format!("rockhound tunedb shapes {name}")),
+            step("Write the input of the tuner.", format!("rockhound tunedb shapes {name} --to {to} -o DIR")),
+            step(
+                "See which have an entry by now.",
+                format!("rockhound tunedb coverage TABLE --shapes {name} --missing"),
+            ),
         ],
     }
 }

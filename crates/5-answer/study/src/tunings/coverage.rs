@@ -4,8 +4,10 @@
 //! compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's
 //! library.
 
+mod logged;
+
 use super::query::{Problem, choose};
-use super::{answer, column, said, shape, table};
+use super::{answer, column, rounded_words, said, shape, table};
 use rules::TuneMachine;
 use std::collections::HashSet;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings};
@@ -74,6 +76,12 @@ impl<'f, 'a> Index<'f, 'a> {
                 .find(|(m, _)| self.keys.contains(&with_m(&key, names, *m)))
                 .map(|it| it.1);
         }
+        if shapes.format == Format::ServerLog {
+            let found = logged::find(self.file, row, machine);
+            if found.is_some() || logged::is_of(self.file, row) {
+                return found;
+            }
+        }
         let tunable =
             matches!(shapes.format, Format::TunableOp | Format::TunableOpUntuned | Format::TunableOpLog);
         if tunable && self.file.format == Format::TunableOp || shapes.format == self.file.format {
@@ -102,12 +110,6 @@ fn rounded(row: &Row<'_>, names: &[&str]) -> Vec<(u64, String)> {
         _ => return Vec::new(),
     };
     tries.into_iter().filter(|it| *it != wanted).map(|it| (it, rounded_words(wanted, it))).collect()
-}
-
-/// `rounded up to 8192`.
-pub(super) fn rounded_words(wanted: u64, taken: u64) -> String {
-    let way = if taken < wanted { "down" } else { "up" };
-    format!("rounded {way} to {taken}")
 }
 
 /// The key with another M or number of tokens.
@@ -175,6 +177,13 @@ pub fn coverage(
         for row in &list.rows {
             let hit = indices.iter().find_map(|index| Some((index.find(list, row, machine)?, index.file)));
             found.push((row, hit));
+        }
+        if list.format == Format::ServerLog && found.iter().any(|it| it.1.is_none()) {
+            let name = view::shell_word(&list.name);
+            let text = format!(
+                "`rockhound tunedb shapes {name} --to aiter -o DIR` writes these problems for AITER's tuners"
+            );
+            report.note(view::NoteKind::Info, text);
         }
         report.tables.push(problems(list, found, missing_only, top));
     }

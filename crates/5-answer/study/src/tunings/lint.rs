@@ -18,7 +18,14 @@ pub fn lint(
     (report.findings, report.not_checked) = rules::check_tunings(&evidence);
     if report.findings.is_empty() && !files.is_empty() {
         let rows: usize = files.iter().map(|it| it.rows.len()).sum();
-        report.note(NoteKind::Info, format!("no findings in {} files with {rows} rows", files.len()));
+        let of_tunings = rules::all().iter().filter(|rule| rule.tuning_check().is_some()).count();
+        let text = format!(
+            "no findings: {} checked on {} in {}",
+            view::counted(of_tunings - report.not_checked.len(), "rule"),
+            view::counted(rows, "row"),
+            view::counted(files.len(), "file")
+        );
+        report.note(NoteKind::Info, text);
     }
     report
 }

@@ -7,8 +7,7 @@ mod config;
 mod grid;
 mod records;
 
-use super::coverage::rounded_words;
-use super::{answer, column, facts, gpu, said, shape, table};
+use super::{answer, column, facts, gpu, rounded_words, said, shape, table};
 pub(super) use config::rows_take;
 use rules::TuneMachine;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings, aiter, hipblaslt, triton};

@@ -3,7 +3,7 @@
 use super::{answer, column, facts, gpu, said, shape, table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use tunedb::{Detail, Kind, Row, Tunings};
+use tunedb::{Detail, Format, Kind, Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
 /// Filter of rows.
@@ -141,7 +141,7 @@ fn rows_of(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) 
         }
         cells
     });
-    let notes = without_rows(file).into_iter().collect();
+    let notes = without_rows(file).into_iter().chain(fastest_of_problems(file)).collect();
     Table { more: all - rows.len(), notes, ..table(&file.name, facts, columns, cells) }
 }
 
@@ -158,6 +158,39 @@ fn without_rows(file: &Tunings<'_>) -> Option<String> {
         )),
         _ => Some("the file holds no row: the library takes its default for every problem".to_owned()),
     }
+}
+
+/// Problems whose fastest solution is named.
+const MOST_NAMED: usize = 5;
+
+/// The fastest of several solutions of a problem, in output of programs that measure them.
+fn fastest_of_problems(file: &Tunings<'_>) -> Vec<String> {
+    if !matches!(file.format, Format::CkProfiler | Format::RocblasBench) {
+        return Vec::new();
+    }
+    let mut problems: Vec<(&str, Vec<(f64, &Row<'_>)>)> = Vec::new();
+    let mut place: HashMap<&str, usize> = HashMap::new();
+    for row in &file.rows {
+        let Ok(us) = row.time_us else { continue };
+        let at = *place.entry(row.key.as_ref()).or_insert(problems.len());
+        if at == problems.len() {
+            problems.push((row.key.as_ref(), Vec::new()));
+        }
+        problems[at].1.push((us, row));
+    }
+    let several = problems.into_iter().filter(|it| it.1.len() > 1);
+    let note = |(_, mut rows): (&str, Vec<(f64, &Row<'_>)>)| {
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ((best, row), (next, _)) = (rows[0], rows[1]);
+        let sizes = row.shape.as_ref().map(ToString::to_string).unwrap_or_default();
+        let kernel = row.candidate.as_deref().unwrap_or("the first");
+        format!(
+            "{sizes}: the fastest of {} is `{kernel}`, {best:.1} us; the next takes {:.2} times as long",
+            rows.len(),
+            next / best
+        )
+    };
+    several.take(MOST_NAMED).map(note).collect()
 }
 
 /// The rate of a row: computed where sizes and time are known, otherwise as stated.

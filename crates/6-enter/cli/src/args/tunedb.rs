@@ -29,6 +29,7 @@ pub(crate) enum Question {
     Lint(Lint),
     Query(Query),
     Coverage(Coverage),
+    Shapes(Shapes),
     Merge(Merge),
     Diff(TuneDiff),
     Convert(Convert),
@@ -216,7 +217,7 @@ pub(crate) struct Coverage {
     /// Tuned files and folders.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Lists of problems: untuned files, logged problems, configurations, or tuned files.
+    /// Lists of problems: untuned files, logged problems, logs of servers, configurations, timelines, or tuned files.
     #[arg(long, required = true, value_name = "FILE")]
     pub(crate) shapes: Vec<PathBuf>,
     /// List only problems without an entry.
@@ -232,6 +233,45 @@ pub(crate) struct Coverage {
     pub(crate) fail_on_missing: bool,
     #[command(flatten)]
     pub(crate) write: Write,
+}
+
+/// List the problems of logs, lists and tables with their calls, or write them as the input of a tuner.
+///
+/// Logs are those of servers (AITER, vLLM and SGLang name problems for which they found no tuned entry), of hipBLASLt
+/// (`HIPBLASLT_LOG_MASK=32` or 64), of rocBLAS (`ROCBLAS_LAYER=2` or 4), and TunableOp's untuned files; timelines with
+/// shapes count too. Equal problems are one, with the sum of their calls.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound tunedb shapes server.log                                   problems without a tuned entry, with counts
+  rockhound tunedb shapes server.log --to aiter -o untuned/            a table for each of AITER's tuners
+  rockhound tunedb shapes rank*.yaml --to geko -o problems.yaml        what GEKO tunes
+  rockhound tunedb shapes hipblaslt.log --to tunableop -o tunableop_untuned0.csv")]
+pub(crate) struct Shapes {
+    /// Files and folders; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the problems for this tuner; `-o` names the file, or the folder where there are several.
+    #[arg(long, value_enum, value_name = "TUNER")]
+    pub(crate) to: Option<ShapesTo>,
+    /// Rows shown; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShapesTo {
+    /// Untuned tables, one for each operation.
+    Aiter,
+    /// hipBLASLt's profile log in YAML.
+    Geko,
+    /// A command for each problem.
+    HipblasltBench,
+    /// Commands of vLLM's and SGLang's benchmarks that write the missing files.
+    Vllm,
+    /// An untuned file.
+    Tunableop,
 }
 
 /// Merge files of one kind: of each key the fastest row, never a slower one.

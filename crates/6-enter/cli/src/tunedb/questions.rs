@@ -6,7 +6,6 @@ use crate::exit::{Outcome, usage};
 use anyhow::Result;
 use host::traces;
 use study::tunings::{self, Problem, WITHOUT};
-use view::FileError;
 
 pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let whole = |text: &String| -> Result<[u64; 3]> {
@@ -36,30 +35,12 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let here = here(&args.machine)?;
     let machine = named(&args.machine, here.as_ref(), &[]).known()?;
-    let (mut products_of, mut paths) = (Vec::new(), Vec::new());
-    for path in &args.shapes {
-        // A file that is not a trace may be a tuning file in JSON or SQLite.
-        match traces::may_be_trace(path).then(|| traces::file(path, true)) {
-            Some(Ok(timeline)) => products_of.push((path, timeline)),
-            Some(Err(_)) | None => paths.push(path.clone()),
-        }
-    }
-    let (opened, listed) = (Opened::new(&args.files), Opened::new(&paths));
+    let (timelines, others) = traces::split(&args.shapes);
+    let (opened, listed) = (Opened::new(&args.files), Opened::new(&others));
     let (files, unread) = tunings::read(opened.given());
-    let (mut lists, more) = tunings::read(listed.given());
+    let (lists, more) = tunings::problem_lists(listed.given(), &timelines);
     let mut errors = opened.errors(unread);
     errors.extend(listed.errors(more));
-    for (path, timeline) in &products_of {
-        let name = path.display().to_string();
-        match study::trace::products(&name, &[timeline]) {
-            Some(list) => lists.push(list),
-            None => errors.push(FileError {
-                file: name,
-                error: "the trace shows no matrix products with their sizes".to_owned(),
-                hint: Some("record it with `record_shapes=True`".to_owned()),
-            }),
-        }
-    }
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
         report.tables.iter().flat_map(|it| &it.facts).any(|it| it.name == WITHOUT && it.value != "0");

@@ -10,7 +10,7 @@ use study::tunings::{self, MergeOptions, Refusal, To, convert as converted, merg
 use view::NoteKind;
 
 /// A refusal as an error with its hint.
-fn refused(refusal: Refusal) -> anyhow::Error {
+pub(super) fn refused(refusal: Refusal) -> anyhow::Error {
     let hint = if refusal.hint.is_empty() { String::new() } else { format!("\nhint: {}", refusal.hint) };
     anyhow!("{}{hint}", refusal.message)
 }

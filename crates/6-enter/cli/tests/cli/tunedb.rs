@@ -225,3 +225,111 @@ fn configurations_of_aiters_kernels() {
         assert!(ran.code != 0 && ran.stderr.contains("no GPU of AMD is known"), "{ran:?}");
     }
 }
+
+/// A table of a JSON answer as cells by column.
+fn cell(json: &Value, table: usize, row: usize, key: &str) -> Value {
+    let table = &json["tables"][table];
+    let at = table["columns"].as_array().unwrap().iter().position(|it| it["key"] == key).unwrap();
+    table["rows"][row]["cells"][at].clone()
+}
+
+/// What servers, profilers and libraries print is read as problems or results.
+#[test]
+fn logs_and_outputs_are_problems_with_calls() {
+    let folder = folder("tunedb-logs");
+    let path = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let aiter = "[aiter] shape is M:8, N:32, K:64 dtype='torch.bfloat16' otype='torch.bfloat16' bias=False, scaleAB=False, bpreshuffle=False, not found tuned config in /tmp/bf16_tuned_gemm.csv, will use default config!";
+    let server = path(
+        "server.log",
+        &format!(
+            "INFO start\n(Worker_TP0 pid=1) {aiter}\n(Worker_TP1 pid=2) {aiter}\nConfig file not found at /c/E=16,N=8,device_name=AMD_Instinct_MI350X_VF.json\n"
+        ),
+    );
+    let json = |args: &[&str]| -> Value {
+        let json = serde_json::from_str(&good(&[args, &["--format", "json"]].concat())).unwrap();
+        assert_eq!(Schema::of("tunedb-2").problems(&json), [""; 0], "{args:?}");
+        json
+    };
+    let shapes = json(&["tunedb", "shapes", &server]);
+    assert_eq!(shapes["question"], "shapes");
+    let sizes = ["m", "n", "k", "calls"].map(|key| cell(&shapes, 0, 0, key));
+    assert_eq!(sizes, [8.0, 32.0, 64.0, 2.0].map(Value::from));
+    assert_eq!(cell(&shapes, 1, 0, "calls"), 1.0);
+
+    let ran = rockhound(&["tunedb", "shapes", &server, "--to", "aiter"]);
+    assert!(ran.code == 0 && ran.stderr.starts_with("1 problem left out"), "{ran:?}");
+    let untuned = ran.stdout;
+    assert_eq!(
+        untuned,
+        "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle\n8,32,64,False,torch.bfloat16,torch.bfloat16,False,False\n"
+    );
+    let out = folder.join("untuned");
+    std::fs::create_dir_all(&out).unwrap();
+    let ran = rockhound(&["tunedb", "shapes", &server, "--to", "aiter", "-o", &out.display().to_string()]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(out.join("bf16_untuned_gemm.csv")).unwrap(), untuned);
+    let refused = rockhound(&[
+        "tunedb",
+        "shapes",
+        &path("c.log", "Config file not found at /c/E=16,N=8,device_name=X.json\n"),
+        "--to",
+        "geko",
+    ]);
+    assert!(
+        refused.code != 0 && refused.stdout.is_empty() && refused.stderr.contains("hint:"),
+        "{refused:?}"
+    );
+
+    let table = path(
+        "bf16_tuned_gemm.csv",
+        "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw\ngfx942,304,16,32,64,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,1,0,9.0,k,0,0,0\n",
+    );
+    for (gpu, entry) in [("mi300x", "rounded up to 16"), ("mi350x", "none")] {
+        let covered = json(&["tunedb", "coverage", &table, "--shapes", &server, "--gpu", gpu]);
+        let rows = covered["tables"][0]["rows"].as_array().unwrap();
+        let found = (0..rows.len()).find(|row| cell(&covered, 0, *row, "shape") == "8x32x64").unwrap();
+        assert_eq!(cell(&covered, 0, found, "entry"), entry, "{gpu}");
+    }
+
+    // One virtual function asks for a name that no file has.
+    let config = path(
+        "E=16,N=8,device_name=AMD_Instinct_MI350X.json",
+        "{\"1\": {\"BLOCK_SIZE_M\": 16}, \"8192\": {\"BLOCK_SIZE_M\": 16}}",
+    );
+    let lint = json(&["tunedb", "lint", &server, &config]);
+    let finding = lint["findings"].as_array().unwrap().iter().find(|it| it["rule"] == "TUN018").unwrap();
+    assert_eq!(finding["places"][0]["source"]["line"], 4);
+    assert!(finding["advice"].as_str().unwrap().contains("MI350X_VF.json"), "{finding}");
+
+    // Versions without rows are an answer, and a failure where that is asked for.
+    let empty = path("empty.csv", HEAD);
+    let lint = json(&["tunedb", "lint", &empty]);
+    assert_eq!(lint["findings"][0]["rule"], "TUN020");
+    assert_eq!(rockhound(&["tunedb", "lint", &empty, "--fail-on", "TUN020"]).code, 2);
+
+    let ck = path(
+        "ck.txt",
+        "a_m_k: dim 2, lengths {512, 64}, strides {64, 1}\nc_m_n: dim 2, lengths {512, 256}, strides {256, 1}\nPerf:   0.02 ms, 600.5 TFlops, 450.7 GB/s, DeviceA\nPerf:   0.04 ms, 300.5 TFlops, 225.7 GB/s, DeviceB\n",
+    );
+    let shown = json(&["tunedb", "show", &ck]);
+    assert_eq!(
+        (cell(&shown, 0, 0, "candidate"), cell(&shown, 0, 0, "time_us")),
+        ("DeviceA".into(), 20.0.into())
+    );
+    let note = shown["tables"][0]["notes"][0].as_str().unwrap();
+    assert!(note.contains("`DeviceA`") && note.contains("2.00 times"), "{note}");
+
+    let profile = path(
+        "log64.yaml",
+        "- { function: matmul, M: 32, N: 8, K: 64, lda: 64, ldb: 64, ldc: 32, ldd: 32, transA: T, transB: N, batch_count: 1, a_type: f16_r, b_type: f16_r, compute_type: c_f32_r, call_count: 12 }\n",
+    );
+    let shown = json(&["tunedb", "show", &profile]);
+    assert_eq!(
+        (cell(&shown, 0, 0, "shape"), cell(&shown, 0, 0, "calls")),
+        ("32x8x64 ld 64,64,32".into(), 12.0.into())
+    );
+}

@@ -5,8 +5,8 @@ use crate::args::{Look, Tile};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
 use anyhow::Result;
-use arch::Model;
-use gemm::{Element, Operands, Problem};
+use arch::{ElementType, Model};
+use gemm::{Operands, Problem};
 use study::TileQuestion;
 
 /// Largest M of a sweep without a list, as a power of two.
@@ -21,8 +21,9 @@ pub(crate) fn run(args: &Tile, look: &Look) -> Result<Outcome> {
 
 fn question(args: &Tile) -> Result<TileQuestion> {
     let model = Model::by_name(&args.gpu).ok_or_else(|| usage(format!("no GPU `{}`", args.gpu), ""))?;
-    let Some(element) = Element::by_name(&args.dtype) else {
-        let known: Vec<&str> = Element::ALL.iter().map(|it| it.name()).collect();
+    let element = ElementType::by_name(&args.dtype).filter(|it| ElementType::FACTORS.contains(it));
+    let Some(element) = element else {
+        let known: Vec<&str> = ElementType::FACTORS.iter().map(|it| it.name()).collect();
         return Err(usage(format!("no type `{}`", args.dtype), format!("known are {}", known.join(", "))));
     };
     let Some(operands) = Operands::by_name(&args.layout) else {

@@ -9,7 +9,7 @@ use crate::gain::Executed;
 use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
-use arch::Unit;
+use arch::{ElementType, Unit};
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
 use std::sync::LazyLock;
 use view::{Finding, Known, Missing, Severity, counted};
@@ -63,32 +63,32 @@ The ROCm MI300X workload guide (matrix instructions for GEMM), the Omniperf trai
 /// A multiply-add instruction.
 struct MultiplyAdd {
     name: &'static str,
-    /// Element type as the peak rates name it.
-    element: &'static str,
+    /// Element type.
+    element: ElementType,
     /// Products per lane.
     products: u32,
 }
 
 /// Multiply-add instructions of the vector unit.
 const MULTIPLY_ADDS: &[MultiplyAdd] = &[
-    MultiplyAdd { name: "v_fma_f64", element: "f64", products: 1 },
-    MultiplyAdd { name: "v_fmac_f64", element: "f64", products: 1 },
-    MultiplyAdd { name: "v_fma_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_fmac_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_mac_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_mad_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_pk_fma_f32", element: "f32", products: 2 },
-    MultiplyAdd { name: "v_fma_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_fmac_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_mac_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_pk_fma_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_fma_mix_f32", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_dot2_f32_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_dot2c_f32_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_dot2_f32_bf16", element: "bf16", products: 2 },
-    MultiplyAdd { name: "v_dot2c_f32_bf16", element: "bf16", products: 2 },
-    MultiplyAdd { name: "v_dot4_i32_i8", element: "i8", products: 4 },
-    MultiplyAdd { name: "v_dot4c_i32_i8", element: "i8", products: 4 },
+    MultiplyAdd { name: "v_fma_f64", element: ElementType::F64, products: 1 },
+    MultiplyAdd { name: "v_fmac_f64", element: ElementType::F64, products: 1 },
+    MultiplyAdd { name: "v_fma_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_fmac_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_mac_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_mad_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_pk_fma_f32", element: ElementType::F32, products: 2 },
+    MultiplyAdd { name: "v_fma_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_fmac_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_mac_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_pk_fma_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_fma_mix_f32", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_dot2_f32_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_dot2c_f32_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_dot2_f32_bf16", element: ElementType::Bf16, products: 2 },
+    MultiplyAdd { name: "v_dot2c_f32_bf16", element: ElementType::Bf16, products: 2 },
+    MultiplyAdd { name: "v_dot4_i32_i8", element: ElementType::I8, products: 4 },
+    MultiplyAdd { name: "v_dot4c_i32_i8", element: ElementType::I8, products: 4 },
 ];
 
 /// Products per iteration at least.
@@ -202,7 +202,7 @@ fn rows() -> &'static [Option<&'static MultiplyAdd>] {
 /// A loop of the shape of a matrix product.
 struct Product {
     id: u32,
-    element: &'static str,
+    element: ElementType,
     /// Multiply-add instructions per iteration.
     multiply_adds: u32,
     /// Products of one lane per iteration.
@@ -347,7 +347,7 @@ fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Produc
     let mut registers = Registers::new(evidence, sums, id);
     let mut found = Product {
         id,
-        element: "",
+        element: ElementType::F32,
         multiply_adds: 0,
         products: 0,
         sums: 0,
@@ -466,7 +466,9 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     let element = main.name.trim_start_matches("vector ");
     let target = evidence.target.ok_or(Missing::TargetFacts)?;
-    let peak = |unit| target.peak(unit, element).map(|peak| f64::from(peak.value));
+    let peak = |unit| {
+        ElementType::by_name(element).and_then(|it| target.peak(unit, it)).map(|peak| f64::from(peak.value))
+    };
     let ratio = peak(Unit::Matrix).zip(peak(Unit::Vector)).map_or(1.0, |(matrix, vector)| matrix / vector);
     let again = loaded.with(memory, |loaded, memory| loaded / memory.max(1.0));
     let finding = RULE

@@ -35,7 +35,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     };
     let Some(time) = it.time else { return Outcome::Silent };
     let matrix = time.bound == gemm::Bound::Matrix;
-    if it.problem.element != gemm::Element::F16 || !matrix || evidence.model.xcds.value < 2 {
+    if it.problem.element != arch::ElementType::F16 || !matrix || evidence.model.xcds.value < 2 {
         return Outcome::Silent;
     }
     Outcome::Findings(vec![

@@ -1,7 +1,7 @@
 //! Rules that fire on launches: a row that triggers each and a near miss.
 
-use arch::Model;
-use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
+use arch::{ElementType, Model};
+use gemm::{Estimate, Operands, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 
 /// A product, its tile, and how it is launched.
@@ -10,7 +10,7 @@ struct Launch {
     gpu: &'static str,
     mnk: [u64; 3],
     tile: [u64; 3],
-    element: Element,
+    element: ElementType,
     operands: Operands,
     mapping: Option<u32>,
     remaps: bool,
@@ -22,7 +22,7 @@ const BASE: Launch = Launch {
     gpu: "mi300x",
     mnk: [4864, 4864, 4160],
     tile: [128, 128, 64],
-    element: Element::Bf16,
+    element: ElementType::Bf16,
     operands: Operands::Tn,
     mapping: Some(8),
     remaps: true,
@@ -89,8 +89,8 @@ fn triggers_fire_and_near_misses_do_not() {
         ("LCH003", Launch { mnk: [4096, 4096, 4160], ..BASE }, BASE),
         (
             "MAT003",
-            Launch { element: Element::F16, ..BASE },
-            Launch { element: Element::F16, mnk: [128, 128, 64], ..BASE },
+            Launch { element: ElementType::F16, ..BASE },
+            Launch { element: ElementType::F16, mnk: [128, 128, 64], ..BASE },
         ),
     ];
     for (rule, trigger, miss) in rows {

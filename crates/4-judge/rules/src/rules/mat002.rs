@@ -19,7 +19,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "GEMM-like loop without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "f16 where bf16 runs faster",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a few registers above an occupancy boundary",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "registers asked for far above what lives, where a wave more would fit",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

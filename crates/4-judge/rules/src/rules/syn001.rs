@@ -20,7 +20,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "vmcnt(0) right after the load in a loop",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does

@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "lgkmcnt(0) where a higher count would do",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does

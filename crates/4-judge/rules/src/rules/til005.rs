@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a stride is a multiple of 512 bytes",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "line ends, marks and blank lines that break the loader",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "problems that the look-up cannot tell apart",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

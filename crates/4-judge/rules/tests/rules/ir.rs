@@ -73,10 +73,7 @@ fn triggers_fire_and_near_misses_do_not() {
 fn every_rule_on_ir_has_a_trigger_and_a_near_miss() {
     let files = files();
     let mut rules_on_ir = 0;
-    for rule in rules::all()
-        .iter()
-        .filter(|rule| matches!(rule.check, rules::Check::Ir(_) | rules::Check::IrOrCode(..)))
-    {
+    for rule in rules::all().iter().filter(|rule| rule.ir_check().is_some()) {
         rules_on_ir += 1;
         for kind in ["trigger", "miss"] {
             let start = folder().join(rule.id.to_lowercase());

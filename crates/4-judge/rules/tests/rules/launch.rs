@@ -99,7 +99,7 @@ fn triggers_fire_and_near_misses_do_not() {
         let found = fired(*miss);
         assert!(!found.contains(rule), "{rule} fires on the near miss: {found:?}");
     }
-    let on_launches = rules::all().iter().filter(|it| matches!(it.check, rules::Check::Launch(_)));
+    let on_launches = rules::all().iter().filter(|it| it.launch_check().is_some());
     assert!(on_launches.map(|it| it.id).all(|id| rows.iter().any(|(rule, ..)| *rule == id)));
 }
 

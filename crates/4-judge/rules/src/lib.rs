@@ -27,6 +27,7 @@ mod remainder;
 mod rules;
 mod shapes;
 mod sites;
+mod text;
 mod traced;
 mod tunings;
 mod waits;

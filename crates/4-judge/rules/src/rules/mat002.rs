@@ -167,28 +167,34 @@ fn with_sums<'a>(
 /// Cycles of a vector instruction.
 const VECTOR_CYCLES: f64 = 4.0;
 
+const TILE_ADVICE: &str = "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot`; or give each lane a block of sums";
+const ADVICE: &str = "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot` with a supported type";
+const RECORDED_ADVICE: &str =
+    "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)";
+
+fn tile_message(found: &tile::TileProduct) -> String {
+    format!(
+        "loop {} multiplies tiles that it reads from the LDS: {} of {} in {} per iteration",
+        found.id + 1,
+        counted(found.products, "product"),
+        found.element,
+        counted(found.multiply_adds, "vector instruction")
+    )
+}
+
 /// A product of tiles in LDS by few sums per lane.
 fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Finding {
-    let number = found.id + 1;
     let cycles = f64::from(found.multiply_adds) * VECTOR_CYCLES;
-    RULE.finding(
-        gain::severity(Executed::of(evidence).cycles(Some(found.id), cycles)),
-        format!(
-            "loop {number} multiplies tiles that it reads from the LDS: {} of {} in {} per iteration",
-            counted(found.products, "product"),
-            found.element,
-            counted(found.multiply_adds, "vector instruction")
-        ),
-        "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot`; or give each lane a block of sums",
-    )
-    .with_cost(format!(
-        "{} per iteration for {}",
-        counted(found.reads, "LDS read"),
-        counted(found.products, "product")
-    ))
-    .with_evidence("multiply-adds with both factors from the LDS", found.multiply_adds)
-    .with_evidence("LDS reads per iteration", found.reads)
-    .with_places([evidence.place(found.at as usize)])
+    let severity = gain::severity(Executed::of(evidence).cycles(Some(found.id), cycles));
+    RULE.finding(severity, tile_message(found), TILE_ADVICE)
+        .with_cost(format!(
+            "{} per iteration for {}",
+            counted(found.reads, "LDS read"),
+            counted(found.products, "product")
+        ))
+        .with_evidence("multiply-adds with both factors from the LDS", found.multiply_adds)
+        .with_evidence("LDS reads per iteration", found.reads)
+        .with_places([evidence.place(found.at as usize)])
 }
 
 /// By opcode, the row of a multiply-add; the last entry is for undecoded instructions.
@@ -403,6 +409,14 @@ fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Produc
 }
 
 impl Product {
+    fn message(&self) -> String {
+        let Product { id, element, multiply_adds, products, instructions, .. } = self;
+        format!(
+            "loop {} multiplies matrices with {multiply_adds} of {instructions} vector instructions per iteration ({products} products of {element} per lane)",
+            id + 1
+        )
+    }
+
     fn finding(&self, evidence: &KernelEvidence<'_>) -> Finding {
         let peak = |unit| {
             let rate = evidence.target.and_then(|target| target.peak(unit, self.element));
@@ -413,22 +427,15 @@ impl Product {
             _ => None,
         };
         let gains = ratio.is_none_or(|ratio| ratio > 1.01);
-        let number = self.id + 1;
+        let severity = if gains { Severity::Warning } else { Severity::Info };
         let mut finding = RULE
-            .finding(
-                if gains { Severity::Warning } else { Severity::Info },
-                format!(
-                    "loop {number} multiplies matrices with {} of {} vector instructions per iteration ({} products of {} per lane)",
-                    self.multiply_adds, self.instructions, self.products, self.element
-                ),
-                "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot` with a supported type",
-            )
+            .finding(severity, self.message(), ADVICE)
             .with_evidence("multiply-adds per iteration", self.multiply_adds)
             .with_evidence("registers of sums", self.sums)
             .with_evidence("values multiplied per iteration", self.values)
             .with_places([evidence.place(self.at as usize)]);
         if let Some(ratio) = ratio {
-            let ratio = super::res002::number(ratio);
+            let ratio = crate::text::short_number(ratio);
             finding = finding.with_cost(format!(
                 "the matrix unit's peak for {} is {ratio} times the vector unit's",
                 self.element
@@ -479,11 +486,46 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
                 "{} of the vector unit's {element} rate, {multiply_adds:.0} % multiply-adds on data that is loaded {again:.0} times, and no matrix instruction",
                 percent(part)
             ),
-            "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)",
+            RECORDED_ADVICE,
         )
         .with_evidence("multiply-adds", format!("{multiply_adds:.0} % of the operations"))
         .with_evidence("matrix peak against vector peak", format!("{ratio:.1}"))
         .with_trust([part, multiply_adds, again]);
     let gained = part.map(|part| part * (1.0 - 1.0 / ratio));
     Ok(Outcome::Findings(vec![lost(evidence, finding, gained)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words() {
+        let product = Product {
+            id: 0,
+            element: ElementType::F32,
+            multiply_adds: 64,
+            products: 128,
+            sums: 64,
+            values: 16,
+            at: 0,
+            instructions: 90,
+        };
+        assert_eq!(
+            product.message(),
+            "loop 1 multiplies matrices with 64 of 90 vector instructions per iteration (128 products of f32 per lane)"
+        );
+        let tile = tile::TileProduct {
+            id: 2,
+            element: ElementType::F16,
+            multiply_adds: 1,
+            products: 2,
+            reads: 4,
+            at: 0,
+        };
+        assert_eq!(
+            tile_message(&tile),
+            "loop 3 multiplies tiles that it reads from the LDS: 2 products of f16 in 1 vector instruction per iteration"
+        );
+    }
 }

@@ -52,7 +52,7 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
                 Severity::Warning,
                 format!("rows of the {} tile{base} are {row} bytes, of a cache line of {LINE}", it.shape),
                 format!(
-                    "make the tile at least {} times as long along its rows, `BLOCK_K` where it lies along K",
+                    "make the tile at least {} times as long along its rows, `BLOCK_K` where the rows are along K",
                     LINE / row.max(1)
                 ),
             )

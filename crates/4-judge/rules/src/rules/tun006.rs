@@ -58,7 +58,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             let finding = RULE.finding(
                 severity,
                 format!("{}: {says}", flaw.text),
-                "write the file anew with plain line ends, for example with `dos2unix`",
+                "write the file again with plain line ends, for example with `dos2unix`",
             );
             findings.push(finding.with_places([at(file, flaw.line)]));
         }

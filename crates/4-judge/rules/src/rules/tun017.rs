@@ -28,7 +28,7 @@ also a slower kernel. Solutions that serve no size are compiled into the library
 The size or solution. A grid-based or equality file written with `--no_eff` has 0 throughout.
 
 ## What to do
-Write the file anew with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size.
+Write the file again with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size.
 
 ## Source
 hipBLASLt, `tensilelite/Tensile/Utilities/merge.py`, read and run.

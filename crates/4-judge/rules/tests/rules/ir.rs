@@ -42,6 +42,7 @@ fn judge(path: &Path) -> Vec<Finding> {
     let mut evidence = analysis::KernelEvidence::gather(&object, &object.kernels[0], source);
     evidence.ir = Some(&ir);
     let (findings, not_checked) = rules::check(&evidence);
+    crate::words::are_well_said(&findings);
     assert!(not_checked.is_empty(), "{}: {not_checked:?}", path.display());
     findings
 }

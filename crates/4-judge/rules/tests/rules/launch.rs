@@ -60,6 +60,7 @@ fn fired(launch: Launch) -> Vec<&'static str> {
         remaps_xcds: Some(launch.remaps),
     };
     let (findings, not_checked) = check_launch(&evidence);
+    crate::words::are_well_said(&findings);
     assert!(not_checked.is_empty() || launch.mapping.is_none(), "{not_checked:?}");
     for finding in &findings {
         let rule = rules::by_id(finding.rule).expect("registered");

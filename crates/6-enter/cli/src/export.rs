@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ExportRecording) -> Result<Outcome> {
         return Err(usage(format!("`{}` is there already", output.display()), "give another path with `-o`"));
     }
     let workload = host::recording::read(&args.path)?;
-    let errors = workload.problems.iter().filter(|it| it.severity == workload::Severity::Error);
+    let errors = workload.problems.iter().filter(|it| it.kind == view::NoteKind::Error);
     let failed = errors.inspect(|it| eprintln!("error: {it}")).count() > 0;
     if let Some(lost) = lost(&workload, args.to) {
         eprintln!("note: left out, since the format has no place for them: {lost}");

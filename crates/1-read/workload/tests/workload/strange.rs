@@ -2,7 +2,8 @@
 //! off anywhere, two profilers in one folder. Values are read correctly, and unread data is reported.
 
 use std::collections::BTreeMap;
-use workload::{Error, Options, Severity, Workload, read};
+use view::NoteKind;
+use workload::{Error, Options, Workload, read};
 
 type Files = Vec<(&'static str, String)>;
 
@@ -60,7 +61,7 @@ fn dialects_and_orders_say_the_same() {
             assert_eq!(w.dispatches.gpu, [2, 2], "{how}: {table}");
             let times: Vec<_> = (0..2).map(|row| w.dispatches.duration(row)).collect();
             assert_eq!(times, [Some(1000.0), Some(2000.0)], "{how}: {table}");
-            assert!(w.problems.iter().all(|it| it.severity == Severity::Warning), "{how}: {:?}", w.problems);
+            assert!(w.problems.iter().all(|it| it.kind == NoteKind::Warning), "{how}: {:?}", w.problems);
         }
     }
 }

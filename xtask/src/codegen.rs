@@ -14,6 +14,7 @@ mod gpu_pages;
 #[cfg(feature = "workspace")]
 mod guide_checks_page;
 mod instruction_tables;
+mod rule_list;
 #[cfg(feature = "workspace")]
 mod rule_pages;
 #[cfg(feature = "workspace")]
@@ -43,6 +44,7 @@ const GENERATORS: &[Generator] = &[
             Ok(Outputs::from([(PathBuf::from(instruction_tables::OUTPUT), text)]))
         },
     },
+    Generator { name: "list of rules", owns: &[], generate: rule_list::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
     #[cfg(feature = "workspace")]
@@ -75,7 +77,7 @@ fn again(arguments: &[String]) -> Vec<String> {
 }
 
 /// Writes or checks the files of the generators that this program is built with: without our own crates the
-/// instruction tables, which these crates need to compile.
+/// sources that these crates need to compile.
 pub(crate) fn generate(check: bool) -> Result<()> {
     let mut differing = Vec::new();
     for generator in GENERATORS {

@@ -99,7 +99,7 @@ fn product(page: &mut Page) -> Result<()> {
     let dispatch = recorder.dispatches().first().context("a dispatch")?;
     let time = dispatch.time.as_ref().context("a time")?;
     let rate = 2.0 * (N as f64).powi(3) / time.nanoseconds / 1e3;
-    let peak = model.peak_tera_ops(arch::Unit::Matrix, "f16").context("the peak of f16")?;
+    let peak = model.peak_tera_ops(arch::Unit::Matrix, arch::ElementType::F16).context("the peak of f16")?;
     let share = 100.0 * rate / peak;
     let said = dispatch.shared.map_or(0.0, |it| 100.0 * it.time_error);
     println!(

@@ -4,7 +4,7 @@
 
 use super::Outputs;
 use anyhow::{Context, Result};
-use arch::{Basis, Fact, Known, Limiter, Model, Resources, Target, Unit, boundaries};
+use arch::{Basis, ElementType, Fact, Known, Limiter, Model, Resources, Target, Unit, boundaries};
 use std::fmt::{Display, Write as _};
 use std::path::PathBuf;
 
@@ -83,7 +83,9 @@ fn page(target: &Target) -> Result<String> {
     text += &row("L2 per channel and cycle", &target.l2.bytes_per_channel_cycle);
     text += &known_row("memory-side cache line", &target.memory_side_cache.line_bytes);
     write!(text, "\n| operations per compute unit and cycle | | basis |\n{HEAD}")?;
-    for peak in target.peaks() {
+    let mut peaks: Vec<_> = target.peaks().collect();
+    peaks.sort_by_key(|peak| (peak.unit, peak.element.name()));
+    for peak in peaks {
         let unit = if peak.unit == Unit::Vector { "vector" } else { "matrix" };
         text += &row(&format!("{unit} {}", peak.element), peak.rate);
     }
@@ -171,8 +173,8 @@ fn models() -> Result<String> {
             model.sustained_mhz.value().map_or("not recorded".to_owned(), |mhz| mhz.to_string()),
             model.hbm.gib.value,
             model.hbm.gb_per_s.value,
-            peak(Unit::Vector, "f64"),
-            peak(Unit::Matrix, "f16")
+            peak(Unit::Vector, ElementType::F64),
+            peak(Unit::Matrix, ElementType::F16)
         )?;
     }
     Ok(text)

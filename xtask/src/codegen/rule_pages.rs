@@ -3,7 +3,8 @@
 //! The page's text is beside the rule's check and nowhere else.
 
 use super::Outputs;
-use anyhow::Result;
+use crate::run::{below_root, files, root};
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 
 pub(crate) fn generate() -> Result<Outputs> {
@@ -30,5 +31,48 @@ pub(crate) fn generate() -> Result<Outputs> {
          with exercises), the IREE AMDGPU guide (AMDGPU Kernel Optimization Guide).\n",
     );
     outputs.insert(PathBuf::from("docs/rules/README.md"), index);
+    check_ranges()?;
     Ok(outputs)
+}
+
+/// Fails where a written page names a range from a family's first rule that does not end at its last.
+fn check_ranges() -> Result<()> {
+    let mut pages = files(&root().join("docs"), |path| path.extension().is_some_and(|it| it == "md"))?;
+    pages.extend(["README.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    for page in pages {
+        let text = std::fs::read_to_string(&page)?;
+        for (family, last) in ranges(&text) {
+            let mut of_family = rules::all().iter().filter(|rule| rule.id.starts_with(family));
+            let newest = of_family.next_back().map_or("none", |rule| rule.id);
+            if newest != last {
+                bail!(
+                    "{}: the rules {family}001 to {last} are not all: {newest} is the last",
+                    below_root(&page)
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Families and last rules of ranges such as `TUN001 to TUN017`, which may go over the end of a line.
+fn ranges(text: &str) -> Vec<(&str, &str)> {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let range = |words: &[&'_ str]| {
+        let family = words[0].strip_suffix("001").filter(|it| it.len() == 3)?.len();
+        (words[1] == "to" && words[2].len() == 6 && words[2][..family] == words[0][..family]).then_some(())
+    };
+    words.windows(3).filter(|it| range(it).is_some()).map(|it| (&it[0][..3], it[2])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_in_text() {
+        let text = "rules TUN001 to\n  TUN017), LDS003 to LDS006, TRC001 to nothing and `COM001` to `COM007`";
+        assert_eq!(ranges(text), [("TUN", "TUN017"), ("COM", "COM007")]);
+    }
 }

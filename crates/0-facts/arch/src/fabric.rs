@@ -3,10 +3,8 @@
 //! Bandwidth of a collective is judged per size against what the links of the machine give; all figures are
 //! data with their source, in `data/fabric/*.tsv`.
 
-mod table;
-
+use crate::table::Rows;
 use std::sync::OnceLock;
-use table::Rows;
 
 /// Buffers whose bytes are the size of a collective.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,6 +6,7 @@
 mod banks;
 mod caches;
 mod descriptor;
+mod element;
 mod elf;
 pub mod fabric;
 mod fact;
@@ -15,6 +16,7 @@ mod model;
 mod occupancy;
 mod overlay;
 mod rate;
+mod table;
 mod target;
 
 pub use banks::{BankCycles, bank_cycles};
@@ -23,6 +25,7 @@ pub use caches::{
     Translation, VectorL1,
 };
 pub use descriptor::DescriptorFamily;
+pub use element::ElementType;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
 pub use generic::{code_runs_on, generic_targets, runs_on};

@@ -2,6 +2,7 @@
 //!
 //! A model is one device as the runtime counts devices; a board of two dies is two of them.
 
+use crate::element::ElementType;
 use crate::fact::{Fact, Known};
 use crate::overlay;
 use crate::rate::Unit;
@@ -216,7 +217,7 @@ impl Model {
     }
 
     /// Peak arithmetic rate at the highest engine clock, 10^12 operations per second.
-    pub fn peak_tera_ops(&self, unit: Unit, element: &str) -> Option<f64> {
+    pub fn peak_tera_ops(&self, unit: Unit, element: ElementType) -> Option<f64> {
         let rate = self.target().peak(unit, element)?.value;
         Some(f64::from(self.compute_units.value) * f64::from(self.engine_mhz.value) * f64::from(rate) / 1e6)
     }

@@ -2,6 +2,7 @@
 //!
 //! A rate is per compute unit and cycle, so that a model's peak is a product of three facts.
 
+use crate::element::ElementType;
 use crate::fact::Fact;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,11 +22,11 @@ pub enum Unit {
 pub struct PeakRate<'a> {
     /// Unit.
     pub unit: Unit,
-    /// Element type: `f64`, `f32`, `xf32`, `f16`, `bf16`, `f8`, `f6`, `f4`, `i8`, `i32`, `i64`.
-    pub element: &'a str,
+    /// Element type.
+    pub element: ElementType,
     /// The rate, a multiply-add counting two.
     pub rate: &'a Fact<u32>,
 }
 
 /// The rates of a target.
-pub(crate) type Rates = BTreeMap<Unit, BTreeMap<String, Fact<u32>>>;
+pub(crate) type Rates = BTreeMap<Unit, BTreeMap<ElementType, Fact<u32>>>;

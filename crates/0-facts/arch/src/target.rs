@@ -6,6 +6,7 @@
 use crate::caches::{
     InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
 };
+use crate::element::ElementType;
 use crate::fact::{Basis, Fact, Known};
 use crate::matrix::{MatrixShape, MatrixTable};
 use crate::overlay;
@@ -132,14 +133,14 @@ impl Target {
     }
 
     /// Operations per compute unit and cycle.
-    pub fn peak(&self, unit: Unit, element: &str) -> Option<&Fact<u32>> {
-        self.peak.get(&unit)?.get(element)
+    pub fn peak(&self, unit: Unit, element: ElementType) -> Option<&Fact<u32>> {
+        self.peak.get(&unit)?.get(&element)
     }
 
     /// All peak rates.
     pub fn peaks(&self) -> impl Iterator<Item = PeakRate<'_>> {
         self.peak.iter().flat_map(|(unit, rates)| {
-            rates.iter().map(|(element, rate)| PeakRate { unit: *unit, element, rate })
+            rates.iter().map(|(element, rate)| PeakRate { unit: *unit, element: *element, rate })
         })
     }
 

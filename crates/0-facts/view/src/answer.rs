@@ -3,7 +3,7 @@
 //! The field names are the JSON schemas in `docs/schema`. A rename is a new schema version.
 
 use crate::{Finding, NotChecked, Recipe, Recording, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An answer. `P` is the part that only one command has: charts of a recording, incidents of a log.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -119,7 +119,7 @@ impl NamedValue {
 }
 
 /// Something to know about the inputs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
     /// `error`: part of the input is left out; `warning`: some values need care; `info`: what was assumed.
@@ -129,7 +129,7 @@ pub struct Note {
 }
 
 /// How much a note matters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum NoteKind {

@@ -1,50 +1,10 @@
-//! Problems of a trace: description, place, consequence.
+//! Errors of a trace that cannot be used, and notes on the others.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use view::{Note, NoteKind};
 
-/// Severity of a problem.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub enum Severity {
-    /// Something to know: what the trace lacks.
-    Info,
-    /// Some values need care.
-    Warning,
-    /// Part of the input was unreadable and is left out.
-    Error,
-}
-
-/// One problem of a trace.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Problem {
-    /// Severity.
-    pub severity: Severity,
-    /// Byte of the (unpacked) file, or line, where known: `byte 71,850`, `line 12`.
-    pub place: Option<String>,
-    /// Description and consequence.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl Problem {
-    /// A problem without place.
-    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Problem { severity, place: None, message: message.into() }
-    }
-
-    /// States where.
-    pub fn at(mut self, place: impl Into<String>) -> Self {
-        self.place = Some(place.into());
-        self
-    }
+/// A note on a place in the (unpacked) file: `byte 71,850`, `line 12`.
+pub(crate) fn note_at(kind: NoteKind, place: &str, text: &str) -> Note {
+    Note { kind, text: format!("{place}: {text}") }
 }
 
 /// The input is unusable.

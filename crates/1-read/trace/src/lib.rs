@@ -13,12 +13,13 @@ mod timeline;
 mod wallclock;
 pub mod write;
 
-pub use error::{Error, Problem, Severity};
+pub use error::Error;
 pub use names::{Name, Names};
 pub use timeline::{
     Allocation, CallSum, Collective, CounterSum, Detail, Device, Format, GpuKind, GpuSpan, GpuSpans,
     HostKind, HostSpan, HostSpans, Queue, Shapes, Thread, Timeline,
 };
+pub use view::{Note, NoteKind};
 
 use std::io::{Chain, Cursor, Read};
 

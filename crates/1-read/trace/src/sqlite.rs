@@ -4,7 +4,7 @@
 //! of another version lacks is named, and the rest is read.
 
 use crate::chrome::workgroups;
-use crate::error::{Error, Severity};
+use crate::error::Error;
 use crate::rocprofv3::json::device;
 use crate::timeline::{
     Allocation, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
@@ -12,6 +12,7 @@ use crate::timeline::{
 use rocprof::database;
 use rocprof::rocpd::{self, Region, Rocpd, SCHEMA, Span};
 use std::collections::BTreeSet;
+use view::NoteKind;
 
 /// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that
 /// loop.
@@ -51,15 +52,15 @@ impl Reader {
         ];
         for (what, table, read) in parts {
             if !db.has(table)? {
-                it.timeline.problem(Severity::Warning, format!("no {what}: the database lacks `{table}`"));
+                it.timeline.problem(NoteKind::Warning, format!("no {what}: the database lacks `{table}`"));
             } else if let Err(error) = read(&mut it, db) {
                 let error = Error::Database(error.to_string());
-                it.timeline.problem(Severity::Error, format!("{what} are left out: {error}"));
+                it.timeline.problem(NoteKind::Error, format!("{what} are left out: {error}"));
             }
         }
         if it.untimed > 0 {
             let text = format!("{} records have no start or end; they are left out", it.untimed);
-            it.timeline.problem(Severity::Warning, text);
+            it.timeline.problem(NoteKind::Warning, text);
         }
         Ok(it.timeline)
     }
@@ -68,7 +69,7 @@ impl Reader {
         let version = db.schema()?;
         if version != SCHEMA {
             let text = format!("the database has schema version {version:?}, this reader knows {SCHEMA}");
-            self.timeline.problem(Severity::Warning, text);
+            self.timeline.problem(NoteKind::Warning, text);
         }
         self.timeline.devices.extend(db.gpus()?.iter().map(device));
         let (facts, mut variables, mut any) = (&mut self.timeline.facts, Vec::new(), false);

@@ -3,10 +3,10 @@
 //! Times are whole nanoseconds of the trace's own clock; a number that the trace does not have is absent,
 //! never zero.
 
-use crate::error::{Problem, Severity};
 use crate::names::{Name, Names};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use view::{Note, NoteKind};
 
 /// Tool that wrote the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -417,7 +417,7 @@ pub struct Timeline {
     /// Records by kind as the file names them: `X kernel`, `s ac2g`.
     pub counts: Vec<(String, u64)>,
     /// Defects and missing data.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Note>,
 }
 
 impl Timeline {
@@ -489,8 +489,8 @@ impl Timeline {
         Some((*start, *end))
     }
 
-    pub(crate) fn problem(&mut self, severity: Severity, message: impl Into<String>) {
-        self.problems.push(Problem::new(severity, message));
+    pub(crate) fn problem(&mut self, kind: NoteKind, text: impl Into<String>) {
+        self.problems.push(Note { kind, text: text.into() });
     }
 
     /// The index of a queue; new queues are added.

@@ -2,10 +2,11 @@
 //!
 //! Times include callees, so rows of a tree must not be added up.
 
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::timeline::{CallSum, Format, Timeline};
 use rocprof::json::{Cursor, Fault, Stop, Stream, unescape};
 use std::io::Read;
+use view::NoteKind;
 
 /// Nanoseconds of the units a table may have.
 fn unit_ns(unit: &str) -> Option<f64> {
@@ -89,9 +90,9 @@ pub(crate) fn text(text: &str) -> Result<Timeline, Error> {
     }
     if let Some((line, rows)) = bad {
         let text = format!("{rows} rows are no rows of this table; they are left out");
-        timeline.problems.push(Problem::new(Severity::Error, text).at(format!("line {line}")));
+        timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
     }
-    timeline.problem(Severity::Info, "text rounds times to 1 us; the JSON beside it is exact");
+    timeline.problem(NoteKind::Info, "text rounds times to 1 us; the JSON beside it is exact");
     Ok(timeline)
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn json(input: &mut dyn Read) -> Result<Timeline, Error> {
         }
         Some((offset, what)) => {
             let message = format!("{what}; {} rows before it are read", timeline.calls.len());
-            timeline.problems.push(Problem::new(Severity::Error, message).at(format!("byte {offset}")));
+            timeline.problems.push(note_at(NoteKind::Error, &format!("byte {offset}"), &message));
         }
         None if timeline.calls.is_empty() => {
             return Err(Error::Unknown("JSON without `timemory.wall_clock`".to_owned()));
@@ -132,7 +133,7 @@ pub(crate) fn json(input: &mut dyn Read) -> Result<Timeline, Error> {
     }
     if foreign > 0 {
         let text = format!("{foreign} elements of `graph` are no rows; they are left out");
-        timeline.problem(Severity::Warning, text);
+        timeline.problem(NoteKind::Warning, text);
     }
     Ok(timeline)
 }

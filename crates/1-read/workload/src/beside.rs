@@ -6,10 +6,11 @@
 use crate::folder::Files;
 use crate::form::Form;
 use crate::model::{Dispatches, plain_kernel_name};
-use crate::problem::{Problem, Problems, Severity};
+use crate::problem::{Problem, Problems};
 use crate::recording::Workload;
 use crate::values::Values;
 use crate::{dispatch_columns, headers, side, table};
+use view::NoteKind;
 
 /// Tables looked into.
 const LOOKED_INTO: usize = 200;
@@ -31,7 +32,7 @@ pub(crate) fn times(files: &Files<'_>, w: &mut Workload) {
     (d.start, d.end) = (found.start, found.end);
     (d.start_fraction, d.end_fraction) = (found.start_fraction, found.end_fraction);
     w.problems.push(Problem {
-        severity: Severity::Info,
+        kind: NoteKind::Info,
         file: file.clone(),
         line: None,
         column: None,

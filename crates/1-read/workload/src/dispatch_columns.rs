@@ -5,10 +5,11 @@
 use crate::headers;
 use crate::join::Launch;
 use crate::model::Dispatches;
-use crate::problem::{Error, Problem, Problems, Severity};
+use crate::problem::{Error, Problem, Problems};
 use crate::table::{Table, Want};
 use crate::values::Values;
 use std::collections::HashMap;
+use view::NoteKind;
 
 /// Parser of a column, chosen by its plain name and the first field.
 pub(crate) fn choose(name: &str, first: &[u8]) -> Want {
@@ -108,7 +109,7 @@ fn check_ids(file: &str, d: &Dispatches, problems: &mut Problems) {
     let twice = (0..d.len()).filter(|i| seen.insert((d.gpu[*i], d.id[*i]), ()).is_some()).count() as u64;
     if twice > 0 {
         problems.add(Problem {
-            severity: Severity::Warning,
+            kind: NoteKind::Warning,
             file: file.to_string(),
             line: None,
             column: Some("Dispatch_ID".to_string()),

@@ -61,7 +61,7 @@ pub use names::is_level_file;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use passes::{is_pass, is_repeated_run, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
-pub use problem::{Error, Problem, Severity};
+pub use problem::{Error, Problem};
 pub use recognize::{has_counters, has_form_of_recording, holds_dispatches, is_companion};
 pub use recording::Workload;
 pub use repeats::Spread;
@@ -74,6 +74,7 @@ pub use thread_trace::{is_thread_trace_folder, is_wave_file};
 pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces, WaveSpan};
 pub use values::Values;
 pub use view::Mark;
+pub use view::{Note, NoteKind};
 
 pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_rocpd};
 

@@ -183,8 +183,8 @@ fn grouped(problems: Vec<(String, Problem)>, ranks: usize) -> Vec<Problem> {
     let mut firsts: Vec<Problem> = Vec::new();
     for (name, problem) in problems {
         let same = |it: &Problem| {
-            (it.severity, &it.file, &it.column, &it.message, &it.consequence)
-                == (problem.severity, &problem.file, &problem.column, &problem.message, &problem.consequence)
+            (it.kind, &it.file, &it.column, &it.message, &it.consequence)
+                == (problem.kind, &problem.file, &problem.column, &problem.message, &problem.consequence)
         };
         let at = firsts.iter().position(same).unwrap_or_else(|| {
             firsts.push(problem.clone());

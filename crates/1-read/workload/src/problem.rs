@@ -5,23 +5,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-
-/// Whether a problem makes the recording less than what it claims to be.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Severity {
-    /// Something to know that costs nothing.
-    Info,
-    /// The recording is usable, but some values cannot be computed or need care.
-    Warning,
-    /// Part of the input was unreadable and is left out; a command should end with exit code 1.
-    Error,
-}
+use view::{Note, NoteKind};
 
 /// One problem of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Severity.
-    pub severity: Severity,
+    /// How much it matters; after an error a command should end with exit code 1.
+    pub kind: NoteKind,
     /// File it is in, relative to the folder.
     pub file: String,
     /// First line it is on, 1-based.
@@ -53,6 +43,12 @@ impl fmt::Display for Problem {
             write!(f, "; {}", self.consequence)?;
         }
         Ok(())
+    }
+}
+
+impl From<&Problem> for Note {
+    fn from(problem: &Problem) -> Note {
+        Note { kind: problem.kind, text: problem.to_string() }
     }
 }
 
@@ -261,7 +257,7 @@ impl Problems {
         consequence: impl Into<String>,
     ) {
         self.add(Problem {
-            severity: Severity::Warning,
+            kind: NoteKind::Warning,
             file: file.to_string(),
             line: None,
             column: None,
@@ -273,7 +269,7 @@ impl Problems {
 
     pub(crate) fn error(&mut self, file: &str, message: impl Into<String>, consequence: impl Into<String>) {
         self.add(Problem {
-            severity: Severity::Error,
+            kind: NoteKind::Error,
             file: file.to_string(),
             line: None,
             column: None,

@@ -14,13 +14,14 @@ use crate::names::{is_level_file, is_native_file, is_results, is_unjoined, last}
 use crate::occupancy::OCCUPANCY_FILE;
 use crate::passes::is_pass;
 use crate::predictions::PREDICTIONS_FILE;
-use crate::problem::{Error, Problem, Problems, Severity};
+use crate::problem::{Error, Problem, Problems};
 use crate::recording::Workload;
 use crate::repeats::SPREADS_FILE;
 use crate::shares::SHARES_FILE;
 use crate::table::{self, Want};
 use crate::{beside, headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
 use std::collections::BTreeSet;
+use view::NoteKind;
 
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
@@ -292,7 +293,7 @@ fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
 
 fn error(file: &str, message: String, consequence: String) -> Problem {
     let file = file.to_string();
-    Problem { severity: Severity::Error, file, line: None, column: None, rows: 0, message, consequence }
+    Problem { kind: NoteKind::Error, file, line: None, column: None, rows: 0, message, consequence }
 }
 
 /// The counters of a table, without instances.
@@ -325,7 +326,7 @@ fn without_counters(w: &mut Workload) {
     let named = w.problems.iter().any(|it| it.message.starts_with("the file has counters"));
     if !named && w.generation != Generation::Rocpd {
         w.problems.push(Problem {
-            severity: Severity::Warning,
+            kind: NoteKind::Warning,
             file,
             line: None,
             column: None,

@@ -5,10 +5,11 @@
 
 use crate::dialect;
 use crate::number::number;
-use crate::problem::{Error, Problem, Problems, Severity};
+use crate::problem::{Error, Problem, Problems};
 use crate::times::{self, Times};
 use crate::values::Values;
 use std::collections::HashMap;
+use view::NoteKind;
 
 /// Columns a file may have.
 pub(crate) const MAX_COLUMNS: usize = 65_536;
@@ -152,7 +153,7 @@ pub(crate) fn read(
     for (i, name) in names.iter().enumerate() {
         if seen.insert(name.as_str(), i).is_some() && !name.is_empty() {
             problems.add(Problem {
-                severity: Severity::Error,
+                kind: NoteKind::Error,
                 file: file.to_string(),
                 line: Some(1),
                 column: Some(name.clone()),
@@ -418,7 +419,7 @@ impl<'a> Scan<'a> {
         let width = table.columns.len();
         let few = fields < width;
         Problem {
-            severity: Severity::Error,
+            kind: NoteKind::Error,
             file: self.file.to_string(),
             line: Some(line),
             column: few.then(|| table.names[fields].clone()),
@@ -436,7 +437,7 @@ impl<'a> Scan<'a> {
 fn not_a_number(file: &str, line: u64, column: &str, field: &[u8]) -> Problem {
     let shown: String = String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned();
     Problem {
-        severity: Severity::Error,
+        kind: NoteKind::Error,
         file: file.to_string(),
         line: Some(line),
         column: Some(column.to_string()),

@@ -17,7 +17,7 @@ use crate::marks::Marks;
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation};
 use crate::names::LEVELS;
 use crate::passes::{Passes, is_of_pass};
-use crate::problem::{Error, Problem, Problems, Severity};
+use crate::problem::{Error, Problem, Problems};
 use crate::recording::Workload;
 use crate::runs::{self, Recorded};
 use crate::side;
@@ -26,6 +26,7 @@ use crate::times::{Time, fractions, split};
 use crate::values::Values;
 use crate::{launches, marks, multiplex, occupancy, predictions, repeats, shares};
 use std::collections::BTreeSet;
+use view::NoteKind;
 
 /// Columns named in a warning before the rest is only counted.
 const NAMED: usize = 5;
@@ -253,7 +254,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     let (counters, extras) = counters(&mut table, None, 0, None);
     for counter in counters.iter().filter(|it| levels::is_accumulator(&it.name)) {
         problems.add(Problem {
-            severity: Severity::Warning,
+            kind: NoteKind::Warning,
             file: name.to_string(),
             line: Some(1),
             column: Some(counter.name.clone()),

@@ -1,8 +1,8 @@
 //! Alternative tiles.
 
 use crate::estimate::Estimate;
-use crate::problem::{Element, Problem, Tile};
-use arch::Model;
+use crate::problem::{Problem, Tile};
+use arch::{ElementType, Model};
 
 /// Extents of tiles along M and N that kernels have.
 const EXTENTS: [u64; 5] = [16, 32, 64, 128, 256];
@@ -10,12 +10,13 @@ const EXTENTS: [u64; 5] = [16, 32, 64, 128, 256];
 const SPLITS: [u64; 4] = [1, 2, 4, 8];
 
 /// Tiles that a tuner would try for a type: depths of 64 to 256 bytes, waves by size.
-pub fn usual_tiles(element: Element, stages: u32, split: bool) -> Vec<Tile> {
+pub fn usual_tiles(element: ElementType, stages: u32, split: bool) -> Vec<Tile> {
     let mut tiles = Vec::new();
-    let depths: &[u64] = match element.bytes() {
-        1 => &[128, 256],
-        2 => &[32, 64, 128],
-        4 => &[16, 32, 64],
+    let depths: &[u64] = match element.bits() {
+        4 => &[256, 512],
+        6 | 8 => &[128, 256],
+        16 => &[32, 64, 128],
+        32 => &[16, 32, 64],
         _ => &[16, 32],
     };
     for m in EXTENTS {

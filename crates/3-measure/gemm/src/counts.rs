@@ -1,6 +1,6 @@
 //! Countable properties of a tile: rounds, bytes per level, resources of a workgroup.
 
-use crate::problem::{Problem, Tile};
+use crate::problem::{Problem, Tile, result_bytes};
 use arch::{Model, Resources};
 
 /// Rounds of workgroups on compute units.
@@ -70,9 +70,9 @@ pub struct Need {
 }
 
 pub(crate) fn bytes(model: &Model, problem: &Problem, tile: &Tile, [rows, columns]: [u64; 2]) -> Bytes {
-    let element = problem.element.bytes() as f64;
+    let element = f64::from(problem.element.bits()) / 8.0;
     let depth = problem.k as f64 * element;
-    let result = problem.m as f64 * problem.n as f64 * problem.element.result_bytes() as f64;
+    let result = problem.m as f64 * problem.n as f64 * result_bytes(problem.element) as f64;
     // A part of the result is added to memory by each workgroup that shares it.
     let result = result * tile.split_k.max(1) as f64;
     let tiles = rows as f64 * columns as f64;

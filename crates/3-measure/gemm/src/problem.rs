@@ -1,83 +1,15 @@
 //! A matrix product, and its division into tiles.
 
-/// Type of the factors.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs, reason = "named after the types")]
-pub enum Element {
-    F16,
-    Bf16,
-    Fp8,
-    I8,
-    F32,
-    Xf32,
-    F64,
+use arch::ElementType;
+
+/// Bytes of an element of the result as it is stored: narrow factors give 16-bit results.
+pub(crate) fn result_bytes(factors: ElementType) -> u64 {
+    u64::from(factors.bits().max(16) / 8)
 }
 
-impl Element {
-    /// All, in the order of help texts.
-    pub const ALL: [Element; 7] =
-        [Element::F16, Element::Bf16, Element::Fp8, Element::I8, Element::F32, Element::Xf32, Element::F64];
-
-    /// Name as users write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Element::F16 => "f16",
-            Element::Bf16 => "bf16",
-            Element::Fp8 => "fp8",
-            Element::I8 => "i8",
-            Element::F32 => "f32",
-            Element::Xf32 => "xf32",
-            Element::F64 => "f64",
-        }
-    }
-
-    /// Name as the facts about GPUs have it.
-    pub(crate) const fn fact(self) -> &'static str {
-        match self {
-            Element::Fp8 => "f8",
-            other => other.name(),
-        }
-    }
-
-    /// By name, also `bf8`, `f8`, `half`, `int8` and what frameworks call them.
-    pub fn by_name(name: &str) -> Option<Element> {
-        match name.to_ascii_lowercase().as_str() {
-            "f16" | "fp16" | "float16" | "half" => Some(Element::F16),
-            "bf16" | "bfloat16" => Some(Element::Bf16),
-            "fp8" | "f8" | "bf8" | "fp8e4m3" | "fp8e5m2" | "float8_e4m3fnuz" | "float8_e4m3fn" => {
-                Some(Element::Fp8)
-            }
-            "i8" | "int8" => Some(Element::I8),
-            "f32" | "fp32" | "float32" => Some(Element::F32),
-            "xf32" | "tf32" => Some(Element::Xf32),
-            "f64" | "fp64" | "float64" | "double" => Some(Element::F64),
-            _ => None,
-        }
-    }
-
-    /// Bytes in memory.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Element::Fp8 | Element::I8 => 1,
-            Element::F16 | Element::Bf16 => 2,
-            Element::F32 | Element::Xf32 => 4,
-            Element::F64 => 8,
-        }
-    }
-
-    /// Bytes of an element of the result as it is stored: narrow factors give 16-bit results.
-    pub const fn result_bytes(self) -> u64 {
-        match self {
-            Element::Fp8 | Element::I8 | Element::F16 | Element::Bf16 => 2,
-            Element::F32 | Element::Xf32 => 4,
-            Element::F64 => 8,
-        }
-    }
-
-    /// Registers of a lane for one element of the running sum.
-    pub const fn sum_registers(self) -> u64 {
-        if matches!(self, Element::F64) { 2 } else { 1 }
-    }
+/// Registers of a lane for one element of the running sum.
+fn sum_registers(factors: ElementType) -> u64 {
+    if factors == ElementType::F64 { 2 } else { 1 }
 }
 
 /// Contiguous dimension of each factor, in the letters of BLAS.
@@ -137,7 +69,7 @@ pub struct Problem {
     /// Depth.
     pub k: u64,
     /// Type of the factors.
-    pub element: Element,
+    pub element: ElementType,
     /// Layout of the factors.
     pub operands: Operands,
     /// Elements from one row (or column) of the left factor to the next; `None` for as many as it has.
@@ -155,8 +87,8 @@ impl Problem {
     /// Bytes that must be read and written at least: every element once.
     pub fn least_bytes(&self) -> f64 {
         let factors = self.m as f64 * self.k as f64 + self.k as f64 * self.n as f64;
-        factors * self.element.bytes() as f64
-            + self.m as f64 * self.n as f64 * self.element.result_bytes() as f64
+        factors * f64::from(self.element.bits()) / 8.0
+            + self.m as f64 * self.n as f64 * result_bytes(self.element) as f64
     }
 
     /// Bytes from one row of each factor to the next.
@@ -164,7 +96,7 @@ impl Problem {
         let left = if self.operands.left_along_k() { self.k } else { self.m };
         let right = if self.operands.right_along_k() { self.k } else { self.n };
         [self.left_stride.unwrap_or(left), self.right_stride.unwrap_or(right)]
-            .map(|elements| elements.saturating_mul(self.element.bytes()))
+            .map(|elements| self.element.bytes_of(elements))
     }
 }
 
@@ -194,8 +126,8 @@ impl Tile {
 
     /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each
     /// stage after the second. Without pipelining the factors take turns.
-    pub fn lds_bytes(&self, element: Element) -> u64 {
-        let (left, right) = (self.m * self.k * element.bytes(), self.k * self.n * element.bytes());
+    pub fn lds_bytes(&self, element: ElementType) -> u64 {
+        let (left, right) = (element.bytes_of(self.m * self.k), element.bytes_of(self.k * self.n));
         match self.stages {
             0 | 1 => left.max(right),
             stages => (left + right) * u64::from(stages - 1),
@@ -203,11 +135,11 @@ impl Tile {
     }
 
     /// Registers of a lane: running sums, and the loads under way of a pipelined loop.
-    pub fn registers(&self, element: Element, lanes: u64) -> Registers {
+    pub fn registers(&self, element: ElementType, lanes: u64) -> Registers {
         let per_lane = |elements: u64| elements.div_ceil((u64::from(self.waves) * lanes).max(1));
-        let bytes = per_lane((self.m + self.n) * self.k * element.bytes());
+        let bytes = per_lane(element.bytes_of((self.m + self.n) * self.k));
         Registers {
-            sums: per_lane(self.m * self.n) * element.sum_registers(),
+            sums: per_lane(self.m * self.n) * sum_registers(element),
             loads: if self.stages > 1 { bytes.div_ceil(4) } else { 0 },
             factors: bytes.div_ceil(4),
         }

@@ -104,7 +104,7 @@ impl Time {
         if need.workgroups_per_cu == 0 {
             return None;
         }
-        let peak = model.peak_tera_ops(Unit::Matrix, problem.element.fact())?;
+        let peak = model.peak_tera_ops(Unit::Matrix, problem.element)?;
         let units = f64::from(model.compute_units.value);
         // Operations per microsecond of one compute unit.
         let unit_peak = peak * 1e6 / units;

@@ -7,14 +7,14 @@
     reason = "tests read files and say what they measured"
 )]
 
-use arch::Model;
-use rockhound_gemm::{Bound, Element, Estimate, Operands, Problem, Rounds, Tile, alternatives};
+use arch::{ElementType, Model};
+use rockhound_gemm::{Bound, Estimate, Operands, Problem, Rounds, Tile, alternatives};
 
 fn mi300x() -> &'static Model {
     Model::by_name("mi300x").expect("known")
 }
 
-fn problem(m: u64, n: u64, k: u64, element: Element) -> Problem {
+fn problem(m: u64, n: u64, k: u64, element: ElementType) -> Problem {
     Problem { m, n, k, element, operands: Operands::Tn, left_stride: None, right_stride: None }
 }
 
@@ -33,7 +33,7 @@ fn utilisation_of_the_guides_example() {
         (64, 64, 4096, 96.2),
         (128, 64, 2048, 96.2),
     ] {
-        let it = Estimate::of(mi300x(), problem(4096, 4096, 4096, Element::F16), tile(m, n, 64, 1));
+        let it = Estimate::of(mi300x(), problem(4096, 4096, 4096, ElementType::F16), tile(m, n, 64, 1));
         assert_eq!(it.workgroups, workgroups);
         assert!((it.rounds.utilisation * 100.0 - percent).abs() < 0.05, "{m}x{n}: {:?}", it.rounds);
     }
@@ -63,20 +63,38 @@ fn needs_follow_tritons_allocation() {
         (256, 256, 64, 2, 65536),
     ] {
         let of = Tile { stages, ..tile(m, n, k, 1) };
-        assert_eq!(of.lds_bytes(Element::F16), bytes);
+        assert_eq!(of.lds_bytes(ElementType::F16), bytes);
     }
-    let large = Estimate::of(mi300x(), problem(4096, 4096, 4096, Element::F16), tile(256, 256, 128, 1));
+    let large = Estimate::of(mi300x(), problem(4096, 4096, 4096, ElementType::F16), tile(256, 256, 128, 1));
     assert_eq!((large.need.workgroups_per_cu, large.need.limiter, large.time), (0, "LDS", None));
 }
 
 #[test]
+fn narrow_factors() {
+    let of = tile(256, 256, 256, 1);
+    let lds = [ElementType::F8, ElementType::F6, ElementType::F4].map(|it| of.lds_bytes(it));
+    assert_eq!(lds, [131_072, 98_304, 65_536]);
+    // Triton issue 11763: 2,364 to 2,668 on an MI350X.
+    let mi350x = Model::by_name("mi350x").expect("known");
+    let product = problem(4096, 4096, 4096, ElementType::F4);
+    let time =
+        Estimate::of(mi350x, product, Tile { waves: 8, ..of }).time.expect("matrix instructions for f4");
+    assert!((2000.0..3000.0).contains(&time.tera_ops), "{time:?}");
+    assert!(
+        alternatives(mi350x, product, 2, false).iter().take(3).any(|it| (it.tile.m, it.tile.k) == (256, 256))
+    );
+    // An MI300X has no instructions for it.
+    assert_eq!(Estimate::of(mi300x(), product, of).time, None);
+}
+
+#[test]
 fn the_model_says_what_binds() {
-    let large = problem(8192, 8192, 8192, Element::Fp8);
+    let large = problem(8192, 8192, 8192, ElementType::F8);
     let it = Estimate::of(mi300x(), large, tile(128, 128, 128, 1)).time.expect("fits");
     assert!(matches!(it.bound, Bound::Matrix | Bound::UnitLoads), "{it:?}");
-    let thin = problem(1, 8192, 64, Element::F16);
+    let thin = problem(1, 8192, 64, ElementType::F16);
     assert_eq!(Estimate::of(mi300x(), thin, tile(16, 64, 64, 1)).time.expect("fits").bound, Bound::Launch);
-    let few = problem(128, 256, 16384, Element::Fp8);
+    let few = problem(128, 256, 16384, ElementType::F8);
     assert_eq!(Estimate::of(mi300x(), few, tile(128, 128, 128, 1)).time.expect("fits").bound, Bound::Latency);
     // Few tiles of much depth are better shared.
     let best = alternatives(mi300x(), few, 2, true);
@@ -98,7 +116,7 @@ fn measured() -> Option<Vec<(Problem, Tile, f64)>> {
         let cut = row[name].split('_').nth(3).expect("a tile");
         let cut: Vec<u64> = cut.split('x').map(|it| it.parse().expect("a number")).collect();
         rows.push((
-            problem(number(m), number(n), number(k), Element::Fp8),
+            problem(number(m), number(n), number(k), ElementType::F8),
             Tile { waves: (cut[0] / 64) as u32, ..tile(cut[1], cut[2], cut[3], 1 << number(split)) },
             row[us].parse().expect("a time"),
         ));

@@ -3,7 +3,7 @@
 //! Facts about the recorded machine come from the recording; facts shared by all GPUs of a target come from
 //! `arch`.
 
-use arch::{Target, Unit as ArchUnit};
+use arch::{ElementType, Target, Unit as ArchUnit};
 use view::Missing;
 use workload::Machine;
 
@@ -77,18 +77,19 @@ pub(crate) fn unit(name: &str) -> Option<&'static str> {
         "target.l2.width" => Some("B/cycle"),
         _ => {
             let element = peak_name(name)?.1;
-            Some(if element.starts_with('i') { "op/cycle" } else { "flop/cycle" })
+            Some(if element.is_integer() { "op/cycle" } else { "flop/cycle" })
         }
     }
 }
 
-fn peak_name(name: &str) -> Option<(ArchUnit, &str)> {
+fn peak_name(name: &str) -> Option<(ArchUnit, ElementType)> {
     let rest = name.strip_prefix("target.peak.")?;
-    match rest.split_once('.')? {
-        ("matrix", e @ ("f64" | "f32" | "xf32" | "f16" | "bf16" | "f8" | "f6" | "f4" | "i8")) => {
-            Some((ArchUnit::Matrix, e))
-        }
-        ("vector", e @ ("f64" | "f32" | "f16" | "i32" | "i64")) => Some((ArchUnit::Vector, e)),
+    use ElementType::{F16, F32, F64, I32, I64};
+    let (unit, name) = rest.split_once('.')?;
+    let element = ElementType::by_name(name).filter(|it| it.name() == name)?;
+    match unit {
+        "matrix" if ElementType::FACTORS.contains(&element) => Some((ArchUnit::Matrix, element)),
+        "vector" if [F64, F32, F16, I32, I64].contains(&element) => Some((ArchUnit::Vector, element)),
         _ => None,
     }
 }

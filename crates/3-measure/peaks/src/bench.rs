@@ -6,7 +6,7 @@
 use crate::device::{Device, Given, Launch};
 use crate::emulated::{Bench, Emulated};
 use crate::error::Error;
-use arch::Model;
+use arch::{ElementType, Model};
 
 /// Work-items of a workgroup.
 const GROUP: u64 = 256;
@@ -111,7 +111,7 @@ struct Vector {
     column: Option<&'static str>,
     what: &'static str,
     /// Type of the data sheet, where it promises this.
-    element: Option<&'static str>,
+    element: Option<ElementType>,
     kernel: &'static str,
     /// Operations of a lane and pass.
     operations: f64,
@@ -120,7 +120,7 @@ struct Vector {
 const fn vector(
     column: Option<&'static str>,
     what: &'static str,
-    element: Option<&'static str>,
+    element: Option<ElementType>,
     kernel: &'static str,
     operations: f64,
 ) -> Vector {
@@ -128,21 +128,21 @@ const fn vector(
 }
 
 const VECTOR: &[Vector] = &[
-    vector(Some("FP16Flops"), "vector f16", Some("f16"), "fma_f16", 32.0),
-    vector(Some("FP32Flops"), "vector f32", Some("f32"), "fma_f32", 32.0),
+    vector(Some("FP16Flops"), "vector f16", Some(ElementType::F16), "fma_f16", 32.0),
+    vector(Some("FP32Flops"), "vector f32", Some(ElementType::F32), "fma_f32", 32.0),
     vector(None, "vector f32, not packed", None, "fma_f32_plain", 16.0),
-    vector(Some("FP64Flops"), "vector f64", Some("f64"), "fma_f64", 16.0),
+    vector(Some("FP64Flops"), "vector f64", Some(ElementType::F64), "fma_f64", 16.0),
 ];
 
 /// Column, what, matrix type of the data sheet, kernel, counter of its operations.
-const MATRIX: &[(&str, &str, &str, &str, &str)] = &[
-    ("MFMAF6F4Flops", "matrix f4", "f4", "mfma_f4", "SQ_INSTS_VALU_MFMA_MOPS_F6F4"),
-    ("MFMAF8Flops", "matrix f8", "f8", "mfma_f8", "SQ_INSTS_VALU_MFMA_MOPS_F8"),
-    ("MFMAF16Flops", "matrix f16", "f16", "mfma_f16", "SQ_INSTS_VALU_MFMA_MOPS_F16"),
-    ("MFMABF16Flops", "matrix bf16", "bf16", "mfma_bf16", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
-    ("MFMAF32Flops", "matrix f32", "f32", "mfma_f32", "SQ_INSTS_VALU_MFMA_MOPS_F32"),
-    ("MFMAF64Flops", "matrix f64", "f64", "mfma_f64", "SQ_INSTS_VALU_MFMA_MOPS_F64"),
-    ("MFMAI8Ops", "matrix i8", "i8", "mfma_i8", "SQ_INSTS_VALU_MFMA_MOPS_I8"),
+const MATRIX: &[(&str, &str, ElementType, &str, &str)] = &[
+    ("MFMAF6F4Flops", "matrix f4", ElementType::F4, "mfma_f4", "SQ_INSTS_VALU_MFMA_MOPS_F6F4"),
+    ("MFMAF8Flops", "matrix f8", ElementType::F8, "mfma_f8", "SQ_INSTS_VALU_MFMA_MOPS_F8"),
+    ("MFMAF16Flops", "matrix f16", ElementType::F16, "mfma_f16", "SQ_INSTS_VALU_MFMA_MOPS_F16"),
+    ("MFMABF16Flops", "matrix bf16", ElementType::Bf16, "mfma_bf16", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
+    ("MFMAF32Flops", "matrix f32", ElementType::F32, "mfma_f32", "SQ_INSTS_VALU_MFMA_MOPS_F32"),
+    ("MFMAF64Flops", "matrix f64", ElementType::F64, "mfma_f64", "SQ_INSTS_VALU_MFMA_MOPS_F64"),
+    ("MFMAI8Ops", "matrix i8", ElementType::I8, "mfma_i8", "SQ_INSTS_VALU_MFMA_MOPS_I8"),
 ];
 
 /// Measures all numbers with a kernel on an emulated GPU; `say` is called with the name of each before it

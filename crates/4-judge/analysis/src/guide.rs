@@ -62,6 +62,8 @@ pub struct Inputs<'a> {
     pub notes: &'a [Note],
     /// Kernels under other names.
     pub renames: &'a Renames,
+    /// Panels that show the numbers behind a rule.
+    pub panels: fn(&str) -> &'static [u16],
 }
 
 /// Makes the guide; none without a recording.

@@ -3,8 +3,7 @@
 //! Rules do not see each other's findings; findings are sorted afterwards, by severity and place.
 
 use crate::{
-    Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence,
-    registry,
+    CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence, registry,
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -19,8 +18,8 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
     let unread =
         evidence.unread_lines().map(|lines| format!("all lines of the code ({lines} cannot be read)"));
-    let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {
-        (Check::Ir(check) | Check::IrOrCode(check, _), Some(ir)) => Some(check(&ir.kernel, evidence)),
+    let (mut findings, not_checked) = outcomes(|rule| match (rule.ir_check(), evidence.ir) {
+        (Some(check), Some(ir)) => Some(check(&ir.kernel, evidence)),
         _ if ir_alone => None,
         _ if unread.is_some() => rule.code_check().and(unread.clone()).map(Outcome::NotChecked),
         _ => Some(rule.code_check()?(evidence)),
@@ -131,10 +130,7 @@ pub fn check_tunings(evidence: &TuningEvidence<'_>) -> (Vec<Finding>, Vec<NotChe
 
 /// All findings for a launch, most severe first, and the rules whose evidence is absent.
 pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let (mut findings, not_checked) = outcomes(|rule| match rule.check {
-        Check::Launch(check) => Some(check(evidence)),
-        _ => None,
-    });
+    let (mut findings, not_checked) = outcomes(|rule| Some(rule.launch_check()?(evidence)));
     sort_by_severity(&mut findings);
     (findings, not_checked)
 }

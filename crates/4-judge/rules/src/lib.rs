@@ -28,6 +28,7 @@ mod remainder;
 mod rules;
 mod shapes;
 mod sites;
+mod text;
 mod traced;
 mod tunings;
 mod waits;
@@ -61,8 +62,10 @@ pub struct Rule {
     pub severity: Severity,
     /// Markdown with the headings of [`SECTIONS`], in that order.
     pub page: &'static str,
-    /// Judges one kernel.
-    pub check: Check,
+    /// Its checks, one for each kind of evidence that it judges.
+    pub checks: &'static [Check],
+    /// Panels of a recording that show the numbers behind it.
+    pub panels: &'static [u16],
 }
 
 /// Judges one kernel by its code.
@@ -85,6 +88,7 @@ pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
 
 /// Judges files on communication.
 pub type CommCheck = fn(&CommEvidence<'_>) -> Outcome;
+
 /// Judges one kernel by Triton's IR, and by its code if available.
 pub type IrCheck = fn(&tritonir::KernelIr, &KernelEvidence<'_>) -> Outcome;
 
@@ -95,8 +99,6 @@ pub enum Check {
     Code(CodeCheck),
     /// A recording.
     Recording(RecordingCheck),
-    /// Either; one page, two checks.
-    Either(CodeCheck, RecordingCheck),
     /// An emulated run that was checked.
     Execution(ExecutionCheck),
     /// Facts of a machine, an environment or a command line.
@@ -105,14 +107,10 @@ pub enum Check {
     Trace(TraceCheck),
     /// Files on communication: tests, logs, topologies.
     Comm(CommCheck),
-    /// Some of these; one page, several checks.
-    Several(&'static [Check]),
     /// Tuning databases.
     Tunings(TuningCheck),
-    /// Triton's IR; kernels without it are skipped: they are not Triton's, or not known to be.
+    /// Triton's IR. Kernels without it are judged by the rule's check of code, if it has one.
     Ir(IrCheck),
-    /// Triton's IR, and the code of kernels without it; one page, two checks.
-    IrOrCode(IrCheck, CodeCheck),
     /// The shape of a launch.
     Launch(LaunchCheck),
 }
@@ -140,71 +138,30 @@ impl Outcome {
     }
 }
 
-impl Check {
-    /// The first check that `wanted` accepts.
-    fn find<T>(&self, wanted: impl Fn(&Check) -> Option<T>) -> Option<T> {
-        match self {
-            Check::Several(all) => all.iter().find_map(wanted),
-            one => wanted(one),
+/// Methods that find a rule's check of one kind of evidence.
+macro_rules! accessors {
+    ($($name:ident: $kind:ident => $check:ty, $of:literal;)*) => {$(
+        #[doc = concat!("The check ", $of, ", if the rule has one.")]
+        pub fn $name(&self) -> Option<$check> {
+            self.checks.iter().find_map(|check| match check {
+                Check::$kind(check) => Some(*check),
+                _ => None,
+            })
         }
-    }
+    )*};
 }
 
 impl Rule {
-    /// The check of code, if the rule has one.
-    pub const fn code_check(&self) -> Option<CodeCheck> {
-        match self.check {
-            Check::Code(check) | Check::Either(check, _) | Check::IrOrCode(_, check) => Some(check),
-            _ => None,
-        }
-    }
-
-    /// The check of a recording, if the rule has one.
-    pub const fn recording_check(&self) -> Option<RecordingCheck> {
-        match self.check {
-            Check::Recording(check) | Check::Either(_, check) => Some(check),
-            _ => None,
-        }
-    }
-
-    /// The check of an emulated run, if the rule has one.
-    pub const fn execution_check(&self) -> Option<ExecutionCheck> {
-        match self.check {
-            Check::Execution(check) => Some(check),
-            _ => None,
-        }
-    }
-
-    /// The check of a machine, if the rule has one.
-    pub fn host_check(&self) -> Option<HostCheck> {
-        self.check.find(|check| match check {
-            Check::Host(check) => Some(*check),
-            _ => None,
-        })
-    }
-
-    /// The check of timelines, if the rule has one.
-    pub fn trace_check(&self) -> Option<TraceCheck> {
-        self.check.find(|check| match check {
-            Check::Trace(check) => Some(*check),
-            _ => None,
-        })
-    }
-
-    /// The check of files on communication, if the rule has one.
-    pub fn comm_check(&self) -> Option<CommCheck> {
-        self.check.find(|check| match check {
-            Check::Comm(check) => Some(*check),
-            _ => None,
-        })
-    }
-
-    /// The check of tuning databases, if the rule has one.
-    pub const fn tuning_check(&self) -> Option<TuningCheck> {
-        match self.check {
-            Check::Tunings(check) => Some(check),
-            _ => None,
-        }
+    accessors! {
+        code_check: Code => CodeCheck, "of code";
+        ir_check: Ir => IrCheck, "of Triton's IR";
+        recording_check: Recording => RecordingCheck, "of a recording";
+        execution_check: Execution => ExecutionCheck, "of an emulated run";
+        host_check: Host => HostCheck, "of a machine";
+        trace_check: Trace => TraceCheck, "of timelines";
+        comm_check: Comm => CommCheck, "of files on communication";
+        tuning_check: Tunings => TuningCheck, "of tuning databases";
+        launch_check: Launch => LaunchCheck, "of launches";
     }
 
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.

@@ -35,7 +35,7 @@ pub struct TunedProduct {
 }
 
 /// Sizes as BLAS counts them, batch, transposition and element type.
-type ProductKey = (u64, u64, u64, u64, String, &'static str);
+type ProductKey = (u64, u64, u64, u64, String, arch::ElementType);
 
 /// The fastest kernel of each product in some files of tunings.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@
 
 use crate::category::{COMMUNICATION, category};
 use crate::kernels::Durations;
+use arch::ElementType;
 use std::collections::{BTreeMap, HashMap};
 use trace::{GpuKind, Name, Timeline};
 
@@ -35,15 +36,11 @@ impl CollectiveSum {
 
 /// Bytes of an element, by PyTorch's name of its type.
 fn element_bytes(data_type: &str) -> Option<u64> {
-    let name = data_type.rsplit("::").next().unwrap_or(data_type).to_ascii_lowercase();
-    Some(match name.as_str() {
-        "double" | "long" | "int64" | "float64" | "complexfloat" => 8,
-        "float" | "int" | "int32" | "float32" => 4,
-        "half" | "bfloat16" | "short" | "float16" => 2,
-        "byte" | "char" | "bool" | "int8" | "uint8" => 1,
-        name if name.starts_with("float8") => 1,
-        _ => return None,
-    })
+    let name = data_type.rsplit("::").next().unwrap_or(data_type);
+    if name.eq_ignore_ascii_case("ComplexFloat") {
+        return Some(8);
+    }
+    ElementType::by_name(name).map(|it| it.bytes_of(1))
 }
 
 /// Collectives whose kernels carry arguments, most time first.

@@ -2,6 +2,7 @@
 
 use crate::kernels::Durations;
 use crate::links::Links;
+use arch::ElementType;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Shapes, Timeline};
 
@@ -52,20 +53,20 @@ impl ProductSum {
         (ns > 0.0).then(|| self.operations() * self.durations.count as f64 / ns / 1e3)
     }
 
-    /// The element type as `arch` names it.
-    pub fn element(&self) -> Option<&'static str> {
-        element(&self.product.data_type)
+    /// The element type.
+    pub fn element(&self) -> Option<ElementType> {
+        ElementType::by_name(&self.product.data_type).filter(|it| ElementType::FACTORS.contains(it))
     }
 
     /// The line that asks TunableOp to tune it. `None` if type or strides are unknown, and for batches with a
     /// size of 1, which TunableOp does not tune.
     pub fn untuned_line(&self) -> Option<String> {
         let p = &self.product;
-        let element = match element(&p.data_type)? {
-            "bf16" => "BFloat16",
-            "f16" => "Half",
-            "f32" => "float",
-            "f64" => "double",
+        let element = match self.element()? {
+            ElementType::Bf16 => "BFloat16",
+            ElementType::F16 => "Half",
+            ElementType::F32 => "float",
+            ElementType::F64 => "double",
             _ => return None,
         };
         let [lda, ldb] = p.leading?;
@@ -83,18 +84,6 @@ impl ProductSum {
             p.layout, p.m, p.n, p.k, p.m
         ))
     }
-}
-
-fn element(data_type: &str) -> Option<&'static str> {
-    Some(match data_type.trim_start_matches("c10::") {
-        "BFloat16" => "bf16",
-        "Half" => "f16",
-        "float" => "f32",
-        "double" => "f64",
-        "Float8_e4m3fn" | "Float8_e4m3fnuz" | "Float8_e5m2" | "Float8_e5m2fnuz" => "f8",
-        "signed char" | "Char" => "i8",
-        _ => return None,
-    })
 }
 
 /// Products by size, most time first. Needs operators with shapes.

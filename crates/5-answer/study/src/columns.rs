@@ -2,8 +2,8 @@
 //!
 //! Values pass through as recorded; only their accuracy is added.
 
-use view::{COLUMNS_SCHEMA, Columns, DataCells, DataColumn, DataKind, Mark, MissingCells, Note, NoteKind};
-use workload::{Counter, Severity, TIME, Values, Workload};
+use view::{COLUMNS_SCHEMA, Columns, DataCells, DataColumn, DataKind, Mark, MissingCells, Note};
+use workload::{Counter, TIME, Values, Workload};
 
 /// Reason why a cell has no value.
 const NOT_RECORDED: &str = "the recording has no value for the dispatch";
@@ -64,7 +64,7 @@ pub fn columns(workload: &Workload, path: &str, wanted: &dyn Fn(&str) -> bool) -
         settings: workload.settings.clone(),
         dispatches: dispatches.len(),
         columns,
-        notes: workload.problems.iter().map(note).collect(),
+        notes: workload.problems.iter().map(Note::from).collect(),
     }
 }
 
@@ -102,15 +102,6 @@ fn numbers(values: &Values, dispatches: usize) -> DataCells {
     DataCells::Numbers(
         (0..dispatches).map(|row| (row < values.len()).then(|| values.get(row)).flatten()).collect(),
     )
-}
-
-fn note(problem: &workload::Problem) -> Note {
-    let kind = match problem.severity {
-        Severity::Error => NoteKind::Error,
-        Severity::Warning => NoteKind::Warning,
-        Severity::Info => NoteKind::Info,
-    };
-    Note { kind, text: problem.to_string() }
 }
 
 #[cfg(test)]

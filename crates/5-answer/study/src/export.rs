@@ -1,7 +1,8 @@
 //! A recording in a format of AMD's profilers.
 
 use std::collections::BTreeMap;
-use workload::{Severity, Workload};
+use view::NoteKind;
+use workload::Workload;
 
 /// Formats of recordings that are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +32,7 @@ pub struct Exported {
 /// # Errors
 /// A recording without what the format needs.
 pub fn export(workload: &Workload, to: ExportTo) -> Result<Exported, String> {
-    let errors = workload.problems.iter().filter(|it| it.severity == Severity::Error);
+    let errors = workload.problems.iter().filter(|it| it.kind == NoteKind::Error);
     let files = match to {
         ExportTo::Csv => workload::write(workload),
         ExportTo::RocprofCompute => workload::write_long(workload),

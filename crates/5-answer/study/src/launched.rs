@@ -4,8 +4,9 @@
 //! where its grid has exactly the tiles that its shapes and blocks give.
 
 use analysis::WorkloadEvidence;
+use arch::ElementType;
 use arch::Model;
-use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
+use gemm::{Estimate, Operands, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::Finding;
 use workload::{LaunchArgument, LaunchNote, plain_kernel_name};
@@ -99,13 +100,8 @@ fn product(note: &LaunchNote) -> Option<(Problem, Tile)> {
         .into_iter()
         .find(|it| it.left_along_k() == left_along_k && it.right_along_k() == right_along_k)?;
     let element = match left.kind.trim_start_matches('*') {
-        "fp16" => Element::F16,
-        "bf16" => Element::Bf16,
-        "fp32" => Element::F32,
-        "fp64" => Element::F64,
-        "i8" | "u8" => Element::I8,
-        kind if kind.starts_with("fp8") => Element::Fp8,
-        _ => return None,
+        "u8" => ElementType::I8,
+        kind => ElementType::by_name(kind).filter(|it| ElementType::FACTORS.contains(it))?,
     };
     let problem = Problem {
         m,

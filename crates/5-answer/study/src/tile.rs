@@ -1,7 +1,7 @@
 //! Choice of a tile for a matrix product.
 
-use arch::Model;
-use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
+use arch::{ElementType, Model};
+use gemm::{Estimate, Operands, Problem, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::{
     Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles, UsageError,
@@ -79,8 +79,9 @@ pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
 
 /// The products, all of one type and layout.
 fn problems(question: &TileQuestion<'_>) -> Result<Vec<Problem>, UsageError> {
-    let Some(element) = Element::by_name(question.dtype) else {
-        let known: Vec<&str> = Element::ALL.iter().map(|it| it.name()).collect();
+    let element = ElementType::by_name(question.dtype).filter(|it| ElementType::FACTORS.contains(it));
+    let Some(element) = element else {
+        let known: Vec<&str> = ElementType::FACTORS.iter().map(|it| it.name()).collect();
         return Err(UsageError::new(
             format!("no type `{}`", question.dtype),
             format!("known are {}", known.join(", ")),

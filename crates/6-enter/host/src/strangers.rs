@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use view::NoteKind;
 use view::{counted, shell_word};
-use workload::{Problem, Severity};
+use workload::Problem;
 
 /// Most files examined; the others are only counted.
 const LOOKED_INTO: usize = 200;
@@ -199,7 +200,7 @@ fn note(what: String, files: &[(&str, &Path)], command: &str, consequence: &str)
         }
     };
     Problem {
-        severity: Severity::Info,
+        kind: NoteKind::Info,
         file: format!("{}{more}", named.join(", ")),
         line: None,
         column: None,

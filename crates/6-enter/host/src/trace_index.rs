@@ -82,7 +82,7 @@ impl Place {
     /// Writes the index. A timeline whose trace was read only in part is not worth one; a folder that cannot
     /// be written is none.
     pub fn write(&self, timeline: &Timeline) {
-        let whole = timeline.problems.iter().all(|it| it.severity != trace::Severity::Error);
+        let whole = timeline.problems.iter().all(|it| it.kind != view::NoteKind::Error);
         let (true, Some(folder), Some(index)) = (whole, self.path.parent(), timeline.to_index()) else {
             return;
         };

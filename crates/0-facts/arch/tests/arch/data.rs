@@ -1,6 +1,6 @@
 //! Every data file parses, and its facts agree with each other.
 
-use rockhound_arch::{Model, Target, Unit};
+use rockhound_arch::{ElementType, Model, Target, Unit};
 
 #[test]
 fn every_target_is_whole() {
@@ -58,7 +58,8 @@ fn matrix_rates_do_not_exceed_the_peak() {
                     .find(|e| shape.mnemonic.trim_end_matches("_1k").ends_with(e))
                     .unwrap()
             };
-            let peak = u64::from(target.peak(Unit::Matrix, element).unwrap().value);
+            let peak =
+                u64::from(target.peak(Unit::Matrix, ElementType::by_name(element).unwrap()).unwrap().value);
             let sparse = if shape.mnemonic.starts_with("v_smfmac") { 2 } else { 1 };
             let rate = shape.operations() * u64::from(target.simds_per_cu.value) / u64::from(shape.cycles);
             assert!(rate <= peak * sparse, "{name} {}: {rate} of {peak}", shape.mnemonic);
@@ -101,6 +102,7 @@ fn model_peaks_equal_the_data_sheets() {
         ("mi355x", Matrix, "f8", 5033.2),
         ("mi355x", Matrix, "f4", 10066.3),
     ] {
+        let element = ElementType::by_name(element).unwrap();
         let peak = Model::by_name(model).unwrap().peak_tera_ops(unit, element).unwrap();
         assert!((peak - tera).abs() < 0.06 + tera * 1e-3, "{model} {unit:?} {element}: {peak} is not {tera}");
     }

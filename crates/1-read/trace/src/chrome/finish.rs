@@ -2,10 +2,11 @@
 //! data.
 
 use super::Reader;
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::timeline::{Detail, Format, GpuKind, HostKind, HostSpan, Timeline};
 use rocprof::json::Fault;
 use std::collections::HashSet;
+use view::NoteKind;
 
 /// The launch call whose grid is in work-items.
 const IN_WORK_ITEMS: &str = "hipExtModuleLaunchKernel";
@@ -26,15 +27,11 @@ impl Reader {
                     "the file ends within a value that begins here; {} whole events before it are read",
                     self.events
                 );
-                self.timeline
-                    .problems
-                    .push(Problem::new(Severity::Error, message).at(format!("byte {offset}")));
+                self.timeline.problems.push(note_at(NoteKind::Error, &format!("byte {offset}"), &message));
             }
             Err(Fault::Bad(offset, what)) => {
                 let message = format!("{what}; {} events before it are read", self.events);
-                self.timeline
-                    .problems
-                    .push(Problem::new(Severity::Error, message).at(format!("byte {offset}")));
+                self.timeline.problems.push(note_at(NoteKind::Error, &format!("byte {offset}"), &message));
             }
         }
         self.close_open();
@@ -54,7 +51,7 @@ impl Reader {
             (self.untimed, "events have no time; they are left out"),
         ] {
             if count > 0 {
-                self.timeline.problem(Severity::Warning, format!("{count} {text}"));
+                self.timeline.problem(NoteKind::Warning, format!("{count} {text}"));
             }
         }
         Ok(self.timeline)
@@ -73,7 +70,7 @@ impl Reader {
         }
         if left > 0 {
             let text = format!("{left} `B` events never end; they are taken to last until the trace's end");
-            self.timeline.problem(Severity::Warning, text);
+            self.timeline.problem(NoteKind::Warning, text);
         }
     }
 

@@ -8,7 +8,7 @@ mod finish;
 pub(crate) use finish::workgroups;
 mod head;
 
-use crate::error::{Error, Severity};
+use crate::error::Error;
 use crate::names::Name;
 use crate::timeline::{
     Collective, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Timeline,
@@ -17,6 +17,7 @@ use event::{Args, Event};
 use rocprof::json::{Fault, Stream, nanoseconds};
 use std::collections::HashMap;
 use std::io::Read;
+use view::NoteKind;
 
 /// Reads a document: an object with `traceEvents`, or an array of events.
 pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
@@ -105,7 +106,7 @@ impl Reader {
                 })?;
             } else {
                 stream.skip()?;
-                self.timeline.problem(Severity::Warning, "an element of `traceEvents` is no object");
+                self.timeline.problem(NoteKind::Warning, "an element of `traceEvents` is no object");
             }
         }
         Ok(())

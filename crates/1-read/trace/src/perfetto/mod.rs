@@ -6,13 +6,14 @@
 mod packet;
 mod wire;
 
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::names::Name;
 use crate::timeline::{
     CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Thread, Timeline,
 };
 use packet::{Clocks, Descriptor, Event, Interned};
 use std::collections::HashMap;
+use view::NoteKind;
 use wire::fields;
 
 /// Types of a track event.
@@ -267,7 +268,7 @@ impl Reader {
             let text = format!(
                 "the file ends within a packet that begins here; {packets} packets before it are read"
             );
-            t.problems.push(Problem::new(Severity::Error, text).at(format!("byte {offset}")));
+            t.problems.push(note_at(NoteKind::Error, &format!("byte {offset}"), &text));
         }
         for (count, text) in [
             (left, "slices never end; they are taken to last until the trace's end"),
@@ -275,7 +276,7 @@ impl Reader {
             (self.unnamed, "slices name themselves by a number the trace does not explain"),
         ] {
             if count > 0 {
-                t.problem(Severity::Warning, format!("{count} {text}"));
+                t.problem(NoteKind::Warning, format!("{count} {text}"));
             }
         }
         Ok(self.timeline)

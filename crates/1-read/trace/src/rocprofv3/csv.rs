@@ -1,7 +1,7 @@
 //! CSV of rocprofv3, of rocprof v1 and v2, and their statistics, distinguished by the header.
 
 use crate::chrome::workgroups;
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::names::Name;
 use crate::table::Table;
 use crate::timeline::{
@@ -9,6 +9,7 @@ use crate::timeline::{
 };
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
+use view::NoteKind;
 
 /// Reads one table; `name` is the file's, which tells tables of statistics apart.
 pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
@@ -50,7 +51,7 @@ impl Bad {
     fn report(self, timeline: &mut Timeline) {
         if let Some(line) = self.first {
             let text = format!("{} rows are cut off or have no times; they are left out", self.rows);
-            timeline.problems.push(Problem::new(Severity::Error, text).at(format!("line {line}")));
+            timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
         }
     }
 }
@@ -238,7 +239,7 @@ fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
     }
     bad.report(&mut timeline);
     timeline
-        .problem(Severity::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
+        .problem(NoteKind::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
     Ok(timeline)
 }
 

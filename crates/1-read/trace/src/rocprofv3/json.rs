@@ -4,7 +4,7 @@
 //! later, so spans get their names when a process has been read whole.
 
 use crate::chrome::workgroups;
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::names::Name;
 use crate::timeline::{
     Allocation, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
@@ -14,6 +14,7 @@ use rocprof::json::Fault;
 use rocprof::results::{List, PROCESSES, Record, Row};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
+use view::NoteKind;
 
 /// Reads a document whose object was not opened yet.
 pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
@@ -33,7 +34,7 @@ pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
     }
     let spans = timeline.gpu.len() + timeline.host.len();
     let message = format!("{what}; {spans} records before it are read");
-    timeline.problems.push(Problem::new(Severity::Error, message).at(format!("byte {offset}")));
+    timeline.problems.push(note_at(NoteKind::Error, &format!("byte {offset}"), &message));
     Ok(timeline)
 }
 

@@ -3,8 +3,9 @@
 //! The last table repeats the rows of the tables before it, so it is read only if it is the only table;
 //! averages are rounded, so the mean is computed from sum and calls.
 
-use crate::error::{Error, Problem, Severity};
+use crate::error::{Error, note_at};
 use crate::timeline::{CallSum, Format, Timeline};
+use view::NoteKind;
 
 const TITLE: &str = "ROCPROFV3 ";
 const END: &str = "SUMMARY:";
@@ -101,10 +102,10 @@ pub(crate) fn read(text: &str) -> Result<Timeline, Error> {
     }
     if let Some((line, rows)) = bad {
         let text = format!("{rows} rows are no rows of their table; they are left out");
-        timeline.problems.push(Problem::new(Severity::Error, text).at(format!("line {line}")));
+        timeline.problems.push(note_at(NoteKind::Error, &format!("line {line}"), &text));
     }
     timeline
-        .problem(Severity::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
+        .problem(NoteKind::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
     Ok(timeline)
 }
 
@@ -130,7 +131,7 @@ mod tests {
             (sum.calls, sum.total_ns, sum.mean_ns, sum.max_ns),
             (4, 10_000.0, Some(2_500.0), Some(4_000.0))
         );
-        assert!(timeline.problems[0].to_string().starts_with("line 7: 1 rows"), "{:?}", timeline.problems);
+        assert!(timeline.problems[0].text.starts_with("line 7: 1 rows"), "{:?}", timeline.problems);
         let alone = read(&TEXT[TEXT.find("ROCPROFV3 SUMMARY").unwrap()..]).unwrap();
         assert_eq!(alone.calls.len(), 1);
         for end in (0..TEXT.len()).filter(|it| TEXT.is_char_boundary(*it)) {

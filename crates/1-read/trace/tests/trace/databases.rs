@@ -1,7 +1,8 @@
 //! Databases of other versions and with other layouts: complete parts are read, missing parts are named.
 
-use rockhound_trace::{Severity, Timeline};
+use rockhound_trace::Timeline;
 use rusqlite::{Connection, MAIN_DB};
+use view::NoteKind;
 
 /// A rocpd database with two dispatches, a copy, a call, an allocation and a counter, each table as a
 /// statement.
@@ -92,7 +93,7 @@ fn other_versions_say_so() {
         });
         let t = read(&bytes).unwrap();
         assert_eq!(t.gpu.len(), 3);
-        let said: Vec<String> = t.problems.iter().map(ToString::to_string).collect();
+        let said: Vec<String> = t.problems.iter().map(|it| it.text.clone()).collect();
         assert!(said.iter().any(|it| it.contains(&format!("schema version \"{version}\""))), "{said:?}");
     }
 }
@@ -107,19 +108,15 @@ fn tables_and_columns_that_are_not_there() {
     ] {
         let t = read(&made(|it, statement| (it != table).then(|| statement.to_owned()))).unwrap();
         assert!(t.gpu.len() >= 2);
-        assert!(t.problems.iter().any(|it| it.message.contains(what)), "{table}: {:?}", t.problems);
+        assert!(t.problems.iter().any(|it| it.text.contains(what)), "{table}: {:?}", t.problems);
         // The same with a column of another name: no exit code of 0.
         let renamed = |it: &str, statement: &str| {
             Some(if it == table { statement.replace("event_id", "evt") } else { statement.to_owned() })
         };
         let t = read(&made(renamed)).unwrap();
         assert!(t.gpu.len() >= 2);
-        let error = t.problems.iter().find(|it| it.severity == Severity::Error).expect(table);
-        assert!(
-            error.message.contains("left out") && error.message.contains("event_id"),
-            "{}",
-            error.message
-        );
+        let error = t.problems.iter().find(|it| it.kind == NoteKind::Error).expect(table);
+        assert!(error.text.contains("left out") && error.text.contains("event_id"), "{}", error.text);
     }
     // Without dispatches it is none of ours, or of no use.
     let error = read(&made(|it, statement| (it != "rocpd_kernel_dispatch").then(|| statement.to_owned())))

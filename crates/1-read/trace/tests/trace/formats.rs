@@ -1,8 +1,9 @@
 //! Files of every tool in the shared data, against the numbers of their notes.
 
-use rockhound_trace::{GpuKind, HostKind, Severity, Timeline};
+use rockhound_trace::{GpuKind, HostKind, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use view::NoteKind;
 
 fn open(path: &str) -> Option<Result<Timeline, rockhound_trace::Error>> {
     let found = testkit::shared(&format!("traces/{path}"))?;
@@ -209,9 +210,9 @@ fn perfetto() {
         assert!(t.problems.is_empty(), "{:?}", t.problems);
     }
     let Some(t) = read("perfetto/made-cut.proto") else { return };
-    let cut: Vec<_> = t.problems.iter().filter(|p| p.severity == Severity::Error).collect();
+    let cut: Vec<_> = t.problems.iter().filter(|p| p.kind == NoteKind::Error).collect();
     assert_eq!(cut.len(), 1);
-    assert!(cut[0].place.as_deref().is_some_and(|p| p.starts_with("byte 71")), "{cut:?}");
+    assert!(cut[0].text.starts_with("byte 71"), "{cut:?}");
     assert!(t.gpu.len() > 200, "{}", t.gpu.len());
 }
 
@@ -224,7 +225,7 @@ fn summary_of_rocprofv3() {
     assert_eq!((kernels[0].calls, kernels[0].total_ns, kernels[0].min_ns), (8, 184_324.0, Some(11_200.0)));
     assert!(t.names.get(kernels[0].name).starts_with("void addition_kernel<float>(float*,"));
     assert_eq!(of("memory copies").iter().map(|it| it.calls).collect::<Vec<_>>(), [16, 8]);
-    assert!(t.problems.iter().all(|it| it.severity == Severity::Info), "{:?}", t.problems);
+    assert!(t.problems.iter().all(|it| it.kind == NoteKind::Info), "{:?}", t.problems);
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn rocprof_sys() {
         assert_eq!(row(&t, 0, name).total_ns, ns, "{name}");
     }
     assert_eq!(t.calls.len(), 5);
-    assert!(t.problems.iter().any(|p| p.message.contains("no rows")), "{:?}", t.problems);
+    assert!(t.problems.iter().any(|p| p.text.contains("no rows")), "{:?}", t.problems);
     let Some(t) = read("rocprofsys/wall_clock-jacobi-cxx-flat.txt") else { return };
     assert_eq!(t.calls.len(), 13);
     assert_eq!(row(&t, 0, "Jacobi_t::Run").total_ns, 0.490124 * 1e9);

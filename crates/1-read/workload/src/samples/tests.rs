@@ -154,7 +154,7 @@ fn damaged_files_are_left_out() {
         ("1_pc_sampling_stochastic.csv", "", true),
     ] {
         let w = read(&folder(&[counters, (name, text)]), &Options::default()).unwrap();
-        let said = w.problems.iter().any(|p| p.file == name && p.severity == crate::Severity::Error);
+        let said = w.problems.iter().any(|p| p.file == name && p.kind == view::NoteKind::Error);
         assert_eq!((said, w.samples.is_none()), (damaged, true), "{name} {text}");
     }
     assert!(read(&folder(&[("ps_file_results.json", cut)]), &Options::default()).is_err());

@@ -1,7 +1,8 @@
 use crate::thread_trace::is_thread_trace;
-use crate::{Generation, Options, Severity, TracedCounts, Workload, is_wave_file, read};
+use crate::{Generation, Options, TracedCounts, Workload, is_wave_file, read};
 use std::collections::BTreeMap;
 use testkit::Random;
+use view::NoteKind;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -108,19 +109,19 @@ fn what_is_wrong_is_said() {
     let row = |row: &str| format!("{{\"header\":\"ISA,Vaddr,Hit,Latency,Stall\",\"code\":[{row}]}}");
     // File, severity, message, remaining rows.
     for (text, severity, said, rows) in [
-        (empty.to_owned(), Severity::Warning, "the thread trace of dispatch 3 is empty", 0),
-        (row("[\"s_nop 0\",1,1,2]"), Severity::Warning, "instructions without text", 0),
+        (empty.to_owned(), NoteKind::Warning, "the thread trace of dispatch 3 is empty", 0),
+        (row("[\"s_nop 0\",1,1,2]"), NoteKind::Warning, "instructions without text", 0),
         (
             row("[\"s_nop 0\",1,1,2,1],[\"s_nop 0\",-2,1,2,1]"),
-            Severity::Warning,
+            NoteKind::Warning,
             "instructions without text",
             1,
         ),
-        (row("[\"s_nop 0\",1,1,2,3]"), Severity::Warning, "stall longer than they take", 1),
+        (row("[\"s_nop 0\",1,1,2,3]"), NoteKind::Warning, "stall longer than they take", 1),
     ] {
         let w = recorded(&folder(&[(CODE_FILE, &text)]));
         let problem = w.problems.iter().find(|it| it.message.contains(said));
-        assert_eq!(problem.map(|it| it.severity), Some(severity), "{text}: {:?}", w.problems);
+        assert_eq!(problem.map(|it| it.kind), Some(severity), "{text}: {:?}", w.problems);
         assert_eq!(w.traces.unwrap().rows.len(), rows, "{text}");
     }
     // Without a table to fall back to there is nothing to read.

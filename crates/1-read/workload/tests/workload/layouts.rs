@@ -1,8 +1,9 @@
 //! Made-up folder layouts: a file for each pass, native counters, counters in a database's side file,
 //! roofline only, and files without any counter.
 
-use rockhound_workload::{Generation, Options, Severity, Workload, read};
+use rockhound_workload::{Generation, Options, Workload, read};
 use std::collections::BTreeMap;
+use view::NoteKind;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -274,35 +275,35 @@ fn processes_of_one_pass_stand_beside_each_other() {
 
 #[test]
 fn native_sets_that_do_not_fit_are_said() {
-    let cases: [(&str, Option<&str>, Severity, &str); 5] = [
+    let cases: [(&str, Option<&str>, NoteKind, &str); 5] = [
         (
             "kernel_symbols_pmc_perf_1_60.csv",
             None,
-            Severity::Error,
+            NoteKind::Error,
             "no `kernel_symbols` file of the same pass",
         ),
         (
             "counters_pmc_perf_1_60.csv",
             Some("dispatch_id,counter_name\n"),
-            Severity::Error,
+            NoteKind::Error,
             "no column `counter_value`",
         ),
         (
             "counters_pmc_perf_1_60.csv",
             Some("dispatch_id,counter_name,counter_value\n8,SQ_INSTS_VALU,1\n1,SQ_INSTS_VALU,10\n"),
-            Severity::Warning,
+            NoteKind::Warning,
             "1 values are of dispatches that `dispatch_pmc_perf_1_60.csv` does not have",
         ),
         (
             "kernel_symbols_pmc_perf_1_60.csv",
             Some("kernel_id,kernel_name\n7,\"a(int, int)\"\n"),
-            Severity::Error,
+            NoteKind::Error,
             "1 of 2 dispatches have a kernel that `kernel_symbols_pmc_perf_1_60.csv` does not name",
         ),
         (
             "dispatch_pmc_perf_1_60.csv",
             Some("dispatch_id,kernel_id\n"),
-            Severity::Error,
+            NoteKind::Error,
             "holds a header and no dispatches",
         ),
     ];
@@ -315,7 +316,7 @@ fn native_sets_that_do_not_fit_are_said() {
         let w = load(&files);
         assert_eq!(column(&w, "SQ_WAVES"), [3.0, 5.0].map(Some), "{file}");
         let found = w.problems.iter().find(|it| it.to_string().contains(want));
-        assert_eq!(found.map(|it| it.severity), Some(severity), "{want}: {:?}", said(&w));
+        assert_eq!(found.map(|it| it.kind), Some(severity), "{want}: {:?}", said(&w));
     }
 }
 
@@ -365,7 +366,7 @@ fn counters_beside_a_database_are_its_own() {
     assert!(
         w.problems
             .iter()
-            .any(|it| it.severity == Severity::Error && it.file.ends_with("7_native_counter_collection.csv"))
+            .any(|it| it.kind == NoteKind::Error && it.file.ends_with("7_native_counter_collection.csv"))
     );
     files.remove("out/pmc_perf_1/host/8_results.db");
     let error = read(&files, &Options::default()).unwrap_err().to_string();
@@ -380,7 +381,7 @@ fn a_database_that_is_none_is_said() {
     let mut files = folder(&[("b.db", ""), ("c.db", "SQLite format 3\0and then nothing")]);
     files.insert("a.db".to_string(), database(KERNELS));
     let w = load(&files);
-    let errors = w.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.file.as_str());
+    let errors = w.problems.iter().filter(|it| it.kind == NoteKind::Error).map(|it| it.file.as_str());
     assert_eq!(errors.collect::<Vec<_>>(), ["b.db", "c.db"], "{:?}", said(&w));
     assert!(
         said(&w).iter().any(|it| it.starts_with("a.db: the database holds no counters")),
@@ -397,23 +398,23 @@ fn a_reading_without_counters_is_never_silent() {
     for (files, severity, want) in [
         (
             vec![("1_kernel_trace.csv", trace)],
-            Severity::Warning,
+            NoteKind::Warning,
             "1_kernel_trace.csv: no counters are recorded of 1 dispatches",
         ),
         (
             vec![("pmc_perf.csv", wide.as_str())],
-            Severity::Warning,
+            NoteKind::Warning,
             "pmc_perf.csv: no counters are recorded of 1 dispatches",
         ),
         (
             vec![("results.csv", "KernelName,grd\na,64\n"), ("pid.csv", pid)],
-            Severity::Error,
+            NoteKind::Error,
             "pid.csv: the file has counters that no other has: `SQ_WAVES`; they are not read with the others",
         ),
     ] {
         let w = load(&folder(&files));
         let found = w.problems.iter().find(|it| it.to_string().starts_with(want));
-        assert_eq!(found.map(|it| it.severity), Some(severity), "{want}: {:?}", said(&w));
+        assert_eq!(found.map(|it| it.kind), Some(severity), "{want}: {:?}", said(&w));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Layouts of the newest profilers, made from one recording in `../shared`, hold its counters; skipped loudly
 //! without it.
 
-use rockhound_workload::{Folder, Generation, Options, Severity, Workload, merge, read};
+use rockhound_workload::{Folder, Generation, Options, Workload, merge, read};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use view::NoteKind;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -199,10 +200,7 @@ fn what_is_cut_off_is_said() {
             let kept =
                 if what == "f4_out_with_pmc" { good.counters.len() } else { good.counters.len() * 3 / 4 };
             assert!(w.counters.len() >= kept - 2, "{what} {file} {how}: {} counters", w.counters.len());
-            assert!(
-                w.problems.iter().any(|it| it.severity == Severity::Error),
-                "{what} {file} {how}: {said}"
-            );
+            assert!(w.problems.iter().any(|it| it.kind == NoteKind::Error), "{what} {file} {how}: {said}");
             assert_eq!(w.dispatches.len(), 3, "{what} {file} {how}");
         }
     }

@@ -1,8 +1,9 @@
 //! Tables that users edit or convert from profilers' output: other dialects, orders and names of columns, cut
 //! off anywhere, two profilers in one folder. Values are read correctly, and unread data is reported.
 
-use rockhound_workload::{Error, Options, Severity, Workload, read};
+use rockhound_workload::{Error, Options, Workload, read};
 use std::collections::BTreeMap;
+use view::NoteKind;
 
 type Files = Vec<(&'static str, String)>;
 
@@ -60,7 +61,7 @@ fn dialects_and_orders_say_the_same() {
             assert_eq!(w.dispatches.gpu, [2, 2], "{how}: {table}");
             let times: Vec<_> = (0..2).map(|row| w.dispatches.duration(row)).collect();
             assert_eq!(times, [Some(1000.0), Some(2000.0)], "{how}: {table}");
-            assert!(w.problems.iter().all(|it| it.severity == Severity::Warning), "{how}: {:?}", w.problems);
+            assert!(w.problems.iter().all(|it| it.kind == NoteKind::Warning), "{how}: {:?}", w.problems);
         }
     }
 }

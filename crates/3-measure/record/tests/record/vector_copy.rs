@@ -131,7 +131,7 @@ fn the_written_folder_does_not_depend_on_threads_and_reads_back() {
     let files = run(&bytes, "mi300x", 1).files(&provenance);
     assert_eq!(files, run(&bytes, "mi300x", 2).files(&provenance));
     let workload = workload::read(&files, &workload::Options::default()).unwrap();
-    let errors = workload.problems.iter().filter(|problem| problem.severity == workload::Severity::Error);
+    let errors = workload.problems.iter().filter(|problem| problem.kind == workload::NoteKind::Error);
     assert_eq!(errors.count(), 0, "{:?}", workload.problems);
     assert_eq!(workload.machine.text("emulated_by"), Some("test"));
     assert_eq!(workload.counters.get("SQ_WAVES").unwrap().values.get(0), Some(16384.0));

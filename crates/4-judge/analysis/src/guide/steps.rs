@@ -12,23 +12,6 @@ use std::collections::BTreeSet;
 use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind, shell_word};
 use workload::{LaunchNote, plain_kernel_name};
 
-/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits
-/// counts.
-const PANELS_OF_RULES: &[(&str, &[u16])] = &[
-    ("ALU", &[10, 11]),
-    ("CTR", &[2]),
-    ("CTR002", &[10, 11]),
-    ("CTR003", &[13]),
-    ("CTR004", &[17]),
-    ("LCH", &[6, 7]),
-    ("LDS", &[12]),
-    ("MAT", &[10, 11]),
-    ("MEM", &[16, 17]),
-    ("RES", &[6, 7]),
-    ("SYN", &[7, 10]),
-    ("TIL", &[11]),
-];
-
 /// Panels that show what stops a kernel.
 const PANELS_OF_BOUNDS: &[(&str, &[u16])] = &[
     ("HBM", &[17]),
@@ -44,9 +27,8 @@ const PANELS_OF_BOUNDS: &[(&str, &[u16])] = &[
 /// The panel of samples and thread traces.
 const SAMPLING: u16 = 21;
 
-fn panels_of(table: &'static [(&str, &[u16])], name: &str) -> &'static [u16] {
-    let fitting = table.iter().filter(|(start, _)| name.starts_with(start));
-    fitting.max_by_key(|(start, _)| start.len()).map_or(&[], |(_, panels)| panels)
+fn panels_of_bound(name: &str) -> &'static [u16] {
+    PANELS_OF_BOUNDS.iter().find(|(start, _)| name.starts_with(start)).map_or(&[], |(_, panels)| panels)
 }
 
 /// The steps, in order.
@@ -78,7 +60,7 @@ pub(super) fn steps(
     }
     let panels: BTreeSet<u16> = findings
         .iter()
-        .flat_map(|f| panels_of(PANELS_OF_RULES, f.finding.rule))
+        .flat_map(|f| (inputs.panels)(f.finding.rule))
         .chain(panels_of_verdict(inputs, verdict))
         .copied()
         .collect();
@@ -131,7 +113,7 @@ fn panels_of_verdict(inputs: &Inputs<'_>, verdict: &GuideVerdict) -> &'static [u
     match lead(inputs.kernels) {
         // It was made from samples or a thread trace.
         Some(kernel) if kernel.roof().bound.is_err() => &[SAMPLING],
-        _ => panels_of(PANELS_OF_BOUNDS, bound),
+        _ => panels_of_bound(bound),
     }
 }
 
@@ -154,12 +136,8 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
     let without: Vec<&str> =
         inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
     let times = lead(inputs.kernels).is_some_and(|kernel| kernel.time.is_err());
-    let panels: BTreeSet<u16> = without
-        .iter()
-        .flat_map(|rule| panels_of(PANELS_OF_RULES, rule))
-        .chain(times.then_some(&2))
-        .copied()
-        .collect();
+    let panels: BTreeSet<u16> =
+        without.iter().flat_map(|rule| (inputs.panels)(rule)).chain(times.then_some(&2)).copied().collect();
     let blocks = if panels.is_empty() { return None } else { format!(" -b {}", list(&panels)) };
     let why = match (times, &without[..]) {
         (true, []) => "record the times of the dispatches, which are lost".to_owned(),
@@ -391,13 +369,6 @@ mod tests {
             ("a-4294967295", "a-4294967295-2"),
         ] {
             assert_eq!(numbered(name), next);
-        }
-    }
-
-    #[test]
-    fn the_longest_beginning_of_a_rule_counts() {
-        for (rule, panels) in [("CTR003", &[13][..]), ("CTR001", &[2]), ("MEM010", &[16, 17]), ("XYZ", &[])] {
-            assert_eq!(panels_of(PANELS_OF_RULES, rule), panels, "{rule}");
         }
     }
 

@@ -12,7 +12,7 @@ use view::{
     Cell, Delta, Input, Missing, MissingValues, NamedValue, Note, NoteKind, Number, Recording, Table,
     TimeUnit, UsageError,
 };
-use workload::{Problem, Severity, Share};
+use workload::{Problem, Share};
 
 /// Symbol of a unit and its nanoseconds.
 const fn unit_of(unit: TimeUnit) -> (&'static str, f64) {
@@ -287,16 +287,11 @@ pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
     // Files that lack the same data are reported together.
     let mut whole: Vec<&Problem> = Vec::new();
     for p in &subject.workload.problems {
-        if p.line.is_none() && p.column.is_none() && p.rows == 0 && p.severity == Severity::Warning {
+        if p.line.is_none() && p.column.is_none() && p.rows == 0 && p.kind == NoteKind::Warning {
             whole.push(p);
             continue;
         }
-        let kind = match p.severity {
-            Severity::Error => NoteKind::Error,
-            Severity::Warning => NoteKind::Warning,
-            Severity::Info => NoteKind::Info,
-        };
-        out.push(Note { kind, text: format!("{before}{p}") });
+        out.push(Note { kind: p.kind, text: format!("{before}{p}") });
     }
     while let Some(first) = whole.first().copied() {
         let (alike, rest): (Vec<&Problem>, Vec<&Problem>) =

@@ -19,7 +19,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a loop divides by a value that does not change in it",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

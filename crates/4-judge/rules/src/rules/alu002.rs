@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "lanes of each wave take both sides of a branch with work on each",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

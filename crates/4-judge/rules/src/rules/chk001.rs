@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "waves of a workgroup race in the LDS",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Execution(check),
+    checks: &[Check::Execution(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "LDS read that was never written",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Execution(check),
+    checks: &[Check::Execution(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "LDS access past the allocation",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Execution(check),
+    checks: &[Check::Execution(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

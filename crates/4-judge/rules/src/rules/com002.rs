@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "bus bandwidth below what the links give",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Comm(check),
+    checks: &[Check::Comm(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

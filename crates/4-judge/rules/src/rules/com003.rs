@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "small messages take long",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Comm(check),
+    checks: &[Check::Comm(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "one measurement far off its neighbours",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Comm(check),
+    checks: &[Check::Comm(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

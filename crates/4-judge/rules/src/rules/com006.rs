@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "ranks that never joined",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Comm(check),
+    checks: &[Check::Comm(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

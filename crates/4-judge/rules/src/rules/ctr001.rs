@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "what bounds the kernel: a ceiling, instructions, latency or launch",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[2],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "few instructions per cycle although waves are resident",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

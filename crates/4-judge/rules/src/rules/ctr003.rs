@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "instruction cache misses",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[13],
 };
 
 const PAGE: &str = r"## What it does

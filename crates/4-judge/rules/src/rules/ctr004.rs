@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "high latency from L2 to memory, or traffic to other memory",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[17],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the work differs from the recording it is compared with",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[2],
 };
 
 const PAGE: &str = r"## What it does

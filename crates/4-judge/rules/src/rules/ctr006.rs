@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a GPU that runs the same kernels slower than others",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[2],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "tuning by TunableOp in a run that is measured or serves",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "switches of Inductor lack their masters or contradict",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "dumps and prints of Triton or Inductor are left on",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,10 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a GEMM benchmark without a rotating buffer",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Several(&[
-        Check::Host(super::jobs::rotating_buffer),
-        Check::Trace(super::traces::rotating_buffer),
-    ]),
+    checks: &[Check::Host(super::jobs::rotating_buffer), Check::Trace(super::traces::rotating_buffer)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "debugging switches are left on",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

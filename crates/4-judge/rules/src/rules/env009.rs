@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "transports or channels of RCCL are turned off",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

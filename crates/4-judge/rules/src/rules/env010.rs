@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "settings of a vLLM server do not fit its model",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

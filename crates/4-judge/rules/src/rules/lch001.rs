@@ -3,7 +3,7 @@
 //! A wave always has its full width, and a workgroup's waves go to the SIMDs of one compute unit; lanes or
 //! SIMDs beyond an uneven division are idle.
 
-use super::res002::number;
+use crate::text::short_number;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use view::{Finding, Severity};
@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "workgroup size leaves lanes or SIMDs idle",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does
@@ -119,7 +120,7 @@ fn uneven(evidence: &KernelEvidence<'_>, simds: u32) -> Option<Finding> {
             format!("{holds}: {} of {simds} SIMDs have one wave less than the others", simds - over),
             format!(
                 "{} waves per SIMD instead of {}",
-                number(occupancy.waves_per_simd),
+                short_number(occupancy.waves_per_simd),
                 resident.div_ceil(simds)
             ),
         )

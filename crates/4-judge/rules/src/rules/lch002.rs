@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "fewer workgroups than the GPU needs",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

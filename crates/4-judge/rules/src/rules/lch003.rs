@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the last round of workgroups is nearly empty",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "compute units hold no waves part of the time",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

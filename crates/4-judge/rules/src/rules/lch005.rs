@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "vector instructions run with lanes switched off",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,10 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "kernel arguments are read from host memory",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Several(&[
-        Check::Host(super::jobs::kernel_arguments),
-        Check::Trace(super::traces::kernel_arguments),
-    ]),
+    checks: &[Check::Host(super::jobs::kernel_arguments), Check::Trace(super::traces::kernel_arguments)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

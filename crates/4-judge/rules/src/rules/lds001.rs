@@ -17,7 +17,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "LDS accesses narrower than 8 bytes per lane in a loop",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

@@ -19,7 +19,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "LDS bank conflicts",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

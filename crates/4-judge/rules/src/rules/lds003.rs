@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "atomics of one wave to one address",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::IrOrCode(check, check_code),
+    checks: &[Check::Ir(check), Check::Code(check_code)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

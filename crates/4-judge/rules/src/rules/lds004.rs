@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a value goes through the LDS twice",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

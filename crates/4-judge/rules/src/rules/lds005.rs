@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a transpose in user code goes through the LDS",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the epilogue converts results through the LDS",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[12],
 };
 
 const PAGE: &str = r"## What it does

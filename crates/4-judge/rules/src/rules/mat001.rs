@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "32x32 matrix instructions in a single GEMM",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

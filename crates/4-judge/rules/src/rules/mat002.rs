@@ -9,7 +9,7 @@ use crate::gain::Executed;
 use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
-use arch::Unit;
+use arch::{ElementType, Unit};
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
 use std::sync::LazyLock;
 use view::{Finding, Known, Missing, Severity, counted};
@@ -19,7 +19,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "GEMM-like loop without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does
@@ -63,32 +64,32 @@ The ROCm MI300X workload guide (matrix instructions for GEMM), the Omniperf trai
 /// A multiply-add instruction.
 struct MultiplyAdd {
     name: &'static str,
-    /// Element type as the peak rates name it.
-    element: &'static str,
+    /// Element type.
+    element: ElementType,
     /// Products per lane.
     products: u32,
 }
 
 /// Multiply-add instructions of the vector unit.
 const MULTIPLY_ADDS: &[MultiplyAdd] = &[
-    MultiplyAdd { name: "v_fma_f64", element: "f64", products: 1 },
-    MultiplyAdd { name: "v_fmac_f64", element: "f64", products: 1 },
-    MultiplyAdd { name: "v_fma_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_fmac_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_mac_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_mad_f32", element: "f32", products: 1 },
-    MultiplyAdd { name: "v_pk_fma_f32", element: "f32", products: 2 },
-    MultiplyAdd { name: "v_fma_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_fmac_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_mac_f16", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_pk_fma_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_fma_mix_f32", element: "f16", products: 1 },
-    MultiplyAdd { name: "v_dot2_f32_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_dot2c_f32_f16", element: "f16", products: 2 },
-    MultiplyAdd { name: "v_dot2_f32_bf16", element: "bf16", products: 2 },
-    MultiplyAdd { name: "v_dot2c_f32_bf16", element: "bf16", products: 2 },
-    MultiplyAdd { name: "v_dot4_i32_i8", element: "i8", products: 4 },
-    MultiplyAdd { name: "v_dot4c_i32_i8", element: "i8", products: 4 },
+    MultiplyAdd { name: "v_fma_f64", element: ElementType::F64, products: 1 },
+    MultiplyAdd { name: "v_fmac_f64", element: ElementType::F64, products: 1 },
+    MultiplyAdd { name: "v_fma_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_fmac_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_mac_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_mad_f32", element: ElementType::F32, products: 1 },
+    MultiplyAdd { name: "v_pk_fma_f32", element: ElementType::F32, products: 2 },
+    MultiplyAdd { name: "v_fma_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_fmac_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_mac_f16", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_pk_fma_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_fma_mix_f32", element: ElementType::F16, products: 1 },
+    MultiplyAdd { name: "v_dot2_f32_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_dot2c_f32_f16", element: ElementType::F16, products: 2 },
+    MultiplyAdd { name: "v_dot2_f32_bf16", element: ElementType::Bf16, products: 2 },
+    MultiplyAdd { name: "v_dot2c_f32_bf16", element: ElementType::Bf16, products: 2 },
+    MultiplyAdd { name: "v_dot4_i32_i8", element: ElementType::I8, products: 4 },
+    MultiplyAdd { name: "v_dot4c_i32_i8", element: ElementType::I8, products: 4 },
 ];
 
 /// Products per iteration at least.
@@ -166,28 +167,34 @@ fn with_sums<'a>(
 /// Cycles of a vector instruction.
 const VECTOR_CYCLES: f64 = 4.0;
 
+const TILE_ADVICE: &str = "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot`; or give each lane a block of sums";
+const ADVICE: &str = "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot` with a supported type";
+const RECORDED_ADVICE: &str =
+    "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)";
+
+fn tile_message(found: &tile::TileProduct) -> String {
+    format!(
+        "loop {} multiplies tiles that it reads from the LDS: {} of {} in {} per iteration",
+        found.id + 1,
+        counted(found.products, "product"),
+        found.element,
+        counted(found.multiply_adds, "vector instruction")
+    )
+}
+
 /// A product of tiles in LDS by few sums per lane.
 fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Finding {
-    let number = found.id + 1;
     let cycles = f64::from(found.multiply_adds) * VECTOR_CYCLES;
-    RULE.finding(
-        gain::severity(Executed::of(evidence).cycles(Some(found.id), cycles)),
-        format!(
-            "loop {number} multiplies tiles that it reads from the LDS: {} of {} in {} per iteration",
-            counted(found.products, "product"),
-            found.element,
-            counted(found.multiply_adds, "vector instruction")
-        ),
-        "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot`; or give each lane a block of sums",
-    )
-    .with_cost(format!(
-        "{} per iteration for {}",
-        counted(found.reads, "LDS read"),
-        counted(found.products, "product")
-    ))
-    .with_evidence("multiply-adds with both factors from the LDS", found.multiply_adds)
-    .with_evidence("LDS reads per iteration", found.reads)
-    .with_places([evidence.place(found.at as usize)])
+    let severity = gain::severity(Executed::of(evidence).cycles(Some(found.id), cycles));
+    RULE.finding(severity, tile_message(found), TILE_ADVICE)
+        .with_cost(format!(
+            "{} per iteration for {}",
+            counted(found.reads, "LDS read"),
+            counted(found.products, "product")
+        ))
+        .with_evidence("multiply-adds with both factors from the LDS", found.multiply_adds)
+        .with_evidence("LDS reads per iteration", found.reads)
+        .with_places([evidence.place(found.at as usize)])
 }
 
 /// By opcode, the row of a multiply-add; the last entry is for undecoded instructions.
@@ -202,7 +209,7 @@ fn rows() -> &'static [Option<&'static MultiplyAdd>] {
 /// A loop of the shape of a matrix product.
 struct Product {
     id: u32,
-    element: &'static str,
+    element: ElementType,
     /// Multiply-add instructions per iteration.
     multiply_adds: u32,
     /// Products of one lane per iteration.
@@ -347,7 +354,7 @@ fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Produc
     let mut registers = Registers::new(evidence, sums, id);
     let mut found = Product {
         id,
-        element: "",
+        element: ElementType::F32,
         multiply_adds: 0,
         products: 0,
         sums: 0,
@@ -402,6 +409,14 @@ fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Produc
 }
 
 impl Product {
+    fn message(&self) -> String {
+        let Product { id, element, multiply_adds, products, instructions, .. } = self;
+        format!(
+            "loop {} multiplies matrices with {multiply_adds} of {instructions} vector instructions per iteration ({products} products of {element} per lane)",
+            id + 1
+        )
+    }
+
     fn finding(&self, evidence: &KernelEvidence<'_>) -> Finding {
         let peak = |unit| {
             let rate = evidence.target.and_then(|target| target.peak(unit, self.element));
@@ -412,22 +427,15 @@ impl Product {
             _ => None,
         };
         let gains = ratio.is_none_or(|ratio| ratio > 1.01);
-        let number = self.id + 1;
+        let severity = if gains { Severity::Warning } else { Severity::Info };
         let mut finding = RULE
-            .finding(
-                if gains { Severity::Warning } else { Severity::Info },
-                format!(
-                    "loop {number} multiplies matrices with {} of {} vector instructions per iteration ({} products of {} per lane)",
-                    self.multiply_adds, self.instructions, self.products, self.element
-                ),
-                "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot` with a supported type",
-            )
+            .finding(severity, self.message(), ADVICE)
             .with_evidence("multiply-adds per iteration", self.multiply_adds)
             .with_evidence("registers of sums", self.sums)
             .with_evidence("values multiplied per iteration", self.values)
             .with_places([evidence.place(self.at as usize)]);
         if let Some(ratio) = ratio {
-            let ratio = super::res002::number(ratio);
+            let ratio = crate::text::short_number(ratio);
             finding = finding.with_cost(format!(
                 "the matrix unit's peak for {} is {ratio} times the vector unit's",
                 self.element
@@ -466,7 +474,9 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     let element = main.name.trim_start_matches("vector ");
     let target = evidence.target.ok_or(Missing::TargetFacts)?;
-    let peak = |unit| target.peak(unit, element).map(|peak| f64::from(peak.value));
+    let peak = |unit| {
+        ElementType::by_name(element).and_then(|it| target.peak(unit, it)).map(|peak| f64::from(peak.value))
+    };
     let ratio = peak(Unit::Matrix).zip(peak(Unit::Vector)).map_or(1.0, |(matrix, vector)| matrix / vector);
     let again = loaded.with(memory, |loaded, memory| loaded / memory.max(1.0));
     let finding = RULE
@@ -476,11 +486,46 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
                 "{} of the vector unit's {element} rate, {multiply_adds:.0} % multiply-adds on data that is loaded {again:.0} times, and no matrix instruction",
                 percent(part)
             ),
-            "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)",
+            RECORDED_ADVICE,
         )
         .with_evidence("multiply-adds", format!("{multiply_adds:.0} % of the operations"))
         .with_evidence("matrix peak against vector peak", format!("{ratio:.1}"))
         .with_trust([part, multiply_adds, again]);
     let gained = part.map(|part| part * (1.0 - 1.0 / ratio));
     Ok(Outcome::Findings(vec![lost(evidence, finding, gained)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words() {
+        let product = Product {
+            id: 0,
+            element: ElementType::F32,
+            multiply_adds: 64,
+            products: 128,
+            sums: 64,
+            values: 16,
+            at: 0,
+            instructions: 90,
+        };
+        assert_eq!(
+            product.message(),
+            "loop 1 multiplies matrices with 64 of 90 vector instructions per iteration (128 products of f32 per lane)"
+        );
+        let tile = tile::TileProduct {
+            id: 2,
+            element: ElementType::F16,
+            multiply_adds: 1,
+            products: 2,
+            reads: 4,
+            at: 0,
+        };
+        assert_eq!(
+            tile_message(&tile),
+            "loop 3 multiplies tiles that it reads from the LDS: 2 products of f16 in 1 vector instruction per iteration"
+        );
+    }
 }

@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "f16 where bf16 runs faster",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does
@@ -35,7 +36,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     };
     let Some(time) = it.time else { return Outcome::Silent };
     let matrix = time.bound == gemm::Bound::Matrix;
-    if it.problem.element != gemm::Element::F16 || !matrix || evidence.model.xcds.value < 2 {
+    if it.problem.element != arch::ElementType::F16 || !matrix || evidence.model.xcds.value < 2 {
         return Outcome::Silent;
     }
     Outcome::Findings(vec![

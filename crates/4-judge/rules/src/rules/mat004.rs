@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "factors are read from the LDS by halves",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "matrix units are idle in a matrix kernel",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a benchmark on zeros or small integers",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[10, 11],
 };
 
 const PAGE: &str = r"## What it does

@@ -16,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "loads in a loop narrower than 16 bytes per lane",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does
@@ -55,6 +56,11 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki as
 and contiguity that reach peak bandwidth.
 ";
 
+/// Bytes per lane up to which a load is always worth a warning.
+const TINY: u32 = 2;
+/// Loads saved per iteration from which on they are worth a warning.
+const MANY: u32 = 2;
+
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let found = narrow::find(evidence, Access::Load);
     if found.is_empty() {
@@ -74,15 +80,33 @@ pub(super) fn severity(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, n
 
 fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narrow) -> Option<Finding> {
     narrow.in_loop?;
-    let total = narrow.all;
     let count = narrow.accesses.len() as u32;
-    let has_matrix = narrow.has_matrix;
-    let saved = narrow.saved();
     let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
-    let many = smallest <= 2 || saved >= 2 || has_matrix;
+    let many = smallest <= TINY || narrow.saved() >= MANY || narrow.has_matrix;
     let severity = if many { severity(evidence, executed, narrow) } else { Severity::Info };
-    let advice = match narrow.accesses.first()?.2 {
-        Kind::Merge if narrow.interrupted => {
+    let advice = advice(narrow.accesses.first()?.2, narrow.interrupted);
+    let finding = RULE.finding(severity, message(count, narrow.all), advice);
+    Some(
+        finding
+            .with_cost(cost(count, &narrow.needed_text()))
+            .with_evidence("narrow loads", access::widths(&narrow.widths()))
+            .with_evidence("proved", narrow.proof())
+            .with_places(access::places(evidence, narrow.accesses.iter().map(|(inst, ..)| *inst))),
+    )
+}
+
+fn message(count: u32, all: u32) -> String {
+    format!("{count} of {all} loads per iteration move fewer than {WIDEST} bytes per lane and can move more")
+}
+
+fn cost(count: u32, needed: &str) -> String {
+    format!("{} per iteration where 16-byte loads would need {needed}", view::counted(count, "load"))
+}
+
+/// Advice by the reason why loads can be wider; `interrupted`: stores between them may alias.
+const fn advice(kind: Kind, interrupted: bool) -> &'static str {
+    match kind {
+        Kind::Merge if interrupted => {
             "load the adjacent elements with one vector load; the compiler cannot rule out that the stores between them alias: declare the pointers `__restrict__`"
         }
         Kind::Merge => {
@@ -94,16 +118,27 @@ fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narr
         Kind::Iterations => {
             "load 16 bytes ahead and use them over the next iterations: unroll by the vector width"
         }
-    };
-    Some(
-        RULE.finding(
-            severity,
-            format!("{count} of {total} loads per iteration move fewer than {WIDEST} bytes per lane and can move more"),
-            advice,
-        )
-        .with_cost(format!("{} per iteration where 16-byte loads would need {}", view::counted(count, "load"), narrow.needed_text()))
-        .with_evidence("narrow loads", access::widths(&narrow.widths()))
-        .with_evidence("proved", narrow.proof())
-        .with_places(access::places(evidence, narrow.accesses.iter().map(|(inst, ..)| *inst))),
-    )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words() {
+        assert_eq!(
+            message(2, 5),
+            "2 of 5 loads per iteration move fewer than 16 bytes per lane and can move more"
+        );
+        assert_eq!(cost(1, "1/4"), "1 load per iteration where 16-byte loads would need 1/4");
+        for (kind, interrupted, said) in [
+            (Kind::Merge, false, "make the alignment known"),
+            (Kind::Merge, true, "`__restrict__`"),
+            (Kind::Lanes, false, "16 contiguous bytes"),
+            (Kind::Iterations, false, "unroll by the vector width"),
+        ] {
+            assert!(advice(kind, interrupted).contains(said), "{said}");
+        }
+    }
 }

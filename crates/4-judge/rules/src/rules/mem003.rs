@@ -22,7 +22,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "lanes of a wave access memory far apart",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check_code, check),
+    checks: &[Check::Code(check_code), Check::Recording(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

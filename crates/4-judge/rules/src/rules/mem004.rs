@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "flat_ instructions where only global memory exists",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

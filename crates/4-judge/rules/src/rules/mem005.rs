@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "non-temporal hint absent on streamed or present on reused data",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

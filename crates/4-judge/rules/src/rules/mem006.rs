@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "loads in a loop predicated by branches",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

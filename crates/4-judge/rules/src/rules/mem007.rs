@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "16-byte loads of one array interrupted by other instructions",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

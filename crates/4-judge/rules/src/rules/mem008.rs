@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a loop reloads addresses that do not change",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

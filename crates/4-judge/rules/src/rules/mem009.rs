@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "an element-wise kernel has few loads in flight",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

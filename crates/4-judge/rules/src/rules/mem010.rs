@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "memory is read more than once or in part only",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "data is reused in L2 but not in the vector L1",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the vector L1 waits for L2",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[16, 17],
 };
 
 const PAGE: &str = r"## What it does

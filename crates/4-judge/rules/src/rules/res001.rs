@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "registers spilled, or private memory in scratch",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

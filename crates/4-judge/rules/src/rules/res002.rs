@@ -3,6 +3,7 @@
 //! Low occupancy by itself is not a fault; it is one if SIMDs are idle, or if a loop waits for memory and
 //! nothing else can run.
 
+use crate::text::short_number;
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
@@ -14,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "few waves per SIMD",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does
@@ -74,27 +76,19 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let waiting = if has_matrix { None } else { waiting_loop(evidence) };
 
     let limiter = occupancy.limiter.name();
-    let used = occupancy.limits.iter().find(|limit| limit.resource == occupancy.limiter);
-    let used = used.map_or(String::new(), |limit| {
-        format!(" ({} of {} {})", limit.allocated, limit.capacity, occupancy.limiter.unit())
-    });
-    let mut message = format!(
-        "{} of {} waves per SIMD, limited by {limiter}{used}",
-        number(waves),
-        occupancy.max_waves_per_simd
-    );
-    if idle_simds > 0 {
-        message += &format!(": {idle_simds} of {} SIMDs idle", target.simds_per_cu.value);
-    } else if let Some(found) = &waiting {
-        message += &format!(
-            ": loop {} waits for {} with {} instructions per iteration to cover them",
-            found.id + 1,
-            view::counted(found.loads as u64, "load"),
-            found.instructions
-        );
-    }
+    let cover = match &waiting {
+        _ if idle_simds > 0 => Cover::Idle(idle_simds),
+        Some(found) => Cover::Waits(found),
+        None => Cover::Unknown,
+    };
+    let message = message(occupancy, target.simds_per_cu.value, &cover);
     let unused = more_with_named(evidence, target, occupancy.waves_per_simd);
-    let advice = advice(evidence, occupancy, unused.as_ref().map(|(_, waves)| *waves), idle_simds);
+    let per_workgroup = evidence.resources.waves_per_workgroup.unwrap_or(1);
+    // A workgroup with fewer waves than SIMDs leaves some idle if the LDS has room for one workgroup only.
+    let simds = target.simds_per_cu.value;
+    let small_workgroup = idle_simds > 0 && occupancy.limiter == Limiter::Lds && per_workgroup < simds;
+    let named = unused.as_ref().map(|(_, waves)| *waves);
+    let advice = advice(occupancy, named, small_workgroup.then_some(simds));
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
     let load = waiting.as_ref().and_then(|found| found.load).map(|at| at as usize);
     let place = load.or((!evidence.insts.is_empty()).then_some(0)).map(|at| evidence.place(at));
@@ -102,10 +96,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         .finding(severity, message, advice)
         .with_cost(format!(
             "{} of {} wave slots per SIMD stay empty",
-            number(f64::from(occupancy.max_waves_per_simd) - waves),
+            short_number(f64::from(occupancy.max_waves_per_simd) - waves),
             occupancy.max_waves_per_simd
         ))
-        .with_evidence("waves per SIMD", number(waves))
+        .with_evidence("waves per SIMD", short_number(waves))
         .with_evidence("limited by", limiter);
     if let Some((named, _)) = unused {
         let words = format!("{} VGPRs, {} AGPRs", named.vgprs, named.agprs);
@@ -118,37 +112,62 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// Advice; `named`: waves with the registers that assembly names.
-fn advice(
-    evidence: &KernelEvidence<'_>,
-    occupancy: &arch::Occupancy,
-    named: Option<f64>,
-    idle_simds: u32,
-) -> String {
-    let limiter = occupancy.limiter.name();
-    let step = occupancy
-        .next
-        .iter()
-        .find(|step| step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd);
-    let advice = match (named, step) {
+/// What covers the latency of memory with so few waves.
+enum Cover<'a> {
+    /// Nothing, for SIMDs without a wave.
+    Idle(u32),
+    /// Too little in this loop.
+    Waits(&'a WaitingLoop),
+    /// No loop that waits is seen.
+    Unknown,
+}
+
+fn message(occupancy: &arch::Occupancy, simds: u32, cover: &Cover<'_>) -> String {
+    let used = occupancy.limits.iter().find(|limit| limit.resource == occupancy.limiter);
+    let used = used.map_or(String::new(), |limit| {
+        format!(" ({} of {} {})", limit.allocated, limit.capacity, occupancy.limiter.unit())
+    });
+    let cover = match cover {
+        Cover::Idle(idle) => format!(": {idle} of {simds} SIMDs idle"),
+        Cover::Waits(found) => format!(
+            ": loop {} waits for {} with {} instructions per iteration to cover them",
+            found.id + 1,
+            view::counted(found.loads as u64, "load"),
+            found.instructions
+        ),
+        Cover::Unknown => String::new(),
+    };
+    format!(
+        "{} of {} waves per SIMD, limited by {}{used}{cover}",
+        short_number(occupancy.waves_per_simd),
+        occupancy.max_waves_per_simd,
+        occupancy.limiter.name()
+    )
+}
+
+/// Advice; `named`: waves with the registers that assembly names, `larger`: waves of a larger workgroup that
+/// could share the LDS.
+fn advice(occupancy: &arch::Occupancy, named: Option<f64>, larger: Option<u32>) -> String {
+    let better = |step: &&arch::Step| {
+        step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd
+    };
+    let advice = match (named, occupancy.next.iter().find(better)) {
         (Some(waves), _) => format!(
             "ask for the registers that the code names only (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`): {} waves per SIMD",
-            number(waves)
+            short_number(waves)
         ),
         (None, Some(step)) => format!(
-            "shed {} {limiter} {} for {} waves per SIMD; or give each wave more independent loads in flight",
+            "shed {} {} {} for {} waves per SIMD; or give each wave more independent loads in flight",
             step.shed,
+            occupancy.limiter.name(),
             occupancy.limiter.unit(),
-            number(step.waves_per_simd)
+            short_number(step.waves_per_simd)
         ),
         (None, None) => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
     };
-    let per_workgroup = evidence.resources.waves_per_workgroup.unwrap_or(1);
-    let simds = evidence.target.map_or(1, |target| target.simds_per_cu.value);
-    if idle_simds > 0 && occupancy.limiter == Limiter::Lds && per_workgroup < simds {
-        format!("{advice}; or give the same LDS to workgroups of {simds} waves")
-    } else {
-        advice
+    match larger {
+        Some(waves) => format!("{advice}; or give the same LDS to workgroups of {waves} waves"),
+        None => advice,
     }
 }
 
@@ -217,20 +236,41 @@ fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
     })
 }
 
-/// Formats waves per SIMD: `3`, `0.25`.
-pub(crate) fn number(waves: f64) -> String {
-    let text = format!("{waves:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arch::{Resources, Target, occupancy};
+
+    fn of(vgprs: u32, lds_bytes: u32, waves: u32) -> arch::Occupancy {
+        let resources = Resources { vgprs, agprs: 0, sgprs: 32, lds_bytes, waves_per_workgroup: waves };
+        occupancy(Target::by_name("gfx942").unwrap(), &resources)
+    }
 
     #[test]
-    fn waves_are_written_without_padding() {
-        for (waves, text) in [(3.0, "3"), (0.25, "0.25"), (2.5, "2.5"), (10.0, "10"), (0.0, "0")] {
-            assert_eq!(number(waves), text);
+    fn words() {
+        let waits = WaitingLoop { id: 1, instructions: 40, loads: 1, load: None };
+        for (occupancy, cover, named, larger, said, advised) in [
+            (
+                of(256, 0, 4),
+                Cover::Waits(&waits),
+                None,
+                None,
+                "2 of 8 waves per SIMD, limited by VGPR (256 of 512 registers): loop 2 waits for 1 load with 40 instructions per iteration to cover them",
+                "shed 88 VGPR registers for 3 waves per SIMD; or give each wave more independent loads in flight",
+            ),
+            (of(256, 0, 4), Cover::Unknown, Some(4.0), None, "", "ask for the registers"),
+            (
+                of(32, 65_536, 2),
+                Cover::Idle(2),
+                None,
+                Some(4),
+                "",
+                "; or give the same LDS to workgroups of 4 waves",
+            ),
+        ] {
+            let message = message(&occupancy, 4, &cover);
+            let advice = advice(&occupancy, named, larger);
+            assert!(message.contains(said) && advice.contains(advised), "{message}\n{advice}");
         }
     }
 }

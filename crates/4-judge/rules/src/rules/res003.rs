@@ -3,7 +3,7 @@
 //! Only the last few registers above a boundary are cheap to save; a boundary that is far away, or masked by
 //! another limit, gives no advice.
 
-use super::res002::number;
+use crate::text::short_number;
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a few registers above an occupancy boundary",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does
@@ -92,16 +93,16 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             format!(
                 "{} above the boundary for {} waves per SIMD: {} used, {} would do",
                 counted(step.shed, what),
-                number(then),
+                short_number(then),
                 limit.used,
                 step.at_most
             ),
             advice(assembly.is_some(), step, named, named_total),
         )
-        .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
+        .with_cost(format!("{} of {} waves per SIMD", short_number(then - now), short_number(then)))
         .with_evidence(format!("{what}s used"), limit.used)
         .with_evidence("allocated", limit.allocated)
-        .with_evidence("waves per SIMD", number(now));
+        .with_evidence("waves per SIMD", short_number(now));
     if let Some(sign) = assembly {
         finding = finding.with_evidence("written in assembly", sign).with_evidence(
             "registers that the code names",
@@ -139,7 +140,7 @@ fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_tot
         return format!(
             "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
              `amdgpu-waves-per-eu`, and check that nothing spills",
-            number(waves),
+            short_number(waves),
             waves.ceil(),
             waves.ceil()
         );

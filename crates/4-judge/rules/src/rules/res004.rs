@@ -16,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "accumulation registers used without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Either(check, check_recorded),
+    checks: &[Check::Code(check), Check::Recording(check_recorded)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "calls or a dynamic stack cost registers",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

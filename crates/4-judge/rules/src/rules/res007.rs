@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the LDS allocation limits occupancy",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

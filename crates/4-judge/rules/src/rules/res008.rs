@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "workgroups waited for registers, barriers, scratch or a wave limit",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does

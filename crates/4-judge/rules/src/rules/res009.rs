@@ -3,8 +3,8 @@
 //! A register without a live value costs waves; if the live values would fit into the registers of one more
 //! wave, only register allocation is at fault.
 
-use super::res002::number;
 use super::res003::with_usual_workgroup;
+use crate::text::short_number;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use arch::Limiter;
@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "registers asked for far above what lives, where a wave more would fit",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[6, 7],
 };
 
 const PAGE: &str = r"## What it does
@@ -89,7 +90,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let advice = match evidence.object.assembly_sign(evidence.kernel) {
         Some(_) => format!(
             "move the highest registers into gaps and lower `.amdhsa_next_free_vgpr` towards {fits}: {} waves per SIMD",
-            number(then)
+            short_number(then)
         ),
         None => format!(
             "ask for {0} waves: `__launch_bounds__(size, {0})` (HIP), `waves_per_eu={0}` (Triton), and check that nothing spills",
@@ -101,13 +102,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             if few { Severity::Warning } else { Severity::Info },
             format!(
                 "{used} registers asked for, {vgprs} VGPRs and {agprs} AGPRs live at most: {} of {} waves per SIMD where {} would fit",
-                number(now),
+                short_number(now),
                 known.max_waves_per_simd,
-                number(then)
+                short_number(then)
             ),
             advice,
         )
-        .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
+        .with_cost(format!("{} of {} waves per SIMD", short_number(then - now), short_number(then)))
         .with_evidence("VGPRs and AGPRs asked for", used)
         .with_evidence("VGPRs live at most", vgprs)
         .with_evidence("AGPRs live at most", agprs)

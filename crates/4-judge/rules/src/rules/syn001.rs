@@ -3,9 +3,9 @@
 //! A wait costs the time that other waves do not hide, by instructions to issue or by outstanding loads that
 //! keep memory busy.
 
-use super::res002::number as number_of_waves;
 use crate::access::{is_plain, places, reaches_global};
 use crate::gain::Executed;
+use crate::text::short_number;
 use crate::waits::wait;
 use crate::work::{Work, iteration_cycles};
 use crate::{Check, Outcome, Rule, gain};
@@ -20,7 +20,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "vmcnt(0) right after the load in a loop",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does
@@ -210,7 +211,7 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: Vec<u32>
     if let Some(hiding) = hiding {
         let percent = |part: f64| format!("{:.0} %", part * 100.0);
         finding = finding
-            .with_evidence("waves per SIMD", number_of_waves(hiding.waves))
+            .with_evidence("waves per SIMD", short_number(hiding.waves))
             .with_evidence("hidden by instructions of other waves", percent(hiding.by_instructions));
         if let Some(by_loads) = hiding.by_loads {
             finding = finding.with_evidence("memory bandwidth in use", percent(by_loads));

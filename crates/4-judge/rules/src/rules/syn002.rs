@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "lgkmcnt(0) where a higher count would do",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does
@@ -224,7 +225,7 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: &[Early]
         ))
         .with_evidence("counts that suffice", counts.join(", "));
     if let Some(waves) = waves {
-        finding = finding.with_evidence("waves per SIMD", super::res002::number(waves));
+        finding = finding.with_evidence("waves per SIMD", crate::text::short_number(waves));
     }
     Some(finding.with_places(places(evidence, waits.iter().map(|early| early.at))))
 }

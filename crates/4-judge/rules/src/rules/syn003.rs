@@ -16,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "barriers in a loop with little work between",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "waves spend most of their cycles waiting",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    checks: &[Check::Recording(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does

@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "stores to the LDS after other waves' loads, no barrier between",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[7, 10],
 };
 
 const PAGE: &str = r"## What it does

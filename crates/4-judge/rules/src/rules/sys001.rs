@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "NUMA balancing moves pages under the GPU",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "PCIe access control sends peer traffic through the root",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,11 +8,12 @@ pub(crate) const RULE: Rule = Rule {
     title: "a collective of a part of the board's GPUs",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Several(&[
+    checks: &[
         Check::Host(super::jobs::collective_gpus),
         Check::Trace(super::traces::collective_gpus),
         Check::Comm(super::traces::collective_gpus_of_tests),
-    ]),
+    ],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

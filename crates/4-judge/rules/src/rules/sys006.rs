@@ -8,11 +8,12 @@ pub(crate) const RULE: Rule = Rule {
     title: "one process drives several GPUs",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Several(&[
+    checks: &[
         Check::Host(super::jobs::gpus_per_process),
         Check::Trace(super::traces::gpus_per_process),
         Check::Comm(super::traces::gpus_per_process_of_tests),
-    ]),
+    ],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

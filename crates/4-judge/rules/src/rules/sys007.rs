@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "collectives share hardware queues with kernels",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Several(&[Check::Host(super::jobs::hardware_queues), Check::Trace(super::traces::streams)]),
+    checks: &[Check::Host(super::jobs::hardware_queues), Check::Trace(super::traces::streams)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

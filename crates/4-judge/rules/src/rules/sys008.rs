@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "RCCL may use more channels in end-to-end work",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "cached memory hides faults while debugging",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the PCIe link of a GPU is slow or repeats packets",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "settings of CPUs, memory and BIOS to know of",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

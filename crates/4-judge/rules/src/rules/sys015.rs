@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a process runs on another NUMA node than its GPU",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

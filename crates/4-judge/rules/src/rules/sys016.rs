@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a container lacks devices, shared memory or rights",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "runtime settings that old firmware needs",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    checks: &[Check::Host(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

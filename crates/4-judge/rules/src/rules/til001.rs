@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the tiles leave compute units idle",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "rows of a tile shorter than a cache line",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does
@@ -51,7 +52,7 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
                 Severity::Warning,
                 format!("rows of the {} tile{base} are {row} bytes, of a cache line of {LINE}", it.shape),
                 format!(
-                    "make the tile at least {} times as long along its rows, `BLOCK_K` where it lies along K",
+                    "make the tile at least {} times as long along its rows, `BLOCK_K` where the rows are along K",
                     LINE / row.max(1)
                 ),
             )

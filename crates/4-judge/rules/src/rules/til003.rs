@@ -9,7 +9,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "too few tiles for the compute units",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

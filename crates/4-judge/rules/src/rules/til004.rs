@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "workgroup mapping is no multiple of the XCDs",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

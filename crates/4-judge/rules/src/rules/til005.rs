@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a stride is a multiple of 512 bytes",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does
@@ -60,7 +61,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let both = operands == gemm::Operands::Tn && hot.len() == 2;
-    let element = it.problem.element.bytes();
+    let bits = u64::from(it.problem.element.bits());
     let describe = |at: &usize| {
         let name = if *at == 0 { "left" } else { "right" };
         format!("the {name} factor {} bytes", strides[*at])
@@ -70,7 +71,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let padded: Vec<String> = hot
         .iter()
         .map(|at| {
-            format!("{} = {}", if *at == 0 { "lda" } else { "ldb" }, (strides[*at] + PAD_BYTES) / element)
+            format!("{} = {}", if *at == 0 { "lda" } else { "ldb" }, (strides[*at] + PAD_BYTES) * 8 / bits)
         })
         .collect();
     Outcome::Findings(vec![

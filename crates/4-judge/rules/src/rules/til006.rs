@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "software pipelining spills registers",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

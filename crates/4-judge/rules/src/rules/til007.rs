@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a loop loads without prefetching",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    checks: &[Check::Ir(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

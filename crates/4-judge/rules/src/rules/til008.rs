@@ -16,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "element-wise arithmetic not in float32",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    checks: &[Check::Code(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

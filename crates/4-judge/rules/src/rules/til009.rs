@@ -8,7 +8,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "tiles that share data are on different XCDs",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Launch(check),
+    checks: &[Check::Launch(check)],
+    panels: &[11],
 };
 
 const PAGE: &str = r"## What it does

@@ -202,17 +202,11 @@ fn rotating_buffer_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
     let Some(cache) = model.memory_side_cache.bytes.value() else {
         return Outcome::needs("the size of the GPU's memory-side cache");
     };
-    let size = match it.element() {
-        Some("f64") => 8,
-        Some("f32") => 4,
-        Some("bf16" | "f16") => 2,
-        Some("f8" | "i8") => 1,
-        _ => return Outcome::needs("the type of the product"),
-    };
+    let Some(element) = it.element() else { return Outcome::needs("the type of the product") };
     let p = &it.product;
     let elements =
         p.batch.saturating_mul(p.m.saturating_mul(p.k) + p.k.saturating_mul(p.n) + p.m.saturating_mul(p.n));
-    let bytes = elements.saturating_mul(size);
+    let bytes = element.bytes_of(elements);
     if bytes >= u64::from(cache) {
         return Outcome::Silent;
     }

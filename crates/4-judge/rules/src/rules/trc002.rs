@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "the host waits for the GPU and leaves it idle",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "many short element-wise kernels that could be one",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "ranks wait for one that comes late",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "a matrix product far below the peak or its tuning",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "types converted again and again",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Trace(check),
+    checks: &[Check::Trace(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "versions by which the loader rejects the whole file",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

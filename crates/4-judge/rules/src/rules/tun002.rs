@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "keys that occur more than once",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "times that contradict their own rate",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

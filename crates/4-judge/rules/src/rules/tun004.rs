@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "rows faster than the peak of their GPU",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

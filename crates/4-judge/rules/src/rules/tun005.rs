@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "placeholders in the place of times",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

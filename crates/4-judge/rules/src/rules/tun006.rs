@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "line ends, marks and blank lines that break the loader",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does
@@ -57,7 +58,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             let finding = RULE.finding(
                 severity,
                 format!("{}: {says}", flaw.text),
-                "write the file anew with plain line ends, for example with `dos2unix`",
+                "write the file again with plain line ends, for example with `dos2unix`",
             );
             findings.push(finding.with_places([at(file, flaw.line)]));
         }

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "rows that the loader leaves out or reads wrongly",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

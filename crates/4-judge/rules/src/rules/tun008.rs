@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "rows for another GPU than the machine's",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

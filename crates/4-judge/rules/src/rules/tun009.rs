@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "names of fused-MoE files that differ by spelling only",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

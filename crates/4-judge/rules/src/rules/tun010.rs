@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "configurations by size that are incomplete or contradictory",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "ranks of one job that disagree",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "user records that hide better system records",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "records that are not as MIOpen writes them",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

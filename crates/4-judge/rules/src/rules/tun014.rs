@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "kernels that are not in the catalogue",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

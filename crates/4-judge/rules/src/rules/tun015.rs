@@ -13,7 +13,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "problems that the look-up cannot tell apart",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does
@@ -28,7 +29,7 @@ which row that is depends on the order of the file.
 The rows that fall together and what differs between them.
 
 ## What to do
-Keep one of them, or write the file anew with a hipBLASLt whose rows have a schema version and the kernel's name.
+Keep one of them, or write the file again with a hipBLASLt whose rows have a schema version and the kernel's name.
 
 ## Source
 hipBLASLt, `HIPBLASLT_TUNING_OVERRIDE_FILE`, columns that are compared.

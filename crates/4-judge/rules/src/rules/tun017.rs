@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "logic files whose sizes and solutions do not fit",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does
@@ -27,7 +28,7 @@ also a slower kernel. Solutions that serve no size are compiled into the library
 The size or solution. A grid-based or equality file written with `--no_eff` has 0 throughout.
 
 ## What to do
-Write the file anew with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size. It cannot know an
+Write the file again with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size. It cannot know an
 efficiency of 0: measure the size again, or merge with a file that has its efficiency.
 
 ## Source

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "configurations that a GPU does not find by its name",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -12,7 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "configurations that need more LDS than the GPU has",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "files without rows",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     title: "default solutions that are slower than another one",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Tunings(check),
+    checks: &[Check::Tunings(check)],
+    panels: &[],
 };
 
 const PAGE: &str = r"## What it does

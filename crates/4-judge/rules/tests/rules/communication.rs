@@ -11,6 +11,7 @@ fn read(path: &str) -> Option<CommFile> {
 fn fired(path: &str) -> Option<Vec<String>> {
     let files = [(path.to_owned(), read(path)?)];
     let (findings, _) = check_comm(&CommEvidence { files: &files });
+    crate::words::are_well_said(&findings);
     Some(findings.iter().map(|f| format!("{} {}", f.rule, f.severity.as_str())).collect())
 }
 
@@ -70,6 +71,7 @@ fn thresholds() {
     {
         let files = [("run".to_owned(), run(bus, wrong))];
         let (findings, _) = check_comm(&CommEvidence { files: &files });
+        crate::words::are_well_said(&findings);
         let rules: Vec<&str> = findings.iter().map(|f| f.rule).collect();
         assert_eq!(rules, expected, "{bus} {wrong}");
     }

@@ -57,6 +57,7 @@ fn judge(path: &Path) -> Judged {
         assert!(evidence.warnings.is_empty(), "{}: {:?}", path.display(), evidence.warnings);
         findings.extend(rockhound_rules::check(&evidence).0);
     }
+    crate::words::are_well_said(&findings);
     let name = path.strip_prefix(folder()).unwrap().with_extension("");
     Judged { name: name.to_string_lossy().replace('\\', "/"), findings }
 }

@@ -42,6 +42,7 @@ fn judge(path: &Path) -> Vec<Finding> {
     let mut evidence = analysis::KernelEvidence::gather(&object, &object.kernels[0], source);
     evidence.ir = Some(&ir);
     let (findings, not_checked) = rockhound_rules::check(&evidence);
+    crate::words::are_well_said(&findings);
     assert!(not_checked.is_empty(), "{}: {not_checked:?}", path.display());
     findings
 }
@@ -73,9 +74,7 @@ fn triggers_fire_and_near_misses_do_not() {
 fn every_rule_on_ir_has_a_trigger_and_a_near_miss() {
     let files = files();
     let mut rules_on_ir = 0;
-    for rule in rockhound_rules::all().iter().filter(|rule| {
-        matches!(rule.check, rockhound_rules::Check::Ir(_) | rockhound_rules::Check::IrOrCode(..))
-    }) {
+    for rule in rockhound_rules::all().iter().filter(|rule| rule.ir_check().is_some()) {
         rules_on_ir += 1;
         for kind in ["trigger", "miss"] {
             let start = folder().join(rule.id.to_lowercase());

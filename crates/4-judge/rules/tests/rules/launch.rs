@@ -1,7 +1,7 @@
 //! Rules that fire on launches: a row that triggers each and a near miss.
 
-use arch::Model;
-use gemm::{Element, Estimate, Operands, Problem, Tile, alternatives};
+use arch::{ElementType, Model};
+use gemm::{Estimate, Operands, Problem, Tile, alternatives};
 use rockhound_rules::{LaunchEvidence, check_launch};
 
 /// A product, its tile, and how it is launched.
@@ -10,7 +10,7 @@ struct Launch {
     gpu: &'static str,
     mnk: [u64; 3],
     tile: [u64; 3],
-    element: Element,
+    element: ElementType,
     operands: Operands,
     mapping: Option<u32>,
     remaps: bool,
@@ -22,7 +22,7 @@ const BASE: Launch = Launch {
     gpu: "mi300x",
     mnk: [4864, 4864, 4160],
     tile: [128, 128, 64],
-    element: Element::Bf16,
+    element: ElementType::Bf16,
     operands: Operands::Tn,
     mapping: Some(8),
     remaps: true,
@@ -60,6 +60,7 @@ fn fired(launch: Launch) -> Vec<&'static str> {
         remaps_xcds: Some(launch.remaps),
     };
     let (findings, not_checked) = check_launch(&evidence);
+    crate::words::are_well_said(&findings);
     assert!(not_checked.is_empty() || launch.mapping.is_none(), "{not_checked:?}");
     for finding in &findings {
         let rule = rockhound_rules::by_id(finding.rule).expect("registered");
@@ -89,8 +90,8 @@ fn triggers_fire_and_near_misses_do_not() {
         ("LCH003", Launch { mnk: [4096, 4096, 4160], ..BASE }, BASE),
         (
             "MAT003",
-            Launch { element: Element::F16, ..BASE },
-            Launch { element: Element::F16, mnk: [128, 128, 64], ..BASE },
+            Launch { element: ElementType::F16, ..BASE },
+            Launch { element: ElementType::F16, mnk: [128, 128, 64], ..BASE },
         ),
     ];
     for (rule, trigger, miss) in rows {
@@ -99,8 +100,7 @@ fn triggers_fire_and_near_misses_do_not() {
         let found = fired(*miss);
         assert!(!found.contains(rule), "{rule} fires on the near miss: {found:?}");
     }
-    let on_launches =
-        rockhound_rules::all().iter().filter(|it| matches!(it.check, rockhound_rules::Check::Launch(_)));
+    let on_launches = rockhound_rules::all().iter().filter(|it| it.launch_check().is_some());
     assert!(on_launches.map(|it| it.id).all(|id| rows.iter().any(|(rule, ..)| *rule == id)));
 }
 

@@ -14,3 +14,4 @@ mod recordings;
 mod small;
 mod timeline;
 mod tunings;
+mod words;

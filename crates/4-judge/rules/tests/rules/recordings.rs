@@ -84,6 +84,7 @@ fn made_up_recordings_trigger_what_they_should() {
         };
         let judged = judge(&made_up(changes), base.as_ref());
         let (_, findings, not_checked) = &judged[0];
+        crate::words::are_well_said(findings);
         let found = match findings.iter().find(|finding| finding.rule == rule) {
             Some(finding) => finding.message.clone(),
             None => match not_checked.iter().find(|it| it.rule == rule) {
@@ -254,6 +255,7 @@ fn recorded_kernels_give_the_expected_findings() {
             workload::read(&testkit::files(&shared.join(recording)), &Options::default()).unwrap();
         analysis::workload::fill(&mut workload.machine);
         for (kernel, findings, not_checked) in judge(&workload, None).into_iter().take(12) {
+            crate::words::are_well_said(&findings);
             for finding in findings {
                 let cost = finding.cost.as_deref().unwrap_or_default();
                 writeln!(text, "{recording}\t{kernel}\t{}\t{}\t{cost}", finding.rule, finding.message)

@@ -104,7 +104,9 @@ impl Made {
 fn fired(timelines: &[Timeline]) -> Vec<&'static str> {
     let evidence: Vec<TimelineEvidence<'_>> = timelines.iter().map(TimelineEvidence::gather).collect();
     let names = (0..timelines.len()).map(|at| format!("rank {at}")).collect();
-    check_traces(&TraceEvidence::new(&evidence, names)).0.iter().map(|f| f.rule).collect()
+    let (findings, _) = check_traces(&TraceEvidence::new(&evidence, names));
+    crate::words::are_well_said(&findings);
+    findings.iter().map(|f| f.rule).collect()
 }
 
 fn one(build: impl FnOnce(&mut Made)) -> Vec<&'static str> {

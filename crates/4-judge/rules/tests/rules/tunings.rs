@@ -35,7 +35,9 @@ fn check(
             tunedb::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"))
         })
         .collect();
-    check_tunings(&TuningEvidence { files: &tunings, machine, catalogue }).0
+    let (findings, _) = check_tunings(&TuningEvidence { files: &tunings, machine, catalogue });
+    crate::words::are_well_said(&findings);
+    findings
 }
 
 /// A rule, files that are linted together, lines on which it fires.

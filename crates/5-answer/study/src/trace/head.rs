@@ -1,6 +1,5 @@
 //! Head above the tables: the kind of trace, and its caveats.
 
-use ::trace::Severity;
 use timeline::TimelineEvidence;
 use view::{Input, Note, NoteKind, duration, thousands, thousands_of};
 
@@ -76,12 +75,7 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
         notes.push(Note { kind, text });
     };
     for problem in &evidence.timeline.problems {
-        let kind = match problem.severity {
-            Severity::Error => NoteKind::Error,
-            Severity::Warning => NoteKind::Warning,
-            Severity::Info => NoteKind::Info,
-        };
-        add(kind, problem.to_string());
+        add(problem.kind, problem.text.clone());
     }
     let (kernels, others) = evidence.stale;
     if let Some(linked) = &evidence.linked {

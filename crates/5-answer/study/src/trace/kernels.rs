@@ -153,7 +153,7 @@ fn products(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
         let batch = if p.batch > 1 { format!("{} × ", p.batch) } else { String::new() };
         let rate = it.tera_ops();
         let cells = vec![
-            text(it.element().unwrap_or(&p.data_type)),
+            text(it.element().map_or_else(|| p.data_type.clone(), |it| it.name().to_owned())),
             text(p.layout.clone()),
             count(it.durations.count),
             ms(it.durations.total),
@@ -173,7 +173,7 @@ fn products(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
     out.push(t);
 }
 
-fn of_peak(evidence: &TimelineEvidence<'_>, element: Option<&str>, rate: Option<f64>) -> Cell {
+fn of_peak(evidence: &TimelineEvidence<'_>, element: Option<arch::ElementType>, rate: Option<f64>) -> Cell {
     let Some(model) = evidence.model else { return missing("the trace does not name a GPU that is known") };
     let peak = element.and_then(|element| model.peak_tera_ops(Unit::Matrix, element));
     match (rate, peak) {

@@ -5,6 +5,7 @@
 mod aiter;
 
 use super::answer;
+use arch::ElementType;
 use arch::{Model, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -174,13 +175,13 @@ fn bench_command(row: &Row<'_>) -> Option<String> {
     let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2)?;
     let element = tunedb::element(row.types.as_deref().ok()?)?;
     let (types, compute) = match element {
-        "xf32" => ("f32_r".to_owned(), "xf32_r"),
-        "f64" => ("f64_r".to_owned(), "f64_r"),
-        "i8" => ("i8_r".to_owned(), "i32_r"),
+        ElementType::Xf32 => ("f32_r".to_owned(), "xf32_r"),
+        ElementType::F64 => ("f64_r".to_owned(), "f64_r"),
+        ElementType::I8 => ("i8_r".to_owned(), "i32_r"),
         other => (format!("{other}_r"), "f32_r"),
     };
     // Eight-bit inputs have a 16-bit result.
-    let result = if element == "f8" { "bf16_r".to_owned() } else { types.clone() };
+    let result = if element == ElementType::F8 { "bf16_r".to_owned() } else { types.clone() };
     let mut out =
         format!("hipblaslt-bench -m {m} -n {n} -k {k} --transA {} --transB {}", &layout[..1], &layout[1..]);
     if batch > 1 {

@@ -5,6 +5,7 @@
 
 use super::merge::Refusal;
 use super::{Selection, answer};
+use arch::ElementType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Row, Shape, Tunings, tunableop};
@@ -237,12 +238,12 @@ fn untuned_line(row: &Row<'_>) -> Result<String, &'static str> {
 /// Letter of a type in find_exact's configurations.
 fn tensile_type(types: &str) -> Option<&'static str> {
     Some(match tunedb::element(types)? {
-        "f16" => "h",
-        "bf16" => "b",
-        "f32" | "xf32" => "s",
-        "f64" => "d",
-        "i8" => "i8",
-        "f8" => "f8",
+        ElementType::F16 => "h",
+        ElementType::Bf16 => "b",
+        ElementType::F32 | ElementType::Xf32 => "s",
+        ElementType::F64 => "d",
+        ElementType::I8 => "i8",
+        ElementType::F8 => "f8",
         _ => return None,
     })
 }

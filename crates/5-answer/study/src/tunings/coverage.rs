@@ -127,7 +127,7 @@ fn problem(row: &Row<'_>) -> Option<Problem> {
     let mut problem = Problem {
         kind: Some(row.kind),
         layout: row.layout.as_deref().ok().filter(|it| it.len() == 2).map(str::to_owned),
-        types: row.types.as_deref().ok().and_then(tunedb::element).map(str::to_owned),
+        types: row.types.as_deref().ok().and_then(tunedb::element).map(|it| it.name().to_owned()),
         ..Problem::default()
     };
     match row.shape.as_ref().ok()? {

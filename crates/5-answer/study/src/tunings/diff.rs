@@ -11,7 +11,7 @@ pub type Calls = HashMap<String, u64>;
 /// The text by which problems of two formats are compared: transposition, element type and sizes.
 fn common_key(row: &Row<'_>) -> Option<String> {
     let it = row.shape.as_ref().ok()?.gemm()?;
-    let element = row.types.as_deref().ok().and_then(tunedb::element).unwrap_or("?");
+    let element = row.types.as_deref().ok().and_then(tunedb::element).map_or("?", |it| it.name());
     let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2).unwrap_or("??");
     Some(format!("{layout} {element} {} {} {} {}", it.m, it.n, it.k, it.batch))
 }

@@ -25,7 +25,7 @@ pub(crate) struct Tile {
     /// Rows, columns and depth of the product; several for several shapes.
     #[arg(long, value_name = "M,N,K", required = true, value_parser = mnk)]
     pub(crate) mnk: Vec<[u64; 3]>,
-    /// Type of the factors: f16, bf16, fp8, i8, f32, xf32, f64, or a framework's name of these.
+    /// Type of the factors: f16, bf16, f8, f6, f4, i8, f32, xf32, f64, or a framework's name of these such as mxfp4.
     #[arg(long, value_name = "TYPE", default_value = "f16")]
     pub(crate) dtype: String,
     /// Tile of a workgroup; without it the fastest of the usual ones.

@@ -182,10 +182,7 @@ fn argument((name, ty, _): &(String, String, Option<i64>)) -> Argument {
     let pointer = ty.starts_with('*') || ty.starts_with("!llvm.ptr");
     let size = match ty.as_str() {
         _ if pointer => 8,
-        "i64" | "u64" | "f64" => 8,
-        "i16" | "u16" | "f16" | "bf16" => 2,
-        "i1" | "i8" | "u8" => 1,
-        _ => 4,
+        name => arch::ElementType::by_name(name).map_or(4, |it| it.bits().div_ceil(8)),
     };
     Argument {
         name: name.clone(),

@@ -3,60 +3,54 @@
 //! Numbers are `f64` here whatever the element type; results are compared at the precision of the element.
 //! Integers beyond 2^53 lose their last digits.
 
-use serde::Deserialize;
+use arch::ElementType;
+use serde::{Deserialize, Deserializer, de};
 
-/// Type of an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the usual names")]
-pub enum Element {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
+/// Type of an element, of those that launch files can write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Element(ElementType);
 
 impl Element {
+    /// The type that is called so, if launch files can write it.
+    pub fn by_name(name: &str) -> Option<Element> {
+        use ElementType::{F4, F6, F8, Xf32};
+        ElementType::by_name(name).filter(|it| ![F4, F6, F8, Xf32].contains(it)).map(Element)
+    }
+
+    /// Name: `f16`.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
     /// Bytes of one.
     pub fn size(self) -> usize {
-        match self {
-            Element::I8 | Element::U8 => 1,
-            Element::I16 | Element::U16 | Element::F16 | Element::Bf16 => 2,
-            Element::I32 | Element::U32 | Element::F32 => 4,
-            Element::I64 | Element::U64 | Element::F64 => 8,
-        }
+        self.0.bytes_of(1) as usize
     }
 
     /// Whether it holds whole numbers only.
     pub fn is_whole(self) -> bool {
-        !matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
+        self.0.is_integer()
     }
 
     /// Numbers as bytes.
     pub fn bytes(self, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(numbers.size_hint().0 * self.size());
         for number in numbers {
-            match self {
-                Element::I8 => bytes.extend((number as i8).to_le_bytes()),
-                Element::U8 => bytes.extend((number as u8).to_le_bytes()),
-                Element::I16 => bytes.extend((number as i16).to_le_bytes()),
-                Element::U16 => bytes.extend((number as u16).to_le_bytes()),
-                Element::I32 => bytes.extend((number as i32).to_le_bytes()),
-                Element::U32 => bytes.extend((number as u32).to_le_bytes()),
-                Element::I64 => bytes.extend((number as i64).to_le_bytes()),
-                Element::U64 => bytes.extend((number as u64).to_le_bytes()),
-                Element::F16 => bytes.extend(to_half(number).to_le_bytes()),
-                Element::Bf16 => bytes.extend(to_bf16(number as f32).to_le_bytes()),
-                Element::F32 => bytes.extend((number as f32).to_le_bytes()),
-                Element::F64 => bytes.extend(number.to_le_bytes()),
+            match self.0 {
+                ElementType::I8 => bytes.extend((number as i8).to_le_bytes()),
+                ElementType::U8 => bytes.extend((number as u8).to_le_bytes()),
+                ElementType::I16 => bytes.extend((number as i16).to_le_bytes()),
+                ElementType::U16 => bytes.extend((number as u16).to_le_bytes()),
+                ElementType::I32 => bytes.extend((number as i32).to_le_bytes()),
+                ElementType::U32 => bytes.extend((number as u32).to_le_bytes()),
+                ElementType::I64 => bytes.extend((number as i64).to_le_bytes()),
+                ElementType::U64 => bytes.extend((number as u64).to_le_bytes()),
+                ElementType::F16 => bytes.extend(to_half(number).to_le_bytes()),
+                ElementType::Bf16 => bytes.extend(to_bf16(number as f32).to_le_bytes()),
+                ElementType::F32 | ElementType::Xf32 => bytes.extend((number as f32).to_le_bytes()),
+                ElementType::F64 => bytes.extend(number.to_le_bytes()),
+                // Not of this value.
+                ElementType::F4 | ElementType::F6 | ElementType::F8 => {}
             }
         }
         bytes
@@ -68,22 +62,34 @@ impl Element {
             let mut wide = [0; 8];
             wide[..bytes.len()].copy_from_slice(bytes);
             let bits = u64::from_le_bytes(wide);
-            match self {
-                Element::I8 => f64::from(bits as i8),
-                Element::U8 => f64::from(bits as u8),
-                Element::I16 => f64::from(bits as i16),
-                Element::U16 => f64::from(bits as u16),
-                Element::I32 => f64::from(bits as i32),
-                Element::U32 => f64::from(bits as u32),
-                Element::I64 => bits as i64 as f64,
-                Element::U64 => bits as f64,
-                Element::F16 => from_half(bits as u16),
-                Element::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
-                Element::F32 => f64::from(f32::from_bits(bits as u32)),
-                Element::F64 => f64::from_bits(bits),
+            match self.0 {
+                ElementType::I8 => f64::from(bits as i8),
+                ElementType::U8 => f64::from(bits as u8),
+                ElementType::I16 => f64::from(bits as i16),
+                ElementType::U16 => f64::from(bits as u16),
+                ElementType::I32 => f64::from(bits as i32),
+                ElementType::U32 => f64::from(bits as u32),
+                ElementType::I64 => bits as i64 as f64,
+                ElementType::U64 => bits as f64,
+                ElementType::F16 => from_half(bits as u16),
+                ElementType::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
+                ElementType::F32 | ElementType::Xf32 => f64::from(f32::from_bits(bits as u32)),
+                ElementType::F64 => f64::from_bits(bits),
+                ElementType::F4 | ElementType::F6 | ElementType::F8 => f64::NAN,
             }
         };
         bytes.chunks_exact(self.size()).map(one).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Element {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Element, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Element::by_name(&name).ok_or_else(|| {
+            let known = ElementType::ALL.iter().filter_map(|it| Element::by_name(it.name()));
+            let known: Vec<&str> = known.map(Element::name).collect();
+            de::Error::custom(format!("no type `{name}`; known are {}", known.join(", ")))
+        })
     }
 }
 
@@ -167,26 +173,15 @@ mod tests {
 
     #[test]
     fn every_type_comes_back() {
-        let types = [
-            Element::I8,
-            Element::U8,
-            Element::I16,
-            Element::U16,
-            Element::I32,
-            Element::U32,
-            Element::I64,
-            Element::U64,
-            Element::F16,
-            Element::Bf16,
-            Element::F32,
-            Element::F64,
-        ];
+        let types = ElementType::ALL.iter().filter_map(|it| Element::by_name(it.name()));
+        assert_eq!(types.clone().count(), 12);
         for element in types {
             let bytes = element.bytes([0.0, 1.0, 100.0].into_iter());
             assert_eq!(bytes.len(), 3 * element.size());
             assert_eq!(element.numbers(&bytes), [0.0, 1.0, 100.0], "{element:?}");
         }
-        assert_eq!(Element::Bf16.numbers(&Element::Bf16.bytes([1.0 / 3.0].into_iter())), [0.333_984_375]);
+        let bf16 = Element::by_name("bf16").unwrap();
+        assert_eq!(bf16.numbers(&bf16.bytes([1.0 / 3.0].into_iter())), [0.333_984_375]);
     }
 
     #[test]

@@ -54,27 +54,6 @@ impl<'de> Deserialize<'de> for Signature {
     }
 }
 
-/// Names of element types in Triton's signatures and intermediate code, with their names in a launch file.
-const TYPES: [(&str, &str); 17] = [
-    ("fp64", "f64"),
-    ("f64", "f64"),
-    ("fp32", "f32"),
-    ("f32", "f32"),
-    ("fp16", "f16"),
-    ("f16", "f16"),
-    ("bf16", "bf16"),
-    ("i64", "i64"),
-    ("u64", "u64"),
-    ("i32", "i32"),
-    ("u32", "u32"),
-    ("i16", "i16"),
-    ("u16", "u16"),
-    ("i8", "i8"),
-    ("u8", "u8"),
-    ("i1", "u8"),
-    ("u1", "u8"),
-];
-
 /// A kernel's launch as Triton wrote it down.
 #[derive(Debug, PartialEq)]
 pub(super) struct Companion {
@@ -151,7 +130,7 @@ impl Companion {
 }
 
 fn element(name: &str) -> Option<&'static str> {
-    TYPES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element)
+    crate::launch_file::Element::by_name(name).map(|it| it.name())
 }
 
 /// Arguments of `{"x": "*fp16", "n": "i32", "BLOCK": "constexpr"}`.

@@ -5,12 +5,13 @@
 
 use super::{MultiplyAdd, Sum, Sums, vector_indices, with_sums};
 use analysis::KernelEvidence;
+use arch::ElementType;
 use isa::{Access, Class, Inst, RegFile, RegRange, Space};
 
 /// A loop that multiplies tiles.
 pub(super) struct TileProduct {
     pub(super) id: u32,
-    pub(super) element: &'static str,
+    pub(super) element: ElementType,
     /// Multiply-adds per iteration with both factors from the LDS.
     pub(super) multiply_adds: u32,
     /// Products of one lane per iteration.
@@ -109,7 +110,8 @@ fn product(evidence: &KernelEvidence<'_>, sums: &[Sum], id: u32) -> Option<TileP
         |index: usize| evidence.loop_writes(id, RegRange::new(RegFile::Vgpr, index as u16, 1)) == Some(true);
     let mut from_lds = [false; 256];
     let reads = steps.iter().filter(|step| step.is_read).count() as u32;
-    let mut found = TileProduct { id, element: "", multiply_adds: 0, products: 0, reads, at: 0 };
+    let mut found =
+        TileProduct { id, element: ElementType::F32, multiply_adds: 0, products: 0, reads, at: 0 };
     let mut all = 0;
     // Twice: loads of one iteration may be for the next.
     for round in 0..2 {

@@ -2,6 +2,7 @@
 
 use super::super::Refusal;
 use super::{Experts, Found, OfAiter, Product, collect};
+use arch::ElementType;
 use std::collections::{BTreeMap, BTreeSet};
 use tunedb::{Tunings, moe::MoeName};
 use view::{counted, shell_word};
@@ -108,16 +109,16 @@ fn blas(product: &Product) -> Result<Blas<'_>, &'static str> {
     let types = product.types.as_deref().ok_or("the types are not known")?;
     let element = tunedb::element(types).ok_or("the types are not known")?;
     let (types, compute) = match element {
-        "xf32" => ("f32_r".to_owned(), "xf32_r"),
-        "f64" => ("f64_r".to_owned(), "f64_r"),
-        "i8" => ("i8_r".to_owned(), "i32_r"),
-        "f4" => {
+        ElementType::Xf32 => ("f32_r".to_owned(), "xf32_r"),
+        ElementType::F64 => ("f64_r".to_owned(), "f64_r"),
+        ElementType::I8 => ("i8_r".to_owned(), "i32_r"),
+        ElementType::F4 => {
             return Err("hipBLASLt's words for 4-bit types need the scales, which the file does not name");
         }
-        other => (format!("{other}_r"), "f32_r"),
+        other => (format!("{}_r", other.name()), "f32_r"),
     };
     // Eight-bit inputs have a 16-bit result.
-    let result = if element == "f8" { "bf16_r".to_owned() } else { types.clone() };
+    let result = if element == ElementType::F8 { "bf16_r".to_owned() } else { types.clone() };
     let [m, n, k, _] = product.sizes;
     let of = |transposed: bool, plain, other| if transposed { other } else { plain };
     let both = layout.as_bytes();
@@ -227,8 +228,8 @@ fn aiter_line(product: &Product) -> Result<(String, String, String), &'static st
     let family = match &product.aiter {
         Some(of) => of.family.clone(),
         None => match product.types.as_deref().and_then(tunedb::element) {
-            Some("bf16" | "f16") if batch == 1 => "bf16".to_owned(),
-            Some("bf16") => "batched bf16".to_owned(),
+            Some(ElementType::Bf16 | ElementType::F16) if batch == 1 => "bf16".to_owned(),
+            Some(ElementType::Bf16) => "batched bf16".to_owned(),
             _ => {
                 return Err(
                     "which of AITER's operations it is depends on the scales, which the file does not name",
@@ -243,7 +244,7 @@ fn aiter_line(product: &Product) -> Result<(String, String, String), &'static st
         cells.insert(0, ("B", batch.to_string()));
     } else if family == "bf16" {
         let torch = match product.types.as_deref().and_then(tunedb::element) {
-            Some("f16") => "torch.float16",
+            Some(ElementType::F16) => "torch.float16",
             _ => "torch.bfloat16",
         };
         let own = |name, plain: &str| {

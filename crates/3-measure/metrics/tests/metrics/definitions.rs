@@ -11,7 +11,7 @@ fn built_in_definitions_hold_on_every_target() {
     let d = Definitions::built_in();
     for target in catalogue().targets() {
         let compiled = d.compile(target).unwrap_or_else(|e| {
-            panic!("{target}:\n{}", e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+            panic!("{target}:\n{}", e.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         });
         let used: BTreeSet<&str> =
             d.tables().iter().flat_map(|t| t.rows(target)).map(|r| r.metric.as_str()).collect();

@@ -56,8 +56,16 @@ const DOCUMENTS: &[Document] = &[
     (view::DOCTOR_SCHEMA, "doctor --format json", SchemaGenerator::root_schema_for::<Answer<Machines>>),
     (view::GUIDE_SCHEMA, "guide --format json", SchemaGenerator::root_schema_for::<Guide>),
     (view::INSPECT_SCHEMA, "inspect --format json", SchemaGenerator::root_schema_for::<Inspect>),
-    (view::METRICS_SCHEMA, "metrics --format json", SchemaGenerator::root_schema_for::<MetricsReport>),
-    (view::OCCUPANCY_SCHEMA, "occupancy --format json", SchemaGenerator::root_schema_for::<OccupancyReport>),
+    (
+        view::METRICS_SCHEMA,
+        "metrics --format json",
+        SchemaGenerator::root_schema_for::<Answer<MetricsReport>>,
+    ),
+    (
+        view::OCCUPANCY_SCHEMA,
+        "occupancy --format json",
+        SchemaGenerator::root_schema_for::<Answer<OccupancyReport>>,
+    ),
     (view::ROOFLINE_SCHEMA, "roofline --format json", SchemaGenerator::root_schema_for::<Rooflines>),
     (view::ROOFS_SCHEMA, "roofline --measure --format json", SchemaGenerator::root_schema_for::<Roofs>),
     (view::SETS_SCHEMA, "metrics --list-sets --format json", SchemaGenerator::root_schema_for::<Sets>),

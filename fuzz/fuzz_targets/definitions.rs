@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let definitions = match Definitions::built_in().clone().with(&[("fuzz", text)]) {
         Ok(d) => d,
         Err(errors) => {
-            assert!(errors.iter().all(|e| e.file != "fuzz" || (1..=lines).contains(&e.line)));
+            assert!(errors.0.iter().all(|e| e.file != "fuzz" || (1..=lines).contains(&e.line)));
             return;
         }
     };

@@ -5,8 +5,8 @@ use anyhow::Result;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use view::{
-    Answer, Columns, Comparison, FileError, Guide, Incidents, KernelCard, Listing, Machines, MetricsReport,
-    OccupancyReport, Plain, Recordings, Rooflines, Summary, Tiles, Tuned,
+    Accuracy, Answer, Columns, Comparison, FileError, Guide, Incidents, KernelCard, Listing, Machines,
+    MetricsReport, OccupancyReport, Plain, Recordings, Rooflines, Roofs, Sets, Summary, Tiles, Tuned,
 };
 
 /// The document of `inspect`, which is written kernel by kernel and so is no value of `view`.
@@ -48,6 +48,7 @@ struct Kernel {
 type Document = (&'static str, &'static str, fn(&mut SchemaGenerator) -> schemars::Schema);
 
 const DOCUMENTS: &[Document] = &[
+    (view::ACCURACY_SCHEMA, "accuracy --format json", SchemaGenerator::root_schema_for::<Accuracy>),
     (view::ANALYZE_SCHEMA, "analyze --format json", SchemaGenerator::root_schema_for::<Answer<Recordings>>),
     (view::COLUMNS_SCHEMA, "columns (Python module)", SchemaGenerator::root_schema_for::<Columns>),
     (view::COMM_SCHEMA, "comm --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
@@ -55,9 +56,19 @@ const DOCUMENTS: &[Document] = &[
     (view::DOCTOR_SCHEMA, "doctor --format json", SchemaGenerator::root_schema_for::<Answer<Machines>>),
     (view::GUIDE_SCHEMA, "guide --format json", SchemaGenerator::root_schema_for::<Guide>),
     (view::INSPECT_SCHEMA, "inspect --format json", SchemaGenerator::root_schema_for::<Inspect>),
-    (view::METRICS_SCHEMA, "metrics --format json", SchemaGenerator::root_schema_for::<MetricsReport>),
-    (view::OCCUPANCY_SCHEMA, "occupancy --format json", SchemaGenerator::root_schema_for::<OccupancyReport>),
+    (
+        view::METRICS_SCHEMA,
+        "metrics --format json",
+        SchemaGenerator::root_schema_for::<Answer<MetricsReport>>,
+    ),
+    (
+        view::OCCUPANCY_SCHEMA,
+        "occupancy --format json",
+        SchemaGenerator::root_schema_for::<Answer<OccupancyReport>>,
+    ),
     (view::ROOFLINE_SCHEMA, "roofline --format json", SchemaGenerator::root_schema_for::<Rooflines>),
+    (view::ROOFS_SCHEMA, "roofline --measure --format json", SchemaGenerator::root_schema_for::<Roofs>),
+    (view::SETS_SCHEMA, "metrics --list-sets --format json", SchemaGenerator::root_schema_for::<Sets>),
     (view::TILE_SCHEMA, "tile --format json", SchemaGenerator::root_schema_for::<Answer<Tiles>>),
     (view::TRACE_SCHEMA, "trace --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
     (view::TRIAGE_SCHEMA, "triage --format json", SchemaGenerator::root_schema_for::<Answer<Incidents>>),

@@ -9,6 +9,7 @@ pub const ACCURACY_SCHEMA: &str = "rockhound.accuracy/1";
 
 /// The comparison.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accuracy {
     /// [`ACCURACY_SCHEMA`].
     pub schema: &'static str,
@@ -44,6 +45,7 @@ pub struct AccuracyError {
 
 /// One kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccuracyKernel {
     /// Its name, where the user agrees to have it in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +65,7 @@ pub struct AccuracyKernel {
 
 /// One quantity of a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccuracyQuantity {
     /// Counter, or time.
     pub name: String,
@@ -81,6 +84,7 @@ pub struct AccuracyQuantity {
 
 /// Result for a counter of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AccuracyVerdict {
     /// It follows from execution and is equal.

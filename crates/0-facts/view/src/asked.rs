@@ -1,4 +1,4 @@
-//! What a user asks of recordings: which dispatches, in which units, which list.
+//! Words of a question about recordings: selection, units, kind of list.
 
 /// The part of a recording that is selected, as written on a command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

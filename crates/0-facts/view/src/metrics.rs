@@ -4,14 +4,15 @@
 use serde::Serialize;
 
 /// Version of the JSON written by `metrics --format json`.
-pub const METRICS_SCHEMA: &str = "rockhound.metrics/1";
+pub const METRICS_SCHEMA: &str = "rockhound.metrics/2";
 
-/// Definitions, of one target or of all.
+/// The part of an answer that only `metrics` has: definitions, of one target or of all.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricsReport {
-    /// [`METRICS_SCHEMA`].
-    pub schema: &'static str,
+    /// Some were named, and text shows a card for each instead of a list.
+    #[serde(skip)]
+    pub named: bool,
     /// Targets with what all their metrics need.
     pub targets: Vec<TargetMetrics>,
     /// The requested metrics together, on each target.

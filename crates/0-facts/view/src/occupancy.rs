@@ -6,18 +6,16 @@ use crate::OccupancyCard;
 use serde::Serialize;
 
 /// Version of the JSON written by `occupancy --format json`.
-pub const OCCUPANCY_SCHEMA: &str = "rockhound.occupancy/1";
+pub const OCCUPANCY_SCHEMA: &str = "rockhound.occupancy/2";
 
-/// Question and answer of the calculator.
+/// The part of an answer that only `occupancy` has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OccupancyReport {
-    /// [`OCCUPANCY_SCHEMA`].
-    pub schema: &'static str,
     /// Processor.
     pub target: String,
-    /// The request.
-    pub inputs: OccupancyInputs,
+    /// Resources of the kernel in question.
+    pub resources: OccupancyInputs,
     /// The occupancy.
     pub result: OccupancyCard,
     /// Waves per SIMD each resource alone would allow.

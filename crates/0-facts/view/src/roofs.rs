@@ -7,6 +7,7 @@ pub const ROOFS_SCHEMA: &str = "rockhound.roofs/1";
 
 /// The roofs of a GPU.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofs {
     /// [`ROOFS_SCHEMA`].
     pub schema: &'static str,
@@ -20,6 +21,7 @@ pub struct Roofs {
 
 /// One measured number.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roof {
     /// The measured part of the machine.
     pub what: &'static str,

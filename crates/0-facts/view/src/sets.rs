@@ -7,6 +7,7 @@ pub const SETS_SCHEMA: &str = "rockhound.sets/1";
 
 /// All sets.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sets {
     /// [`SETS_SCHEMA`].
     pub schema: &'static str,
@@ -16,6 +17,7 @@ pub struct Sets {
 
 /// One set.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetCard {
     /// Name, as `--set` takes it.
     pub name: &'static str,
@@ -30,6 +32,7 @@ pub struct SetCard {
 
 /// Requirements of a set on a target.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetOnTarget {
     /// Counters it needs.
     pub counters: Vec<String>,

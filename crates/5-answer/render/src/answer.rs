@@ -3,7 +3,10 @@
 //! [`Part`] is the text and the rows that only one command has.
 
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
-use view::{Answer, Format, Incidents, Machines, Plain, Recordings, RuleInfo, Tiles, Tuned};
+use view::{
+    Answer, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings, RuleInfo, Tiles,
+    Tuned,
+};
 
 /// Settings of a rendering.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,9 @@ pub fn answer<P: Part>(answer: &Answer<P>, format: Format, how: &How<'_>) -> Str
 /// The formats of most commands.
 const USUAL: &[Format] =
     &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Sarif, Format::Github];
+
+/// The formats of answers that have neither findings nor tables.
+const SHORT: &[Format] = &[Format::Text, Format::Json];
 
 impl Part for Plain {
     const FORMATS: &'static [Format] = USUAL;
@@ -119,5 +125,21 @@ impl Part for Tiles {
 
     fn markdown(answer: &Answer<Self>, out: &mut String) {
         markdown::tiles(&answer.part, out);
+    }
+}
+
+impl Part for MetricsReport {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::metrics(&answer.part, style)
+    }
+}
+
+impl Part for OccupancyReport {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::occupancy(&answer.part, style)
     }
 }

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing,
-    MetricsReport, OccupancyReport, Rooflines, Roofs, RuleInfo, Sets, Summary,
+    Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, Rooflines,
+    Roofs, RuleInfo, Sets, Summary,
 };
 
 /// Separator between two kernels.
@@ -47,11 +47,6 @@ pub fn comparison(comparison: &Comparison) -> String {
     pretty(comparison)
 }
 
-/// An occupancy report, indented.
-pub fn occupancy(report: &OccupancyReport) -> String {
-    pretty(report)
-}
-
 /// An answer, on one line.
 pub fn answer<P: Serialize>(answer: &Answer<P>) -> String {
     compact(answer) + "\n"
@@ -70,11 +65,6 @@ pub fn guide(guide: &Guide) -> String {
 /// Rooflines, indented.
 pub fn rooflines(rooflines: &Rooflines) -> String {
     pretty(rooflines)
-}
-
-/// Explained metrics, indented.
-pub fn metrics(report: &MetricsReport) -> String {
-    pretty(report)
 }
 
 /// A recording of a GPU beside an emulated one, indented.

@@ -46,9 +46,9 @@ pub use guide::{guide, kernel};
 pub use listing::{listing, listing_with_places};
 pub use markdown::{markdown, rules};
 pub use memory_chart::memory_chart;
-pub use metrics::metrics;
+pub(crate) use metrics::metrics;
 pub use names::shorten;
-pub use occupancy::occupancy;
+pub(crate) use occupancy::occupancy;
 pub(crate) use page::visible;
 #[cfg(feature = "tui")]
 pub(crate) use page::{width as display_width, wrapped};

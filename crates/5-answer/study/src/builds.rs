@@ -2,7 +2,7 @@
 
 use view::{Comparison, KernelCard, UsageError};
 
-/// What changed between two builds; `renamed` are kernels under other names, old and new.
+/// The differences between two builds; `renamed` are kernels under other names, old and new.
 pub fn compare(
     old: &[KernelCard],
     new: &[KernelCard],

@@ -1,4 +1,4 @@
-//! Recordings with the metrics of their GPUs: what the questions about recordings are asked of.
+//! Recordings with the metrics of their GPUs; every question about recordings is a method of [`Measured`].
 
 use crate::judge;
 use crate::{FailOn, Operators, Shown};
@@ -65,7 +65,7 @@ impl ReportQuestion {
     }
 }
 
-/// Reads conditions on rows, of a report on so many recordings.
+/// Reads conditions on rows of a report on `recordings` recordings.
 pub fn conditions(texts: &[String], recordings: usize) -> Result<Vec<Condition>, UsageError> {
     texts.iter().map(|text| Condition::parse(text, recordings)).collect()
 }
@@ -204,7 +204,7 @@ impl<'a> Measured<'a> {
         self.fixed(Blocks::overview(), Options::default().top)
     }
 
-    /// Every table, with so many rows of the top kernels.
+    /// Every table, with `top` rows of the top kernels.
     pub fn everything(&self, top: usize) -> Result<Answer<Recordings>, UsageError> {
         self.fixed(Blocks::all(), top)
     }

@@ -3,7 +3,7 @@
 use analysis::workload::unknown_gpu;
 use arch::{Limiter, Model, Resources, Target};
 use view::{
-    BoundaryRow, BoundaryTable, OCCUPANCY_SCHEMA, OccupancyCard, OccupancyInputs, OccupancyReport,
+    Answer, BoundaryRow, BoundaryTable, OCCUPANCY_SCHEMA, OccupancyCard, OccupancyInputs, OccupancyReport,
     OccupancyStep, ResourceLimit, UsageError,
 };
 
@@ -16,7 +16,7 @@ fn target(name: &str) -> Result<&'static Target, UsageError> {
 }
 
 /// Waves that fit with these resources, on a target or GPU by its name.
-pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<OccupancyReport, UsageError> {
+pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyReport>, UsageError> {
     let target = target(gpu)?;
     let resources = Resources {
         vgprs: inputs.vgprs,
@@ -52,10 +52,9 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<OccupancyReport, 
             })
         })
         .collect();
-    Ok(OccupancyReport {
-        schema: OCCUPANCY_SCHEMA,
+    let report = OccupancyReport {
         target: target.name.to_owned(),
-        inputs,
+        resources: inputs,
         result: OccupancyCard {
             waves_per_simd: occupancy.waves_per_simd,
             waves_per_cu: occupancy.waves_per_cu,
@@ -79,7 +78,8 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<OccupancyReport, 
             })
             .collect(),
         boundaries,
-    })
+    };
+    Ok(Answer::new(OCCUPANCY_SCHEMA, report))
 }
 
 fn step(step: &arch::Step) -> OccupancyStep {

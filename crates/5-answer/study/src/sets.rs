@@ -3,7 +3,7 @@
 use analysis::workload::{explain as explained, named_gpu};
 use arch::Target;
 use metrics::{Compiled, Definitions, Set, WrongDefinitions};
-use view::{MetricsReport, SETS_SCHEMA, SetCard, SetOnTarget, Sets, UsageError};
+use view::{Answer, METRICS_SCHEMA, MetricsReport, SETS_SCHEMA, SetCard, SetOnTarget, Sets, UsageError};
 
 /// The targets of a question: the one of a GPU or target that is named, or all.
 pub fn targets(named: Option<&str>) -> Result<Vec<String>, UsageError> {
@@ -23,8 +23,8 @@ pub fn explain(
     definitions: &Definitions,
     targets: &[Compiled],
     names: &[String],
-) -> Result<MetricsReport, UsageError> {
-    explained(definitions, targets, names)
+) -> Result<Answer<MetricsReport>, UsageError> {
+    Ok(Answer::new(METRICS_SCHEMA, explained(definitions, targets, names)?))
 }
 
 /// A set that exists; the error lists those that do.

@@ -1,8 +1,9 @@
 //! `rockhound metrics`: what metrics and counters mean and need.
 
+use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Metrics};
 use crate::exit::Outcome;
-use crate::{output, terminal};
+use crate::output;
 use anyhow::Result;
 use host::definitions;
 use render::{json, text};
@@ -25,9 +26,6 @@ pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
         None => args.ids.clone(),
     };
     let report = study::explain(&definitions, &study::compile(&definitions, &targets)?, &ids)?;
-    output::print(&match args.format {
-        Format::Json => json::metrics(&report),
-        _ => text::metrics(&report, !ids.is_empty(), &terminal::style(look, false)),
-    })?;
-    Ok(Outcome::Fine)
+    let target = Target { format: args.format, output: None, decimals: DECIMALS, look };
+    answer::finish(&report, &target, &mut [])
 }

@@ -1,11 +1,10 @@
 //! `rockhound occupancy`: the calculator.
 
+use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Occupancy};
 use crate::exit::Outcome;
-use crate::{output, terminal};
 use anyhow::Result;
-use render::{json, text};
-use view::{Format, OccupancyInputs};
+use view::OccupancyInputs;
 
 /// Answers for the resources given.
 pub(crate) fn run(args: &Occupancy, look: &Look) -> Result<Outcome> {
@@ -16,10 +15,6 @@ pub(crate) fn run(args: &Occupancy, look: &Look) -> Result<Outcome> {
         lds_bytes: args.lds,
         waves_per_workgroup: args.waves,
     };
-    let report = study::occupancy(&args.arch, inputs)?;
-    output::print(&match args.format {
-        Format::Json => json::occupancy(&report),
-        _ => text::occupancy(&report, &terminal::style(look, false)),
-    })?;
-    Ok(Outcome::Fine)
+    let target = Target { format: args.format, output: None, decimals: DECIMALS, look };
+    answer::finish(&study::occupancy(&args.arch, inputs)?, &target, &mut [])
 }

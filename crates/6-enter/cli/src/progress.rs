@@ -32,7 +32,7 @@ pub(crate) fn of_programs() -> session::Progress {
     if terminal::shows_progress() { session::Progress::Line } else { session::Progress::Log }
 }
 
-/// What a run has to say while it goes on.
+/// Reports a run on standard error.
 pub(crate) struct Running<'a> {
     look: &'a Look,
     /// The line of the running kernel, and when the next line of a log is due.

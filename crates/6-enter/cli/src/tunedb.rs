@@ -50,7 +50,7 @@ impl Opened {
         self.files.iter().map(TuneFile::given)
     }
 
-    /// The errors of opening, and those of reading.
+    /// All errors: first of opening, then of reading.
     fn errors(&self, more: Vec<FileError>) -> Vec<FileError> {
         self.errors.iter().cloned().chain(more).collect()
     }

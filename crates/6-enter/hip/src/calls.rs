@@ -68,11 +68,7 @@ impl Calls {
         let has = |kind: &str| program.metadata.arguments.iter().any(|it| it.kind == kind);
         let mut needs = Needs::default();
         if program.calls_host() {
-            let waves = match launch.cooperative {
-                true => u32::try_from(launch.wave_count()).unwrap_or(u32::MAX),
-                false => launch.workgroup.iter().product::<u32>().div_ceil(64),
-            };
-            needs.packets = Hostcall::packets(waves);
+            needs.packets = host::launches::packets(launch);
             needs.hidden.hostcall_buffer = match self.hostcall {
                 Some((base, packets)) if packets >= needs.packets => base,
                 _ => internal(allocations, Hostcall::bytes(needs.packets) as usize)?,

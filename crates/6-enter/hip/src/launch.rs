@@ -14,6 +14,7 @@ use crate::timeline;
 use crate::times::Times;
 use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
+use host::launches;
 use probe::{LaunchSize, Oversize};
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -222,7 +223,7 @@ impl Runtime {
         }
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
-        say(&format!("`{name}`: {}{source}", outside.text(program)));
+        say(&launches::outside_lds(name, program, outside, &source));
     }
 
     /// An access outside every allocation may hit memory that only the host has; distant memory of the
@@ -248,11 +249,8 @@ impl Runtime {
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
         let mut fault = fault.clone();
         self.look_closer(&mut fault.cause);
-        let hint = match fault.cause.hint() {
-            None if source.is_empty() => Some("compile with `-gline-tables-only` to see the source line"),
-            hint => hint,
-        };
-        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        let no_source =
+            source.is_empty().then_some("compile with `-gline-tables-only` to see the source line");
         // Earlier output is not lost.
         calls::flush_output();
         fault.kernel = name.to_string();
@@ -261,7 +259,7 @@ impl Runtime {
             1 => say("1 more lane failed the same assert"),
             lanes => say(&format!("{lanes} more lanes failed the same assert")),
         }
-        say(&format!("kernel stopped: {fault}{source}{hint}"));
+        say(&launches::stopped(&fault, &source, no_source));
         if let Some(recording) = &mut self.recording {
             recording.write();
         }

@@ -18,7 +18,7 @@ use workload::{
     PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, Workload, code_object_file, events_file,
 };
 
-/// What to predict.
+/// A request for predictions.
 pub struct Breakdown<'a> {
     /// The recording.
     pub source: &'a Source,

@@ -17,6 +17,7 @@ pub mod instructions;
 pub mod kernels;
 pub mod launch_file;
 mod launch_template;
+pub mod launches;
 pub mod logs;
 pub mod machine;
 pub mod names;

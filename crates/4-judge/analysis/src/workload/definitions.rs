@@ -8,8 +8,7 @@ use counters::{Definition, Need, catalogue, derived, plan};
 use metrics::{Compiled, Definitions, Metric};
 use std::collections::BTreeSet;
 use view::{
-    CounterCard, METRICS_SCHEMA, MetricCard, MetricRow, MetricVariant, MetricsReport, NamedFormula,
-    TargetMetrics, UsageError,
+    CounterCard, MetricCard, MetricRow, MetricVariant, MetricsReport, NamedFormula, TargetMetrics, UsageError,
 };
 
 /// Explains what was requested (everything when nothing was) on the targets given.
@@ -34,7 +33,7 @@ pub fn explain(
     let everything: Vec<&str> = definitions.metrics().iter().map(|m| m.id.as_str()).collect();
     let names: Vec<&str> = chosen.iter().map(|m| m.id.as_str()).collect();
     Ok(MetricsReport {
-        schema: METRICS_SCHEMA,
+        named: !asked.is_empty(),
         targets: compiled.iter().map(|c| together(c, &everything)).collect(),
         asked: if asked.is_empty() || names.is_empty() {
             Vec::new()

@@ -7,9 +7,9 @@ use crate::{Role, Style};
 use view::{CounterCard, MetricCard, MetricVariant, MetricsReport, TargetMetrics, counted, thousands_of};
 
 /// Renders a list of all metrics, or cards of the requested ones.
-pub fn metrics(report: &MetricsReport, cards: bool, style: &Style) -> String {
+pub(crate) fn metrics(report: &MetricsReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    if !cards {
+    if !report.named {
         list(&mut page, report);
         return page.finish();
     }

@@ -9,9 +9,9 @@ use crate::{Role, Style};
 use view::{BoundaryTable, OccupancyReport, counted};
 
 /// Renders a report.
-pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
+pub(crate) fn occupancy(report: &OccupancyReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    let inputs = &report.inputs;
+    let inputs = &report.resources;
     let asked = vec![
         vec![span(Role::Heading, &report.target)],
         vec![plain(format!("VGPR {}", inputs.vgprs))],

@@ -8,7 +8,8 @@ use crate::guide_values::guide;
 use crate::values::{
     comparison, errors, gemm, library, listing, measured_listing, occupancy, plain_copy, rules, summary,
 };
-use rockhound_render::{Style, csv, json, sarif, text};
+use rockhound_render::{How, Style, csv, json, sarif, text};
+use view::Format;
 
 fn style(width: usize) -> Style {
     Style { width, ..Style::default() }
@@ -145,11 +146,12 @@ fn comparisons() {
 #[test]
 fn occupancies() {
     for width in [80, 160] {
-        let text = text::occupancy(&occupancy(), &style(width));
+        let how = How { decimals: 2, style: style(width), version: "0", rules: &[] };
+        let text = rockhound_render::answer(&occupancy(), Format::Text, &how);
         no_line_beyond(&text, width);
         check(&format!("occupancy-{width}.txt"), &text);
     }
-    check("occupancy.json", &json::occupancy(&occupancy()));
+    check("occupancy.json", &json::answer(&occupancy()));
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub struct NamedMachine<'a> {
 }
 
 impl NamedMachine<'_> {
-    /// What the rules and loaders know of it.
+    /// The facts that rules and loaders use.
     pub fn known(self) -> Result<Option<TuneMachine>, UsageError> {
         let mut machine = TuneMachine::default();
         if let Some(model) = self.gpu.and_then(Model::by_name) {

@@ -205,7 +205,7 @@ impl Profile {
         }
     }
 
-    /// What is to run, where, and what to record of it.
+    /// The run that the command line requests.
     pub(crate) fn request(&self, progress: Progress) -> run::Request {
         run::Request {
             what: match &self.file {

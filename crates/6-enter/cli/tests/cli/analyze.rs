@@ -374,7 +374,7 @@ fn metrics_explain_themselves() {
     assert!(counter.contains("TCC_EA0_RDREQ") && counter.contains("used by"), "{counter}");
     let json: serde_json::Value =
         serde_json::from_str(&good(&["metrics", "17.1", "--arch", "gfx90a", "--format", "json"])).unwrap();
-    assert_eq!(json["schema"], "rockhound.metrics/1");
+    assert_eq!(json["schema"], "rockhound.metrics/2");
     assert_eq!(json["metrics"].as_array().unwrap().len(), 6);
     let ran = rockhound(&["metrics", "SQ_WAVEZ"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (64, ""));

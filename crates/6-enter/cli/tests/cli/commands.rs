@@ -247,7 +247,7 @@ fn occupancy_is_calculated() {
     let mut json_args = args.to_vec();
     json_args.extend(["--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&good(&json_args)).unwrap();
-    assert_eq!(report["schema"], "rockhound.occupancy/1");
+    assert_eq!(report["schema"], "rockhound.occupancy/2");
     assert_eq!(report["result"]["waves_per_simd"], 2.0);
     let here: Vec<_> = report["boundaries"][0]["rows"]
         .as_array()

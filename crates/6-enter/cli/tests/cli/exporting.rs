@@ -1,6 +1,7 @@
 //! `export` and `accuracy`: recordings for other tools and other people.
 
 use crate::run::{folder, good, rockhound};
+use crate::schema::Schema;
 use std::path::Path;
 
 /// A recording of a GPU and an emulated one of the same program: `a` agrees, `b` does not.
@@ -49,6 +50,7 @@ fn agreement_is_counted_and_nothing_secret_is_written() {
     assert!(!sent.contains("secret"), "{sent}");
     let json: serde_json::Value = serde_json::from_str(&sent).unwrap();
     assert_eq!(json["schema"], "rockhound.accuracy/1");
+    assert_eq!(Schema::of("accuracy-1").problems(&json), Vec::<String>::new());
     assert_eq!(json["gpu"]["rocm_version"], "7.0.0");
     let time = &json["kernels"][0]["quantities"][0];
     assert_eq!((&time["name"], &time["verdict"]), (&"time".into(), &"modelled".into()));

@@ -2,6 +2,7 @@
 //! of blocks and sets.
 
 use crate::run::{fixture, folder, good, rockhound};
+use crate::schema::Schema;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -155,6 +156,7 @@ fn blocks_and_sets_have_names() {
     let json: Value =
         serde_json::from_str(&good(&["metrics", "--list-sets", "--format", "json"])).expect("JSON");
     assert_eq!(json["sets"].as_array().expect("sets").len(), 4);
+    assert_eq!(Schema::of("sets-1").problems(&json), Vec::<String>::new());
     let ran = rockhound(&["metrics", "--set", "nothing"]);
     assert_eq!(ran.code, 64);
     assert!(ran.stderr.contains("sets are compute_thruput_util"), "{}", ran.stderr);

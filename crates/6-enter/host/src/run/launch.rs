@@ -9,7 +9,7 @@ use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::device_code::DeviceCode;
 use crate::launch_file::{Contents, LaunchFile, difference};
-use crate::{spill, usage};
+use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
 use codeobj::{Argument, Kernel, LineTable};
@@ -244,8 +244,7 @@ impl<'a> Prepared<'a> {
         let size =
             LaunchSize { grid: launch.grid, workgroup: launch.workgroup, dynamic_lds: launch.dynamic_lds };
         size.check(&self.job.program, target).map_err(|error| anyhow!("`{}` {error}", self.job.name))?;
-        let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
-        let packets = Hostcall::packets(waves);
+        let packets = launches::packets(&launch);
         let mut hidden = Hidden::default();
         if self.job.program.calls_host() {
             hidden.hostcall_buffer = self.job.memory.allocate("calls", Hostcall::bytes(packets) as usize);
@@ -265,14 +264,13 @@ impl<'a> Prepared<'a> {
         let ran = watch(reporter, &self.job.name, launch.wave_count(), &progress, run);
         let summary = ran.map_err(|mut fault| {
             fault.kernel.clone_from(&self.job.name);
-            let hint = fault.cause.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-            // As programs report it, which `triage` reads.
-            anyhow!("kernel stopped: {fault}{}{hint}", source_line(code, fault.address))
+            anyhow!(launches::stopped(&fault, &source_line(code, fault.address), None))
         })?;
         if let Some(outside) = summary.outside_lds {
             let program = &self.job.program;
             let source = source_line(code, program.address(outside.index));
-            reporter.say(&format!("warning: `{}`: {}{source}", self.job.name, outside.text(program)));
+            let text = launches::outside_lds(&self.job.name, program, &outside, &source);
+            reporter.say(&format!("warning: {text}"));
         }
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
         let numbers = format!(

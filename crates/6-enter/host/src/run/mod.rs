@@ -1,8 +1,8 @@
 //! The one way to run something: a program, or the kernel of a launch file, on an emulated GPU or, with the
 //! vendor's profiler, on the GPU of this machine.
 //!
-//! A [`Request`] becomes [`Ran`]: the folders that were recorded and how it ended. Reporting on them is another
-//! question, which the caller asks afterwards.
+//! A [`Request`] becomes [`Ran`]: the recorded folders and the end of the run. The caller reports on the folders
+//! afterwards.
 
 mod earlier;
 mod emulated;

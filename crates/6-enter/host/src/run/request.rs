@@ -1,4 +1,4 @@
-//! What is to run, where, and what to record of it.
+//! A request: a program or kernel, the GPU, and the recording to make.
 
 use crate::hardware::launcher::split_launcher;
 use crate::session::Progress;
@@ -12,15 +12,15 @@ pub const MOST_INSTRUCTIONS: u64 = emu::MOST_INSTRUCTIONS;
 /// A program or kernel to run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What runs.
+    /// The program or kernel.
     pub what: What,
-    /// Where it runs.
+    /// The place it runs on.
     pub place: Place,
     /// Settings of an emulated GPU.
     pub emulate: Emulate,
     /// Settings of the GPU of this machine.
     pub on_gpu: OnGpu,
-    /// What to record; without it a program only runs.
+    /// The recording to make; without it a program only runs.
     pub record: Option<Recording>,
 }
 
@@ -61,7 +61,7 @@ pub struct Emulate {
     pub progress: Progress,
 }
 
-/// What to record of a run, and where to.
+/// Content and folder of a recording.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Name of the workload; by default the name of the program or of the launch file's folder.

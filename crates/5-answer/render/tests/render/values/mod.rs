@@ -459,7 +459,7 @@ pub(crate) fn comparison() -> Comparison {
     }
 }
 
-pub(crate) fn occupancy() -> OccupancyReport {
+pub(crate) fn occupancy() -> Answer<OccupancyReport> {
     let rows = |list: &[(f64, u32)], here: f64| {
         list.iter()
             .map(|(waves, at_most)| BoundaryRow {
@@ -469,10 +469,15 @@ pub(crate) fn occupancy() -> OccupancyReport {
             })
             .collect::<Vec<_>>()
     };
-    OccupancyReport {
-        schema: OCCUPANCY_SCHEMA,
+    let report = OccupancyReport {
         target: "gfx942".into(),
-        inputs: OccupancyInputs { vgprs: 170, agprs: 0, sgprs: 40, lds_bytes: 32768, waves_per_workgroup: 4 },
+        resources: OccupancyInputs {
+            vgprs: 170,
+            agprs: 0,
+            sgprs: 40,
+            lds_bytes: 32768,
+            waves_per_workgroup: 4,
+        },
         result: OccupancyCard {
             waves_per_simd: 2.0,
             waves_per_cu: 8,
@@ -524,5 +529,6 @@ pub(crate) fn occupancy() -> OccupancyReport {
                 rows: rows(&[(4.0, 16384), (3.0, 21504), (2.0, 32768), (1.0, 65536)], 2.0),
             },
         ],
-    }
+    };
+    Answer::new(OCCUPANCY_SCHEMA, report)
 }

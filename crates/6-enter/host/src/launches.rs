@@ -1,0 +1,25 @@
+//! Parts of a launch that the HIP library and launch files share: packets of host calls, texts of faults.
+
+use emu::{Fault, Hostcall, Launch, OutsideLds, Program};
+
+/// Packets of host calls that a launch needs. The waves of a workgroup may call at the same time; of a
+/// cooperative launch all waves.
+pub fn packets(launch: &Launch<'_>) -> u32 {
+    let waves = match launch.cooperative {
+        true => u32::try_from(launch.wave_count()).unwrap_or(u32::MAX),
+        false => launch.workgroup.iter().product::<u32>().div_ceil(64),
+    };
+    Hostcall::packets(waves)
+}
+
+/// Message for a stopped kernel, which `triage` reads. `source` is a line of text or empty; `otherwise` is the
+/// hint for a cause without one.
+pub fn stopped(fault: &Fault, source: &str, otherwise: Option<&str>) -> String {
+    let hint = fault.cause.hint().or(otherwise).map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+    format!("kernel stopped: {fault}{source}{hint}")
+}
+
+/// Message for a kernel that leaves its LDS. `source` is a line of text or empty.
+pub fn outside_lds(kernel: &str, program: &Program, outside: &OutsideLds, source: &str) -> String {
+    format!("`{kernel}`: {}{source}", outside.text(program))
+}

@@ -28,8 +28,9 @@ The look-up is exact in target and number of compute units. With none that fits,
 slower by several times for some, and nothing says so: the table is there, it is read, and it is full.
 
 ## Evidence
-Rows that fit, and those of each other GPU. A file that the loader finds by the target in its path, and a table of types that the GPU's matrix
-units lack, are for information only. Partitions of a GPU have fewer compute units than the whole: an MI300X in CPX mode has 38.
+Rows that fit, and those of each other GPU. A file that the loader finds by the target in its path, or by a device while another file is
+for this GPU, and a table of types that the GPU's matrix units lack, are for information only. Partitions of a GPU have fewer compute
+units than the whole: an MI300X in CPX mode has 38.
 
 ## What to do
 Tune on the GPU the file is to be used on. For partitions name the number of compute units with `--cu`.
@@ -46,7 +47,14 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let families: BTreeSet<&str> =
         evidence.files.iter().filter(|it| fits(it, machine)).filter_map(family).collect();
     let joined = |file: &Tunings<'_>| family(file).is_some_and(|it| families.contains(it));
-    outcome(evidence.files.iter().filter_map(|file| one(file, machine, joined(file))).collect())
+    // Of configurations for several devices each GPU opens its own.
+    let named = evidence.files.iter().any(|file| is_for_device(file, machine) == Some(true));
+    let of_file = |file: &Tunings<'_>| match is_for_device(file, machine) {
+        Some(true) => None,
+        Some(false) => device(file, named),
+        None => one(file, machine, joined(file)),
+    };
+    outcome(evidence.files.iter().filter_map(of_file).collect())
 }
 
 /// Operation that a table of AITER tunes.
@@ -62,9 +70,6 @@ fn fits(file: &Tunings<'_>, machine: &TuneMachine) -> bool {
 }
 
 fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Finding> {
-    if matches!(file.format, Format::MoeJson | Format::BlockGemmJson) {
-        return device(file, machine);
-    }
     // TunableOp rejects a file of another target as a whole; that is another rule's finding.
     if file.format == Format::TunableOp {
         return None;
@@ -139,14 +144,23 @@ fn words_of(machine: &TuneMachine) -> String {
     }
 }
 
-/// The device in the name of a fused-MoE file is text.
-fn device(file: &Tunings<'_>, machine: &TuneMachine) -> Option<Finding> {
-    let name = file.version("device_name")?;
-    let model = machine.model.as_deref()?;
-    if sold_as(name).to_ascii_lowercase().contains(model) {
+/// Whether the name of a configuration has a device of the machine's model; `None` for other files, and where the
+/// model or the device is not known.
+fn is_for_device(file: &Tunings<'_>, machine: &TuneMachine) -> Option<bool> {
+    if !matches!(file.format, Format::MoeJson | Format::BlockGemmJson) {
         return None;
     }
+    let (Some(name), Some(model)) = (file.version("device_name"), machine.model.as_deref()) else {
+        return Some(true);
+    };
+    Some(sold_as(name).to_ascii_lowercase().contains(model))
+}
+
+/// A configuration under the name of another device.
+fn device(file: &Tunings<'_>, others_fit: bool) -> Option<Finding> {
+    let name = file.version("device_name")?;
     let message = format!("the file is for `{name}`; a device whose name does not spell that never reads it");
     let advice = "compare with `torch.cuda.get_device_name()`, blanks as `_`, and copy the file under that name if it is the same silicon";
-    Some(RULE.finding(Severity::Warning, message, advice).with_places([at(file, 0)]))
+    let severity = if others_fit { Severity::Info } else { Severity::Warning };
+    Some(RULE.finding(severity, message, advice).with_places([at(file, 0)]))
 }

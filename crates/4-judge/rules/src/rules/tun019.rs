@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Computes the LDS that each configuration of a Triton kernel needs (vLLM, SGLang, AITER) from its tile, its `num_stages` and its types, and
-compares it with the GPU: the one of `--gpu`, else the one in the file's name.
+compares it with the GPU: the one in the file's name or path, else the one of `--gpu`. Files for other GPUs than `--gpu` are left out.
 
 ## Why it is slow
 Triton refuses to launch the kernel: `OutOfResources: shared memory, Required: 98304, Hardware limit: 65536`. The server ends with that
@@ -118,18 +118,24 @@ fn bits(file: &Tunings<'_>) -> Option<[u64; 2]> {
     }
 }
 
-/// The target that the file is to be used on.
+/// The target that reads the file: its own, or the machine's where the name tells none. `None` if it is known and
+/// not the machine's, which then does not open the file.
 fn target(evidence: &TuningEvidence<'_>, file: &Tunings<'_>) -> Option<&'static Target> {
-    if let Some(target) = evidence.machine.and_then(|it| it.target.as_deref()) {
-        return Target::by_name(target);
-    }
-    match &file.detail {
+    let machine = evidence.machine.and_then(|it| it.target.as_deref());
+    let own = match &file.detail {
+        // No GPU of AMD reads a file with such a name.
+        Detail::Moe(name) if name.device.starts_with("NVIDIA") => return None,
         Detail::Moe(name) => {
             let sold = sold_as(&name.device);
             Model::by_name(sold).map(Model::target).or_else(|| arch::target_of_product(sold))
         }
-        Detail::Config(name) => Target::by_name(name.target.as_deref()?),
+        Detail::Config(name) => name.target.as_deref().and_then(Target::by_name),
         _ => None,
+    };
+    match (own, machine) {
+        (Some(own), Some(machine)) if own.name != machine => None,
+        (Some(own), _) => Some(own),
+        (None, machine) => Target::by_name(machine?),
     }
 }
 

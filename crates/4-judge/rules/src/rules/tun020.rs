@@ -21,7 +21,7 @@ Finds files that their library loads and that hold no row: versions or a header 
 The file is accepted, nothing is reported, and every problem takes its default kernel, as if nothing had been tuned.
 
 ## Evidence
-The lines that are there.
+The versions or the header that are there, and that no other line is.
 
 ## What to do
 For TunableOp, in the order of how often it is the reason:

@@ -241,6 +241,11 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             &[1],
         ),
         ("TUN019", vec![("gfx942-GEMM-A8W8.json", tile(128, 256, 128, 2).replace("\"1\"", "\"any\""))], &[]),
+        // A GPU of another maker or target does not open the file.
+        ("TUN019", vec![("E=16,N=1024,device_name=NVIDIA_H200.json", tile(64, 128, 128, 3))], &[]),
+        ("TUN019", vec![("E=16,N=1024,device_name=AMD_Instinct_MI350X.json", tile(256, 256, 128, 3))], &[]),
+        ("TUN008", vec![("E=16,N=1024,device_name=AMD_Instinct_MI350X.json", tile(64, 64, 64, 2))], &[0]),
+        ("TUN008", vec![("E=16,N=1024,device_name=AMD_Instinct_MI300X_VF.json", tile(64, 64, 64, 2))], &[]),
         ("TUN020", vec![("a.csv", HEAD.to_owned())], &[1]),
         ("TUN020", vec![("a_tuned_gemm.csv", AITER.to_owned())], &[1]),
         ("TUN020", vec![("a.csv", results(&row(8, "A", "1")))], &[]),

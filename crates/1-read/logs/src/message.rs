@@ -41,7 +41,7 @@ pub struct Message {
     pub id: String,
     /// Kind.
     pub kind: Kind,
-    /// Texts that must all be in the line, as written; the first is the one searched for.
+    /// Texts that must all be in the line, the first letter in either case; the first is the one searched for.
     pub words: Vec<String>,
     /// Pattern whose named groups are fields of the event.
     pub fields: Option<String>,
@@ -156,7 +156,7 @@ impl Message {
         if self.kernel && !is_kernel {
             return None;
         }
-        if !self.words.iter().all(|word| text.contains(word.as_str())) {
+        if !self.words.iter().all(|word| has_word(text, word)) {
             return None;
         }
         let Some(fields) = &self.fields else { return Some(Vec::new()) };
@@ -168,6 +168,14 @@ impl Message {
         });
         Some(fields.collect())
     }
+}
+
+/// Whether a text has a word; at the beginning of a sentence its first letter is a capital.
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    let mut letters = word.chars();
+    let first = letters.next().filter(char::is_ascii_lowercase);
+    text.contains(word)
+        || first.is_some_and(|it| text.contains(&format!("{}{}", it.to_ascii_uppercase(), letters.as_str())))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reads a log of any size piece by piece and keeps what matters in bounded memory.
 
 use crate::clean::{SOFT_BREAK, clean};
-use crate::message::{Field, Kind, Message, messages};
+use crate::message::{Field, Kind, Message, has_word, messages};
 use crate::prefix::{Entry, Who, entry};
 use crate::unknown::{ALARMS, looks_like_error, shape};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -436,7 +436,7 @@ impl Scan {
         for line in all.split(|byte| *byte == b'\n' || *byte == SOFT_BREAK) {
             let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]);
             let rows = messages().iter().filter(|row| row.kind == Kind::Activity);
-            if rows.clone().any(|row| row.words.iter().all(|word| line.contains(word.as_str()))) {
+            if rows.clone().any(|row| row.words.iter().all(|word| has_word(&line, word))) {
                 let entry = entry(&line);
                 let text = entry.text.chars().take(300).collect();
                 found.retain(|(who, _)| *who != entry.who);

@@ -15,7 +15,10 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
     let mut files = Vec::new();
     for path in args.base.iter().chain(&args.files) {
         match comm::read(path, study::comm::read_npkit) {
-            Ok(file) => files.push((name(path), file)),
+            Ok(mut runs) if runs.len() == 1 => files.extend(runs.pop().map(|it| (name(path), it))),
+            Ok(runs) => {
+                files.extend((1..).zip(runs).map(|(run, it)| (format!("{} run {run}", name(path)), it)));
+            }
             Err(error) => errors.push(unread(path, &error)),
         }
     }

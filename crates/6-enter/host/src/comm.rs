@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use trace::comm::{CommFile, NpkitDump};
 
-/// Reads a file; a folder is one that NPKit dumped, whose files `read_npkit` reads.
+/// Reads a file, which may hold several runs; a folder is one that NPKit dumped, whose files `read_npkit` reads.
 pub fn read(
     path: &Path,
     read_npkit: impl Fn(&BTreeMap<String, Vec<u8>>) -> Result<CommFile, trace::Error>,
-) -> Result<CommFile> {
+) -> Result<Vec<CommFile>> {
     let name = path.display();
     if path.is_dir() {
-        return read_npkit(&npkit(path)?).map_err(|error| anyhow!("`{name}`: {error}"));
+        return read_npkit(&npkit(path)?).map(|it| vec![it]).map_err(|error| anyhow!("`{name}`: {error}"));
     }
     let contents = if path.as_os_str() == "-" { Contents::standard_input() } else { Contents::open(path) };
     let contents = contents.with_context(|| format!("cannot read `{name}`"))?;

@@ -16,6 +16,7 @@ pub use tests::{Measured, RcclTest, TestRow};
 pub use topology::{Net, Topology, TopologyGpu, Xgmi};
 
 use crate::error::Error;
+use std::borrow::Cow;
 
 /// A file on communication.
 #[derive(Clone, Debug)]
@@ -32,25 +33,51 @@ pub enum CommFile {
     Npkit(NpkitDump),
 }
 
-/// Reads a file of any of these kinds.
-pub fn read(bytes: &[u8]) -> Result<CommFile, Error> {
+/// Reads a file of any of these kinds; of several runs of rccl-tests in one file each is one.
+pub fn read(bytes: &[u8]) -> Result<Vec<CommFile>, Error> {
     if bytes.is_empty() {
         return Err(Error::Empty);
     }
     let text = String::from_utf8_lossy(bytes);
     if text.trim_start().starts_with('<') {
-        return Topology::read(&text).map(CommFile::Topology);
+        return Topology::read(&text).map(|it| vec![CommFile::Topology(it)]);
     }
+    let text = without_prefixes(&text);
     if let Some(found) = Bandwidths::read(&text) {
-        return Ok(CommFile::Bandwidths(found));
+        return Ok(vec![CommFile::Bandwidths(found)]);
     }
-    let log = CommLog::read(&text);
-    match RcclTest::read(&text) {
-        Some(test) => Ok(CommFile::Test(Box::new(test), Box::new(log))),
-        None if log.lines > 0 => Ok(CommFile::Log(Box::new(log))),
+    let mut log = Some(CommLog::read(&text));
+    let tests = RcclTest::read_all(&text);
+    if !tests.is_empty() {
+        // Debug lines are told with the first run.
+        let with_log = |test| CommFile::Test(Box::new(test), Box::new(log.take().unwrap_or_default()));
+        return Ok(tests.into_iter().map(with_log).collect());
+    }
+    match log.take().filter(|log| log.lines > 0) {
+        Some(log) => Ok(vec![CommFile::Log(Box::new(log))]),
         None => Err(Error::Unknown(
             "neither rccl-tests, an NCCL_DEBUG log, a topology, TransferBench nor rocm_bandwidth_test"
                 .to_owned(),
         )),
     }
+}
+
+/// Lines without the prefixes of launchers and containers; other lines stay as they are, since tables have
+/// columns.
+fn without_prefixes(text: &str) -> Cow<'_, str> {
+    let is_prefixed = |line: &str| {
+        line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '[' | '(' | '{'))
+            || line.contains(" | ")
+    };
+    if !text.lines().take(200).any(|line| is_prefixed(line) && !logs::entry(line).who.is_unknown()) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let entry = logs::entry(line);
+        let has = entry.who.rank.is_some() || entry.who.worker.is_some() || entry.who.unit.is_some();
+        out.push_str(if has { &entry.text } else { line });
+        out.push('\n');
+    }
+    out.into()
 }

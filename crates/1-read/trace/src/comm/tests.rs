@@ -59,18 +59,40 @@ pub struct RcclTest {
     pub broken: Vec<u32>,
 }
 
+/// Whether a line begins a run: its settings.
+fn is_start(words: &str) -> bool {
+    words.starts_with("# nThread") || words.starts_with("# nGpus")
+}
+
 impl RcclTest {
-    /// Reads the lines of a run; `None` without header and rows.
-    pub(super) fn read(text: &str) -> Option<RcclTest> {
+    /// Reads the lines of all runs of a text, one after the other.
+    pub(super) fn read_all(text: &str) -> Vec<RcclTest> {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut starts: Vec<usize> = (0..lines.len()).filter(|at| is_start(lines[*at].trim())).collect();
+        // What is before the first settings, the name of the test, belongs to it.
+        if let Some(first) = starts.first_mut() {
+            *first = 0;
+        } else {
+            starts.push(0);
+        }
+        let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+        let runs =
+            starts.iter().zip(ends).filter_map(|(start, end)| RcclTest::read(&lines[*start..end], *start));
+        runs.collect()
+    }
+
+    /// Reads the lines of a run, which begins after `before` others; `None` without header and rows.
+    fn read(lines: &[&str], before: usize) -> Option<RcclTest> {
         let mut test = RcclTest::default();
         let mut header = false;
-        for (at, line) in text.lines().enumerate() {
-            let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        let mut has_root = true;
+        for (at, line) in lines.iter().enumerate() {
+            let number = u32::try_from(before + at + 1).unwrap_or(u32::MAX);
             let words = line.trim();
             if let Some(name) = words.strip_prefix("# Collective test starting:") {
                 test.collective = Some(name.trim().trim_end_matches("_perf").to_owned());
                 test.named = true;
-            } else if words.starts_with("# nThread") || words.starts_with("# nGpus") {
+            } else if is_start(words) {
                 test.settings(words);
                 header = true;
             } else if words.starts_with('#') && words.contains("Rank") && words.contains("Pid") {
@@ -81,8 +103,10 @@ impl RcclTest {
                 test.out_of_bounds = rest.split_whitespace().next().and_then(|n| n.parse().ok());
             } else if let Some((name, value)) = banner(words) {
                 test.banner.push((name.to_owned(), value.to_owned()));
+            } else if words.starts_with('#') && words.contains("redop") {
+                has_root = words.contains("root");
             } else if words.as_bytes().first().is_some_and(u8::is_ascii_digit) {
-                match row(words, number) {
+                match row(words, number, has_root) {
                     Some(row) => test.rows.push(row),
                     // A row cut off still begins like one: a size, a count, a type.
                     None if header && is_cut(words) => test.broken.push(number),
@@ -198,19 +222,21 @@ fn is_cut(line: &str) -> bool {
     words.len() < 13 && words.iter().take(2).all(|word| word.parse::<u64>().is_ok())
 }
 
-fn row(line: &str, number: u32) -> Option<TestRow> {
+fn row(line: &str, number: u32, has_root: bool) -> Option<TestRow> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // Columns behind the 13 may be added.
-    if words.len() < 13 {
+    // Columns behind these may be added. Tests before version 2.12 have no root: 12 columns in place of 13.
+    let is_old = !has_root || words.len() == 12 && words[4].contains('.');
+    if words.len() < if is_old { 12 } else { 13 } {
         return None;
     }
+    let times = if is_old { 4 } else { 5 };
     let cell = |from: usize| {
         let value = |at: usize| words[at].parse::<f64>().ok().filter(|v| v.is_finite());
         Some(Measured {
             time_us: value(from)?,
             algorithm: value(from + 1)?,
             bus: value(from + 2)?,
-            wrong: words[from + 3].parse().ok(),
+            wrong: words[from + 3].parse().ok().or_else(|| (words[from + 3].parse() == Ok(0.0)).then_some(0)),
         })
     };
     Some(TestRow {
@@ -218,9 +244,9 @@ fn row(line: &str, number: u32) -> Option<TestRow> {
         count: words[1].parse().ok()?,
         data_type: words[2].to_owned(),
         operation: words[3].to_owned(),
-        root: words[4].parse().ok()?,
-        out_of_place: cell(5)?,
-        in_place: cell(9),
+        root: if is_old { -1 } else { words[4].parse().ok()? },
+        out_of_place: cell(times)?,
+        in_place: cell(times + 4),
         line: number,
     })
 }

@@ -4,7 +4,9 @@
 
 use crate::comm::CommEvidence;
 use crate::{Check, Outcome, Rule};
-use view::{Severity, counted, noun_of};
+use std::collections::{BTreeMap, BTreeSet};
+use trace::comm::CommLog;
+use view::{Finding, Severity, counted, noun_of};
 
 pub(crate) const RULE: Rule = Rule {
     id: "COM006",
@@ -16,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires when a debug log has a communicator of n ranks and fewer ranks in it, or ranks that began to initialise and never completed.
+Fires when a debug log has a communicator of n ranks and fewer ranks in it, or ranks that began to initialise and never completed. Logs
+of one rank each (`NCCL_DEBUG_FILE` with `%p`) are judged together; a single one of them does not tell which ranks are missing.
 
 ## Why it is slow
 A communicator waits for all ranks. One that never starts, or dies while it starts, keeps the others waiting until a timeout.
@@ -36,8 +39,19 @@ RCCL's log: `Init START` and `Init COMPLETE` of each rank.
 const NAMED: usize = 8;
 
 fn check(evidence: &CommEvidence<'_>) -> Outcome {
+    // Ranks with a log of their own, by the size of the communicator.
+    let mut alone: BTreeMap<u64, (BTreeSet<u64>, usize)> = BTreeMap::new();
+    for (_, log) in evidence.logs().filter(|(_, log)| is_of_one_rank(log)) {
+        let (ranks, files) = alone.entry(log.ranks).or_default();
+        ranks.extend(&log.started);
+        *files += 1;
+    }
+    let mut without: Vec<Finding> = alone
+        .iter()
+        .filter_map(|(ranks, (found, files))| (*files > 1).then(|| without_log(*ranks, found)).flatten())
+        .collect();
     let findings = evidence.logs().filter_map(|(name, log)| {
-        let missing = log.missing_ranks();
+        let missing = if is_of_one_rank(log) { Vec::new() } else { log.missing_ranks() };
         let started = log.started.len() as u64;
         if log.ranks == 0 || missing.is_empty() && log.completed >= started {
             return None;
@@ -61,5 +75,30 @@ fn check(evidence: &CommEvidence<'_>) -> Outcome {
             .with_evidence("completed", log.completed);
         Some(finding)
     });
-    Outcome::from_findings(findings.collect())
+    without.extend(findings);
+    Outcome::from_findings(without)
 }
+
+/// Whether a log was written by one rank of several.
+fn is_of_one_rank(log: &CommLog) -> bool {
+    log.started.len() == 1 && log.ranks > 1 && log.completed <= 1
+}
+
+/// Ranks of a communicator without a log among several that were given.
+fn without_log(ranks: u64, found: &BTreeSet<u64>) -> Option<Finding> {
+    let missing: Vec<String> =
+        (0..ranks.min(MOST_RANKS)).filter(|rank| !found.contains(rank)).map(|it| it.to_string()).collect();
+    let first = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = missing.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!missing.is_empty()).then(|| {
+        RULE.finding(
+            Severity::Warning,
+            format!("{} {first}{more} of {ranks} have no log here", noun_of(missing.len(), "rank")),
+            "give the logs of all ranks; a rank that wrote none did not start",
+        )
+    })
+}
+
+/// Most ranks of a communicator whose names are compared.
+const MOST_RANKS: u64 = 100_000;

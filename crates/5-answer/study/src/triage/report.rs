@@ -58,7 +58,8 @@ fn machine(answer: &mut Answer<Incidents>, log: &FaultLog, paste: &Paste, comman
 fn add_block(answer: &mut Answer<Incidents>, file: &str, line: u32, text: &str) -> bool {
     let name = format!("{file}:{line}");
     if let Ok(read) = trace::comm::read(text.as_bytes()) {
-        let survey = comm::survey(&[(name.clone(), read)], false, usize::MAX);
+        let files: Vec<_> = read.into_iter().map(|it| (name.clone(), it)).collect();
+        let survey = comm::survey(&files, false, usize::MAX);
         let rows: usize = survey.tables.iter().map(|it| it.rows.len()).sum();
         answer.note(NoteKind::Info, format!("{name}: read as `rockhound comm` does, {rows} rows of tables"));
         answer.findings.extend(survey.findings);

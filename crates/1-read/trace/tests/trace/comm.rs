@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 fn file(path: &str) -> Option<CommFile> {
     let bytes = std::fs::read(testkit::shared(&format!("comm/{path}"))?).expect("a shared file");
-    Some(read(&bytes).unwrap_or_else(|error| panic!("{path}: {error}")))
+    Some(read(&bytes).unwrap_or_else(|error| panic!("{path}: {error}")).remove(0))
 }
 
 #[test]

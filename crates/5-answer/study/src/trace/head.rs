@@ -92,6 +92,9 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
         );
     }
     let launched = evidence.launched;
+    if let Some(text) = silence(evidence) {
+        add(text.0, text.1);
+    }
     if evidence.is_capture() {
         add(
             NoteKind::Warning,
@@ -121,4 +124,33 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
 
 fn is_kineto(evidence: &TimelineEvidence<'_>) -> bool {
     evidence.timeline.format == ::trace::Format::Kineto
+}
+
+/// What a timeline without kernels lacks: launches whose kernels were not recorded, operators without a GPU, or
+/// everything.
+fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
+    let t = evidence.timeline;
+    if evidence.total.spans > 0 {
+        return None;
+    }
+    let calls = evidence.launched.calls;
+    if calls > 0 {
+        let launches = thousands_of(calls, "launch");
+        return Some((
+            NoteKind::Warning,
+            format!(
+                "{launches} and no kernel: times on the GPU are unknown. The profiler recorded no GPU activity: another profiler or a debugger held it, the trace was stopped before the GPU was done (synchronise first), the PyTorch build has no roctracer or rocprofiler-sdk, or ProfilerActivity.CUDA was not asked for"
+            ),
+        ));
+    }
+    if !t.host.is_empty() || !t.calls.is_empty() {
+        return Some((
+            NoteKind::Warning,
+            "no launch and no kernel: only work of the host was recorded (ProfilerActivity.CUDA asks for the GPU's)"
+                .to_owned(),
+        ));
+    }
+    t.allocations
+        .is_empty()
+        .then(|| (NoteKind::Error, "a timeline without a single span that is read".to_owned()))
 }

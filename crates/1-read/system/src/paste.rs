@@ -66,6 +66,7 @@ fn starts_tool(line: &str) -> bool {
     let text = line.trim();
     text.starts_with("Collecting environment information")
         || text.starts_with("PyTorch version")
+        || text.starts_with("ROCM available:")
         || text == "System Info"
         || text.contains(rocm_smi::BANNER)
         || text.starts_with("ROCk module")
@@ -148,7 +149,10 @@ impl Paste {
 /// Heads of the report of `collect_env`.
 fn is_report_head(line: &str) -> bool {
     let text = line.trim();
-    text.starts_with("Collecting environment") || text.starts_with("PyTorch version") || text == "System Info"
+    text.starts_with("Collecting environment")
+        || text.starts_with("PyTorch version")
+        || text.starts_with("ROCM available:")
+        || text == "System Info"
 }
 
 /// Puts a line back into the log.

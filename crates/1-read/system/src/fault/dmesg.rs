@@ -130,7 +130,9 @@ fn head(entry: &logs::Entry, bdf: String, line: u32) -> PageFault {
 
 /// `for process python3 pid 30911 thread ...`.
 fn process(fault: &mut PageFault, text: &str) {
-    let Some((_, rest)) = text.split_once("for process ") else { return };
+    // Drivers from 6.7 on write it as a line of its own.
+    let found = text.split_once("for process ").or_else(|| text.split_once(" Process "));
+    let Some((_, rest)) = found else { return };
     // A process that has ended has no name any more.
     let (name, rest) = rest
         .strip_prefix("pid ")
@@ -179,6 +181,16 @@ mod tests {
         ]
         .map(|text| format!("[Tue Sep  9 02:30:28 2025] amdgpu {bdf}: amdgpu: {text}"))
         .to_vec()
+    }
+
+    #[test]
+    fn the_process_in_both_forms() {
+        for text in ["for process app pid 41 thread x pid 42)", "amdgpu:  Process app pid 41 thread x pid 42"]
+        {
+            let mut fault = PageFault::default();
+            process(&mut fault, text);
+            assert_eq!((fault.process.as_deref(), fault.pid), (Some("app"), Some(41)), "{text}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The report of `collect_env.py` of PyTorch and vLLM, old and new form.
+//! The report of `collect_env.py` of PyTorch and vLLM, old and new form, and of SGLang's `check_env`.
 //!
 //! Both are lines `key: value` with outputs of tools between them; the new form of vLLM has headings between
 //! rules of `=`.
@@ -32,8 +32,11 @@ const VERSIONS: &[(&str, &str)] = &[
     ("PyTorch version", "PyTorch"),
     ("vLLM Version", "vLLM"),
     ("vLLM version", "vLLM"),
-    ("SGLang", "SGLang"),
+    ("PyTorch", "PyTorch"),
     ("sglang", "SGLang"),
+    ("triton", "triton"),
+    ("vllm", "vLLM"),
+    ("ROCM Driver Version", "driver"),
     ("Python version", "Python"),
     ("HIP runtime version", "HIP"),
     ("MIOpen runtime version", "MIOpen"),
@@ -61,8 +64,9 @@ const PACKAGES: &[&str] = &[
 /// Whether a text is such a report.
 pub(crate) fn is(text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.trim_start().starts_with(key));
-    has("PyTorch version")
-        && (has("ROCM used to build PyTorch") || has("Is debug build") || has("CUDA used to build"))
+    has("ROCM available:")
+        || has("PyTorch version")
+            && (has("ROCM used to build PyTorch") || has("Is debug build") || has("CUDA used to build"))
 }
 
 /// Reads a report.
@@ -83,6 +87,12 @@ pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
         }
         match key {
             "OS" => report.system = Some(value.to_owned()),
+            "HIPCC" => {
+                let version = value.rsplit(' ').next().unwrap_or(value);
+                report.rocm.get_or_insert_with(|| version.to_owned());
+            }
+            // `GPU 0,1,2: AMD Instinct MI300X` of SGLang.
+            _ if is_list_of_gpus(key) => gpu = Some(model(value)),
             "ROCM used to build PyTorch" | "ROCM Version" | "ROCM version" => {
                 report.rocm.get_or_insert_with(|| value.to_owned());
             }
@@ -113,6 +123,11 @@ pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
     report.pairs = pairs;
     report.environment = environment(text);
     report
+}
+
+/// `GPU 0,1,2`.
+fn is_list_of_gpus(key: &str) -> bool {
+    key.strip_prefix("GPU ").is_some_and(|it| it.split(',').all(|index| index.trim().parse::<u32>().is_ok()))
 }
 
 /// `AMD Instinct MI300X (gfx942:sramecc+:xnack-)`.
@@ -182,6 +197,12 @@ mod tests {
             assert_eq!(it.versions[0], ("PyTorch".to_owned(), "2.9.0".to_owned()));
         }
         assert_eq!(read(old, "f").versions.last(), Some(&("triton".to_owned(), "3.4.0".to_owned())));
+        let sglang = "Python: 3.12.8\nROCM available: True\nGPU 0,1: AMD Instinct MI300X\nHIPCC: HIP version: 6.3.4-fa1\nPyTorch: 2.6.0\nsglang: 0.5.2\nAMD Topology:\n==== Link Type between two GPUs ====\n       GPU0  GPU1\nGPU0   0     XGMI\nGPU1   XGMI  0\n";
+        assert!(is(sglang));
+        let it = read(sglang, "f");
+        assert_eq!((it.gpus.len(), it.rocm.as_deref()), (2, Some("6.3.4-fa1")));
+        assert_eq!(it.gpus[0].product.get().map(String::as_str), Some("AMD Instinct MI300X"));
+        assert_eq!(it.versions[1], ("SGLang".to_owned(), "0.5.2".to_owned()));
         assert!(!is("hello\n"));
     }
 }

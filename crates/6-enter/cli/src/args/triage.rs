@@ -8,8 +8,8 @@ use view::{Format, Incidents};
 
 /// Say what broke: which kernel, instruction, lane and address, what the reason means, and what to run next.
 ///
-/// FILE is the output of a program with a message of the runtime in it, a dump of the ROCr debug agent,
-/// `dmesg`, a log of the HIP runtime, or a report of `rockhound run`; logs of one job are read together. Code
+/// FILE is the log of a program, server or launcher, a dump of the ROCr debug agent, `dmesg`, a log of the HIP
+/// runtime, a report of `rockhound run`, or a bug report with all of these in it; logs of one job are read together. Code
 /// objects and programs among the files, and folders of code objects that the debug agent saved, give the
 /// disassembly around the place.
 #[derive(Args)]
@@ -17,6 +17,7 @@ use view::{Format, Incidents};
   rockhound triage train.log
   rockhound triage train.log dmesg.txt                 ties the driver's page fault to the runtime's message
   rockhound triage debug-agent.txt code-objects/       with the code objects that the agent saved
+  rockhound triage report.md                           a bug report: environment, command and logs
   dmesg | rockhound triage -")]
 pub(crate) struct Triage {
     /// Logs, dumps, code objects, folders of code objects; `-` is standard input.

@@ -162,20 +162,13 @@ fn keep<'a>(kept: &mut [&'a str], number: u32, line: &'a str) {
     }
 }
 
-/// Lines without the indentation, and the marks of quotations, that all of them have.
+/// Lines without the marks of a quotation and the indentation that all of them have.
 fn dedented(lines: &[Line<'_>]) -> String {
-    let filled = || lines.iter().map(|(_, line)| *line).filter(|line| !line.trim().is_empty());
-    let quoted = filled().all(|line| line.starts_with('>'));
-    let indent =
-        filled().map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or(0);
-    let mut text = String::new();
-    for (_, line) in lines {
-        let line =
-            if quoted { line.trim_start_matches(['>', ' ']) } else { line.get(indent..).unwrap_or("") };
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
+    let mut filled = lines.iter().map(|(_, line)| *line).filter(|line| !line.trim().is_empty());
+    let quoted = filled.all(|line| line.starts_with('>'));
+    let unquoted = |line| if quoted { str::trim_start_matches(line, ['>', ' ']) } else { line };
+    let text: String = lines.iter().flat_map(|(_, line)| [unquoted(line), "\n"]).collect();
+    crate::recognize::dedented(&text).into_owned()
 }
 
 /// A line that a shell's prompt begins.

@@ -92,7 +92,7 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<Document, Error> {
 }
 
 /// A text without the indentation that all its lines have, as blogs and manuals print outputs.
-fn dedented(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn dedented(text: &str) -> std::borrow::Cow<'_, str> {
     let filled = text.lines().filter(|line| !line.trim().is_empty());
     let indent =
         filled.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min().unwrap_or(0);

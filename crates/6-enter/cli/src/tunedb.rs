@@ -64,6 +64,10 @@ fn finish(
     look: &Look,
     conditions: &mut [study::FailOn],
 ) -> Result<Outcome> {
+    // Text about nothing that was read would look like an answer; a document has the errors in it.
+    if answer.inputs.is_empty() && !errors.is_empty() && write.format == view::Format::Text {
+        return Ok(unreadable(&errors));
+    }
     answer.errors = errors;
     let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
     answer::finish(&answer, &target, conditions)

@@ -84,7 +84,11 @@ impl CommLog {
             // A date in brackets may come first.
             let head =
                 head.rsplit_once("] ").filter(|_| head.starts_with('[')).map_or(head, |(_, rest)| rest);
-            let Some((host, _)) = head.trim().split_once(':') else { continue };
+            let Some((host, rest)) = head.trim().split_once(':') else { continue };
+            // Documents show the form of these lines with words in place of the process.
+            if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+                continue;
+            }
             log.lines += 1;
             log.hosts.insert(host.to_owned());
             if warning { log.warning(body.trim(), number, host) } else { log.info(body.trim()) }

@@ -21,6 +21,9 @@ struct Inspect {
     kernels: Vec<Kernel>,
     /// Counts over all kernels.
     summary: Summary,
+    /// Comparison with a baseline and exceptions, if there are any.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    gate: Option<view::GateSummary>,
     /// Inputs that could not be read, in whole or in part.
     errors: Vec<FileError>,
 }
@@ -50,6 +53,7 @@ type Document = (&'static str, &'static str, fn(&mut SchemaGenerator) -> schemar
 const DOCUMENTS: &[Document] = &[
     (view::ACCURACY_SCHEMA, "accuracy --format json", SchemaGenerator::root_schema_for::<Accuracy>),
     (view::ANALYZE_SCHEMA, "analyze --format json", SchemaGenerator::root_schema_for::<Answer<Recordings>>),
+    (view::BASELINE_SCHEMA, "--write-baseline", SchemaGenerator::root_schema_for::<view::Baseline>),
     (view::COLUMNS_SCHEMA, "columns (Python module)", SchemaGenerator::root_schema_for::<Columns>),
     (view::COMM_SCHEMA, "comm --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
     (view::DIFF_SCHEMA, "diff --format json", SchemaGenerator::root_schema_for::<Comparison>),

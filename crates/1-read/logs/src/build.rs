@@ -41,7 +41,7 @@ pub struct BuiltKernel {
     pub source: Option<(String, u32)>,
     /// Target with features.
     pub target: Option<String>,
-    /// The target is the one at this position among those of the command, in their order.
+    /// The target was chosen by position: the command names several, and they are compiled in order.
     pub target_by_order: bool,
     /// SGPRs.
     pub sgprs: Option<u32>,
@@ -65,7 +65,7 @@ pub struct BuiltKernel {
     pub diagnostics: Vec<String>,
 }
 
-/// What a log was found to hold.
+/// Counts of the lines and kernels of a log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BuildCounts {
     /// Lines of the log.
@@ -169,7 +169,7 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     Some(Search { table, automaton, signs })
 });
 
-/// Source position before `remark:`, without what stands before it.
+/// Source position before `remark:`, without prefixes.
 static POSITION: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:^|\s)(?P<file>\S+?):(?P<line>\d+):\d+: *$").ok());
 /// Name of a target with its features.
@@ -463,7 +463,7 @@ fn kernel(name: &str, number: u32) -> BuiltKernel {
     BuiltKernel { name: name.trim().to_owned(), line: number, last_line: number, ..BuiltKernel::default() }
 }
 
-/// Sets a field; false if the value is no number.
+/// Sets a field; false if the value cannot be read.
 fn set(kernel: &mut BuiltKernel, field: &str, value: &str) -> bool {
     if field == "stack" {
         let value = value.trim();

@@ -60,6 +60,9 @@ pub struct KernelEvidence<'a> {
     text: TextBody,
 }
 
+/// Warning for a kernel without an instruction.
+const EMPTY: &str = "empty: the compiler left no instruction of this kernel for this target";
+
 /// If more than one line in this many is unreadable, the rest is not used as evidence.
 const MOST_UNREAD: usize = 50;
 
@@ -131,8 +134,7 @@ impl<'a> KernelEvidence<'a> {
         };
         assumptions.extend(stand_in(object, target));
         if is_empty {
-            warnings
-                .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
+            warnings.push(EMPTY.to_owned());
         }
         let calls = calls::find(&code.insts, address, object, &text.symbols);
         let callees = isa.map_or_else(Vec::new, |isa| callees::gather(isa, object, source, &calls, recent));

@@ -198,6 +198,9 @@ fn finding(out: &mut String, f: &Finding) {
     let (file, line) = place(f);
     let at = if file.is_empty() { String::new() } else { format!(" {}:{line}", words(file)) };
     let _ = writeln!(out, "- **{}** ({}){at}: {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
+    if let Some(gate) = &f.gate {
+        let _ = writeln!(out, "  - {}", words(&gate.words()));
+    }
     if let Some(kernel) = &f.kernel {
         let _ = writeln!(out, "  - kernel: {}", words(kernel));
     }

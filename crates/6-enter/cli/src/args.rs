@@ -14,6 +14,7 @@ pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
 use host::Source;
 pub(crate) use launch::LaunchTemplate;
+pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ mod emulate;
 mod export;
 mod gpu_name;
 mod launch;
+mod memory;
 mod on;
 mod on_gpu;
 mod page;
@@ -192,6 +194,8 @@ pub(crate) struct Inspect {
     /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// Filter of kernels.

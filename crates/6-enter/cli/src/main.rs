@@ -20,7 +20,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
-mod fail_on;
+mod gate;
 mod guide;
 mod inspect;
 mod kernels;

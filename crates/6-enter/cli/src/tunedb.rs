@@ -12,6 +12,7 @@ mod writing;
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Question, TuneMachineArgs, TuneWrite, Tunedb};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use anyhow::Result;
 use host::tunings::{TuneFile, open};
 use std::path::PathBuf;
@@ -62,7 +63,7 @@ fn finish(
     errors: Vec<FileError>,
     write: &TuneWrite,
     look: &Look,
-    conditions: &mut [study::FailOn],
+    gated: &mut Gated,
 ) -> Result<Outcome> {
     // Text about nothing that was read would look like an answer; a document has the errors in it.
     if answer.inputs.is_empty() && !errors.is_empty() && write.format == view::Format::Text {
@@ -70,7 +71,7 @@ fn finish(
     }
     answer.errors = errors;
     let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
-    answer::finish(&answer, &target, conditions)
+    answer::finish(&mut answer, &target, gated)
 }
 
 /// Says which files could not be read where no answer is possible without them.

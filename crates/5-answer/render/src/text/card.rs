@@ -9,8 +9,8 @@ use super::page::{Page, Span, VALUES, dim, field, join, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
 use view::{
-    CompilerCard, Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place,
-    Severity, SourceLine, counted, noun_of, thousands, thousands_of,
+    CompilerCard, Finding, GateMark, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep,
+    Place, Severity, SourceLine, counted, noun_of, thousands, thousands_of,
 };
 
 /// Loops shown before the rest is only counted.
@@ -490,7 +490,9 @@ fn finding_line(page: &mut Page, finding: &Finding) {
     ];
     let hang = first.iter().map(|span| width(&span.text)).sum();
     let rest = [plain(" ".repeat(hang))];
-    page.prefixed(&first, &rest, &[plain(&finding.message)]);
+    let mut message = vec![plain(&finding.message)];
+    message.extend(gate_span(finding.gate.as_ref()));
+    page.prefixed(&first, &rest, &message);
     if let Some(cost) = &finding.cost {
         page.prefixed(&rest, &rest, &[dim("cost "), span(Role::Strong, cost)]);
     }
@@ -505,6 +507,13 @@ fn finding_line(page: &mut Page, finding: &Finding) {
         page.prefixed(&rest, &rest, &[dim(format!("and {} more places", finding.places.len() - 3))]);
     }
     page.prefixed(&rest, &[plain(" ".repeat(hang + 2))], &[span(Role::Good, "→ "), plain(&finding.advice)]);
+}
+
+/// The judgement of a gate behind a message: ` [allowed: rarely launched]`.
+pub(super) fn gate_span(gate: Option<&GateMark>) -> Option<Span> {
+    let gate = gate?;
+    let role = if gate.is_accepted() { Role::Dim } else { Role::Warning };
+    Some(span(role, format!(" [{}]", gate.words())))
 }
 
 pub(super) fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {

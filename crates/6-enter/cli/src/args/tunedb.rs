@@ -158,6 +158,8 @@ pub(crate) struct Lint {
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     #[command(flatten)]
+    pub(crate) memory: super::Memory,
+    #[command(flatten)]
     pub(crate) write: Write,
 }
 

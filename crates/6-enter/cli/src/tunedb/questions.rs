@@ -3,6 +3,7 @@
 use super::{Opened, finish, here, named, unreadable};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use anyhow::Result;
 use host::traces;
 use study::tunings::{self, Problem, WITHOUT};
@@ -29,7 +30,7 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
     let (files, unread) = tunings::read(opened.given());
     let report = tunings::query(&files, &problem, machine.as_ref(), args.top);
-    finish(report, opened.errors(unread), &args.write, look, &mut [])
+    finish(report, opened.errors(unread), &args.write, look, &mut Gated::none())
 }
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
@@ -44,7 +45,7 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
         report.tables.iter().flat_map(|it| &it.facts).any(|it| it.name == WITHOUT && it.value != "0");
-    let outcome = finish(report, errors, &args.write, look, &mut [])?;
+    let outcome = finish(report, errors, &args.write, look, &mut Gated::none())?;
     let met = args.fail_on_missing && missing;
     if met {
         eprintln!("failed: `--fail-on-missing`: problems without an entry");
@@ -67,11 +68,11 @@ pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
         }
         _ => return Ok(unreadable(&errors)),
     };
-    finish(report, errors, &args.write, look, &mut [])
+    finish(report, errors, &args.write, look, &mut Gated::none())
 }
 
 pub(super) fn advise(args: &TuneAdvise, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
     let (files, unread) = tunings::read(opened.given());
-    finish(tunings::advise(&files), opened.errors(unread), &args.write, look, &mut [])
+    finish(tunings::advise(&files), opened.errors(unread), &args.write, look, &mut Gated::none())
 }

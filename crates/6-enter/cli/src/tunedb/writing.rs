@@ -3,6 +3,7 @@
 use super::{Opened, finish};
 use crate::args::{ConvertTo, Look, TuneConvert, TuneMerge, TuneWrite};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use crate::output::Output;
 use anyhow::{Result, anyhow};
 use host::tunings::{replace, replace_checked};
@@ -55,7 +56,7 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
     let write = TuneWrite { format: args.format, output: None };
     let mut report = result.report;
     report.note(NoteKind::Info, format!("written: {name}"));
-    finish(report, Vec::new(), &write, look, &mut [])
+    finish(report, Vec::new(), &write, look, &mut Gated::none())
 }
 
 pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {

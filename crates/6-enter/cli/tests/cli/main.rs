@@ -18,6 +18,7 @@ mod doctor;
 mod exporting;
 mod formats;
 mod front_door;
+mod gates;
 mod generic;
 mod guide;
 mod hardware;

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, Rooflines,
-    Roofs, RuleInfo, Sets, Summary,
+    Accuracy, Answer, Columns, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, Roofs, RuleInfo, Sets,
+    Summary,
 };
 
 /// Separator between two kernels.
@@ -42,11 +42,6 @@ pub fn end(summary: &Summary, errors: &[FileError]) -> String {
     format!("\n],\"summary\":{},\"errors\":{}}}\n", compact(summary), compact(&errors))
 }
 
-/// A comparison, indented.
-pub fn comparison(comparison: &Comparison) -> String {
-    pretty(comparison)
-}
-
 /// An answer, on one line.
 pub fn answer<P: Serialize>(answer: &Answer<P>) -> String {
     compact(answer) + "\n"
@@ -60,11 +55,6 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
-}
-
-/// Rooflines, indented.
-pub fn rooflines(rooflines: &Rooflines) -> String {
-    pretty(rooflines)
 }
 
 /// A recording of a GPU beside an emulated one, indented.

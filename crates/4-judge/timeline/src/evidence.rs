@@ -45,7 +45,7 @@ pub struct TimelineEvidence<'a> {
     pub launched: Launched,
     /// Ranges that a user named.
     pub named: Vec<NamedRange>,
-    /// What the profiler cost the host.
+    /// The profiler's cost on the host.
     pub profiler: ProfilerCost,
     /// Streams.
     pub streams: Vec<StreamTime>,

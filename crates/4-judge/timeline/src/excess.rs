@@ -1,4 +1,4 @@
-//! What one rank of a run does beyond the others: ranges, kernels, products, time on the host.
+//! Work of one rank of a run beyond the others: ranges, kernels, products, time on the host.
 
 use crate::category::COMMUNICATION;
 use crate::evidence::TimelineEvidence;
@@ -18,7 +18,7 @@ pub struct More {
     pub only_here: bool,
 }
 
-/// What one rank does beyond the median of the others, most time first.
+/// Work of one rank beyond the median of the others, most time first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Excess {
     /// Kernels in ranges, each counted in the innermost one.

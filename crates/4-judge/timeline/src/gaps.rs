@@ -119,7 +119,7 @@ pub fn before(evidence: &TimelineEvidence<'_>, gap: &Gap) -> Option<Name> {
     (0..gpu.len()).rev().find(|at| gpu.end[*at] == gap.start && of_device(*at)).map(|at| gpu.name[at])
 }
 
-/// What the host does in a gap: the shortest span of the launching thread that covers at least four fifths of it.
+/// The host's span in a gap: the shortest span of the launching thread that covers at least four fifths of it.
 pub fn host_in(timeline: &Timeline, gap: &Gap) -> Option<usize> {
     let host = &timeline.host;
     let thread = host.thread[gap.launch?];

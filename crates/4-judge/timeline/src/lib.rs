@@ -3,6 +3,7 @@
 //! [`TimelineEvidence`] is gathered once; tables and rules read it and compute nothing of the timeline
 //! themselves.
 
+mod attention;
 mod by_name;
 pub mod category;
 pub mod collectives;
@@ -23,6 +24,7 @@ mod select;
 mod steps;
 mod streams;
 
+pub use attention::{UnfusedAttention, unfused_attention};
 pub use evidence::TimelineEvidence;
 pub use excess::{Excess, More, excess};
 pub use idle::{Gap, Idle, IdleTime, Why, idle};

@@ -1,4 +1,4 @@
-//! What the profiler itself costs the host, estimated from the trace.
+//! The profiler's own cost on the host, estimated from the trace.
 //!
 //! An operator that does nothing but call another one spends its own time on the record of that call, so the
 //! median of such times is the cost of a record. Launches are compared with what they take without a profiler.

@@ -173,3 +173,67 @@ fn a_gpu_without_known_rates_is_named() {
     let needs = not_checked.iter().find(|it| it.rule == "TRC006").map_or("", |it| it.needs.as_str());
     assert!(needs.contains("`NVIDIA H200`"), "{needs}");
 }
+
+#[test]
+fn optimizers_that_launch_for_each_parameter() {
+    let step = |kernels: i64, name: &str| {
+        let mut made = Made::new();
+        made.kernel(GEMM, (0, 0), 0, 3000, -10);
+        made.host(HostKind::Annotation, "Optimizer.step#AdamW.step", (2000, 3500), [0, 0], 0);
+        for at in 0..kernels {
+            let begin = 3000 + at * 10;
+            made.kernel(name, (0, 0), begin, begin + 4, 2001 + at);
+        }
+        of_rule(&[made.timeline], "TRC010")
+    };
+    let found = step(120, "vectorized_elementwise_kernel").expect("TRC010");
+    assert!(found.message.contains("`AdamW` launches 120 element-wise kernels a step"), "{}", found.message);
+    // 119 times 10 us and a last kernel of 4; a quarter of 480 us is left for the fused kernel.
+    assert_eq!(found.time_lost_ns, Some(1_074_000.0));
+    assert!(step(80, "vectorized_elementwise_kernel").is_none(), "few");
+    assert!(step(120, "multi_tensor_apply_kernel").is_none(), "foreach");
+}
+
+#[test]
+fn attention_in_separate_kernels() {
+    let layers = |softmax: &str, between: i64| {
+        let mut made = Made::new();
+        for at in 0..6 {
+            let mut begin = at * 1000;
+            let mut next = |made: &mut Made, name: &str, us: i64| {
+                made.kernel(name, (0, 0), begin, begin + us, -1000);
+                begin += us;
+            };
+            next(&mut made, GEMM, 100);
+            made.operator(
+                "aten::bmm",
+                "[[96, 3137, 64], [96, 64, 3137]]",
+                "[[200768, 64, 1], [200768, 1, 64]]",
+            );
+            for _ in 0..between {
+                next(&mut made, "unrolled_mul", 10);
+            }
+            next(&mut made, softmax, 200);
+            next(&mut made, GEMM, 100);
+            made.operator(
+                "aten::bmm",
+                "[[96, 3137, 3137], [96, 3137, 64]]",
+                "[[9840769, 3137, 1], [200768, 64, 1]]",
+            );
+            for _ in 0..9 {
+                next(&mut made, "unrolled_add", 10);
+            }
+        }
+        of_rule(&[made.timeline], "TRC011")
+    };
+    let found = layers("cunn_SoftMaxForward", 2).expect("TRC011");
+    assert!(
+        found.message.contains("around a softmax, 6 times: 82.4 % of the GPU's time"),
+        "{}",
+        found.message
+    );
+    assert_eq!(found.time_lost_ns, Some(6.0 * 220e3));
+    assert!(evidence(&found, "most time of one size").starts_with("96 × "));
+    assert!(layers("layer_norm", 2).is_none(), "no softmax");
+    assert!(layers("cunn_SoftMaxForward", 9).is_none(), "too much between");
+}

@@ -4,6 +4,7 @@
 //! only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
 use crate::affine::{Addresses, Entry};
+use crate::built::Built;
 use crate::callees::Callee;
 use crate::code::{Code, Recent};
 use crate::ir::TritonIr;
@@ -45,6 +46,8 @@ pub struct KernelEvidence<'a> {
     pub warnings: Vec<String>,
     /// Triton's IR of the kernel, if known.
     pub ir: Option<&'a TritonIr>,
+    /// Messages of the compiler, for a kernel known from the log of a build.
+    pub built: Option<&'a Built>,
     /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that
     /// first asks.
     pub busy: OnceLock<[f64; 3]>,
@@ -147,6 +150,7 @@ impl<'a> KernelEvidence<'a> {
             code_bytes,
             warnings,
             ir: None,
+            built: None,
             busy: OnceLock::new(),
             is_empty,
             addresses: OnceLock::new(),

@@ -4,6 +4,7 @@
 //! renderers only write.
 
 pub mod affine;
+mod built;
 mod callees;
 mod calls;
 mod card;
@@ -31,6 +32,7 @@ pub mod waits;
 pub mod waves;
 pub mod workload;
 
+pub use built::{Built, occupancy_reasons};
 pub use callees::Callee;
 pub use calls::Call;
 pub use card::card;

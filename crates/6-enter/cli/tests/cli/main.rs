@@ -11,6 +11,7 @@ compile_error!("the command is tested with all its parts: `cargo test -p rockhou
 mod analyze;
 mod assembly;
 mod bad_input;
+mod build_log;
 mod commands;
 mod diff;
 mod doctor;

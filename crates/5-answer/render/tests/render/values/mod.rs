@@ -43,6 +43,7 @@ pub(crate) fn gemm() -> KernelCard {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec!["workgroup of 256 (max_flat_workgroup_size)".into()],
+            reasons: Vec::new(),
             next: vec![
                 OccupancyStep { resource: "VGPR".into(), shed: 32, unit: "registers".into(), waves_per_simd: 3.0 },
                 OccupancyStep { resource: "LDS".into(), shed: 3277, unit: "bytes".into(), waves_per_simd: 2.5 },
@@ -89,6 +90,7 @@ pub(crate) fn gemm() -> KernelCard {
                 waits: vec!["lgkmcnt(0)".into(); 20],
             },
         ],
+        compiler: None,
         triton: None,
         arguments: vec![
             ArgumentCard { name: "A".into(), type_name: "float const*".into(), offset: 0, size: 8, kind: "global_buffer".into() },
@@ -192,6 +194,7 @@ pub(crate) fn plain_copy() -> KernelCard {
             max_waves_per_simd: 8,
             limiter: "wave slots".into(),
             assumptions: vec![],
+            reasons: Vec::new(),
             next: vec![],
             together: vec![],
         }),
@@ -214,6 +217,7 @@ pub(crate) fn plain_copy() -> KernelCard {
         lds_widths: BTreeMap::new(),
         pressure: None,
         loops: vec![],
+        compiler: None,
         triton: None,
         arguments: vec![],
         hidden_arguments: vec![],
@@ -484,6 +488,7 @@ pub(crate) fn occupancy() -> Answer<OccupancyReport> {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec![],
+            reasons: Vec::new(),
             next: vec![],
             together: vec![
                 OccupancyStep {

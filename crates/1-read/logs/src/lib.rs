@@ -12,6 +12,7 @@ mod prefix;
 mod scan;
 mod unknown;
 
+pub use clean::clean;
 pub use message::{Field, Kind, Message, messages};
 pub use prefix::{Entry, Level, Who, entry};
 pub use scan::{Event, Kept, LogText, SAMPLED, Scan};

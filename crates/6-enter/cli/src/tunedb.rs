@@ -48,7 +48,7 @@ impl Opened {
     }
 
     /// The files as they are read.
-    fn given(&self) -> impl Iterator<Item = (&str, &[u8], bool)> {
+    fn given(&self) -> impl Iterator<Item = (&str, host::tunings::Source<'_>, bool)> {
         self.files.iter().map(TuneFile::given)
     }
 

@@ -14,6 +14,7 @@ mod scan;
 mod unknown;
 
 pub use build::{BuildCounts, BuildLog, BuiltKernel};
+pub use clean::clean;
 pub use message::{Field, Kind, Message, messages};
 pub use prefix::{Entry, Level, Who, entry};
 pub use scan::{Event, Kept, LogText, SAMPLED, Scan};

@@ -114,6 +114,9 @@ pub(crate) mod trc005;
 pub(crate) mod trc006;
 pub(crate) mod trc007;
 pub(crate) mod trc008;
+pub(crate) mod trc009;
+pub(crate) mod trc010;
+pub(crate) mod trc011;
 pub(crate) mod tun001;
 pub(crate) mod tun002;
 pub(crate) mod tun003;
@@ -246,6 +249,9 @@ pub(crate) static RULES: &[Rule] = &[
     trc006::RULE,
     trc007::RULE,
     trc008::RULE,
+    trc009::RULE,
+    trc010::RULE,
+    trc011::RULE,
     tun001::RULE,
     tun002::RULE,
     tun003::RULE,

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Baseline, Columns, Comparison, FileError, GateSummary, Guide, INSPECT_SCHEMA,
-    KernelCard, Listing, Rooflines, Roofs, RuleInfo, Sets, Summary,
+    Accuracy, Answer, Baseline, Columns, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard, Listing,
+    Roofs, RuleInfo, Sets, Summary,
 };
 
 /// Separator between two kernels.
@@ -43,11 +43,6 @@ pub fn end(summary: &Summary, gate: Option<&GateSummary>, errors: &[FileError]) 
     format!("\n],\"summary\":{}{gate},\"errors\":{}}}\n", compact(summary), compact(&errors))
 }
 
-/// A comparison, indented.
-pub fn comparison(comparison: &Comparison) -> String {
-    pretty(comparison)
-}
-
 /// A baseline: a line per finding, so that versions of the file can be compared by lines.
 pub fn baseline(baseline: &Baseline) -> String {
     let findings: Vec<String> = baseline.findings.iter().map(compact).collect();
@@ -72,11 +67,6 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
-}
-
-/// Rooflines, indented.
-pub fn rooflines(rooflines: &Rooflines) -> String {
-    pretty(rooflines)
 }
 
 /// A recording of a GPU beside an emulated one, indented.

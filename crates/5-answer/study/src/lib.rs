@@ -30,7 +30,7 @@ pub mod trace;
 pub mod tunings;
 
 pub mod triage;
-pub use builds::compare;
+pub use builds::{Build, compare};
 pub use columns::columns;
 pub use export::{ExportTo, Exported, export};
 pub use fail_on::FailOn;
@@ -38,7 +38,7 @@ pub use gate::{ConfigError, Exceptions, Gate, Judges};
 pub use measured::{Measured, ReportQuestion, Units, conditions, is_advice};
 pub use occupancy::occupancy;
 pub use operators::Operators;
-pub use rooflines::{Placed, Shown, merged, without_roof};
+pub use rooflines::{Placed, Shown};
 pub use sets::{compile, explain, known_set, sets, targets};
 pub use tile::{TileQuestion, tile};
 use view::RuleInfo;

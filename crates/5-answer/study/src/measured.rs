@@ -229,7 +229,7 @@ impl<'a> Measured<'a> {
     }
 
     /// The rooflines.
-    pub fn rooflines(&self, shown: &Shown<'_>) -> Result<Rooflines, UsageError> {
+    pub fn rooflines(&self, shown: &Shown<'_>) -> Result<Answer<Rooflines>, UsageError> {
         let subjects = &self.subjects.all;
         if let Some(subject) = subjects.iter().find(|it| it.target().is_empty()) {
             return Err(UsageError::new(

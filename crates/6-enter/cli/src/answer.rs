@@ -88,7 +88,11 @@ pub(crate) fn tell(error: &FileError) {
     }
 }
 
-/// An input that could not be read.
-pub(crate) fn unread(path: &Path, error: &anyhow::Error) -> FileError {
-    FileError { file: path.display().to_string(), error: format!("{error:#}"), hint: None }
+/// An input that a command could not read, with the command that can.
+pub(crate) fn unread(path: &Path, error: &anyhow::Error, command: &str) -> FileError {
+    FileError {
+        file: path.display().to_string(),
+        error: format!("{error:#}"),
+        hint: host::kind::hint(path, command),
+    }
 }

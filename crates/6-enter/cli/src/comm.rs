@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
             Ok(runs) => {
                 files.extend((1..).zip(runs).map(|(run, it)| (format!("{} run {run}", name(path)), it)));
             }
-            Err(error) => errors.push(unread(path, &error)),
+            Err(error) => errors.push(unread(path, &error, "comm")),
         }
     }
     if files.is_empty() || args.base.is_some() && !errors.is_empty() {

@@ -15,6 +15,7 @@ pub(crate) fn run(args: &Tile, look: &Look) -> Result<Outcome> {
     let question = TileQuestion {
         gpu: &args.gpu,
         dtype: &args.dtype,
+        scales: args.scales.as_deref(),
         layout: &args.layout,
         mnk: &args.mnk,
         sweep: args.sweep.as_deref(),

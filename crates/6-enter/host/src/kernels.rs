@@ -243,7 +243,8 @@ struct Run<'a, T, W, K, P> {
 }
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: Watch> Run<'_, T, W, K, P> {
-    fn report(&mut self, error: FileError) {
+    fn report(&mut self, mut error: FileError) {
+        crate::kind::name_nearest(&mut error, "inspect");
         self.watch.say(&format!("error: {}: {}", error.file, error.error));
         if let Some(hint) = &error.hint {
             self.watch.say(&format!("hint: {hint}"));

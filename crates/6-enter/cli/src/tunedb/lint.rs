@@ -20,7 +20,7 @@ pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
     });
     let catalogue = catalogue.transpose()?;
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
+    let (files, errors) = opened.read();
     let report = tunings::lint(&files, machine.as_ref(), catalogue.as_ref());
-    finish(report, opened.errors(unread), &args.write, look, &mut gated)
+    finish(report, errors, &args.write, look, &mut gated)
 }

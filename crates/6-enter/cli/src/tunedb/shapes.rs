@@ -13,8 +13,7 @@ use study::tunings::{self, WrittenShapes};
 pub(super) fn run(args: &TuneShapes, look: &Look) -> Result<Outcome> {
     let (timelines, others) = traces::split(&args.files);
     let opened = Opened::new(&others);
-    let (lists, unread) = tunings::problem_lists(opened.given(), &timelines);
-    let errors = opened.errors(unread);
+    let (lists, errors) = opened.problems(&timelines);
     let Some(to) = args.to else {
         return finish(tunings::shapes(&lists, args.top), errors, &args.write, look, &mut Gated::none());
     };

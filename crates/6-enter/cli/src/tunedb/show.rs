@@ -10,7 +10,7 @@ use study::tunings::{self, Order, Selection};
 pub(crate) fn run(args: &TuneShow, look: &Look) -> Result<Outcome> {
     let selection = selection(&args.rows)?;
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
+    let (files, errors) = opened.read();
     let order = match args.sort {
         TuneSort::Line => Order::Line,
         TuneSort::Time => Order::Time,
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &TuneShow, look: &Look) -> Result<Outcome> {
         TuneSort::Lost => Order::Lost,
     };
     let report = tunings::show(&files, &selection, order, args.top);
-    finish(report, opened.errors(unread), &args.write, look, &mut Gated::none())
+    finish(report, errors, &args.write, look, &mut Gated::none())
 }
 
 /// The rows named on the command line.

@@ -32,8 +32,8 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
         return Err(usage("`--noise` is a share in percent", "write a number from 0 to 99"));
     }
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
-    all_read(opened.errors(unread))?;
+    let (files, errors) = opened.read();
+    all_read(errors)?;
     let options = MergeOptions {
         noise: args.noise.map(|it| it / 100.0),
         force: args.force,
@@ -62,10 +62,10 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
 pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
     let opened = Opened::new(std::slice::from_ref(&args.file));
     let schema = Opened::new(args.schema.as_slice());
-    let (files, unread) = tunings::read(opened.given());
-    all_read(opened.errors(unread))?;
-    let (schemas, unread) = tunings::read(schema.given());
-    all_read(schema.errors(unread))?;
+    let (files, errors) = opened.read();
+    all_read(errors)?;
+    let (schemas, errors) = schema.read();
+    all_read(errors)?;
     let Some(file) = files.first() else {
         return Err(usage("a folder is no file to convert", "name one file"));
     };

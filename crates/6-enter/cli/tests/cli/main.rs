@@ -23,6 +23,7 @@ mod generic;
 mod guide;
 mod hardware;
 mod ir;
+mod kinds;
 mod live;
 mod newest;
 mod page;

@@ -386,7 +386,7 @@ fn name(name: &str) -> KernelName {
     KernelName { name: format!("_Z{name}"), demangled: format!("{name}(float*)"), target: "gfx942".into() }
 }
 
-pub(crate) fn comparison() -> Comparison {
+pub(crate) fn comparison() -> Answer<Comparison> {
     let change =
         |metric: &str, label: &str, unit: &str, old: Option<f64>, new: Option<f64>, verdict| Change {
             metric: metric.into(),
@@ -437,15 +437,12 @@ pub(crate) fn comparison() -> Comparison {
         appeared: vec![],
         gone: vec![],
     };
-    Comparison {
+    let part = Comparison {
         totals: vec![
             total("occupancy", "waves per SIMD", 0, 1, 0),
             total("vgprs", "VGPRs", 0, 2, 0),
             total("mix.mfma", "MFMA instructions", 0, 0, 1),
         ],
-        schema: DIFF_SCHEMA,
-        old: "old.hsaco".into(),
-        new: "new.hsaco".into(),
         changed: vec![
             KernelComparison {
                 old: name("gemm_v1"),
@@ -462,8 +459,11 @@ pub(crate) fn comparison() -> Comparison {
         removed: vec![name("reduce")],
         unchanged: 1240,
         regressions: 1,
-        errors: vec![],
-    }
+        shown: 20,
+    };
+    let mut answer = Answer::new(DIFF_SCHEMA, part);
+    answer.inputs = ["old.hsaco", "new.hsaco"].map(|path| Input::new(path, path, "code")).to_vec();
+    answer
 }
 
 pub(crate) fn occupancy() -> Answer<OccupancyReport> {

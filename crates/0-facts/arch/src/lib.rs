@@ -16,6 +16,7 @@ mod model;
 mod occupancy;
 mod overlay;
 mod rate;
+mod residency;
 mod table;
 mod target;
 
@@ -36,4 +37,5 @@ pub use occupancy::{
     vgprs_allocated,
 };
 pub use rate::{PeakRate, Unit};
+pub use residency::{Residency, residency_targets};
 pub use target::{IssueCosts, Lds, Registers, Target};

@@ -3,7 +3,7 @@
 //! The hardware places whole workgroups. Each resource admits a number of workgroups; the smallest is the
 //! occupancy, and waves follow from it.
 
-use crate::target::Target;
+use crate::residency::Residency;
 
 /// Resources that one workgroup of a kernel needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,14 +144,19 @@ pub struct LdsRounding {
 }
 
 /// The rounding of LDS, if it lowers the occupancy of a kernel; `occupancy` is the kernel's.
-pub fn lds_rounding(target: &Target, asked: &Resources, occupancy: &Occupancy) -> Option<LdsRounding> {
+pub fn lds_rounding(
+    target: impl Into<Residency>,
+    asked: &Resources,
+    occupancy: &Occupancy,
+) -> Option<LdsRounding> {
+    let target = target.into();
     let limit = occupancy.limits.iter().find(|limit| limit.resource == Limiter::Lds)?;
     let others = occupancy.limits.iter().filter(|it| it.resource != Limiter::Lds).map(|it| it.workgroups);
     let unrounded = limit.capacity.checked_div(limit.used)?.min(others.min()?);
     (occupancy.workgroups_per_cu > 0 && unrounded > occupancy.workgroups_per_cu).then(|| LdsRounding {
         used: limit.used,
         allocated: limit.allocated,
-        granule: target.lds.granule.value,
+        granule: target.lds_granule,
         workgroups: occupancy.workgroups_per_cu,
         unrounded,
         unrounded_waves_per_simd: Budget::new(target, asked).per_simd(unrounded),
@@ -170,21 +175,21 @@ pub struct Boundary {
 }
 
 /// Registers taken per lane in a unified file: AGPRs begin at the next step above the VGPRs.
-pub fn vgprs_allocated(target: &Target, vgprs: u32, agprs: u32) -> u32 {
-    let registers = &target.registers;
-    let total = match (registers.unified.value, agprs) {
+pub fn vgprs_allocated(target: impl Into<Residency>, vgprs: u32, agprs: u32) -> u32 {
+    let target = target.into();
+    let total = match (target.unified, agprs) {
         (true, 1..) => vgprs
-            .checked_next_multiple_of(registers.accum_offset_granule.value().unwrap_or(1))
+            .checked_next_multiple_of(target.accum_offset_granule)
             .unwrap_or(u32::MAX)
             .saturating_add(agprs),
         _ => vgprs,
     };
-    round_up(total, registers.vgpr_granule.value)
+    round_up(total, target.vgpr_granule)
 }
 
 /// Occupancy of a kernel on a target.
-pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
-    let budget = Budget::new(target, resources);
+pub fn occupancy(target: impl Into<Residency>, resources: &Resources) -> Occupancy {
+    let budget = Budget::new(target.into(), resources);
     let limits: Vec<Limit> = budget.resources().map(|resource| budget.limit(resource)).collect();
     let workgroups = limits.iter().map(|limit| limit.workgroups).min().unwrap_or(0);
     let stops =
@@ -226,13 +231,13 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
 
 /// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, whose use a
 /// kernel cannot reduce.
-pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
-    Budget::new(target, resources).boundaries(resource)
+pub fn boundaries(target: impl Into<Residency>, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
+    Budget::new(target.into(), resources).boundaries(resource)
 }
 
 /// A kernel's demand against a target's supply.
 struct Budget<'a> {
-    target: &'a Target,
+    target: Residency,
     asked: &'a Resources,
     /// Waves per workgroup, at least 1.
     waves: u32,
@@ -242,21 +247,26 @@ struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    fn new(target: &'a Target, asked: &'a Resources) -> Self {
+    fn new(target: Residency, asked: &'a Resources) -> Self {
         Budget {
             target,
             asked,
             waves: asked.waves_per_workgroup.max(1),
-            simds: target.simds_per_cu.value,
-            slots: target.waves_per_simd.value,
+            simds: target.simds_per_cu,
+            slots: target.waves_per_simd,
         }
     }
 
     fn resources(&self) -> impl Iterator<Item = Limiter> + use<> {
-        let separate = !self.target.registers.unified.value;
+        let separate = !self.target.unified && self.target.agprs_addressable > 0;
+        let scalar = self.target.sgprs_per_simd.is_some();
         [Limiter::Vgpr, Limiter::Agpr, Limiter::Sgpr, Limiter::Lds, Limiter::BarrierSlots, Limiter::WaveSlots]
             .into_iter()
-            .filter(move |resource| separate || *resource != Limiter::Agpr)
+            .filter(move |resource| match resource {
+                Limiter::Agpr => separate,
+                Limiter::Sgpr => scalar,
+                _ => true,
+            })
     }
 
     fn per_simd(&self, workgroups: u32) -> f64 {
@@ -272,7 +282,7 @@ impl<'a> Budget<'a> {
         let (used, allocated, capacity) = self.demand(resource);
         let workgroups = match resource {
             Limiter::WaveSlots => {
-                if self.waves > self.target.waves_per_workgroup.value {
+                if self.waves > self.target.waves_per_workgroup {
                     0
                 } else {
                     self.workgroups_in(self.slots)
@@ -281,7 +291,7 @@ impl<'a> Budget<'a> {
             // A workgroup of one wave needs no barrier.
             Limiter::BarrierSlots if self.waves == 1 => self.slots * self.simds,
             Limiter::BarrierSlots => capacity,
-            Limiter::Lds if used > self.target.lds.bytes_per_workgroup.value => 0,
+            Limiter::Lds if used > self.target.lds_bytes_per_workgroup => 0,
             Limiter::Lds => capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots * self.simds),
             _ if used > self.most_stated(resource) => 0,
             _ => self.workgroups_in(capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots)),
@@ -324,31 +334,26 @@ impl<'a> Budget<'a> {
 
     /// Used, allocated and available amount.
     fn demand(&self, resource: Limiter) -> (u32, u32, u32) {
-        let registers = &self.target.registers;
+        let target = &self.target;
         let Resources { vgprs, agprs, sgprs, lds_bytes, .. } = *self.asked;
         match resource {
             Limiter::Vgpr => {
                 let allocated = vgprs_allocated(self.target, vgprs, agprs);
-                let used = if registers.unified.value && agprs > 0 {
-                    let begin = registers.accum_offset_granule.value().unwrap_or(1);
+                let used = if target.unified && agprs > 0 {
+                    let begin = target.accum_offset_granule;
                     round_up(vgprs, begin).saturating_add(agprs)
                 } else {
                     vgprs
                 };
-                (used, allocated, registers.vgprs_per_lane.value)
+                (used, allocated, target.vgprs_per_lane)
             }
-            Limiter::Agpr => {
-                (agprs, round_up(agprs, registers.vgpr_granule.value), registers.vgprs_per_lane.value)
-            }
+            Limiter::Agpr => (agprs, round_up(agprs, target.vgpr_granule), target.vgprs_per_lane),
             Limiter::Sgpr => {
-                (sgprs, round_up(sgprs, registers.sgpr_granule.value), registers.sgprs_per_simd.value)
+                (sgprs, round_up(sgprs, target.sgpr_granule), target.sgprs_per_simd.unwrap_or(u32::MAX))
             }
-            Limiter::Lds => {
-                let lds = &self.target.lds;
-                (lds_bytes, round_up(lds_bytes, lds.granule.value), lds.bytes_per_cu.value)
-            }
+            Limiter::Lds => (lds_bytes, round_up(lds_bytes, target.lds_granule), target.lds_bytes),
             Limiter::BarrierSlots => {
-                let slots = self.target.barrier_slots_per_cu.value;
+                let slots = self.target.barrier_slots;
                 let used = u32::from(self.waves > 1);
                 (used, used, slots)
             }
@@ -358,13 +363,13 @@ impl<'a> Budget<'a> {
 
     /// Most registers one wave can name.
     fn addressable(&self, resource: Limiter) -> u32 {
-        let registers = &self.target.registers;
+        let target = &self.target;
         match resource {
             // Metadata and people count both kinds as one number where they share a file.
-            Limiter::Vgpr if registers.unified.value => registers.vgprs_per_lane.value,
-            Limiter::Vgpr => registers.vgprs_addressable.value,
-            Limiter::Agpr => registers.agprs_addressable.value,
-            _ => registers.sgprs_addressable.value + registers.sgprs_reserved.value,
+            Limiter::Vgpr if target.unified => target.vgprs_per_lane,
+            Limiter::Vgpr => target.vgprs_addressable,
+            Limiter::Agpr => target.agprs_addressable,
+            _ => target.sgprs_addressable,
         }
     }
 
@@ -372,20 +377,20 @@ impl<'a> Budget<'a> {
     fn most_stated(&self, resource: Limiter) -> u32 {
         let addressable = self.addressable(resource);
         match resource {
-            Limiter::Sgpr => round_up(addressable, self.target.registers.sgpr_granule.value),
+            Limiter::Sgpr => round_up(addressable, self.target.sgpr_granule),
             _ => addressable,
         }
     }
 
     fn boundaries(&self, resource: Limiter) -> Vec<Boundary> {
-        let registers = &self.target.registers;
+        let target = &self.target;
         let row =
             |workgroups, at_most| Boundary { waves_per_simd: self.per_simd(workgroups), workgroups, at_most };
         let mut rows: Vec<Boundary> = match resource {
             Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr => {
                 let (capacity, granule) = match resource {
-                    Limiter::Sgpr => (registers.sgprs_per_simd.value, registers.sgpr_granule.value),
-                    _ => (registers.vgprs_per_lane.value, registers.vgpr_granule.value),
+                    Limiter::Sgpr => (target.sgprs_per_simd.unwrap_or(u32::MAX), target.sgpr_granule),
+                    _ => (target.vgprs_per_lane, target.vgpr_granule),
                 };
                 let addressable = self.addressable(resource);
                 (1..=self.slots)
@@ -397,14 +402,13 @@ impl<'a> Budget<'a> {
                     .collect()
             }
             Limiter::Lds => {
-                let lds = &self.target.lds;
-                let granule = lds.granule.value;
+                let granule = target.lds_granule;
                 let most = self.limit_by_slots();
                 (1..=most)
                     .rev()
                     .map(|workgroups| {
-                        let share = lds.bytes_per_cu.value / workgroups / granule * granule;
-                        row(workgroups, share.min(lds.bytes_per_workgroup.value))
+                        let share = target.lds_bytes / workgroups / granule * granule;
+                        row(workgroups, share.min(target.lds_bytes_per_workgroup))
                     })
                     .collect()
             }
@@ -426,7 +430,7 @@ impl<'a> Budget<'a> {
     /// Workgroups the wave and barrier slots admit: no use to share LDS among more.
     fn limit_by_slots(&self) -> u32 {
         let waves = self.workgroups_in(self.slots);
-        if self.waves > 1 { waves.min(self.target.barrier_slots_per_cu.value) } else { waves }
+        if self.waves > 1 { waves.min(self.target.barrier_slots) } else { waves }
     }
 }
 

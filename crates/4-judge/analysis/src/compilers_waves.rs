@@ -2,7 +2,7 @@
 
 use crate::built::Built;
 use crate::{KernelEvidence, resources};
-use arch::{Occupancy, Resources, Target};
+use arch::{Occupancy, Residency, Resources};
 
 /// Waves of usual workgroups, largest first: compilers assume the largest workgroup that is allowed.
 const USUAL_WAVES: [u32; 5] = [16, 8, 4, 2, 1];
@@ -16,7 +16,7 @@ impl<'a> KernelEvidence<'a> {
         self.built = Some(built);
         self.warnings.clear();
         self.assumptions.splice(0..0, built.assumptions.iter().cloned());
-        let (Some(target), Some(printed)) = (self.target, built.said.waves_per_simd) else { return };
+        let (Some(target), Some(printed)) = (self.residency, built.said.waves_per_simd) else { return };
         let Some(mut asked) = resources::asked(self.kernel, &self.resources) else { return };
         if self.resources.waves_per_workgroup.is_some() || asked.lds_bytes == 0 {
             return;
@@ -32,14 +32,14 @@ impl<'a> KernelEvidence<'a> {
         self.assumptions.retain(|it| it != resources::ONE_WAVE);
         self.assumptions.push(format!(
             "workgroups of {} work-items, the size that gives the compiler's {printed} waves",
-            waves * target.lanes_per_wave.value
+            waves * target.lanes_per_wave
         ));
     }
 
     /// Reasons for an occupancy that other tools print differently.
     pub fn occupancy_reasons(&self) -> Vec<String> {
         let asked = resources::asked(self.kernel, &self.resources);
-        let (Some(target), Some(asked), Some(occupancy)) = (self.target, asked, &self.occupancy) else {
+        let (Some(target), Some(asked), Some(occupancy)) = (self.residency, asked, &self.occupancy) else {
             return Vec::new();
         };
         let mut reasons = occupancy_reasons(target, &asked, occupancy);
@@ -61,7 +61,11 @@ impl<'a> KernelEvidence<'a> {
 }
 
 /// Reasons for an occupancy that other tools print differently: the rounding of LDS.
-pub fn occupancy_reasons(target: &Target, asked: &Resources, occupancy: &Occupancy) -> Vec<String> {
+pub fn occupancy_reasons(
+    target: impl Into<Residency>,
+    asked: &Resources,
+    occupancy: &Occupancy,
+) -> Vec<String> {
     let Some(it) = arch::lds_rounding(target, asked, occupancy) else { return Vec::new() };
     vec![format!(
         "LDS is allocated in steps of {} B: {} B take {} B, so {} workgroups fit a compute unit and not {}; \
@@ -76,9 +80,9 @@ pub fn occupancy_reasons(target: &Target, asked: &Resources, occupancy: &Occupan
 }
 
 /// Waves per SIMD as LLVM calculates them: LDS without its granule, registers by waves, results rounded up.
-fn compilers_waves(target: &Target, asked: &Resources) -> u32 {
-    let simds = target.simds_per_cu.value;
-    let workgroups = target.lds.bytes_per_cu.value.checked_div(asked.lds_bytes).unwrap_or(u32::MAX);
+fn compilers_waves(target: Residency, asked: &Resources) -> u32 {
+    let simds = target.simds_per_cu;
+    let workgroups = target.lds_bytes.checked_div(asked.lds_bytes).unwrap_or(u32::MAX);
     let by_lds = workgroups.saturating_mul(asked.waves_per_workgroup).div_ceil(simds);
     let registers = Resources { lds_bytes: 0, waves_per_workgroup: 1, ..*asked };
     let by_registers = arch::occupancy(target, &registers).waves_per_simd.ceil();

@@ -26,6 +26,8 @@ pub struct KernelEvidence<'a> {
     pub kernel: &'a Kernel,
     /// Facts of the target; `None` for a target that is not supported.
     pub target: Option<&'static arch::Target>,
+    /// What limits the resident waves; known for more targets than the other facts.
+    pub residency: Option<arch::Residency>,
     /// Instruction set; `None` for a target that is not supported.
     pub isa: Option<Isa>,
     /// Registers and memory.
@@ -128,10 +130,9 @@ impl<'a> KernelEvidence<'a> {
         let is_empty = warnings.is_empty() && found.as_ref().is_some_and(|code| code.insts.is_empty());
         let code = found.unwrap_or_default();
         let resources = resources::gather(kernel, target, &code.insts);
-        let (occupancy, mut assumptions) = match target {
-            Some(target) => resources::occupancy(kernel, target, &resources),
-            None => (None, Vec::new()),
-        };
+        let residency = arch::Residency::of_code(&object.target.processor, resources.wavefront_size);
+        let (occupancy, mut assumptions) =
+            residency.map_or_else(Default::default, |it| resources::occupancy(kernel, it, &resources));
         assumptions.extend(stand_in(object, target));
         if is_empty {
             warnings.push(EMPTY.to_owned());
@@ -142,6 +143,7 @@ impl<'a> KernelEvidence<'a> {
             object,
             kernel,
             target,
+            residency,
             isa,
             resources,
             code,

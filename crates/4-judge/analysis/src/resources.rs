@@ -3,7 +3,7 @@
 //! Metadata counts the registers used, the descriptor those allocated. A count in neither is unknown, and the
 //! occupancy names what it assumes instead.
 
-use arch::{Occupancy, Target};
+use arch::{Occupancy, Residency, Target};
 use codeobj::Kernel;
 use isa::{Inst, RegFile};
 use view::Resources;
@@ -104,7 +104,7 @@ impl NamedRegisters {
 /// Waves per SIMD, and what had to be assumed for it.
 pub(crate) fn occupancy(
     kernel: &Kernel,
-    target: &'static Target,
+    residency: Residency,
     resources: &Resources,
 ) -> (Option<Occupancy>, Vec<String>) {
     let metadata = &kernel.metadata;
@@ -125,7 +125,10 @@ pub(crate) fn occupancy(
     if dynamic_lds && resources.launch_lds_bytes.is_none() {
         assumptions.push("no dynamic LDS at launch".to_owned());
     }
-    (Some(arch::occupancy(target, &asked)), assumptions)
+    if residency.is_of_two_compute_units() {
+        assumptions.push("work-group processors, two compute units that share their LDS".to_owned());
+    }
+    (Some(arch::occupancy(residency, &asked)), assumptions)
 }
 
 /// Assumption for a file that names no workgroup size.

@@ -1,23 +1,27 @@
 //! The occupancy calculator.
 
 use analysis::workload::unknown_gpu;
-use arch::{Limiter, Model, Resources, Target};
+use arch::{Limiter, Model, Residency, Resources, Target};
 use view::{
     Answer, BoundaryRow, BoundaryTable, OCCUPANCY_SCHEMA, OccupancyCard, OccupancyInputs, OccupancyReport,
     OccupancyStep, ResourceLimit, UsageError,
 };
 
-/// A target by its own name or by a GPU's.
-fn target(name: &str) -> Result<&'static Target, UsageError> {
+/// A target by its own name or by a GPU's: its name and limits.
+fn target(name: &str) -> Result<(String, Residency), UsageError> {
     let lower = name.to_ascii_lowercase();
     let processor = lower.split(':').next().unwrap_or_default();
     let by_target = Target::by_name(processor);
-    by_target.or_else(|| Model::by_name(&lower).map(Model::target)).ok_or_else(|| unknown_gpu(name))
+    if let Some(target) = by_target.or_else(|| Model::by_name(&lower).map(Model::target)) {
+        return Ok((target.name.to_owned(), target.into()));
+    }
+    let limits = Residency::of_code(processor, None).ok_or_else(|| unknown_gpu(name))?;
+    Ok((processor.to_owned(), limits))
 }
 
 /// Waves that fit with these resources, on a target or GPU by its name.
 pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyReport>, UsageError> {
-    let target = target(gpu)?;
+    let (name, target) = target(gpu)?;
     let resources = Resources {
         vgprs: inputs.vgprs,
         agprs: inputs.agprs,
@@ -27,7 +31,7 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyR
     };
     let occupancy = arch::occupancy(target, &resources);
     let waves = f64::from(inputs.waves_per_workgroup);
-    let waves_of = |workgroups: u32| f64::from(workgroups) * waves / f64::from(target.simds_per_cu.value);
+    let waves_of = |workgroups: u32| f64::from(workgroups) * waves / f64::from(target.simds_per_cu);
     let most = f64::from(occupancy.max_waves_per_simd);
     let boundaries = [Limiter::Vgpr, Limiter::Agpr, Limiter::Sgpr, Limiter::Lds]
         .into_iter()
@@ -53,14 +57,14 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyR
         })
         .collect();
     let report = OccupancyReport {
-        target: target.name.to_owned(),
+        target: name,
         resources: inputs,
         result: OccupancyCard {
             waves_per_simd: occupancy.waves_per_simd,
             waves_per_cu: occupancy.waves_per_cu,
             max_waves_per_simd: occupancy.max_waves_per_simd,
             limiter: occupancy.limiter.name().to_owned(),
-            assumptions: Vec::new(),
+            assumptions: assumptions(target),
             reasons: analysis::occupancy_reasons(target, &resources, &occupancy),
             next: occupancy
                 .next
@@ -81,6 +85,15 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyR
         boundaries,
     };
     Ok(Answer::new(OCCUPANCY_SCHEMA, report))
+}
+
+fn assumptions(target: Residency) -> Vec<String> {
+    let mut assumptions = Vec::new();
+    if target.is_of_two_compute_units() {
+        assumptions.push("work-group processors, two compute units that share their LDS".to_owned());
+        assumptions.push(format!("waves of {} lanes", target.lanes_per_wave));
+    }
+    assumptions
 }
 
 fn step(step: &arch::Step) -> OccupancyStep {

@@ -8,6 +8,7 @@ mod batch;
 mod build_log;
 mod companion;
 mod ir;
+mod metadata_only;
 mod stream;
 
 use crate::Contents;
@@ -289,7 +290,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         let objects_before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
         let result = match kind {
-            Some(Kind::Assembly) => self.text(&name, contents.bytes(), &companion)?,
+            Some(Kind::Assembly) => self.text(&name, contents.bytes(), &companion, &self.selection.wanted)?,
             Some(Kind::Json) => Err(ReadError {
                 position: 0,
                 what: "JSON without the code object it belongs to".to_owned(),
@@ -301,10 +302,14 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             None if memchr::memchr(0, contents.bytes().get(..HEAD).unwrap_or(contents.bytes())).is_none() => {
                 self.build_log(&name, &contents)?
             }
-            _ => self.binary(&name, &contents, &companion)?,
+            _ => self.binary(&name, &contents, &companion, &self.selection.wanted)?,
         };
-        let objects = self.objects - objects_before;
-        let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
+        let mut objects = self.objects - objects_before;
+        let mut passed = std::mem::take(&mut self.passed_over);
+        if input.named {
+            objects += self.metadata_only(&name, &contents, &companion, objects, &mut passed)?;
+        }
+        self.passed_over = passed_elsewhere;
         self.read_file(&name, input.named, objects, &passed, result);
         self.passed_over.extend(passed);
         Ok(())
@@ -355,13 +360,18 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 
     /// Hands on the results of a file.
-    fn take_file(&mut self, file: &Waiting, done: Done<T>) -> Result<()> {
+    fn take_file(&mut self, file: &Waiting, mut done: Done<T>) -> Result<()> {
         let size = file.contents.bytes().len() as u64;
         self.watch.at(&file.name, size, size);
         self.objects += done.objects;
         self.seen += done.kernels;
         self.judged.extend(done.results);
         self.hand_on()?;
+        if file.named {
+            let (contents, companion) = (&file.contents, &file.companion);
+            let passed = &mut done.passed_over;
+            done.objects += self.metadata_only(&file.name, contents, companion, done.objects, passed)?;
+        }
         let errors = done.errors.len() as u64;
         let result = first_of(done.errors.into_iter().next(), errors);
         self.read_file(&file.name, file.named, done.objects, &done.passed_over, result);
@@ -373,7 +383,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     fn large(&mut self, file: &Waiting) -> Result<()> {
         let before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
-        let result = self.binary(&file.name, &file.contents, &file.companion)?;
+        let result = self.binary(&file.name, &file.contents, &file.companion, &self.selection.wanted)?;
         let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
         self.read_file(&file.name, file.named, self.objects - before, &passed, result);
         self.passed_over.extend(passed);
@@ -381,7 +391,13 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 
     /// Reads assembly text.
-    fn text(&mut self, name: &str, bytes: &[u8], companion: &Companion) -> Result<Result<(), ReadError>> {
+    fn text(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+        companion: &Companion,
+        wanted: &Wanted,
+    ) -> Result<Result<(), ReadError>> {
         let text = String::from_utf8_lossy(bytes);
         let mut objects = match codeobj::read_text(&text) {
             Ok(objects) => objects,
@@ -389,11 +405,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         };
         let file = TextFile::new(&text);
         for object in &objects {
-            if !self.selection.wanted.accepts(&object.target) {
+            if !wanted.accepts(&object.target) {
                 self.passed_over.insert(object.target.to_string());
             }
         }
-        objects.retain(|object| self.selection.wanted.accepts(&object.target));
+        objects.retain(|object| wanted.accepts(&object.target));
         let opened: Vec<Opened<'_>> = objects
             .into_iter()
             .map(|mut object| {
@@ -411,9 +427,10 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         name: &str,
         contents: &Contents,
         companion: &Companion,
+        wanted: &Wanted,
     ) -> Result<Result<(), ReadError>> {
         let bytes = contents.bytes();
-        let mut scan = match codeobj::scan(bytes, &self.selection.wanted) {
+        let mut scan = match codeobj::scan(bytes, wanted) {
             Ok(scan) => scan,
             Err(error) => return Ok(Err(error)),
         };

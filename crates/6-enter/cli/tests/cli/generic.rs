@@ -43,3 +43,24 @@ fn code_for_generic_targets_runs_like_code_of_its_own() {
         ran.stderr
     );
 }
+
+#[test]
+fn code_without_instruction_tables_gives_metadata_and_occupancy() {
+    let source = root().join("examples/vector_copy/vector_copy.hip");
+    let dir = folder("metadata-only");
+    for (target, waves) in [("gfx906", 10.0), ("gfx1030", 16.0), ("gfx1100", 16.0), ("gfx1250", 16.0)] {
+        let Some(code) = testkit::compile("clang++-22", &source, target, &[]) else { return };
+        let path = dir.join(format!("{target}.hsaco"));
+        std::fs::write(&path, code).unwrap();
+        let ran = crate::run::rockhound(&["inspect", &path.display().to_string(), "--format", "json"]);
+        assert!(ran.code == 0 && ran.stderr.contains("no instruction tables"), "{target}: {}", ran.stderr);
+        let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let kernel = &value["kernels"][0];
+        assert_eq!(kernel["target"], target);
+        assert!(kernel["resources"]["vgprs"].as_u64() > Some(0), "{kernel}");
+        assert_eq!(kernel["occupancy"]["waves_per_simd"], waves, "{target}: {kernel}");
+    }
+    // A program with code for both kinds of targets is judged by the code that can be read.
+    let text = good(&["occupancy", "--arch", "gfx1100", "--vgpr", "97", "--waves", "4"]);
+    assert!(text.contains("12 of 16 waves"), "{text}");
+}

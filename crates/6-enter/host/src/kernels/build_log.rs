@@ -77,7 +77,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         self.built(name, &kernels)?;
         if counts.kernels == 0 {
             // Neither code nor a log: the reader of code says what it is.
-            return self.binary(name, contents, &Companion::default());
+            return self.binary(name, contents, &Companion::default(), &self.selection.wanted);
         }
         self.watch.say(&format!("note: {name}: {}", summary(&counts)));
         Ok(Ok(()))

@@ -120,8 +120,8 @@ pub enum Check {
 pub enum Outcome {
     /// The evidence is there and nothing is wrong.
     Silent,
-    /// Evidence is absent; the phrase names the missing input: "the workgroup size".
-    NotChecked(String),
+    /// Evidence is absent: this input.
+    NotChecked(Missing),
     /// Problems found, most costly first.
     Findings(Vec<Finding>),
 }
@@ -133,8 +133,8 @@ impl Outcome {
     }
 
     /// Evidence `what` is absent.
-    pub fn needs(what: &str) -> Self {
-        Outcome::NotChecked(what.to_owned())
+    pub fn needs(what: impl Into<Missing>) -> Self {
+        Outcome::NotChecked(what.into())
     }
 }
 

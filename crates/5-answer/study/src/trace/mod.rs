@@ -22,7 +22,7 @@ pub use wanted::Wanted;
 use std::path::Path;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;
-use view::{Answer, Plain, TRACE_SCHEMA, Table, UsageError};
+use view::{Answer, Missing, Plain, TRACE_SCHEMA, Table, UsageError};
 
 /// A timeline with its name.
 pub struct Input<'a> {
@@ -135,7 +135,7 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     let run = rules::TraceEvidence::new(judged, names).with_tunings(options.tunings);
     (survey.findings, survey.not_checked) = rules::check_traces(&run);
     // Of one trace nobody expects a comparison of ranks.
-    survey.not_checked.retain(|it| judged.len() > 1 || it.needs != "traces of several ranks");
+    survey.not_checked.retain(|it| judged.len() > 1 || it.needs != Missing::Ranks);
     survey.tables = match evidence {
         [base, new, ..] if options.compared => {
             let [base, new] = [base, new].map(|it| {

@@ -43,8 +43,7 @@ fn check(run: &TraceEvidence<'_>) -> Outcome {
 }
 
 fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
-    let softmax =
-        by_category(&evidence.kernels).iter().find(|row| row.0 == "softmax").map_or(0, |row| row.1);
+    let softmax = by_category(&evidence.kernels).iter().find(|row| row.0 == "softmax").map_or(0, |row| row.1);
     if !evidence.links.has_operators {
         // Without operators nobody knows which products are batched.
         return match percent(softmax, evidence.gpu_time()) >= MUCH {

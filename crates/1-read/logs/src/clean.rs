@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// Separates the states of a progress bar in one line of a file; the number of the line stays.
 pub(crate) const SOFT_BREAK: u8 = 0x0b;
 
-/// Text without escape sequences. A carriage return within a line becomes [`SOFT_BREAK`].
-pub(crate) fn clean(text: &[u8]) -> Cow<'_, [u8]> {
+/// Text without escape sequences. A carriage return within a line becomes a vertical tab.
+pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr3(0x1b, b'\r', 0x08, text).is_none() {
         return Cow::Borrowed(text);
     }

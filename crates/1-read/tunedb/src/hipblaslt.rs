@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 const HEADER: &str = "transA,transB,";
-const COMMAND: &str = "hipblaslt-bench ";
+pub(crate) const COMMAND: &str = "hipblaslt-bench ";
 const CACHE: &str = "tuning-cache: ";
 const GIT: &str = "Git Version:";
 

@@ -59,20 +59,7 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     if logic::is_logic(bytes) {
         return logic::read(name, bytes);
     }
-    let recognizers = [
-        tunableop::recognize,
-        aiter::recognize,
-        tensile::recognize,
-        server_log::recognize,
-        rocblas::recognize,
-        profile_log::recognize,
-        ck::recognize,
-        hipblaslt::recognize,
-        configurations::recognize,
-        miopen::recognize,
-        shape_list::recognize,
-    ];
-    match recognizers.iter().find_map(|recognize| recognize(bytes)) {
+    match text_format(bytes) {
         Some(Format::TunableOp) => tunableop::results(name, bytes),
         Some(Format::TunableOpUntuned) => tunableop::untuned(name, bytes),
         Some(Format::TunableOpLog) => tunableop::log(name, bytes),
@@ -97,6 +84,46 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         _ if triton::is_log(bytes) => triton::log(name, bytes),
         _ => Err(unknown()),
     }
+}
+
+/// Format of a text, by the first reader that knows it.
+fn text_format(bytes: &[u8]) -> Option<Format> {
+    let recognizers = [
+        tunableop::recognize,
+        aiter::recognize,
+        tensile::recognize,
+        server_log::recognize,
+        rocblas::recognize,
+        profile_log::recognize,
+        ck::recognize,
+        hipblaslt::recognize,
+        configurations::recognize,
+        miopen::recognize,
+        shape_list::recognize,
+    ];
+    recognizers.iter().find_map(|recognize| recognize(bytes))
+}
+
+/// Format of a text, a database or JSON by its beginning, as far as the beginning tells.
+pub(crate) fn recognized(head: &[u8]) -> Option<Format> {
+    let first = head.iter().copied().find(|it| !it.is_ascii_whitespace());
+    match first {
+        _ if rocprof::database::is_database(head) => Some(Format::PerfDbSqlite),
+        Some(b'{' | b'[') if !looks_like_log(head) && !server_log::is_json_lines(head) => {
+            Some(Format::AiterJson)
+        }
+        _ if logic::is_logic(head) => Some(Format::Logic),
+        _ => text_format(head).or_else(|| triton::is_log(head).then_some(Format::AutotuneLog)),
+    }
+}
+
+/// A file to be read, or one that was.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// Its bytes.
+    Bytes(&'a [u8]),
+    /// A log that was read piece by piece.
+    Read(&'a Tunings<'static>),
 }
 
 fn unknown() -> Error {

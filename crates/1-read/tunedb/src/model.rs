@@ -278,6 +278,35 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The same, with texts of its own.
+    pub(crate) fn into_owned(self) -> Row<'static> {
+        fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(text.into_owned())
+        }
+        Row {
+            line: self.line,
+            span: self.span,
+            kind: self.kind,
+            operation: own(self.operation),
+            key: own(self.key),
+            types: self.types.map(own),
+            layout: self.layout.map(own),
+            shape: self.shape.map(|it| match it {
+                Shape::Gemm(it) => Shape::Gemm(it),
+                Shape::Moe(it) => Shape::Moe(it),
+                Shape::UpTo(it) => Shape::UpTo(it),
+                Shape::AtLeast(it) => Shape::AtLeast(it),
+                Shape::Text(it) => Shape::Text(own(it)),
+            }),
+            target: self.target.map(own),
+            cu_count: self.cu_count,
+            candidate: self.candidate.map(own),
+            time_us: self.time_us,
+            stated: self.stated,
+            calls: self.calls,
+        }
+    }
+
     /// Rate the file states, 10^12 operations per second.
     pub fn tera_flops(&self) -> Said<f64> {
         self.stated.as_ref().map_or(Err(NO_RATE), |it| it.tera_flops)

@@ -2,13 +2,14 @@
 //! logs among them.
 //!
 //! A message is searched within its line, so that workers, ranks and times in front of it do not matter. A
-//! problem that is named again counts as one more call. Sizes are PyTorch's.
+//! problem that is named again counts as one more call. Sizes are PyTorch's. A log is read piece by piece, so that
+//! its size does not matter.
 
 use crate::error::Error;
 use crate::format::Format;
 use crate::hipblaslt;
-use crate::lines::{Line, lines};
-use crate::model::{GemmShape, Kind, MoeShape, Row, Said, Shape, Tunings};
+use crate::lines::{Ending, Line};
+use crate::model::{GemmShape, Kind, MOST_ROWS, MoeShape, Row, Said, Shape, Tunings};
 use crate::moe_name::MoeName;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -50,33 +51,146 @@ pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     found.then_some(Format::ServerLog)
 }
 
+/// Bytes of a log behind which a file without another format is looked through for messages.
+pub const LONG: usize = 1 << 24;
+
+/// Whether the beginning of a long file may be that of such a log: no other format is recognised by it.
+pub fn may_be(head: &[u8]) -> bool {
+    crate::recognized(head).is_none_or(|it| it == Format::ServerLog)
+}
+
+/// Whether a text has an object of JSON on each of its first lines.
+pub(crate) fn is_json_lines(head: &[u8]) -> bool {
+    let whole = |it: &&[u8]| it.starts_with(b"{") && it.trim_ascii_end().ends_with(b"}");
+    let mut lines = head.split(|it| *it == b'\n').take(2);
+    lines.next().is_some_and(|it| whole(&it)) && lines.next().is_some_and(|it| it.starts_with(b"{"))
+}
+
 /// Reads a log.
 ///
 /// # Errors
 /// Fails if no message is whole.
 pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
-    let mut tunings = Tunings::new(name, Format::ServerLog, bytes);
-    let mut seen: HashMap<(Cow<'a, str>, String), usize> = HashMap::new();
-    for line in lines(bytes) {
-        tunings.bounded(line.number)?;
-        let text = line.text;
+    let mut scan = Scan::new();
+    scan.feed(bytes);
+    let tunings = scan.finish(name)?;
+    Ok(Tunings { bytes, ..tunings })
+}
+
+/// Longest line that is looked at, bytes.
+const MOST_LINE: usize = 1 << 16;
+
+/// Reader of a log of any size: [`feed`](Scan::feed) pieces, then [`finish`](Scan::finish). Memory is bounded by
+/// the number of different problems.
+#[derive(Default)]
+pub struct Scan {
+    rows: Vec<Row<'static>>,
+    seen: HashMap<(Cow<'static, str>, String), usize>,
+    /// Text behind the last end of a line.
+    carry: Vec<u8>,
+    /// Line ends before `carry`.
+    lines: u32,
+    /// Bytes before `carry`.
+    before: usize,
+    /// More problems than a log can have.
+    full: bool,
+}
+
+impl Scan {
+    /// At the beginning of a log.
+    pub fn new() -> Scan {
+        Scan::default()
+    }
+
+    /// Reads a piece.
+    pub fn feed(&mut self, piece: &[u8]) {
+        let Some(end) = memchr::memrchr(b'\n', piece) else {
+            // Of a line without end the beginning is kept.
+            let room = MOST_LINE.saturating_sub(self.carry.len());
+            self.carry.extend_from_slice(&piece[..piece.len().min(room)]);
+            self.before += piece.len().saturating_sub(room);
+            return;
+        };
+        let (whole, rest) = piece.split_at(end + 1);
+        if self.carry.is_empty() {
+            self.text(whole);
+        } else {
+            let mut text = std::mem::take(&mut self.carry);
+            text.extend_from_slice(whole);
+            self.text(&text);
+        }
+        self.carry.extend_from_slice(&rest[..rest.len().min(MOST_LINE)]);
+    }
+
+    /// Whole lines, searched for messages.
+    fn text(&mut self, text: &[u8]) {
+        let mut starts = Vec::new();
+        for words in [NOT_FOUND, CONFIGURATION, EXPERTS, hipblaslt::COMMAND] {
+            for at in memchr::memmem::find_iter(text, words.as_bytes()) {
+                starts.push(memchr::memrchr(b'\n', &text[..at]).map_or(0, |it| it + 1));
+            }
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let mut at = 0;
+        for start in starts {
+            self.count(&text[at..start]);
+            let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |it| start + it);
+            let end = end.min(start + MOST_LINE);
+            self.line(&text[start..end], self.before + start);
+            at = start;
+        }
+        self.count(&text[at..]);
+        self.before += text.len();
+    }
+
+    fn count(&mut self, text: &[u8]) {
+        let ends = memchr::memchr_iter(b'\n', text).count();
+        self.lines = self.lines.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
+    }
+
+    fn line(&mut self, bytes: &[u8], start: usize) {
+        let plain = ::logs::clean(bytes);
+        let Ok(text) = std::str::from_utf8(&plain) else { return };
+        let span = start..start + bytes.len();
+        // A message within JSON is read without its escapes.
+        let entry = text.trim_start().starts_with('{').then(|| ::logs::entry(text).text);
+        let text = entry.as_deref().unwrap_or(text).trim_end();
+        let line =
+            Line { number: self.lines.saturating_add(1), span, text, ending: Ending::Lf, invalid: false };
         let row = product(&line, text)
             .or_else(|| configuration(&line, text))
             .or_else(|| experts(&line, text))
             .or_else(|| hipblaslt::command_in(&line).map(row_major));
-        let Some(row) = row else { continue };
-        match seen.get(&(row.operation.clone(), row.key.to_string())) {
-            Some(at) => tunings.rows[*at].calls += 1,
+        let Some(row) = row else { return };
+        let row = row.into_owned();
+        match self.seen.get(&(row.operation.clone(), row.key.to_string())) {
+            Some(at) => self.rows[*at].calls += 1,
+            None if self.rows.len() >= MOST_ROWS => self.full = true,
             None => {
-                seen.insert((row.operation.clone(), row.key.to_string()), tunings.rows.len());
-                tunings.rows.push(row);
+                self.seen.insert((row.operation.clone(), row.key.to_string()), self.rows.len());
+                self.rows.push(row);
             }
         }
     }
-    if tunings.rows.is_empty() {
-        return Err(Error::new(0, "the messages about missing entries in it name no problem"));
+
+    /// The problems of the log. Rows keep their lines; spans are places in the whole text.
+    ///
+    /// # Errors
+    /// Fails if no message is whole, or if there are more problems than any log has.
+    pub fn finish(mut self, name: &str) -> Result<Tunings<'static>, Error> {
+        let last = std::mem::take(&mut self.carry);
+        self.text(&last);
+        if self.full {
+            return Err(Error::new(self.lines, format!("more than {MOST_ROWS} rows")));
+        }
+        if self.rows.is_empty() {
+            return Err(Error::new(0, "the messages about missing entries in it name no problem"));
+        }
+        let mut tunings = Tunings::new(name, Format::ServerLog, b"");
+        tunings.rows = self.rows;
+        Ok(tunings)
     }
-    Ok(tunings)
 }
 
 /// The name and value of a row's key: `M=8,bias=False` are the columns of AITER's table.
@@ -279,6 +393,33 @@ mod tests {
             assert_eq!(row.calls, 2, "{line}");
         }
         assert_eq!(log.rows[9].layout.as_deref(), Ok("NT"));
+    }
+
+    #[test]
+    fn pieces_of_any_size_give_the_same() {
+        let mut text = String::from("\u{1b}[1;36m(Worker pid=1)\u{1b}[0;0m starts\n\n");
+        for (line, ..) in MESSAGES {
+            text.push_str(&format!("{line}\nother\n{line}\n"));
+        }
+        text.push_str("{\"level\": \"info\", \"message\": \"[aiter] shape is M:9, N:5, K:7, not found tuned config in a/a8w8_tuned_gemm.csv, will\"}\n");
+        text.push_str(
+            "[aiter] shape is M:7, N:5, K:\u{1b}[0m9, not found tuned config in a/a8w8_tuned_gemm.csv, will",
+        );
+        let whole = crate::read("server.log", text.as_bytes()).unwrap();
+        assert_eq!(whole.rows.len(), MESSAGES.len() + 2);
+        assert_eq!((whole.rows[1].line, whole.rows[1].calls), (6, 2));
+        assert!(whole.text(&whole.rows[1]).starts_with(b"[rank3]"));
+        for size in [1, 7, 64, 1000] {
+            let mut scan = Scan::new();
+            text.as_bytes().chunks(size).for_each(|piece| scan.feed(piece));
+            assert_eq!(scan.finish("server.log").unwrap().rows, whole.rows, "{size}");
+        }
+        // A line without end is not kept whole.
+        let mut scan = Scan::new();
+        (0..64).for_each(|_| scan.feed(&[b'x'; 1 << 14]));
+        assert!(scan.carry.len() <= MOST_LINE);
+        scan.feed(format!("\n{}\n", MESSAGES[0].0).as_bytes());
+        assert_eq!(scan.finish("a").unwrap().rows[0].line, 2);
     }
 
     #[test]

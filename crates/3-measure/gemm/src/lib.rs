@@ -13,5 +13,5 @@ mod time;
 pub use alternatives::{alternatives, usual_tiles};
 pub use counts::{Bytes, Need, Rounds};
 pub use estimate::Estimate;
-pub use problem::{Operands, Problem, Tile};
+pub use problem::{Operands, Problem, Scales, Tile};
 pub use time::{Bound, Constants, Time};

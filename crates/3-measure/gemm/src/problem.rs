@@ -59,6 +59,44 @@ impl Operands {
     }
 }
 
+/// Scales of the factors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scales {
+    /// None along the depth: the kernel scales its sums once at the end, by tensor or by row.
+    End,
+    /// One for 32 elements of the depth, as MX types have it: some matrix instructions take them.
+    Mx,
+    /// One for a longer block of the depth, usually 128: the kernel scales its sums after each block.
+    Blocks,
+}
+
+impl Scales {
+    /// By name.
+    pub fn by_name(name: &str) -> Option<Scales> {
+        match name {
+            "end" => Some(Scales::End),
+            "mx" => Some(Scales::Mx),
+            "blocks" => Some(Scales::Blocks),
+            _ => None,
+        }
+    }
+
+    /// What a type's name implies: 4 and 6 bits have MX scales, and so has a name such as `mxfp8`.
+    pub fn of_type(name: &str, element: ElementType) -> Scales {
+        let is_mx = name.to_ascii_lowercase().starts_with("mx");
+        if is_mx || element.bits() < 8 { Scales::Mx } else { Scales::End }
+    }
+
+    /// Name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scales::End => "end",
+            Scales::Mx => "mx",
+            Scales::Blocks => "blocks",
+        }
+    }
+}
+
 /// A matrix product: M x K times K x N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Problem {
@@ -70,6 +108,8 @@ pub struct Problem {
     pub k: u64,
     /// Type of the factors.
     pub element: ElementType,
+    /// Scales of the factors.
+    pub scales: Scales,
     /// Layout of the factors.
     pub operands: Operands,
     /// Elements from one row (or column) of the left factor to the next; `None` for as many as it has.

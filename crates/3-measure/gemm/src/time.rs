@@ -5,40 +5,58 @@
 //! bandwidth may be the limit instead.
 
 use crate::counts::{Bytes, Need, Rounds};
-use crate::problem::{Problem, Tile};
-use arch::{Model, Unit};
+use crate::problem::{Problem, Scales, Tile};
+use arch::{ElementType, Model, Unit};
 
 /// Assumptions of the model about kernels; the rest are facts of the GPU.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Constants {
     /// From the launch to the first instruction and from the last to the end, microseconds.
     pub launch_us: f64,
-    /// Share of the matrix units' peak that a compute unit with two workgroups reaches.
+    /// Share of the matrix units' peak that a compute unit with two workgroups reaches: clock under load, and
+    /// what kernels do beside multiplying.
     pub matrix_share: f64,
-    /// Exposed wait of one step when a workgroup is alone, microseconds.
+    /// The same where matrix instructions take the scales of MX types.
+    pub mx_share: f64,
+    /// The same where the kernel scales its sums after each block of the depth.
+    pub blocks_share: f64,
+    /// Exposed wait of one step when a workgroup of four waves is alone, microseconds.
     pub step_wait_us: f64,
     /// Beginning and end of a workgroup: first loads, stores of the result, microseconds.
     pub workgroup_us: f64,
     /// Fraction of the peak memory bandwidth that a launch reaches if every byte is moved once.
     pub memory_share: f64,
-    /// Bytes a compute unit reads from its L2 cache per nanosecond.
-    pub unit_bytes_per_ns: f64,
+    /// Share of the LDS's width at the highest clock that loads from the L2 reach: they pass through the LDS.
+    pub load_share: f64,
     /// Further launch that clears the result when several workgroups add to it, microseconds.
     pub split_us: f64,
 }
 
 impl Constants {
-    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and
-    /// checked on the others; docs/tile.md has the errors.
+    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X and to
+    /// 1,500 products of three types on an MI355X; docs/tile.md has the errors.
     pub const FITTED: Constants = Constants {
         launch_us: 2.0,
-        matrix_share: 0.32,
+        matrix_share: 0.58,
+        mx_share: 0.40,
+        blocks_share: 0.32,
         step_wait_us: 0.2,
         workgroup_us: 1.2,
-        memory_share: 0.33,
-        unit_bytes_per_ns: 30.0,
+        memory_share: 0.6,
+        load_share: 0.11,
         split_us: 5.0,
     };
+
+    /// The share for a problem's scales.
+    fn share(&self, model: &Model, scales: Scales) -> f64 {
+        // The instructions for 4-bit types are those that take scales.
+        let takes_scales = model.target().peak(Unit::Matrix, ElementType::F4).is_some();
+        match scales {
+            Scales::End => self.matrix_share,
+            Scales::Mx if takes_scales => self.mx_share,
+            Scales::Mx | Scales::Blocks => self.blocks_share,
+        }
+    }
 }
 
 /// Main wait reason of a launch.
@@ -109,14 +127,20 @@ impl Time {
         // Operations per microsecond of one compute unit.
         let unit_peak = peak * 1e6 / units;
         let step_operations = 2.0 * tile.m as f64 * tile.n as f64 * tile.k as f64;
-        let matrix = step_operations / unit_peak / constants.matrix_share;
-        let loads = bytes.step / (constants.unit_bytes_per_ns * 1e3);
+        let matrix = step_operations / unit_peak / constants.share(model, problem.scales);
+        let lds = &model.target().lds;
+        let lds_width = f64::from(lds.banks.value) * f64::from(lds.bank_bytes.value);
+        // Bytes per microsecond.
+        let load_rate = lds_width * f64::from(model.engine_mhz.value) * constants.load_share;
+        let loads = bytes.step / load_rate;
         let steps = problem.k.div_ceil(tile.k.max(1).saturating_mul(tile.split_k.max(1))).max(1) as f64;
         let most = rounds.rounds;
         let together = 2u64.min(u64::from(need.workgroups_per_cu)).max(1);
+        // Waves beyond one per SIMD hide each other's waits too.
+        let wait = constants.step_wait_us * (4.0 / f64::from(tile.waves.max(1))).min(1.0);
         let of = |workgroups: u64| {
             let throughput = workgroups as f64 * matrix.max(loads);
-            throughput.max(constants.step_wait_us + matrix)
+            throughput.max(wait + matrix)
         };
         let (full, rest) = (most / together, most % together);
         let last = if rest > 0 { of(rest) } else { 0.0 };

@@ -8,14 +8,15 @@
 )]
 
 use arch::{ElementType, Model};
-use rockhound_gemm::{Bound, Estimate, Operands, Problem, Rounds, Tile, alternatives};
+use rockhound_gemm::{Bound, Estimate, Operands, Problem, Rounds, Scales, Tile, alternatives};
 
 fn mi300x() -> &'static Model {
     Model::by_name("mi300x").expect("known")
 }
 
 fn problem(m: u64, n: u64, k: u64, element: ElementType) -> Problem {
-    Problem { m, n, k, element, operands: Operands::Tn, left_stride: None, right_stride: None }
+    let scales = Scales::of_type("", element);
+    Problem { m, n, k, element, scales, operands: Operands::Tn, left_stride: None, right_stride: None }
 }
 
 fn tile(m: u64, n: u64, k: u64, split_k: u64) -> Tile {
@@ -74,17 +75,55 @@ fn narrow_factors() {
     let of = tile(256, 256, 256, 1);
     let lds = [ElementType::F8, ElementType::F6, ElementType::F4].map(|it| of.lds_bytes(it));
     assert_eq!(lds, [131_072, 98_304, 65_536]);
-    // Triton issue 11763: 2,364 to 2,668 on an MI350X.
-    let mi350x = Model::by_name("mi350x").expect("known");
-    let product = problem(4096, 4096, 4096, ElementType::F4);
-    let time =
-        Estimate::of(mi350x, product, Tile { waves: 8, ..of }).time.expect("matrix instructions for f4");
-    assert!((2000.0..3000.0).contains(&time.tera_ops), "{time:?}");
-    assert!(
-        alternatives(mi350x, product, 2, false).iter().take(3).any(|it| (it.tile.m, it.tile.k) == (256, 256))
-    );
     // An MI300X has no instructions for it.
-    assert_eq!(Estimate::of(mi300x(), product, of).time, None);
+    assert_eq!(Estimate::of(mi300x(), problem(4096, 4096, 4096, ElementType::F4), of).time, None);
+}
+
+#[test]
+fn products_of_known_tiles() {
+    // GPU, type, extent, tile and scales with the rate that was measured in 10^12 operations per second: CK's
+    // pull request 1727, HipKittens' issue 55 and its tables, Triton's issue 11763.
+    use ElementType::{Bf16, F4, F8};
+    for (gpu, element, scales, extent, depth, measured, most) in [
+        ("mi300x", Bf16, Scales::End, 4096, 64, 616.0, 0.10),
+        ("mi355x", F8, Scales::Mx, 4096, 128, 2150.0, 0.25),
+        ("mi350x", F4, Scales::Mx, 4096, 256, 2516.0, 0.35),
+        ("mi325x", Bf16, Scales::End, 4096, 64, 713.7, 0.25),
+        ("mi355x", Bf16, Scales::End, 4096, 64, 1412.9, 0.25),
+        ("mi355x", F8, Scales::End, 4096, 128, 2741.4, 0.25),
+        ("mi355x", F8, Scales::End, 16384, 128, 3377.8, 0.30),
+    ] {
+        let model = Model::by_name(gpu).expect("known");
+        let product = Problem { scales, ..problem(extent, extent, extent, element) };
+        let of = Tile { waves: 8, ..tile(256, 256, depth, 1) };
+        let time = Estimate::of(model, product, of).time.expect("fits");
+        let ratio = time.tera_ops / measured;
+        println!("{gpu} {} {}: {:.0} for {measured}", element.name(), scales.name(), time.tera_ops);
+        assert!((ratio - 1.0).abs() <= most, "{gpu} {}: {time:?}", element.name());
+        let best = alternatives(model, product, 2, false);
+        let place = best.iter().position(|it| (it.tile.m, it.tile.n, it.tile.k) == (256, 256, depth));
+        assert!(place.is_some_and(|it| it < 6), "{gpu} {}: {place:?}", element.name());
+    }
+}
+
+#[test]
+fn scales_cost_what_instructions_do_not_take() {
+    let model = Model::by_name("mi355x").expect("known");
+    let of = |model: &'static Model, scales| {
+        let product = Problem { scales, ..problem(8192, 8192, 8192, ElementType::F8) };
+        let tile = Tile { waves: 8, ..tile(256, 256, 64, 1) };
+        Estimate::of(model, product, tile).time.expect("fits").total_us
+    };
+    let [end, mx, blocks] = [Scales::End, Scales::Mx, Scales::Blocks].map(|it| of(model, it));
+    assert!(end < mx && mx < blocks, "{end} {mx} {blocks}");
+    assert_eq!(of(mi300x(), Scales::Mx), of(mi300x(), Scales::Blocks));
+    for (name, scales) in [("mxfp8", Scales::Mx), ("fp8", Scales::End), ("MXFP8", Scales::Mx)] {
+        assert_eq!(Scales::of_type(name, ElementType::F8), scales, "{name}");
+    }
+    assert_eq!(Scales::of_type("fp4", ElementType::F4), Scales::Mx);
+    for it in [Scales::End, Scales::Mx, Scales::Blocks] {
+        assert_eq!(Scales::by_name(it.name()), Some(it));
+    }
 }
 
 #[test]
@@ -116,7 +155,7 @@ fn measured() -> Option<Vec<(Problem, Tile, f64)>> {
         let cut = row[name].split('_').nth(3).expect("a tile");
         let cut: Vec<u64> = cut.split('x').map(|it| it.parse().expect("a number")).collect();
         rows.push((
-            problem(number(m), number(n), number(k), ElementType::F8),
+            Problem { scales: Scales::Blocks, ..problem(number(m), number(n), number(k), ElementType::F8) },
             Tile { waves: (cut[0] / 64) as u32, ..tile(cut[1], cut[2], cut[3], 1 << number(split)) },
             row[us].parse().expect("a time"),
         ));
@@ -165,5 +204,68 @@ fn expected_times_are_near_measured_ones() {
         let mean = error(&some, scale);
         println!("{name}: {} rows, mean error {:.1} %", some.len(), 100.0 * mean);
         assert!(mean <= most, "{name}: {mean}");
+    }
+}
+
+/// Tile and waves of a kernel by its name in AITER's tables: CK's `_256x128x64x128_` (threads first), CK Tile's
+/// `cktile_192x256x128_4x2x1`, assembly's `…_128x256E`.
+fn tile_of(name: &str, depth: u64) -> Option<Tile> {
+    let numbers = |part: &str| -> Option<Vec<u64>> { part.split('x').map(|it| it.parse().ok()).collect() };
+    let parts: Vec<&str> = name.trim_end_matches('E').split('_').collect();
+    let tiled = |m, n, k, waves: u64| Some(Tile { waves: waves as u32, ..tile(m, n, k, 1) });
+    if let Some(at) = parts.iter().position(|it| *it == "cktile") {
+        let found = numbers(parts.get(at + 1)?)?;
+        let waves = parts.get(at + 2).and_then(|it| numbers(it)).map_or(4, |it| it.iter().product());
+        return (found.len() == 3).then(|| tiled(found[0], found[1], found[2], waves))?;
+    }
+    let four =
+        parts.iter().filter_map(|it| numbers(it)).find(|it| it.len() == 4 && it[0] > 0 && it[0] % 64 == 0);
+    match (four, numbers(parts.last()?)) {
+        (Some(it), _) => tiled(it[1], it[2], it[3], it[0] / 64),
+        (None, Some(it)) if it.len() == 2 => tiled(it[0], it[1], depth, 4),
+        _ => None,
+    }
+}
+
+#[test]
+fn expected_times_of_mi350_are_near_measured_ones() {
+    let model = Model::by_name("mi355x").expect("known");
+    // File, type, scales, depth of assembly kernels, largest mean error.
+    for (file, element, scales, depth, most) in [
+        ("bf16_tuned_gemm.csv", ElementType::Bf16, Scales::End, 64, 0.18),
+        ("a8w8_tuned_gemm.csv", ElementType::F8, Scales::End, 128, 0.24),
+        ("a8w8_bpreshuffle_tuned_gemm.csv", ElementType::F8, Scales::End, 128, 0.20),
+        ("dsv3_a4w4_blockscale_tuned_gemm.csv", ElementType::F4, Scales::Mx, 256, 0.20),
+        ("dsv4_a8w8_blockscale_bpreshuffle_tuned_gemm.csv", ElementType::F8, Scales::Blocks, 128, 0.30),
+    ] {
+        let Some(path) = testkit::shared(&format!("tuning/aiter/tuned/{file}")) else { return };
+        let mut reader = csv::Reader::from_path(path).expect("the table");
+        let header = reader.headers().expect("a header").clone();
+        let at = |name: &str| header.iter().position(|it| it == name).expect("a column");
+        let [target, units, m, n, k, split, us, name] =
+            ["gfx", "cu_num", "M", "N", "K", "splitK", "us", "kernelName"].map(at);
+        let mut errors = Vec::new();
+        for row in reader.records() {
+            let row = row.expect("a row");
+            let number = |at: usize| row[at].parse::<u64>().expect("a number");
+            let (Some(found), us) = (tile_of(&row[name], depth), row[us].parse::<f64>().expect("a time"))
+            else {
+                continue;
+            };
+            // Below that the times are those of the timer.
+            if &row[target] != "gfx950" || number(units) != 256 || us < 2.5 {
+                continue;
+            }
+            let product = Problem { scales, ..problem(number(m), number(n), number(k), element) };
+            // Assembly kernels have the number of parts, CK's its logarithm.
+            let parts = number(split);
+            let split_k = if row[name].starts_with("_ZN") { parts.max(1) } else { 1 << parts };
+            if let Some(time) = Estimate::of(model, product, Tile { split_k, ..found }).time {
+                errors.push((time.total_us - us).abs() / us);
+            }
+        }
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        println!("{file}: {} rows, mean error {:.1} %", errors.len(), 100.0 * mean);
+        assert!(errors.len() >= 30 && mean <= most, "{file}: {mean}");
     }
 }

@@ -6,7 +6,7 @@
 use analysis::WorkloadEvidence;
 use arch::ElementType;
 use arch::Model;
-use gemm::{Estimate, Operands, Problem, Tile, alternatives};
+use gemm::{Estimate, Operands, Problem, Scales, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::Finding;
 use workload::{LaunchArgument, LaunchNote, plain_kernel_name};
@@ -108,6 +108,7 @@ fn product(note: &LaunchNote) -> Option<(Problem, Tile)> {
         n,
         k,
         element,
+        scales: Scales::of_type(&left.kind, element),
         operands,
         left_stride: Some(left_stride),
         right_stride: Some(right_stride),
@@ -169,8 +170,9 @@ mod tests {
     fn launches_are_judged_by_what_the_program_said() {
         let model = Model::by_name("mi300x").unwrap();
         for (note, expected) in [
-            (launch(4096, 4096, 256, 4096 + 64, "BLOCK_M"), &["TIL001", "TIL009"][..]),
-            (launch(4096, 4096, 256, 4096, "BLOCK_M"), &["TIL001", "TIL005", "TIL009"]),
+            (launch(5120, 4096, 320, 4096 + 64, "BLOCK_M"), &["LCH003", "TIL001", "TIL009"][..]),
+            (launch(4096, 4096, 256, 4096 + 64, "BLOCK_M"), &["TIL009"][..]),
+            (launch(4096, 4096, 256, 4096, "BLOCK_M"), &["TIL005", "TIL009"]),
             // Not the grid of these tiles, or no tile: only the number of workgroups counts.
             (launch(4096, 4096, 255, 4096, "BLOCK_M"), &[]),
             (launch(4096, 4096, 310, 4096, "BLOCK_M"), &["LCH003"]),

@@ -1,7 +1,7 @@
 //! Choice of a tile for a matrix product.
 
 use arch::{ElementType, Model};
-use gemm::{Estimate, Operands, Problem, Tile, alternatives};
+use gemm::{Estimate, Operands, Problem, Scales, Tile, alternatives};
 use rules::{LaunchEvidence, check_launch};
 use view::{
     Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles, UsageError,
@@ -14,6 +14,8 @@ pub struct TileQuestion<'a> {
     pub gpu: &'a str,
     /// Type of the factors.
     pub dtype: &'a str,
+    /// Scales of the factors: `end`, `mx` or `blocks`; without it what the type's name implies.
+    pub scales: Option<&'a str>,
     /// Layout of the factors: `tn`, `tt`, `nn` or `nt`.
     pub layout: &'a str,
     /// Rows, columns and depth of the products.
@@ -44,7 +46,20 @@ pub struct TileQuestion<'a> {
 const SWEEP_TO: u32 = 13;
 
 /// Accuracy of the times: errors of the comparison in the tests of `gemm`.
-const TRUST: &str = "expected times are modelled: mean error 5.8 % (13.5 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to; other types and GPUs have not been compared";
+const TRUST: &str = "expected times are modelled: mean error 5.7 % (12.7 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to, and 12 to 20 % on 1,500 products of three types on an MI355X; other GPUs have not been compared";
+
+/// What the scales of the factors mean for the time.
+fn about(scales: Scales) -> Option<&'static str> {
+    match scales {
+        Scales::End => None,
+        Scales::Mx => Some(
+            "scales: MX, one for 32 elements of the depth; `--scales end` for factors scaled by tensor or row",
+        ),
+        Scales::Blocks => {
+            Some("scales: one for each block of the depth, which the kernel multiplies into its sums")
+        }
+    }
+}
 
 /// Answers.
 pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
@@ -61,6 +76,9 @@ pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
         problems: Vec::new(),
     };
     let mut answer = Answer::new(TILE_SCHEMA, tiles);
+    if let Some(text) = first.and_then(|it| about(it.scales)) {
+        answer.note(NoteKind::Info, text);
+    }
     answer.note(NoteKind::Info, TRUST);
     for it in problems {
         let (problem, findings, not_checked) = problem(question, model, it);
@@ -93,8 +111,14 @@ fn problems(question: &TileQuestion<'_>) -> Result<Vec<Problem>, UsageError> {
             "write `tn`, `tt`, `nn` or `nt`",
         ));
     };
+    let scales = match question.scales {
+        None => Scales::of_type(question.dtype, element),
+        Some(name) => Scales::by_name(name)
+            .ok_or_else(|| UsageError::new(format!("no scales `{name}`"), "write `end`, `mx` or `blocks`"))?,
+    };
     let (left_stride, right_stride) = (question.left_stride, question.right_stride);
-    let problem = |[m, n, k]: [u64; 3]| Problem { m, n, k, element, operands, left_stride, right_stride };
+    let problem =
+        |[m, n, k]: [u64; 3]| Problem { m, n, k, element, scales, operands, left_stride, right_stride };
     let Some(list) = question.sweep else { return Ok(question.mnk.iter().copied().map(problem).collect()) };
     let list = if list.is_empty() { (0..=SWEEP_TO).map(|it| 1 << it).collect() } else { list.to_vec() };
     if list.contains(&0) {

@@ -24,22 +24,27 @@ pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
 pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
+pub use tunedb::Tunings;
 
 use rayon::prelude::*;
-use tunedb::{Kind, Row, Tunings};
+use tunedb::{Kind, Row, Source};
 use view::{
     Answer, Cell, Column, ColumnKind, FileError, Input, NamedValue, Row as TableRow, TUNEDB_SCHEMA, Table,
     Tuned, UsageError,
 };
 
-/// Files that could be read, in their order, and the errors of the others. A file is its name, its bytes and
-/// whether the user named it: other files of a folder may hold anything.
+/// Files that could be read, in their order, and the errors of the others. A file is its name, its content
+/// and whether the user named it: other files of a folder may hold anything.
 pub fn read<'f>(
-    files: impl IntoIterator<Item = (&'f str, &'f [u8], bool)>,
+    files: impl IntoIterator<Item = (&'f str, Source<'f>, bool)>,
 ) -> (Vec<Tunings<'f>>, Vec<FileError>) {
     let files: Vec<_> = files.into_iter().collect();
-    let size: usize = files.iter().map(|(_, bytes, _)| bytes.len()).sum();
-    let one = |(name, bytes, _): &(&'f str, &'f [u8], bool)| tunedb::read(name, bytes);
+    let size = |source: &Source<'_>| if let Source::Bytes(bytes) = source { bytes.len() } else { 0 };
+    let size: usize = files.iter().map(|(_, source, _)| size(source)).sum();
+    let one = |(name, source, _): &(&'f str, Source<'f>, bool)| match source {
+        Source::Bytes(bytes) => tunedb::read(name, bytes),
+        Source::Read(read) => Ok((*read).clone()),
+    };
     let results: Vec<_> = match size < ALONE {
         true => files.iter().map(one).collect(),
         false => files.par_iter().map(one).collect(),
@@ -61,7 +66,7 @@ pub fn read<'f>(
 
 /// Tuning files, logs and the products of timelines as lists of problems.
 pub fn problem_lists<'f>(
-    files: impl IntoIterator<Item = (&'f str, &'f [u8], bool)>,
+    files: impl IntoIterator<Item = (&'f str, Source<'f>, bool)>,
     timelines: &'f [(String, ::trace::Timeline)],
 ) -> (Vec<Tunings<'f>>, Vec<FileError>) {
     let (mut lists, mut errors) = read(files);

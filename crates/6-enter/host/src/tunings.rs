@@ -14,10 +14,16 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+pub use tunedb::Source;
+use tunedb::{Tunings, server_log};
 use view::FileError;
 
 /// Bytes a packed file may unpack to.
 const MOST_UNPACKED: u64 = 1 << 30;
+
+/// Bytes of a file by which its format is told, and that are read at once of a long log.
+const HEAD: usize = 1 << 16;
+const PIECE: usize = 1 << 23;
 
 /// Bytes of files below which one core reads them sooner than several begin.
 const ALONE: usize = 1 << 18;
@@ -29,6 +35,8 @@ pub struct TuneFile {
     /// True if it was named, not found in a folder.
     pub named: bool,
     contents: Contents,
+    /// Problems of a long log, which is not kept.
+    log: Option<Tunings<'static>>,
 }
 
 impl TuneFile {
@@ -37,9 +45,10 @@ impl TuneFile {
         self.contents.bytes()
     }
 
-    /// Its name, its bytes, and whether it was named.
-    pub fn given(&self) -> (&str, &[u8], bool) {
-        (&self.name, self.bytes(), self.named)
+    /// Its name, its content, and whether it was named.
+    pub fn given(&self) -> (&str, Source<'_>, bool) {
+        let source = self.log.as_ref().map_or(Source::Bytes(self.bytes()), Source::Read);
+        (&self.name, source, self.named)
     }
 }
 
@@ -50,7 +59,9 @@ pub fn open(paths: &[PathBuf]) -> (Vec<TuneFile>, Vec<FileError>) {
     for path in paths {
         if path.as_os_str() == "-" {
             match Contents::standard_input() {
-                Ok(contents) => files.push(TuneFile { name: "<stdin>".to_owned(), named: true, contents }),
+                Ok(contents) => {
+                    files.push(TuneFile { name: "<stdin>".to_owned(), named: true, contents, log: None });
+                }
                 Err(error) => errors.push(file_error(path, error, "")),
             }
             continue;
@@ -64,7 +75,11 @@ pub fn open(paths: &[PathBuf]) -> (Vec<TuneFile>, Vec<FileError>) {
         }
         for path in found {
             match one(&path) {
-                Ok(contents) => files.push(TuneFile { name: path.display().to_string(), named, contents }),
+                Ok(contents) => {
+                    let name = path.display().to_string();
+                    let log = long_log(&name, &contents);
+                    files.push(TuneFile { name, named, contents, log });
+                }
                 Err(error) => errors.push(file_error(&path, format!("{error:#}"), "")),
             }
         }
@@ -92,6 +107,21 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
             _ => {}
         }
     }
+}
+
+/// The problems of a log that is too long to be kept in memory; `None` for other files and for logs without any.
+fn long_log(name: &str, contents: &Contents) -> Option<Tunings<'static>> {
+    let Contents::Mapped(bytes) = contents else { return None };
+    let head = bytes.get(..HEAD.min(bytes.len()))?;
+    if bytes.len() < server_log::LONG || !server_log::may_be(head) {
+        return None;
+    }
+    let mut scan = server_log::Scan::new();
+    for piece in bytes.chunks(PIECE) {
+        scan.feed(piece);
+        contents.release();
+    }
+    scan.finish(name).ok()
 }
 
 fn one(path: &Path) -> Result<Contents> {

@@ -26,14 +26,16 @@ error when the first batch has the size of the entry, which may be hours after i
 
 ## Evidence
 BLOCK_M x BLOCK_K and BLOCK_K x BLOCK_N elements, times the buffers: one less than `num_stages`, since a stage of the pipeline is in
-registers. With asynchronous copies (gfx950), and in older releases, there is a buffer for each stage. Types come from the name of the
-file; without one they are of 16 bits. Scratch of reductions and changes of layout is not counted.
+registers. With asynchronous copies (gfx950) there is a buffer for each stage. Types come from the name of the file. vLLM and SGLang leave
+the type out of the name if weights are not quantized: then elements have 16 bits, and the finding also has the numbers for 8 bits, since
+an error of Triton that names those comes from a quantized model. Scratch of reductions and changes of layout is not counted.
 
 ## What to do
 Lower `num_stages` to the number in the finding, or halve `BLOCK_SIZE_K`. gfx942 has 65,536 bytes, gfx950 163,840.
 
 ## Source
-Triton 3.2 to 3.9, compiled: LDS of matrix products is the sum of both tiles times the buffers. vLLM pull request 17744.
+Triton 3.3 to 3.9, compiled for gfx942 and gfx950: LDS of matrix products is the sum of both tiles times the buffers; 3.6 with
+TRITON_HIP_USE_ASYNC_COPY=1 has a buffer for each stage. vLLM pull request 17744.
 ";
 
 /// A tile of a configuration.
@@ -101,21 +103,29 @@ fn lds(target: &Target) -> u64 {
 /// Bits of the elements of both factors, by the file's name.
 fn bits(file: &Tunings<'_>) -> Option<[u64; 2]> {
     match &file.detail {
-        Detail::Moe(name) => Some(match name.dtype.as_deref() {
-            None => [16, 16],
-            Some(dtype) if dtype.contains("w8a8") => [8, 8],
-            // Packed weights are loaded as bytes.
-            Some(dtype) if dtype.contains("a16") => [16, 8],
-            Some(_) => return None,
-        }),
-        Detail::Config(name) => {
-            // `gemm_a8w8_blockscale`, `gemm_a16w16`.
-            let word = name.kernel.split('_').find(|it| it.starts_with('a') && it.contains('w'))?;
-            let (a, w) = word[1..].split_once('w')?;
-            Some([a.parse().ok()?, w.parse().ok()?])
-        }
+        Detail::Moe(name) => match name.dtype.as_deref() {
+            None => Some([16, 16]),
+            Some(dtype) => dtype.split('_').find_map(bits_of),
+        },
+        Detail::Config(name) => name.kernel.split('_').find_map(bits_of),
         _ => None,
     }
+}
+
+/// Bits of both factors by a word of a name: `a8w8`, `afp4wfp4`, `a16wfp4`, and the other way round `w8a16`.
+fn bits_of(word: &str) -> Option<[u64; 2]> {
+    let width = |text: &str| {
+        let digits = text.trim_start_matches("bf").trim_start_matches("mx").trim_start_matches("fp");
+        digits.trim_start_matches("int").parse::<u64>().ok().filter(|it| [4, 6, 8, 16, 32].contains(it))
+    };
+    let (left, right) = match word.as_bytes().first()? {
+        b'a' => word[1..].split_once('w')?,
+        b'w' => word[1..].split_once('a').map(|(w, a)| (a, w))?,
+        _ => return None,
+    };
+    let (left, right) = (width(left)?, width(right)?);
+    // Packed weights of wider factors are loaded as bytes.
+    Some([left, if left > 8 { right.max(8) } else { right }])
 }
 
 /// The target that reads the file: its own, or the machine's where the name tells none. `None` if it is known and
@@ -169,8 +179,16 @@ fn one(file: &Tunings<'_>, row: &Row<'_>, need: &Need, target: &Target, most: u6
         None => "halve `BLOCK_SIZE_K` or `BLOCK_SIZE_N` and measure again".to_owned(),
     };
     let bytes = if severity == Severity::Severe { least } else { each };
-    let found =
+    let mut found =
         RULE.finding(severity, message, advice).with_evidence("LDS", format!("{} B", thousands(bytes)));
+    if matches!(&file.detail, Detail::Moe(name) if name.dtype.is_none()) {
+        let narrow = Need { bits: [8, 8], ..*need };
+        let (least, each) = (narrow.least(), narrow.with_buffers(need.stages.max(1)));
+        found = found.with_evidence(
+            "LDS with factors of 8 bits, which the name does not say",
+            format!("{} B, {} B with a buffer for each stage", thousands(least), thousands(each)),
+        );
+    }
     Some(found.with_places([at(file, row.line)]))
 }
 

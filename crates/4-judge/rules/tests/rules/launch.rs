@@ -1,7 +1,7 @@
 //! Rules that fire on launches: a row that triggers each and a near miss.
 
 use arch::{ElementType, Model};
-use gemm::{Estimate, Operands, Problem, Tile, alternatives};
+use gemm::{Estimate, Operands, Problem, Scales, Tile, alternatives};
 use rockhound_rules::{LaunchEvidence, check_launch};
 
 /// A product, its tile, and how it is launched.
@@ -37,6 +37,7 @@ fn fired(launch: Launch) -> Vec<&'static str> {
         n: launch.mnk[1],
         k: launch.mnk[2],
         element: launch.element,
+        scales: Scales::End,
         operands: launch.operands,
         left_stride: launch.stride,
         right_stride: launch.stride,
@@ -90,7 +91,7 @@ fn triggers_fire_and_near_misses_do_not() {
         ("LCH003", Launch { mnk: [4096, 4096, 4160], ..BASE }, BASE),
         (
             "MAT003",
-            Launch { element: ElementType::F16, ..BASE },
+            Launch { element: ElementType::F16, tile: [256, 128, 32], ..BASE },
             Launch { element: ElementType::F16, mnk: [128, 128, 64], ..BASE },
         ),
     ];

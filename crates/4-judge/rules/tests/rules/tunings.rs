@@ -241,6 +241,22 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             &[1],
         ),
         ("TUN019", vec![("gfx942-GEMM-A8W8.json", tile(128, 256, 128, 2).replace("\"1\"", "\"any\""))], &[]),
+        // 4 bits of both: 2 x 128 x 256 x 256 / 2 is 32 KiB; 16 and 8 bits: 3 x 16 KiB + 32 KiB.
+        (
+            "TUN019",
+            vec![("gfx942-GEMM-AFP4WFP4.json", tile(128, 128, 256, 2).replace("\"1\"", "\"any\""))],
+            &[],
+        ),
+        (
+            "TUN019",
+            vec![("gfx942-GEMM-A16WFP4.json", tile(128, 256, 128, 2).replace("\"1\"", "\"any\""))],
+            &[],
+        ),
+        (
+            "TUN019",
+            vec![("gfx942-MOE-INT8_W8A16.json", tile(128, 256, 256, 2).replace("\"1\"", "\"any\""))],
+            &[1],
+        ),
         // A GPU of another maker or target does not open the file.
         ("TUN019", vec![("E=16,N=1024,device_name=NVIDIA_H200.json", tile(64, 128, 128, 3))], &[]),
         ("TUN019", vec![("E=16,N=1024,device_name=AMD_Instinct_MI350X.json", tile(256, 256, 128, 3))], &[]),
@@ -408,5 +424,8 @@ fn findings_say_what_to_copy_and_how_much_is_there() {
             need.is_none_or(|it| it.message.contains(bytes) && it.advice.contains("`num_stages` to 2")),
             "{need:?}"
         );
+        // A name without a type leaves 8 bits possible.
+        let narrow = need.is_some_and(|it| it.evidence.iter().any(|it| it.value.contains("73,728 B with")));
+        assert_eq!(narrow, need.is_some_and(|it| !it.message.contains("73,728")), "{need:?}");
     }
 }

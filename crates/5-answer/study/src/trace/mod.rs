@@ -14,12 +14,12 @@ mod scopes;
 mod time;
 mod wanted;
 
+pub use ::trace::Timeline;
 pub use page::{chart, compared, page};
 pub use products::of_timelines as products;
 pub use recording::{of_dispatches, of_recording};
 pub use wanted::Wanted;
 
-use ::trace::Timeline;
 use std::path::Path;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;

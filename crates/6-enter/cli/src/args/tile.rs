@@ -28,6 +28,10 @@ pub(crate) struct Tile {
     /// Type of the factors: f16, bf16, f8, f6, f4, i8, f32, xf32, f64, or a framework's name of these such as mxfp4.
     #[arg(long, value_name = "TYPE", default_value = "f16")]
     pub(crate) dtype: String,
+    /// Scales of the factors: `end` by tensor or row, `mx` one for 32 elements of the depth, `blocks` one for 128; without it
+    /// `mx` for 4 and 6 bits and names such as mxfp8, `end` for others.
+    #[arg(long, value_name = "SCALES", value_parser = ["end", "mx", "blocks"])]
+    pub(crate) scales: Option<String>,
     /// Tile of a workgroup; without it the fastest of the usual ones.
     #[arg(long, value_name = "MxNxK", value_parser = tile)]
     pub(crate) tile: Option<[u64; 3]>,
@@ -71,6 +75,8 @@ pub(crate) struct Tile {
     /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
 }
 
 /// Largest extent of a product: beyond it sums of bytes are not exact any more.

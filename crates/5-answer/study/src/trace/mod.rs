@@ -10,6 +10,7 @@ mod page;
 mod products;
 mod ranks;
 mod recording;
+mod scopes;
 mod time;
 mod wanted;
 
@@ -99,8 +100,8 @@ pub struct Options<'a> {
 }
 
 /// Tables that text shows by default.
-const OVERVIEW: [&str; 12] =
-    ["1.1", "1.2", "2.1", "2.2", "3.1", "4.2", "5.2", "6.1", "6.2", "7.1", "8.1", "9"];
+const OVERVIEW: [&str; 13] =
+    ["1.1", "1.2", "2.1", "2.2", "3.1", "3.3", "4.2", "5.2", "6.1", "6.2", "7.1", "8.1", "9"];
 
 impl Options<'_> {
     fn shows(&self, id: &str) -> bool {
@@ -198,6 +199,7 @@ fn number(id: &str) -> Vec<u32> {
 fn tables(evidence: &TimelineEvidence<'_>, top: usize) -> Vec<Table> {
     let mut all = Vec::new();
     time::tables(&mut all, evidence);
+    scopes::tables(&mut all, evidence);
     kernels::tables(&mut all, evidence);
     launches::tables(&mut all, evidence);
     all.iter_mut().for_each(|table| crate::tables::rows::cut(table, top));

@@ -109,7 +109,9 @@ pub(crate) fn recognized(head: &[u8]) -> Option<Format> {
     let first = head.iter().copied().find(|it| !it.is_ascii_whitespace());
     match first {
         _ if rocprof::database::is_database(head) => Some(Format::PerfDbSqlite),
-        Some(b'{' | b'[') if !looks_like_log(head) && !server_log::is_json_lines(head) => Some(Format::AiterJson),
+        Some(b'{' | b'[') if !looks_like_log(head) && !server_log::is_json_lines(head) => {
+            Some(Format::AiterJson)
+        }
         _ if logic::is_logic(head) => Some(Format::Logic),
         _ => text_format(head).or_else(|| triton::is_log(head).then_some(Format::AutotuneLog)),
     }

@@ -1,5 +1,6 @@
 //! SYS011: GPUs or links that are not there.
 
+use crate::device_names::sold_as;
 use crate::{Check, HostEvidence, Judged, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use system::{Fact, LinkKind, Machine};
@@ -76,6 +77,11 @@ fn listed(numbers: &BTreeSet<u32>) -> String {
     numbers.join(", ")
 }
 
+/// True for products that come on a board of eight.
+fn is_of_board(product: &str) -> bool {
+    arch::Model::by_name(sold_as(&product.replace(' ', "_"))).is_some_and(|it| it.xcds.value >= 4)
+}
+
 fn count(machine: &Machine) -> Judged {
     const CHECK: &str = "gpu-count";
     let gpus = match &machine.gpus {
@@ -103,7 +109,16 @@ fn count(machine: &Machine) -> Judged {
                 CHECK,
                 format!("{text} listed; whether the board has more is not in this output"),
             ),
-            _ => Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text),
+            // Cards in slots come in any number.
+            _ if gpus.iter().any(|gpu| gpu.product.get().is_some_and(|it| is_of_board(it))) => {
+                Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text)
+            }
+            _ => Judged::unknown(
+                CHECK,
+                format!(
+                    "{text} listed; whether they are cards in slots or a part of a board is not in this output"
+                ),
+            ),
         };
     };
     let unreadable = nodes.iter().filter(|node| node.properties.is_err()).count();

@@ -9,7 +9,7 @@ pub(super) fn is(text: &str) -> bool {
     let mut first = lines.find(|it| !it.to_ascii_uppercase().starts_with("ARG "));
     first.take().is_some_and(|it| {
         let words: Vec<&str> = it.split_whitespace().collect();
-        words.first().is_some_and(|it| it.eq_ignore_ascii_case("FROM")) && matches!(words.len(), 2..=5)
+        words.first() == Some(&"FROM") && matches!(words.len(), 2..=5)
     })
 }
 

@@ -1,6 +1,6 @@
 //! A finding: one thing that costs time, its location, its cost and the advice.
 
-use crate::{Missing, GateMark, Known, Mark, Number};
+use crate::{GateMark, Known, Mark, Missing, Number};
 use serde::Serialize;
 
 /// How much a finding matters.

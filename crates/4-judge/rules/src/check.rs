@@ -141,9 +141,7 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
     for rule in registry::all() {
         match check(rule) {
             None | Some(Outcome::Silent) => {}
-            Some(Outcome::NotChecked(needs)) => {
-                not_checked.push(NotChecked::new(rule.id, needs))
-            }
+            Some(Outcome::NotChecked(needs)) => not_checked.push(NotChecked::new(rule.id, needs)),
             Some(Outcome::Findings(found)) => findings.extend(found),
         }
     }

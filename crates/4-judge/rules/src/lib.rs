@@ -39,6 +39,7 @@ pub use check::{
 };
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
+pub use device_names::product_of;
 pub use execution::ExecutionEvidence;
 pub use guide_checks::{Cover, GuideCheck, guide_checks};
 pub use host::{HostEvidence, Judged, Profile};

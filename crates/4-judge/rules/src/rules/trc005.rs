@@ -72,10 +72,7 @@ fn check(run: &TraceEvidence<'_>) -> Outcome {
     if cause.is_none()
         && let Some(reason) = profiler(rank, &others, most)
     {
-        return Outcome::needs(format!(
-            "{reason}: {name} comes last in {} of {all} collectives",
-            late.last
-        ));
+        return Outcome::needs(format!("{reason}: {name} comes last in {} of {all} collectives", late.last));
     }
     let (what, advice, cost) = cause.unwrap_or_else(|| {
         let what = format!("{share:.1} % of the time in them is waiting");

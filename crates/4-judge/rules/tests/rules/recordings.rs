@@ -263,7 +263,8 @@ fn recorded_kernels_give_the_expected_findings() {
             }
             if !recording.starts_with("mixbench") {
                 for it in not_checked {
-                    writeln!(text, "{recording}\t{kernel}\t{}\tnot checked\t{}", it.rule, it.needs.needed()).unwrap();
+                    writeln!(text, "{recording}\t{kernel}\t{}\tnot checked\t{}", it.rule, it.needs.needed())
+                        .unwrap();
                 }
             }
         }

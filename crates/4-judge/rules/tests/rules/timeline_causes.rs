@@ -170,7 +170,8 @@ fn a_gpu_without_known_rates_is_named() {
     made.kernel(GEMM, (0, 0), 0, 100, -10);
     made.operator("aten::mm", "[[8192, 8192], [8192, 8192]]", "[[8192, 1], [8192, 1]]");
     let not_checked = judged(&[made.timeline]).1;
-    let needs = not_checked.iter().find(|it| it.rule == "TRC006").map_or_else(String::new, |it| it.needs.needed());
+    let needs =
+        not_checked.iter().find(|it| it.rule == "TRC006").map_or_else(String::new, |it| it.needs.needed());
     assert!(needs.contains("`NVIDIA H200`"), "{needs}");
 }
 

@@ -195,7 +195,12 @@ impl Facts {
 
     /// Findings of several kernels: the worst first, then the most frequent.
     pub fn shared(&self) -> Vec<&Fact> {
-        let mut facts: Vec<&Fact> = self.by_change.values().filter(|fact| fact.kernels > 1).collect();
+        self.all().into_iter().filter(|fact| fact.kernels > 1).collect()
+    }
+
+    /// Distinct warnings and worse: the worst first, then the most frequent.
+    pub fn all(&self) -> Vec<&Fact> {
+        let mut facts: Vec<&Fact> = self.by_change.values().collect();
         facts.sort_by_key(|fact| (std::cmp::Reverse((fact.severity, fact.kernels)), fact.rule));
         facts
     }

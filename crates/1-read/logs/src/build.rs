@@ -6,7 +6,7 @@
 use crate::clean::clean;
 use crate::prefix::entry;
 use aho_corasick::AhoCorasick;
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::Deserialize;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -172,6 +172,9 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
 /// Source position before `remark:`, without prefixes.
 static POSITION: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:^|\s)(?P<file>\S+?):(?P<line>\d+):\d+: *$").ok());
+/// Source position behind `remark:`.
+static BEHIND: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?P<file>\S+?):(?P<line>\d+):\d+: ").ok());
 /// Name of a target with its features.
 static TARGET: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\bgfx\d[0-9a-z]*(?:-\d+)*(?:-generic)?(?::[a-z]+[+-])*").ok());
@@ -292,6 +295,8 @@ impl BuildLog {
         let Some((before, text)) = line.split_once(REMARK) else { return };
         let is_ours = line.contains("kernel-resource-usage]");
         let text = text.rfind(SUFFIX).map_or(text, |at| &text[..at]).trim();
+        // Clang names the source before the word, LLVM's other programs behind it.
+        let (behind, text) = behind(text);
         let Some((label, value)) = text.split_once(": ") else { return };
         let lines = &search.table.remark;
         let field = lines.labels.get(label.trim());
@@ -301,7 +306,7 @@ impl BuildLog {
             }
             return;
         }
-        let (source, place) = position(before);
+        let (source, place) = behind.unwrap_or_else(|| position(before));
         // Clock times differ from line to line, so only the writer counts.
         let key = (place, entry(before).who.words());
         match field {
@@ -356,9 +361,10 @@ impl BuildLog {
         let Some(found) = row.pattern.captures(line) else { return };
         let Some(name) = found.name("kernel") else { return };
         self.counts.used += 1;
-        let place = line.find(": warning: ").or_else(|| line.find(": error: "));
-        let (source, _) = place.map_or((None, String::new()), |at| position(&line[..=at]));
-        let said = ["error: ", "warning: "].iter().find_map(|word| line.find(word)).unwrap_or(0);
+        let word = ["error: ", "warning: "].into_iter().find_map(|it| Some((line.find(it)?, it.len())));
+        let (said, word) = word.unwrap_or((0, 0));
+        let before = || position(&line[..said]);
+        let (source, _) = behind(&line[said + word..]).0.unwrap_or_else(before);
         if self.diagnosed.len() >= MOST_DIAGNOSTICS {
             let all: Vec<BuiltKernel> = std::mem::take(&mut self.diagnosed).into_values().collect();
             all.into_iter().for_each(|it| self.hold(it));
@@ -493,11 +499,24 @@ fn set(kernel: &mut BuiltKernel, field: &str, value: &str) -> bool {
     number.is_some()
 }
 
-/// Source position at the end of a text, if it names one, and the words of it.
-fn position(before: &str) -> (Option<(String, u32)>, String) {
-    let Some(found) = POSITION.as_ref().and_then(|it| it.captures(before)) else {
-        return (None, String::new());
-    };
+/// Source file and line, if known, and the position as written.
+type Position = (Option<(String, u32)>, String);
+
+/// Source position at the beginning of a text, and the rest of the text.
+fn behind(text: &str) -> (Option<Position>, &str) {
+    match BEHIND.as_ref().and_then(|it| it.captures(text)) {
+        None => (None, text),
+        Some(found) => (Some(of(&found)), &text[found[0].len()..]),
+    }
+}
+
+/// Source position at the end of a text.
+fn position(before: &str) -> Position {
+    let found = POSITION.as_ref().and_then(|it| it.captures(before));
+    found.map_or((None, String::new()), |found| of(&found))
+}
+
+fn of(found: &Captures<'_>) -> Position {
     let (file, line) = (&found["file"], found["line"].parse().unwrap_or(0));
     let known = !file.starts_with('<') && line > 0;
     (known.then(|| (file.to_owned(), line)), format!("{file}:{line}"))

@@ -24,5 +24,6 @@ pub mod tui;
 
 pub use answer::{How, answer};
 pub use html::{page, timeline};
+pub use markdown::kernels;
 pub use part::Part;
 pub use style::{Role, Style};

@@ -8,8 +8,8 @@ use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
-    Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, Note, NoteKind, Number, Recordings,
-    Table, Tiles, TriageLine, counted,
+    Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
+    Recordings, Severity, Summary, Table, Tiles, TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -39,6 +39,38 @@ pub(crate) fn answer<P: Part>(answer: &Answer<P>, decimals: usize) -> String {
     }
     out
 }
+
+/// Kernels of code: the table, and warnings and worse once for all kernels that share one.
+pub fn kernels(rows: &mut [KernelRow], sort: &str, top: usize, summary: &Summary) -> String {
+    let count = |severity: &Severity| {
+        let count = summary.severities.get(severity.as_str())?;
+        Some(format!("{count} {}", severity.as_str()))
+    };
+    let counts: Vec<String> = Severity::ALL.iter().filter_map(count).collect();
+    let found = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
+    let mut out = format!("{}: {found}\n\n", counted(summary.kernels, "kernel"));
+    out += &text::markdown_table(rows, sort, top);
+    let facts = summary.facts.all();
+    if facts.is_empty() {
+        return out;
+    }
+    out += "\n## Findings\n\n";
+    for fact in facts.iter().take(FACTS) {
+        let severity = fact.severity.as_str();
+        let _ = writeln!(out, "- **{}** ({severity}): {}", fact.rule, words(&fact.message));
+        let names: Vec<String> = fact.names.iter().map(|name| words(name)).collect();
+        let more = fact.kernels.saturating_sub(names.len() as u64);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let _ = writeln!(out, "  - in {}{more}\n  - {}", names.join(", "), words(&fact.advice));
+    }
+    if facts.len() > FACTS {
+        let _ = writeln!(out, "\n{} more: `--format json` has all", facts.len() - FACTS);
+    }
+    out
+}
+
+/// Findings listed of many kernels.
+const FACTS: usize = 40;
 
 fn head(out: &mut String, input: &Input) {
     let used = if input.used.is_empty() { String::new() } else { format!(", {}", input.used) };

@@ -58,6 +58,7 @@ pub(crate) use roofline::rooflines;
 pub use roofs::roofs;
 pub use sets::sets;
 pub use summary::summary;
+pub(crate) use table::markdown as markdown_table;
 pub use table::{SORT_COLUMNS, table};
 pub(crate) use tile::tile;
 pub(crate) use triage::triage;

@@ -50,7 +50,8 @@ mod tunedb;
 /// The formats of commands that have text and one document.
 pub(crate) const SHORT: &[Format] = &[Format::Text, Format::Json];
 /// The formats of `inspect`, which is written kernel by kernel.
-const INSPECT: &[Format] = &[Format::Text, Format::Json, Format::Csv, Format::Sarif, Format::Github];
+const INSPECT: &[Format] =
+    &[Format::Text, Format::Json, Format::Csv, Format::Markdown, Format::Sarif, Format::Github];
 
 /// The parser of `--format` of a command with these formats; the only place that refuses a format.
 pub(crate) fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let version = env!("CARGO_PKG_VERSION");
     let rules = study::rules();
     let mut output = Output::open(args.output.as_deref())?;
-    let streams = args.asm || args.details || args.lines || args.format != Format::Text;
+    let streams =
+        args.asm || args.details || args.lines || !matches!(args.format, Format::Text | Format::Markdown);
 
     output.write(&match args.format {
         Format::Json => json::begin(version),
@@ -108,6 +109,10 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     output.write(&match args.format {
         Format::Json => json::end(&summary, gated.gate.summary().as_ref(), &errors),
         Format::Sarif => held + &sarif::end(&errors),
+        Format::Markdown => {
+            let top = if args.top == 0 { usize::MAX } else { args.top };
+            render::kernels(&mut rows, args.sort.as_deref().unwrap_or("severity"), top, &summary)
+        }
         Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
         _ => String::new(),
     })?;

@@ -66,7 +66,7 @@ fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: 
         Some(first) if kernels == 0 => {
             Err(usage(format!("{}: {}", first.file, first.error), first.hint.clone().unwrap_or_default()))
         }
-        _ => Ok(document + &json::end(&summary, &errors)),
+        _ => Ok(document + &json::end(&summary, None, &errors)),
     }
 }
 

@@ -24,7 +24,10 @@ fn remarks(prefix: &str, place: &str, name: &str, numbers: [u32; 6], behind: &st
         format!("    VGPRs Spill: {spills}"),
         format!("    LDS Size [bytes/block]: {lds}"),
     ]
-    .map(|text| format!("{prefix}{place}remark: {text}{behind}\n"))
+    .map(|text| match place.strip_prefix("remark: ") {
+        None => format!("{prefix}{place}remark: {text}{behind}\n"),
+        Some(place) => format!("{prefix}remark: {place}{text}{behind}\n"),
+    })
     .concat()
 }
 
@@ -35,9 +38,10 @@ fn forms_of_messages() {
     let numbers = [24, 96, 588, 5, 12, 4096];
     let cases = [
         ("", "a/k.hip:4:1: ", "k", CLANG, Some(("a/k.hip", 4))),
-        // The form of llc and of the linker: no suffix, no source.
+        // The form of llc and of the linker: the position is behind the word, and there is no suffix.
         ("", "", "k", "", None),
-        ("ld.lld: ", "<unknown>:0:0: ", "k", "", None),
+        ("", "remark: <unknown>:0:0: ", "k", "", None),
+        ("ld.lld: ", "remark: a/k.cl:27:0: ", "k", "", Some(("a/k.cl", 27))),
         ("2025-09-09T01:02:03.123Z ", "k.cu:9:1: ", "_Z1kv", CLANG, Some(("k.cu", 9))),
         ("#12 345.6 ", "/src/k.cpp:7:1: ", "k", CLANG, Some(("/src/k.cpp", 7))),
         ("3: ", "k.hip:7:1: ", "k(int, float)", CLANG, Some(("k.hip", 7))),

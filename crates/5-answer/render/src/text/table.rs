@@ -5,6 +5,7 @@
 use super::card::{severity_role, short_name};
 use super::number::{bytes, short};
 use super::page::{Page, Span, dim, plain, span, width};
+use crate::markdown::words;
 use crate::{Role, Style};
 use std::cmp::Ordering;
 use view::{KernelRow, Severity, thousands};
@@ -151,15 +152,43 @@ fn by_severity(a: &KernelRow, b: &KernelRow) -> Ordering {
         .then(b.instructions.cmp(&a.instructions))
 }
 
-/// Sorts `rows` by the column named and renders the first `top` of them with a line for the rest.
-///
-/// An unknown column sorts by severity; the command line admits only [`SORT_COLUMNS`].
-pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> String {
+fn sort_by(rows: &mut [KernelRow], sort: &str) {
     match COLUMNS.iter().find(|column| column.key == sort) {
         Some(column) => rows.sort_by(|a, b| (column.order)(a, b).then_with(|| by_severity(a, b))),
         None if sort == "name" => rows.sort_by(|a, b| a.name.cmp(&b.name)),
         None => rows.sort_by(by_severity),
     }
+}
+
+/// Room in which every column fits.
+const WIDE: usize = 100_000;
+
+/// The same as a Markdown table: every column that says something, names in full.
+pub(crate) fn markdown(rows: &mut [KernelRow], sort: &str, top: usize) -> String {
+    sort_by(rows, sort);
+    let shown = &rows[..top.min(rows.len())];
+    let columns = choose(shown, true, WIDE);
+    let mut out = String::from("| kernel |");
+    columns.iter().for_each(|column| out += &format!(" {} |", column.title));
+    out += " findings |\n|---|";
+    out += &columns.iter().map(|column| if is_text(column) { "---|" } else { "---:|" }).collect::<String>();
+    out += "---|\n";
+    for row in shown {
+        out += &format!("| {} |", words(&row.name));
+        columns.iter().for_each(|column| out += &format!(" {} |", words(&(column.cell)(row))));
+        out += &format!(" {} |\n", finding_text(row));
+    }
+    if rows.len() > shown.len() {
+        out += &format!("\n{} more kernels\n", thousands((rows.len() - shown.len()) as u64));
+    }
+    out
+}
+
+/// Sorts `rows` by the column named and renders the first `top` of them with a line for the rest.
+///
+/// An unknown column sorts by severity; the command line admits only [`SORT_COLUMNS`].
+pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> String {
+    sort_by(rows, sort);
     let shown = &rows[..top.min(rows.len())];
     let mut page = Page::new(style);
     // A row that is not shown may have another target, and then each must say which it has.
@@ -201,10 +230,11 @@ pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> S
 const NAME_LEAST: usize = 24;
 
 fn align(column: &Column, text: &str, width: usize) -> String {
-    match column.key {
-        "target" | "limiter" => format!("  {text:<width$}"),
-        _ => format!("  {text:>width$}"),
-    }
+    if is_text(column) { format!("  {text:<width$}") } else { format!("  {text:>width$}") }
+}
+
+fn is_text(column: &Column) -> bool {
+    matches!(column.key, "target" | "limiter")
 }
 
 fn column_width(column: &Column, rows: &[KernelRow]) -> usize {

@@ -8,6 +8,7 @@
 #[cfg(not(all(feature = "pictures", feature = "server", feature = "tui")))]
 compile_error!("the command is tested with all its parts: `cargo test -p rockhound --features full`");
 
+mod action;
 mod analyze;
 mod assembly;
 mod bad_input;

@@ -21,6 +21,9 @@ struct Inspect {
     kernels: Vec<Kernel>,
     /// Counts over all kernels.
     summary: Summary,
+    /// Comparison with a baseline and exceptions, if there are any.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    gate: Option<view::GateSummary>,
     /// Inputs that could not be read, in whole or in part.
     errors: Vec<FileError>,
 }
@@ -50,9 +53,10 @@ type Document = (&'static str, &'static str, fn(&mut SchemaGenerator) -> schemar
 const DOCUMENTS: &[Document] = &[
     (view::ACCURACY_SCHEMA, "accuracy --format json", SchemaGenerator::root_schema_for::<Accuracy>),
     (view::ANALYZE_SCHEMA, "analyze --format json", SchemaGenerator::root_schema_for::<Answer<Recordings>>),
+    (view::BASELINE_SCHEMA, "--write-baseline", SchemaGenerator::root_schema_for::<view::Baseline>),
     (view::COLUMNS_SCHEMA, "columns (Python module)", SchemaGenerator::root_schema_for::<Columns>),
     (view::COMM_SCHEMA, "comm --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
-    (view::DIFF_SCHEMA, "diff --format json", SchemaGenerator::root_schema_for::<Comparison>),
+    (view::DIFF_SCHEMA, "diff --format json", SchemaGenerator::root_schema_for::<Answer<Comparison>>),
     (view::DOCTOR_SCHEMA, "doctor --format json", SchemaGenerator::root_schema_for::<Answer<Machines>>),
     (view::GUIDE_SCHEMA, "guide --format json", SchemaGenerator::root_schema_for::<Guide>),
     (view::INSPECT_SCHEMA, "inspect --format json", SchemaGenerator::root_schema_for::<Inspect>),
@@ -66,7 +70,7 @@ const DOCUMENTS: &[Document] = &[
         "occupancy --format json",
         SchemaGenerator::root_schema_for::<Answer<OccupancyReport>>,
     ),
-    (view::ROOFLINE_SCHEMA, "roofline --format json", SchemaGenerator::root_schema_for::<Rooflines>),
+    (view::ROOFLINE_SCHEMA, "roofline --format json", SchemaGenerator::root_schema_for::<Answer<Rooflines>>),
     (view::ROOFS_SCHEMA, "roofline --measure --format json", SchemaGenerator::root_schema_for::<Roofs>),
     (view::SETS_SCHEMA, "metrics --list-sets --format json", SchemaGenerator::root_schema_for::<Sets>),
     (view::TILE_SCHEMA, "tile --format json", SchemaGenerator::root_schema_for::<Answer<Tiles>>),

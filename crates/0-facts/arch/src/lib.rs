@@ -32,7 +32,8 @@ pub use generic::{code_runs_on, generic_targets, runs_on};
 pub use matrix::MatrixShape;
 pub use model::{ComputePartition, LOWEST_MHZ, Model, target_of_product};
 pub use occupancy::{
-    Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
+    Boundary, LdsRounding, Limit, Limiter, Occupancy, Resources, Step, boundaries, lds_rounding, occupancy,
+    vgprs_allocated,
 };
 pub use rate::{PeakRate, Unit};
 pub use target::{IssueCosts, Lds, Registers, Target};

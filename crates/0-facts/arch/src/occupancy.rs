@@ -126,6 +126,38 @@ impl Occupancy {
     }
 }
 
+/// Rounding of an LDS allocation that costs workgroups.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LdsRounding {
+    /// Requested bytes of a workgroup.
+    pub used: u32,
+    /// Allocated bytes.
+    pub allocated: u32,
+    /// Allocation granule, bytes.
+    pub granule: u32,
+    /// Workgroups per compute unit that fit.
+    pub workgroups: u32,
+    /// Workgroups that a calculation without the granule gives.
+    pub unrounded: u32,
+    /// Waves per SIMD by that calculation.
+    pub unrounded_waves_per_simd: f64,
+}
+
+/// The rounding of LDS, if it lowers the occupancy of a kernel; `occupancy` is the kernel's.
+pub fn lds_rounding(target: &Target, asked: &Resources, occupancy: &Occupancy) -> Option<LdsRounding> {
+    let limit = occupancy.limits.iter().find(|limit| limit.resource == Limiter::Lds)?;
+    let others = occupancy.limits.iter().filter(|it| it.resource != Limiter::Lds).map(|it| it.workgroups);
+    let unrounded = limit.capacity.checked_div(limit.used)?.min(others.min()?);
+    (occupancy.workgroups_per_cu > 0 && unrounded > occupancy.workgroups_per_cu).then(|| LdsRounding {
+        used: limit.used,
+        allocated: limit.allocated,
+        granule: target.lds.granule.value,
+        workgroups: occupancy.workgroups_per_cu,
+        unrounded,
+        unrounded_waves_per_simd: Budget::new(target, asked).per_simd(unrounded),
+    })
+}
+
 /// A row of the table of boundaries.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Boundary {

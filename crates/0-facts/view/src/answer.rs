@@ -2,7 +2,7 @@
 //!
 //! The field names are the JSON schemas in `docs/schema`. A rename is a new schema version.
 
-use crate::{Finding, NotChecked, Recipe, Recording, Table};
+use crate::{Finding, GateSummary, NotChecked, Recipe, Recording, Table};
 use serde::{Deserialize, Serialize};
 
 /// An answer. `P` is the part that only one command has: charts of a recording, incidents of a log.
@@ -18,6 +18,9 @@ pub struct Answer<P = Plain> {
     pub part: P,
     /// Findings, most time lost or worst first.
     pub findings: Vec<Finding>,
+    /// Comparison with a baseline and exceptions, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateSummary>,
     /// Rules that could not be checked.
     pub not_checked: Vec<NotChecked>,
     /// Tables, by number where they have one.
@@ -44,6 +47,7 @@ impl<P> Answer<P> {
             inputs: Vec::new(),
             part,
             findings: Vec::new(),
+            gate: None,
             not_checked: Vec::new(),
             tables: Vec::new(),
             recipes: Vec::new(),

@@ -3,22 +3,16 @@
 //! A change carries its own judgement (better, worse, neither) and whether a threshold forbids it, so that
 //! text and JSON say the same.
 
-use crate::{FileError, Finding};
+use crate::Finding;
 use serde::Serialize;
 
 /// Version of the JSON written by `diff --format json`.
-pub const DIFF_SCHEMA: &str = "rockhound.diff/1";
+pub const DIFF_SCHEMA: &str = "rockhound.diff/2";
 
-/// All differences between two sets of kernels.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// All differences between two builds, the inputs of the answer.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// [`DIFF_SCHEMA`].
-    pub schema: &'static str,
-    /// Paths of the old build.
-    pub old: String,
-    /// The paths of the new build.
-    pub new: String,
     /// Kernels in both that differ, regressions first.
     pub changed: Vec<KernelComparison>,
     /// For each value that differs, the number of kernels by direction.
@@ -31,8 +25,9 @@ pub struct Comparison {
     pub unchanged: u64,
     /// Changes beyond a threshold.
     pub regressions: u64,
-    /// Inputs that could not be read.
-    pub errors: Vec<FileError>,
+    /// Changed kernels that text shows.
+    #[serde(skip)]
+    pub shown: usize,
 }
 
 /// How often one value differs.
@@ -169,4 +164,15 @@ pub enum Verdict {
     Worse,
     /// Different; which is better depends on the case.
     Neutral,
+}
+
+impl Verdict {
+    /// The word used in every format: `better`, `worse`, `neutral`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Neutral => "neutral",
+        }
+    }
 }

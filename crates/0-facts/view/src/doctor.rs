@@ -2,6 +2,7 @@
 //!
 //! A check with unreadable inputs is [`HostVerdict::Unknown`] with instructions to find out, never a pass.
 
+use crate::GateMark;
 use serde::Serialize;
 
 /// Version of the JSON written by `doctor --format json`.
@@ -62,6 +63,9 @@ pub struct HostCheck {
     pub verdict: HostVerdict,
     /// The finding, or the reason why the state is unknown.
     pub message: String,
+    /// Judgement of a gate: known, allowed, new or worse; absent without baseline and exceptions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateMark>,
     /// Values the check read.
     pub readings: Vec<Reading>,
     /// Expected state.

@@ -1,6 +1,6 @@
 //! A finding: one thing that costs time, its location, its cost and the advice.
 
-use crate::{Known, Mark, Number};
+use crate::{GateMark, Known, Mark, Number};
 use serde::Serialize;
 
 /// How much a finding matters.
@@ -112,6 +112,9 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Locations; the first is the main one.
     pub places: Vec<Place>,
+    /// Judgement of a gate: known, allowed, new or worse; absent without baseline and exceptions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateMark>,
     /// Rules whose findings of the same cause are said by this one, among its evidence.
     #[serde(skip)]
     pub joined: Vec<&'static str>,
@@ -121,6 +124,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// True if a baseline or an exception keeps it from failing a gate.
+    pub fn is_accepted(&self) -> bool {
+        self.gate.as_ref().is_some_and(GateMark::is_accepted)
+    }
+
     /// Message of the finding, for display below the verdict.
     pub fn said(&self) -> &str {
         if self.in_verdict { "the verdict above, in numbers" } else { &self.message }
@@ -152,6 +160,7 @@ impl Finding {
             trust: Vec::new(),
             evidence: Vec::new(),
             places: Vec::new(),
+            gate: None,
             joined: Vec::new(),
             in_verdict: false,
         }

@@ -59,6 +59,9 @@ pub struct KernelCard {
     /// Facts from Triton's IR, found next to the code or given alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triton: Option<TritonCard>,
+    /// The compiler's own messages, for a kernel that is read from the log of a build.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerCard>,
     /// Arguments the programmer declared.
     pub arguments: Vec<ArgumentCard>,
     /// Hidden arguments used, by kind.
@@ -134,11 +137,30 @@ pub struct OccupancyCard {
     /// Assumptions made: "workgroup of 1024 (max_flat_workgroup_size)".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
+    /// Reasons for a figure that other tools print differently.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
     /// Next boundary per resource: the reduction that gains waves.
     pub next: Vec<OccupancyStep>,
     /// If several resources limit equally: the reductions of each that together gain waves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<OccupancyStep>,
+}
+
+/// Messages of a compiler about a kernel, in the log of a build.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompilerCard {
+    /// First line of the log about the kernel.
+    pub line: u32,
+    /// Last line of the log about the kernel.
+    pub last_line: u32,
+    /// Waves per SIMD by the compiler's calculation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waves_per_simd: Option<u32>,
+    /// Warnings and errors as printed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<String>,
 }
 
 /// "Shed 4 VGPRs for 3 waves."

@@ -7,16 +7,17 @@ use crate::{Mark, Missing, Number};
 use serde::Serialize;
 
 /// Version of the JSON written by `roofline --format json`.
-pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/1";
+pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/2";
 
 /// The rooflines of one or more recordings.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rooflines {
-    /// [`ROOFLINE_SCHEMA`].
-    pub schema: &'static str,
     /// One per recording; letters of kernels are not used twice.
     pub workloads: Vec<WorkloadRoofline>,
+    /// All of them in one chart, as text shows them.
+    #[serde(skip)]
+    pub together: Option<RooflineChart>,
 }
 
 /// The roofline of one recording.

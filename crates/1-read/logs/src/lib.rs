@@ -5,6 +5,7 @@
 //! [`Scan`] reads a log of any size piece by piece, recognises the messages of `data/`, and lists lines that
 //! look like errors and match no message, so that nothing is passed over in silence.
 
+mod build;
 mod clean;
 mod json_line;
 mod message;
@@ -13,6 +14,7 @@ mod scan;
 mod search;
 mod unknown;
 
+pub use build::{BuildCounts, BuildLog, BuiltKernel};
 pub use message::{Field, Kind, Message, messages};
 pub use prefix::{Entry, Level, Who, entry};
 pub use scan::{Event, Kept, LogText, SAMPLED, Scan};

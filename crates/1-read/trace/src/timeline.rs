@@ -85,6 +85,8 @@ pub enum HostKind {
     Collective,
     /// Another span.
     Other,
+    /// Work of the profiler itself, such as a request for buffers.
+    Overhead,
 }
 
 /// A queue or stream of a GPU.

@@ -36,12 +36,9 @@ pub fn card(
         code_object_version: evidence.object.version,
         name: kernel.name.clone(),
         demangled: kernel.demangled.clone(),
-        source: evidence.source_line(0),
+        source: evidence.source_line(0).or_else(|| evidence.built.and_then(|it| it.source.clone())),
         resources: evidence.resources.clone(),
-        occupancy: evidence
-            .occupancy
-            .as_ref()
-            .map(|occupancy| occupancy_card(occupancy, &evidence.assumptions)),
+        occupancy: evidence.occupancy.as_ref().map(|occupancy| occupancy_card(occupancy, evidence)),
         code_bytes: Some(evidence.code_bytes + called_bytes(evidence)).filter(|bytes| *bytes > 0),
         instructions: has_code.then(|| count(evidence.insts.len() + called)),
         unknown_instructions: has_code.then(|| evidence.mix.count(Class::Unknown)),
@@ -51,6 +48,7 @@ pub fn card(
         lds_widths: widths.lds,
         pressure: pressure(evidence),
         loops: loops(evidence),
+        compiler: evidence.built.map(|built| built.said.clone()),
         triton: evidence.ir.map(|ir| crate::triton::card(ir, evidence)),
         arguments: arguments(evidence),
         hidden_arguments: kernel
@@ -102,13 +100,14 @@ fn argument_card(argument: &codeobj::Argument) -> ArgumentCard {
     }
 }
 
-fn occupancy_card(occupancy: &arch::Occupancy, assumptions: &[String]) -> OccupancyCard {
+fn occupancy_card(occupancy: &arch::Occupancy, evidence: &KernelEvidence<'_>) -> OccupancyCard {
     OccupancyCard {
         waves_per_simd: occupancy.waves_per_simd,
         waves_per_cu: occupancy.waves_per_cu,
         max_waves_per_simd: occupancy.max_waves_per_simd,
         limiter: occupancy.limiter.name().to_owned(),
-        assumptions: assumptions.to_vec(),
+        assumptions: evidence.assumptions.clone(),
+        reasons: evidence.occupancy_reasons(),
         next: occupancy
             .next
             .iter()

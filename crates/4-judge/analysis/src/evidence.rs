@@ -4,6 +4,7 @@
 //! only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
 use crate::affine::{Addresses, Entry};
+use crate::built::Built;
 use crate::callees::Callee;
 use crate::code::{Code, Recent};
 use crate::ir::TritonIr;
@@ -45,6 +46,8 @@ pub struct KernelEvidence<'a> {
     pub warnings: Vec<String>,
     /// Triton's IR of the kernel, if known.
     pub ir: Option<&'a TritonIr>,
+    /// Messages of the compiler, for a kernel known from the log of a build.
+    pub built: Option<&'a Built>,
     /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that
     /// first asks.
     pub busy: OnceLock<[f64; 3]>,
@@ -56,6 +59,9 @@ pub struct KernelEvidence<'a> {
     source: Source<'a>,
     text: TextBody,
 }
+
+/// Warning for a kernel without an instruction.
+const EMPTY: &str = "empty: the compiler left no instruction of this kernel for this target";
 
 /// If more than one line in this many is unreadable, the rest is not used as evidence.
 const MOST_UNREAD: usize = 50;
@@ -128,8 +134,7 @@ impl<'a> KernelEvidence<'a> {
         };
         assumptions.extend(stand_in(object, target));
         if is_empty {
-            warnings
-                .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
+            warnings.push(EMPTY.to_owned());
         }
         let calls = calls::find(&code.insts, address, object, &text.symbols);
         let callees = isa.map_or_else(Vec::new, |isa| callees::gather(isa, object, source, &calls, recent));
@@ -147,6 +152,7 @@ impl<'a> KernelEvidence<'a> {
             code_bytes,
             warnings,
             ir: None,
+            built: None,
             busy: OnceLock::new(),
             is_empty,
             addresses: OnceLock::new(),

@@ -4,11 +4,13 @@
 //! renderers only write.
 
 pub mod affine;
+mod built;
 mod callees;
 mod calls;
 mod card;
 mod code;
 mod compare;
+mod compilers_waves;
 mod evidence;
 pub mod guide;
 mod ir;
@@ -31,11 +33,13 @@ pub mod waits;
 pub mod waves;
 pub mod workload;
 
+pub use built::Built;
 pub use callees::Callee;
 pub use calls::Call;
 pub use card::card;
 pub use code::{Code, Recent};
 pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
+pub use compilers_waves::occupancy_reasons;
 pub use evidence::KernelEvidence;
 pub use ir::{TritonIr, ir_place};
 pub use limit::{Leading, Limit, Saved, beside};

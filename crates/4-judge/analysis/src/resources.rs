@@ -108,34 +108,36 @@ pub(crate) fn occupancy(
     resources: &Resources,
 ) -> (Option<Occupancy>, Vec<String>) {
     let metadata = &kernel.metadata;
-    let vgprs = resources.vgprs.or(resources.vgprs_allocated);
-    let Some(vgprs) = vgprs else {
+    let Some(asked) = asked(kernel, resources) else {
         return (None, Vec::new());
     };
     let mut assumptions = Vec::new();
-    let waves = match resources.waves_per_workgroup {
-        Some(waves) => {
+    match resources.waves_per_workgroup {
+        Some(_) => {
             if metadata.launch_waves.is_none() && metadata.required_workgroup.is_none() {
                 let size = metadata.max_workgroup.unwrap_or_default();
                 assumptions.push(format!("workgroups of {size} work-items, the largest allowed"));
             }
-            waves
         }
-        None => {
-            assumptions.push("workgroups of one wave: the file does not say their size".to_owned());
-            1
-        }
-    };
+        None => assumptions.push(ONE_WAVE.to_owned()),
+    }
     let dynamic_lds = metadata.arguments.iter().any(|argument| argument.kind == "hidden_dynamic_lds_size");
     if dynamic_lds && resources.launch_lds_bytes.is_none() {
         assumptions.push("no dynamic LDS at launch".to_owned());
     }
-    let asked = arch::Resources {
-        vgprs,
+    (Some(arch::occupancy(target, &asked)), assumptions)
+}
+
+/// Assumption for a file that names no workgroup size.
+pub(crate) const ONE_WAVE: &str = "workgroups of one wave: the file does not say their size";
+
+/// Resources of one workgroup; `None` if the registers are not known.
+pub(crate) fn asked(kernel: &Kernel, resources: &Resources) -> Option<arch::Resources> {
+    Some(arch::Resources {
+        vgprs: resources.vgprs.or(resources.vgprs_allocated)?,
         agprs: resources.agprs.unwrap_or(0),
         sgprs: resources.sgprs.or(kernel.descriptor.as_ref().map(|d| d.sgprs_allocated)).unwrap_or(0),
         lds_bytes: resources.launch_lds_bytes.max(resources.lds_bytes).unwrap_or(0),
-        waves_per_workgroup: waves,
-    };
-    (Some(arch::occupancy(target, &asked)), assumptions)
+        waves_per_workgroup: resources.waves_per_workgroup.unwrap_or(1),
+    })
 }

@@ -80,6 +80,7 @@ fn described(judged: Judged, profile: Option<Profile>) -> Option<HostCheck> {
         rule: row.rule,
         title: row.title,
         verdict: judged.verdict,
+        gate: None,
         message: judged.message,
         readings: judged.readings,
         wanted: row.wanted,

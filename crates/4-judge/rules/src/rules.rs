@@ -114,6 +114,9 @@ pub(crate) mod trc005;
 pub(crate) mod trc006;
 pub(crate) mod trc007;
 pub(crate) mod trc008;
+pub(crate) mod trc009;
+pub(crate) mod trc010;
+pub(crate) mod trc011;
 pub(crate) mod tun001;
 pub(crate) mod tun002;
 pub(crate) mod tun003;
@@ -135,6 +138,7 @@ pub(crate) mod tun018;
 pub(crate) mod tun019;
 pub(crate) mod tun020;
 pub(crate) mod tun021;
+pub(crate) mod tun022;
 
 /// Ascending by id.
 pub(crate) static RULES: &[Rule] = &[
@@ -246,6 +250,9 @@ pub(crate) static RULES: &[Rule] = &[
     trc006::RULE,
     trc007::RULE,
     trc008::RULE,
+    trc009::RULE,
+    trc010::RULE,
+    trc011::RULE,
     tun001::RULE,
     tun002::RULE,
     tun003::RULE,
@@ -267,4 +274,5 @@ pub(crate) static RULES: &[Rule] = &[
     tun019::RULE,
     tun020::RULE,
     tun021::RULE,
+    tun022::RULE,
 ];

@@ -91,10 +91,15 @@ impl<'a> TraceEvidence<'a> {
 
     /// Judges each trace and keeps the finding that loses most.
     pub(crate) fn worst(&self, check: impl Fn(&TimelineEvidence<'a>) -> Outcome) -> Outcome {
+        self.worst_by_rank(|_, evidence| check(evidence))
+    }
+
+    /// The same, for checks that also need the trace's number among [`TraceEvidence::ranks`].
+    pub(crate) fn worst_by_rank(&self, check: impl Fn(usize, &TimelineEvidence<'a>) -> Outcome) -> Outcome {
         let mut worst: Option<(usize, Finding)> = None;
         let mut needs = None;
         for (at, rank) in self.ranks.iter().enumerate() {
-            match check(rank) {
+            match check(at, rank) {
                 Outcome::Silent => {}
                 Outcome::NotChecked(what) => needs = Some(what),
                 Outcome::Findings(found) => {
@@ -161,6 +166,15 @@ pub(crate) fn benchmarked<'a>(evidence: &'a TimelineEvidence<'_>) -> Option<&'a 
     let product = evidence.products.first()?;
     let time = percent(product.durations.total, evidence.gpu_time());
     (time >= BENCHMARK && product.durations.count >= CALLS).then_some(product)
+}
+
+/// What is absent where the rates of a GPU are not known: its name, or a file of its rates.
+pub(crate) fn needs_model(evidence: &TimelineEvidence<'_>) -> Outcome {
+    let named = evidence.timeline.devices.iter().find(|device| !device.name.is_empty());
+    Outcome::NotChecked(match named {
+        Some(device) => format!("the peak rates of `{}`, which is not an AMD Instinct GPU", device.name),
+        None => "the GPU's name".to_owned(),
+    })
 }
 
 /// Whether a trace could have shapes of matrix products at all.

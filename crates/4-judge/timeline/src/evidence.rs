@@ -6,8 +6,10 @@ use crate::idle::{IdleTime, idle};
 use crate::kernels::{KernelSum, kernels};
 use crate::launches::{CallTime, GraphLaunch, Latency, calls, graphs, latency};
 use crate::links::{Launched, Links};
+use crate::named::{NamedRange, named_ranges};
 use crate::operators::{OperatorSum, operators};
 use crate::overview::{Overview, linked, overviews, together};
+use crate::profiler::ProfilerCost;
 use crate::streams::{CopySum, StreamTime, copies, streams};
 use arch::Model;
 use trace::{GpuKind, Timeline};
@@ -41,6 +43,10 @@ pub struct TimelineEvidence<'a> {
     pub graphs: Vec<GraphLaunch>,
     /// Launches and their kernels.
     pub launched: Launched,
+    /// Ranges that a user named.
+    pub named: Vec<NamedRange>,
+    /// The profiler's cost on the host.
+    pub profiler: ProfilerCost,
     /// Streams.
     pub streams: Vec<StreamTime>,
     /// Copies and fills.
@@ -65,8 +71,12 @@ impl<'a> TimelineEvidence<'a> {
         };
         let stale = (stale(true), stale(false));
         // Sums over what the host did take longest, each pass as long as all over the GPUs together.
-        let ((operators, calls), ((launched, products), (idle, (graphs, latency)))) = rayon::join(
-            || (operators(timeline, &links), calls(timeline)),
+        let ((operators, calls, profiler), ((launched, products), (idle, (graphs, latency)))) = rayon::join(
+            || {
+                let calls = calls(timeline);
+                let profiler = ProfilerCost::of(timeline, &calls);
+                (operators(timeline, &links), calls, profiler)
+            },
             || {
                 rayon::join(
                     || (Launched::of(timeline, &links), products(timeline, &links)),
@@ -85,6 +95,8 @@ impl<'a> TimelineEvidence<'a> {
             latency,
             graphs,
             launched,
+            named: named_ranges(timeline, &links),
+            profiler,
             streams: streams(timeline),
             copies: copies(timeline),
             collectives: collectives(timeline),

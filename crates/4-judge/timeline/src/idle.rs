@@ -59,43 +59,85 @@ pub struct IdleTime {
     pub calls: Vec<(Name, i64, u64)>,
     /// Operators whose kernels the GPU waited for while the host was late, ns.
     pub operators: Vec<(Name, i64, u64)>,
+    /// Part of [`Why::Launching`] in gaps that began with a wait of the host, ns.
+    pub launching_after_waits: i64,
 }
 
 /// Divides the gaps of all GPUs.
 pub fn idle(timeline: &Timeline, links: &Links, overviews: &[Overview]) -> IdleTime {
     let mut out = IdleTime::default();
-    let syncs = synchronising_calls(timeline);
     let (mut calls, mut operators) = (HashMap::new(), HashMap::new());
-    for overview in overviews {
-        let first = first_spans(timeline, overview.device);
-        for (start, end) in overview.busy_intervals.gaps() {
-            let next = first.get(&end).copied();
-            let Some((gpu, launch)) = next.and_then(|gpu| Some((gpu, links.launch_of(gpu)?))) else {
-                add(&mut out, Why::Unknown, end - start);
-                continue;
-            };
-            let called = timeline.host.start[launch].clamp(start, end);
-            if called == start {
-                add(&mut out, Why::Queued, end - start);
-                continue;
-            }
-            let thread = timeline.host.thread[launch];
-            match waiting(&syncs, timeline, thread, start, called) {
-                Some(call) => {
-                    add(&mut out, Why::Synchronised, called - start);
-                    count(&mut calls, timeline.host.name[call], called - start);
-                }
-                None => add(&mut out, Why::HostLate, called - start),
-            }
-            if let Some(operator) = links.operator_of(gpu) {
-                count(&mut operators, timeline.host.name[operator], called - start);
-            }
-            add(&mut out, Why::Launching, end - called);
+    each_gap(timeline, links, overviews, |gap| {
+        let (before, after) = (gap.called - gap.start, gap.end - gap.called);
+        if matches!(gap.why, Why::Unknown | Why::Queued) {
+            return add(&mut out, gap.why, gap.end - gap.start);
         }
-    }
+        add(&mut out, gap.why, before);
+        add(&mut out, Why::Launching, after);
+        if let Some(call) = gap.wait {
+            count(&mut calls, timeline.host.name[call], before);
+            out.launching_after_waits += after;
+        }
+        if let Some(operator) = gap.next.and_then(|gpu| links.operator_of(gpu)) {
+            count(&mut operators, timeline.host.name[operator], before);
+        }
+    });
     out.calls = sorted(calls);
     out.operators = sorted(operators);
     out
+}
+
+/// A time in which a GPU runs nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// GPU as the trace numbers it.
+    pub device: u64,
+    /// Begin: the end of the span before, ns.
+    pub start: i64,
+    /// End: the start of the next span, ns.
+    pub end: i64,
+    /// The span that ends the gap.
+    pub next: Option<usize>,
+    /// The call that launched it.
+    pub launch: Option<usize>,
+    /// When it was called, or the gap's begin if that was later, ns.
+    pub called: i64,
+    /// Why the GPU was idle until the call; [`Why::Queued`] and [`Why::Unknown`] are about the whole gap.
+    pub why: Why,
+    /// The call in which the host waited.
+    pub wait: Option<usize>,
+}
+
+/// Passes all gaps of all GPUs, each GPU's in the order of time.
+pub(crate) fn each_gap(
+    timeline: &Timeline,
+    links: &Links,
+    overviews: &[Overview],
+    mut take: impl FnMut(Gap),
+) {
+    let syncs = synchronising_calls(timeline);
+    for overview in overviews {
+        let device = overview.device;
+        let first = first_spans(timeline, device);
+        for (start, end) in overview.busy_intervals.gaps() {
+            let next = first.get(&end).copied();
+            let launch = next.and_then(|gpu| links.launch_of(gpu));
+            let blank =
+                Gap { device, start, end, next, launch, called: start, why: Why::Unknown, wait: None };
+            let Some(row) = launch else {
+                take(blank);
+                continue;
+            };
+            let called = timeline.host.start[row].clamp(start, end);
+            if called == start {
+                take(Gap { why: Why::Queued, ..blank });
+                continue;
+            }
+            let wait = waiting(&syncs, timeline, timeline.host.thread[row], start, called);
+            let why = if wait.is_some() { Why::Synchronised } else { Why::HostLate };
+            take(Gap { called, why, wait, ..blank });
+        }
+    }
 }
 
 fn add(out: &mut IdleTime, why: Why, ns: i64) {

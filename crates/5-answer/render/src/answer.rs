@@ -4,8 +4,8 @@
 
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
-    Answer, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings, RuleInfo, Tiles,
-    Tuned,
+    Answer, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings,
+    Rooflines, RuleInfo, Tiles, Tuned,
 };
 
 /// Settings of a rendering.
@@ -125,6 +125,31 @@ impl Part for Tiles {
 
     fn markdown(answer: &Answer<Self>, out: &mut String) {
         markdown::tiles(&answer.part, out);
+    }
+}
+
+impl Part for Comparison {
+    const FORMATS: &'static [Format] = USUAL;
+    const LISTS_FINDINGS: bool = false;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::comparison(&answer.part, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        csv::comparison(&answer.part)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::comparison(&answer.part, out);
+    }
+}
+
+impl Part for Rooflines {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::rooflines(answer, style)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A column is one row of [`COLUMNS`], so header and values cannot drift apart.
 
 use std::borrow::Cow;
-use view::{KernelCard, Mix, Severity, Tiles};
+use view::{Comparison, KernelCard, Mix, Severity, Tiles};
 
 /// A cell: borrowed where the card holds the text already.
 type Cell<'a> = Cow<'a, str>;
@@ -105,6 +105,40 @@ fn record<'a>(cells: impl Iterator<Item = Cell<'a>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail; a row that did would be missing, not broken.
     let _ = writer.write_record(cells.map(|cell| cell.into_owned()));
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Changes between two builds: one row per kernel and value, and one per kernel that came or went.
+pub(crate) fn comparison(part: &Comparison) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut row = |cells: [&str; 9]| drop(writer.write_record(cells));
+    row(["state", "kernel", "demangled", "target", "metric", "old", "new", "verdict", "breaks"]);
+    for kernel in &part.changed {
+        let it = &kernel.new;
+        for change in &kernel.changes {
+            let side = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            let (old, new) = (side(change.old), side(change.new));
+            let breaks = change.breaks.as_deref().unwrap_or_default();
+            let verdict = change.verdict.as_str();
+            row([
+                "changed",
+                &it.name,
+                &it.demangled,
+                &it.target,
+                &change.metric,
+                &old,
+                &new,
+                verdict,
+                breaks,
+            ]);
+        }
+    }
+    for (state, names) in [("added", &part.added), ("removed", &part.removed)] {
+        for it in names {
+            row([state, &it.name, &it.demangled, &it.target, "", "", "", "", ""]);
+        }
+    }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -25,6 +25,7 @@ pub(crate) fn annotations(findings: &[Finding]) -> String {
     for finding in findings {
         let (file, line) = place(finding);
         let command = match finding.severity {
+            _ if finding.is_accepted() => "notice",
             Severity::Severe => "error",
             Severity::Warning => "warning",
             Severity::Info => "notice",
@@ -37,6 +38,9 @@ pub(crate) fn annotations(findings: &[Finding]) -> String {
             message.push_str(&format!(" (costs {cost})"));
         }
         message.push_str(&format!(". {}", finding.advice));
+        if let Some(gate) = &finding.gate {
+            message.push_str(&format!(" [{}]", gate.words()));
+        }
         out.push_str(&format!(
             "::{command} {}title={}::{}\n",
             if file.is_empty() { String::new() } else { format!("file={},line={line},", property(file)) },

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, Rooflines,
+    Accuracy, Answer, Baseline, Columns, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard, Listing,
     Roofs, RuleInfo, Sets, Summary,
 };
 
@@ -38,13 +38,20 @@ pub fn kernel(card: &KernelCard, listing: Option<&Listing>) -> String {
 }
 
 /// End of the document.
-pub fn end(summary: &Summary, errors: &[FileError]) -> String {
-    format!("\n],\"summary\":{},\"errors\":{}}}\n", compact(summary), compact(&errors))
+pub fn end(summary: &Summary, gate: Option<&GateSummary>, errors: &[FileError]) -> String {
+    let gate = gate.map_or_else(String::new, |gate| format!(",\"gate\":{}", compact(gate)));
+    format!("\n],\"summary\":{}{gate},\"errors\":{}}}\n", compact(summary), compact(&errors))
 }
 
-/// A comparison, indented.
-pub fn comparison(comparison: &Comparison) -> String {
-    pretty(comparison)
+/// A baseline: a line per finding, so that versions of the file can be compared by lines.
+pub fn baseline(baseline: &Baseline) -> String {
+    let findings: Vec<String> = baseline.findings.iter().map(compact).collect();
+    format!(
+        "{{\"schema\":{},\"command\":{},\"findings\":[\n{}\n]}}\n",
+        text(&baseline.schema),
+        text(&baseline.command),
+        findings.join(",\n")
+    )
 }
 
 /// An answer, on one line.
@@ -60,11 +67,6 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
-}
-
-/// Rooflines, indented.
-pub fn rooflines(rooflines: &Rooflines) -> String {
-    pretty(rooflines)
 }
 
 /// A recording of a GPU beside an emulated one, indented.

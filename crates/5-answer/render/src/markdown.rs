@@ -8,8 +8,8 @@ use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
-    Answer, Cell, Delta, Finding, Incidents, Input, Note, NoteKind, Number, Recordings, Table, Tiles,
-    TriageLine, counted,
+    Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, Note, NoteKind, Number, Recordings,
+    Table, Tiles, TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -146,6 +146,54 @@ pub(crate) fn incidents(part: &Incidents, out: &mut String) {
     }
 }
 
+/// Kernels that changed, came and went.
+pub(crate) fn comparison(part: &Comparison, out: &mut String) {
+    if !part.changed.is_empty() {
+        out.push_str("| kernel | target | in all | changes | findings |\n|---|---|---|---|---|\n");
+    }
+    for it in part.changed.iter().take(part.shown) {
+        let changes: Vec<String> = it.changes.iter().map(change).collect();
+        let findings = it.appeared.iter().map(|it| format!("+{}", it.rule));
+        let findings: Vec<String> =
+            findings.chain(it.gone.iter().map(|it| format!("-{}", it.rule))).collect();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            words(&it.new.demangled),
+            words(&it.new.target),
+            words(&it.balance.words),
+            changes.join("; "),
+            findings.join(", ")
+        );
+    }
+    let more = part.changed.len().saturating_sub(part.shown);
+    if more > 0 {
+        let _ = writeln!(out, "\n{}", counted(more as u64, "more changed kernel"));
+    }
+    for (what, names) in [("added", &part.added), ("removed", &part.removed)] {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().map(|it| words(&it.demangled)).collect();
+            let _ = writeln!(out, "\n{what}: {}", names.join(", "));
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\n{} changed, {} added, {} removed, {} unchanged; {} beyond a threshold\n",
+        part.changed.len(),
+        part.added.len(),
+        part.removed.len(),
+        part.unchanged,
+        counted(part.regressions, "change")
+    );
+}
+
+/// A value before and after.
+fn change(change: &Change) -> String {
+    let side = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), text::number::short);
+    let limit = change.breaks.as_ref().map_or_else(String::new, |it| format!(" (beyond {it})"));
+    format!("{} {} → {}{limit}", words(&change.label), side(change.old), side(change.new))
+}
+
 /// Tiles, a table per shape.
 pub(crate) fn tiles(part: &Tiles, out: &mut String) {
     let _ = writeln!(
@@ -198,6 +246,9 @@ fn finding(out: &mut String, f: &Finding) {
     let (file, line) = place(f);
     let at = if file.is_empty() { String::new() } else { format!(" {}:{line}", words(file)) };
     let _ = writeln!(out, "- **{}** ({}){at}: {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
+    if let Some(gate) = &f.gate {
+        let _ = writeln!(out, "  - {}", words(&gate.words()));
+    }
     if let Some(kernel) = &f.kernel {
         let _ = writeln!(out, "  - kernel: {}", words(kernel));
     }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use view::{Answer, FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine};
+use view::{Answer, FileError, Finding, GateState, KernelCard, Place, RuleInfo, Severity, SourceLine};
 
 /// Separator between two results.
 pub const SEPARATOR: &str = ",\n";
@@ -90,9 +90,10 @@ impl Results {
             let place = &value["locations"][0]["physicalLocation"];
             let change: String = finding.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
             let key = format!(
-                "{}|{:?}|{change}|{}|{}",
+                "{}|{:?}|{change}|{:?}|{}|{}",
                 finding.rule,
                 finding.severity,
+                finding.gate,
                 place["artifactLocation"]["uri"],
                 place["region"]["startLine"]
             );
@@ -185,6 +186,7 @@ fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>
     if !related.is_empty() {
         value["relatedLocations"] = json!(related);
     }
+    add_gate(&mut value, finding);
     value
 }
 
@@ -238,7 +240,27 @@ fn file_result(finding: &Finding, input: &str, seen: &mut BTreeMap<String, u32>)
     if !related.is_empty() {
         value["relatedLocations"] = json!(related);
     }
+    add_gate(&mut value, finding);
     value
+}
+
+/// The judgement of a gate in SARIF's words.
+fn add_gate(value: &mut Value, finding: &Finding) {
+    let Some(gate) = &finding.gate else { return };
+    match gate.state {
+        GateState::New => value["baselineState"] = json!("new"),
+        GateState::Worse => value["baselineState"] = json!("updated"),
+        GateState::Known => value["baselineState"] = json!("unchanged"),
+        GateState::Allowed => {}
+    }
+    let justification = match gate.state {
+        GateState::Known => "in the baseline".to_owned(),
+        _ => gate.words(),
+    };
+    if gate.is_accepted() {
+        value["suppressions"] =
+            json!([{ "kind": "external", "status": "accepted", "justification": justification }]);
+    }
 }
 
 /// The text with a capital first letter.

@@ -39,7 +39,7 @@ pub(crate) use answer::answer;
 #[cfg(feature = "tui")]
 pub(crate) use card::severity_role;
 pub use card::{card, findings};
-pub use comparison::comparison;
+pub(crate) use comparison::comparison;
 pub(crate) use doctor::doctor;
 pub(crate) use findings::by_rule;
 pub use guide::{guide, kernel};
@@ -54,6 +54,7 @@ pub(crate) use page::visible;
 pub(crate) use page::{width as display_width, wrapped};
 pub use report::{panels, report};
 pub use roofline::roofline;
+pub(crate) use roofline::rooflines;
 pub use roofs::roofs;
 pub use sets::sets;
 pub use summary::summary;

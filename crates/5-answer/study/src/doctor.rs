@@ -39,6 +39,7 @@ pub(crate) fn finding(machine: &Examined, check: &HostCheck) -> Option<Finding> 
     let place = Place { source: Some(SourceLine { file, line: 1, function: None }), ..Place::default() };
     let message = format!("{}, {}: {}", machine.name, check.check, check.message);
     let mut found = Finding::new(check.rule, severity, message, remedy).with_places([place]);
+    found.gate.clone_from(&check.gate);
     for reading in &check.readings {
         found = found.with_evidence(&reading.from, &reading.value);
     }

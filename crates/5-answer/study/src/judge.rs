@@ -2,7 +2,7 @@
 //!
 //! Of several recordings the last one is judged, with the base for comparison.
 
-use crate::FailOn;
+use crate::Gate;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
 use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
@@ -27,10 +27,10 @@ pub(crate) fn report(
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
-    conditions: &mut [FailOn],
+    gate: &mut Gate,
 ) -> Result<Answer<Recordings>, UsageError> {
     let mut report = analysis::workload::report(definitions, compiled, subjects, options)?;
-    judge(&mut report, compiled, subjects, options, conditions);
+    judge(&mut report, compiled, subjects, options, gate);
     Ok(report)
 }
 
@@ -40,9 +40,9 @@ fn judge(
     compiled: &[&Compiled],
     subjects: &[Subject],
     options: &Options,
-    conditions: &mut [FailOn],
+    gate: &mut Gate,
 ) {
-    let findings = options.blocks.shows_findings() || !conditions.is_empty();
+    let findings = options.blocks.shows_findings() || gate.needs_findings();
     let roofline = options.blocks.shows_chart(ROOFLINE, subjects.len() == 1);
     let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
     let occupancy = options.blocks.shows_chart(OCCUPANCY, subjects.len() == 1);
@@ -69,7 +69,7 @@ fn judge(
             analysis::waves::chart(&kernels, if overview { FEW } else { DRAWN });
     }
     if findings {
-        check(report, &kernels, options.blocks.shows_findings(), conditions);
+        check(report, &kernels, options.blocks.shows_findings(), gate);
     }
     if options.blocks.shows_findings() {
         let base_findings = of_kernels(&base);
@@ -126,19 +126,14 @@ fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<Finding> {
     kernels.iter().take(KERNELS).flat_map(of).collect()
 }
 
-fn check(
-    report: &mut Answer<Recordings>,
-    kernels: &[WorkloadEvidence<'_>],
-    shown: bool,
-    conditions: &mut [FailOn],
-) {
+fn check(report: &mut Answer<Recordings>, kernels: &[WorkloadEvidence<'_>], shown: bool, gate: &mut Gate) {
     let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
     for kernel in kernels.iter().take(KERNELS) {
         // Of a GPU that is not known nothing is computed, and each rule would say so.
         let known = !kernel.evaluation.target().is_empty();
         let (mut findings, missing) = if known { rules::check_workload(kernel) } else { Default::default() };
         findings.extend(crate::launched::findings(kernel));
-        conditions.iter_mut().for_each(|c| c.add_kernel(&findings));
+        gate.kernel(kernel.kernel, &mut findings);
         let emulated = kernel.workload.machine.emulator().is_some();
         for mut m in missing {
             // Without a base nobody expects a comparison.

@@ -1,7 +1,7 @@
 //! Recordings with the metrics of their GPUs; every question about recordings is a method of [`Measured`].
 
 use crate::judge;
-use crate::{FailOn, Operators, Shown};
+use crate::{Gate, Operators, Shown};
 use analysis::guide::advises;
 use analysis::workload::{Blocks, Condition, Options, Subject, Subjects, list};
 use metrics::{Compiled, Definitions, Settings, WrongDefinitions};
@@ -121,11 +121,11 @@ impl<'a> Measured<'a> {
         Ok(found)
     }
 
-    /// The report asked for; `conditions` are judged by its findings.
+    /// The report asked for; its findings pass `gate`.
     pub fn report(
         &self,
         question: ReportQuestion,
-        conditions: &mut [FailOn],
+        gate: &mut Gate,
     ) -> Result<Answer<Recordings>, UsageError> {
         let subjects = &self.subjects.all;
         let blocks = self.shown_blocks(&question)?;
@@ -150,7 +150,7 @@ impl<'a> Measured<'a> {
         };
         match question.list {
             Some(kind) => Ok(list(self.definitions, subjects, kind, &options)),
-            None => judge::report(self.definitions, &self.for_each(), subjects, &options, conditions),
+            None => judge::report(self.definitions, &self.for_each(), subjects, &options, gate),
         }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Measured<'a> {
     fn fixed(&self, blocks: Blocks, top: usize) -> Result<Answer<Recordings>, UsageError> {
         let renames = self.subjects.renames.clone();
         let options = Options { blocks, top, renames, ..Options::default() };
-        judge::report(self.definitions, &self.for_each(), &self.subjects.all, &options, &mut [])
+        judge::report(self.definitions, &self.for_each(), &self.subjects.all, &options, &mut Gate::default())
     }
 
     /// All kernels of the last recording, most time first, with the verdict on those that are judged.
@@ -229,7 +229,7 @@ impl<'a> Measured<'a> {
     }
 
     /// The rooflines.
-    pub fn rooflines(&self, shown: &Shown<'_>) -> Result<Rooflines, UsageError> {
+    pub fn rooflines(&self, shown: &Shown<'_>) -> Result<Answer<Rooflines>, UsageError> {
         let subjects = &self.subjects.all;
         if let Some(subject) = subjects.iter().find(|it| it.target().is_empty()) {
             return Err(UsageError::new(

@@ -61,6 +61,7 @@ pub fn occupancy(gpu: &str, inputs: OccupancyInputs) -> Result<Answer<OccupancyR
             max_waves_per_simd: occupancy.max_waves_per_simd,
             limiter: occupancy.limiter.name().to_owned(),
             assumptions: Vec::new(),
+            reasons: analysis::occupancy_reasons(target, &resources, &occupancy),
             next: occupancy
                 .next
                 .iter()

@@ -32,7 +32,7 @@ pub(crate) fn page(
 ) -> Result<Page, UsageError> {
     // The script puts the counters of the kernel that a reader chooses in their places.
     let options = &Options { blocks: options.blocks.clone().with_counters_together(), ..options.clone() };
-    let mut whole = judge::report(definitions, compiled, subjects, options, &mut [])?;
+    let mut whole = judge::report(definitions, compiled, subjects, options, &mut crate::Gate::default())?;
     let base_memory = (subjects.len() > 1).then(|| memory(&compiled[..1], subjects, options)).flatten();
     let mut rooflines = Vec::new();
     let mut kernels = Vec::new();

@@ -5,7 +5,7 @@ use analysis::roofline_chart;
 use analysis::workload::Subject;
 use metrics::Compiled;
 use std::collections::BTreeSet;
-use view::{ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
+use view::{Answer, Input, NoteKind, ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
 
 /// Items placed below the roofs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,11 @@ pub struct Shown<'a> {
 }
 
 /// The rooflines of recordings.
-pub(crate) fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>) -> Rooflines {
+pub(crate) fn rooflines(
+    compiled: &[&Compiled],
+    subjects: &[Subject],
+    shown: &Shown<'_>,
+) -> Answer<Rooflines> {
     let mut workloads = Vec::new();
     for (subject, compiled) in subjects.iter().zip(compiled) {
         let placed = match shown.placed {
@@ -51,17 +55,24 @@ pub(crate) fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Sh
         });
     }
     roofline_chart::letter(workloads.iter_mut().map(|it| &mut it.roofline));
-    Rooflines { schema: ROOFLINE_SCHEMA, workloads }
-}
-
-/// All rooflines in one chart; `None` without any.
-pub fn merged(rooflines: &Rooflines) -> Option<RooflineChart> {
-    let charts: Vec<_> = rooflines.workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
-    roofline_chart::merge(&charts)
+    let charts: Vec<_> = workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
+    let together = roofline_chart::merge(&charts);
+    let mut answer = Answer::new(ROOFLINE_SCHEMA, Rooflines { workloads, together });
+    answer.inputs = subjects
+        .iter()
+        .map(|it| {
+            let used = view::counted(it.rows.len() as u64, "dispatch");
+            Input { used, ..Input::new(&it.name, &it.path, it.workload.generation.describe()) }
+        })
+        .collect();
+    for name in without_roof(&answer.part, shown.types) {
+        answer.note(NoteKind::Warning, format!("no roof of {name} is known of this GPU"));
+    }
+    answer
 }
 
 /// The types that have a roof on none of the machines.
-pub fn without_roof<'a>(rooflines: &Rooflines, types: &[&'a str]) -> Vec<&'a str> {
+fn without_roof<'a>(rooflines: &Rooflines, types: &[&'a str]) -> Vec<&'a str> {
     let there: BTreeSet<&str> = rooflines
         .workloads
         .iter()

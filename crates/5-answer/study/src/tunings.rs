@@ -25,9 +25,10 @@ pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
 pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
+pub use tunedb::Tunings;
 
 use rayon::prelude::*;
-use tunedb::{Kind, Row, Source, Tunings};
+use tunedb::{Kind, Row, Source};
 use view::{
     Answer, Cell, Column, ColumnKind, FileError, Input, NamedValue, Row as TableRow, TUNEDB_SCHEMA, Table,
     Tuned, UsageError,

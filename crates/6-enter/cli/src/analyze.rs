@@ -8,12 +8,12 @@ mod write;
 use crate::answer;
 use crate::args::{Analyze, Look, Ranks};
 use crate::exit::{Outcome, usage};
-use crate::fail_on;
+use crate::gate;
 use crate::subjects;
 use anyhow::Result;
 use host::definitions;
 use host::subjects::{Asked, read_telling};
-use study::{Measured, ReportQuestion};
+use study::{Judges, Measured, ReportQuestion};
 use view::{Answer, Format, List, Recordings};
 
 /// Analyzes.
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let several = usize::from([args.pick.ranks, args.pick.runs].contains(&Some(Ranks::Each)));
     let recordings = args.path.len() + several;
     let conditions = study::conditions(&compares, recordings)?;
-    let mut on_findings = fail_on::parse(&names)?;
+    let mut gated = gate::open("analyze", Judges::Recordings, &names, &args.memory)?;
     if let Some(percent) = args.threshold
         && !(percent.is_finite() && percent >= 0.0)
     {
@@ -60,9 +60,11 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         write::database(args, &measured, &question)?;
         return Ok(Outcome::of(measured.failed(), false));
     }
-    let report = measured.report(question, &mut on_findings)?;
+    let mut report = measured.report(question, &mut gated.gate)?;
+    report.gate = gated.gate.summary();
     write::write(&report, args, look)?;
-    Ok(outcome(&report, measured.failed(), fail_on::met(&on_findings)))
+    let met = gated.close(measured.failed())?;
+    Ok(outcome(&report, measured.failed(), met))
 }
 
 /// The operator of each dispatch, by the trace that was given.

@@ -2,8 +2,9 @@
 
 use crate::args::Look;
 use crate::exit::Outcome;
+use crate::gate::Gated;
 use crate::output::Output;
-use crate::{fail_on, terminal};
+use crate::terminal;
 use anyhow::Result;
 use render::{How, Part};
 use std::path::Path;
@@ -22,15 +23,27 @@ pub(crate) struct Target<'a> {
 /// Decimals of commands without an option for them.
 pub(crate) const DECIMALS: u8 = 2;
 
-/// Writes an answer and ends the command; `conditions` are judged by the answer's findings.
+/// Writes an answer and ends the command; its findings pass the gate.
 pub(crate) fn finish<P: Part>(
-    answer: &Answer<P>,
+    answer: &mut Answer<P>,
     target: &Target<'_>,
-    conditions: &mut [study::FailOn],
+    gated: &mut Gated,
 ) -> Result<Outcome> {
+    gated.gate.findings(&mut answer.findings);
+    answer.gate = gated.gate.summary();
     write(answer, target)?;
-    conditions.iter_mut().for_each(|condition| condition.add_findings(&answer.findings));
-    Ok(end(answer, fail_on::met(conditions)))
+    close(answer, gated)
+}
+
+/// Ends a command whose findings have passed the gate.
+pub(crate) fn close<P>(answer: &Answer<P>, gated: &Gated) -> Result<Outcome> {
+    let met = gated.close(has_failed(answer))?;
+    Ok(end(answer, met))
+}
+
+/// True if an input could not be read.
+fn has_failed<P>(answer: &Answer<P>) -> bool {
+    !answer.errors.is_empty() || answer.notes.iter().any(|note| note.kind == NoteKind::Error)
 }
 
 /// Writes an answer.
@@ -75,7 +88,11 @@ pub(crate) fn tell(error: &FileError) {
     }
 }
 
-/// An input that could not be read.
-pub(crate) fn unread(path: &Path, error: &anyhow::Error) -> FileError {
-    FileError { file: path.display().to_string(), error: format!("{error:#}"), hint: None }
+/// An input that a command could not read, with the command that can.
+pub(crate) fn unread(path: &Path, error: &anyhow::Error, command: &str) -> FileError {
+    FileError {
+        file: path.display().to_string(),
+        error: format!("{error:#}"),
+        hint: host::kind::hint(path, command),
+    }
 }

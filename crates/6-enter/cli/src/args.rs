@@ -14,9 +14,10 @@ pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
 use host::Source;
 pub(crate) use launch::LaunchTemplate;
+pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
 pub(crate) use tunedb::{
@@ -36,6 +37,7 @@ mod emulate;
 mod export;
 mod gpu_name;
 mod launch;
+mod memory;
 mod on;
 mod on_gpu;
 mod page;
@@ -132,6 +134,47 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+impl Command {
+    /// Its name, and the paths that it was given to read.
+    pub(crate) fn inputs(&self) -> (&'static str, Vec<&Path>) {
+        fn of(files: &[PathBuf]) -> Vec<&Path> {
+            files.iter().map(PathBuf::as_path).collect()
+        }
+        fn sources<'a>(all: &'a [Source], base: &'a Option<Source>) -> Vec<&'a Path> {
+            all.iter().chain(base).map(Source::path).collect()
+        }
+        match self {
+            Command::Inspect(it) => ("inspect", of(&it.files)),
+            Command::Diff(it) => ("diff", vec![&it.old, &it.new]),
+            Command::Analyze(it) => ("analyze", sources(&it.path, &None)),
+            Command::Guide(it) => {
+                ("guide", sources(std::slice::from_ref(&it.subject.path), &it.subject.base))
+            }
+            Command::Tui(it) => ("tui", sources(std::slice::from_ref(&it.subject.path), &it.subject.base)),
+            Command::Roofline(it) => ("roofline", sources(&it.paths, &None)),
+            Command::Report(it) => ("report", sources(&it.paths, &it.base)),
+            Command::View(it) => ("view", sources(&it.paths, &it.base)),
+            Command::Trace(it) => ("trace", sources(&it.files, &it.base)),
+            Command::Comm(it) => ("comm", of(&it.files)),
+            Command::Profile(it) => ("profile", of(it.file.as_slice())),
+            Command::Breakdown(it) => ("breakdown", vec![it.path.path()]),
+            Command::Export(it) => ("export", vec![it.path.path()]),
+            Command::Accuracy(it) => ("accuracy", sources(std::slice::from_ref(&it.gpu), &it.emulated)),
+            Command::LaunchTemplate(it) => ("launch-template", vec![&it.file]),
+            Command::Doctor(it) => ("doctor", of(&it.files)),
+            Command::Triage(it) => ("triage", of(&it.files)),
+            Command::Tunedb(it) => ("tunedb", it.question.inputs()),
+            Command::Metrics(_)
+            | Command::Run(_)
+            | Command::Explain(_)
+            | Command::Occupancy(_)
+            | Command::Tile(_)
+            | Command::Completions(_)
+            | Command::Man(_) => ("", Vec::new()),
+        }
+    }
+}
+
 /// Say what limits each kernel of code objects, libraries, programs or assembly files.
 ///
 /// Reads code objects, offload bundles (also compressed), programs and libraries with GPU code in them,
@@ -192,6 +235,8 @@ pub(crate) struct Inspect {
     /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
 }
 
 /// Filter of kernels.
@@ -235,8 +280,14 @@ pub(crate) struct Diff {
     /// Largest changes of values before the exit code is 2.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) thresholds: Option<PathBuf>,
+    /// Exit with 2 when the new build has a finding of this rule, or of this severity or worse, that the old
+    /// one has not.
+    #[arg(long, value_name = "RULE|SEVERITY")]
+    pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
     /// Output format.
-    #[arg(long, value_name = "FORMAT", value_parser = formats(SHORT), default_value = "text")]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(<view::Comparison as render::Part>::FORMATS), default_value = "text")]
     pub(crate) format: Format,
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]

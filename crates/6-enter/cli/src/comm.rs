@@ -3,14 +3,15 @@
 use crate::answer::{self, Target, unread};
 use crate::args::{Comm, Look};
 use crate::exit::{Outcome, usage};
-use crate::fail_on;
+use crate::gate;
 use anyhow::Result;
 use host::comm;
 use std::path::Path;
+use study::Judges;
 
 /// Shows.
 pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
-    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut gated = gate::open("comm", Judges::Communication, &args.fail_on, &args.memory)?;
     let mut errors = Vec::new();
     let mut files = Vec::new();
     for path in args.base.iter().chain(&args.files) {
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
             Ok(runs) => {
                 files.extend((1..).zip(runs).map(|(run, it)| (format!("{} run {run}", name(path)), it)));
             }
-            Err(error) => errors.push(unread(path, &error)),
+            Err(error) => errors.push(unread(path, &error, "comm")),
         }
     }
     if files.is_empty() || args.base.is_some() && !errors.is_empty() {
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
     let mut survey = study::comm::survey(&files, args.base.is_some(), top);
     survey.errors = errors;
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: args.decimal, look };
-    answer::finish(&survey, &target, &mut conditions)
+    answer::finish(&mut survey, &target, &mut gated)
 }
 
 /// Short name of a file: without its folders.

@@ -2,20 +2,20 @@
 //!
 //! Both sides are read by the same driver as `inspect`; comparing is a function of two lists of cards.
 
+use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Diff, Look};
 use crate::exit::{Outcome, usage};
+use crate::gate;
 use crate::kernels::{Selection, each_kernel};
-use crate::output::Output;
-use crate::terminal;
 use anyhow::{Context, Result};
 use host::renames;
-use render::{json, text};
 use std::path::Path;
-use study::thresholds;
-use view::{FileError, Format, KernelCard};
+use study::{Build, Judges, thresholds};
+use view::{FileError, KernelCard};
 
 /// Compares.
 pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
+    let mut gated = gate::open("diff", Judges::Code, &args.fail_on, &args.memory)?;
     let selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
     let limits = match &args.thresholds {
         None => Vec::new(),
@@ -39,19 +39,18 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     };
     let old = read(&args.old)?;
     let new = read(&args.new)?;
-    let mut comparison = study::compare(&old, &new, &renamed)?;
-    comparison.old = args.old.display().to_string();
-    comparison.new = args.new.display().to_string();
-    comparison.errors = errors;
-    comparison.regressions = thresholds::apply(&limits, &mut comparison);
-    let mut output = Output::open(args.output.as_deref())?;
-    let top = if args.top == 0 { usize::MAX } else { args.top };
-    output.write(&match args.format {
-        Format::Json => json::comparison(&comparison),
-        _ => text::comparison(&comparison, top, &terminal::style(look, args.output.is_some())),
-    })?;
-    output.finish()?;
-    Ok(Outcome::of(!comparison.errors.is_empty(), comparison.regressions > 0))
+    let build = |path: &Path, kernels| Build { path: path.display().to_string(), kernels };
+    let mut answer = study::compare([build(&args.old, &old), build(&args.new, &new)], &renamed, &limits)?;
+    // The reader of code has said what it could not read.
+    let failed = !errors.is_empty();
+    answer.errors = errors;
+    answer.part.shown = if args.top == 0 { usize::MAX } else { args.top };
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
+    gated.gate.findings(&mut answer.findings);
+    answer.gate = gated.gate.summary();
+    answer::write(&answer, &target)?;
+    let met = gated.close(failed)? || answer.part.regressions > 0;
+    Ok(Outcome::of(failed, met))
 }
 
 /// Cards of all selected kernels of one side, without the fields that are not compared.

@@ -7,14 +7,20 @@ mod inputs;
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Doctor as Arguments, Look, Work};
 use crate::exit::{Outcome, usage};
+use crate::gate;
 use anyhow::Result;
 use inputs::Subject;
+use study::Judges;
 use system::command::Command;
 use view::{Examined, Profile};
 
 /// Answers.
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
-    let conditions = conditions::parse(&args.fail_on)?;
+    let mut conditions = conditions::parse(&args.fail_on)?;
+    if conditions.is_empty() && args.memory.baseline.is_some() {
+        conditions = conditions::parse(&["warn".to_owned()])?;
+    }
+    let mut gated = gate::open("doctor", Judges::Machines, &[], &args.memory)?;
     let profile = args.profile.map(profile);
     if args.reset {
         return change::reset(args);
@@ -35,9 +41,14 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
             None => change::fix(args, subject, &examine(subject, args, profile), profile),
         };
     }
-    let machines: Vec<Examined> = subjects.iter().map(|subject| examine(subject, args, profile)).collect();
+    let mut machines: Vec<Examined> =
+        subjects.iter().map(|subject| examine(subject, args, profile)).collect();
     let odd = if args.compare { study::doctor::compare(&machines) } else { Vec::new() };
-    let doctor = study::doctor::answer(machines, odd, profile, errors);
+    for machine in &mut machines {
+        machine.checks.iter_mut().for_each(|check| gated.gate.check(&machine.name, check));
+    }
+    let mut doctor = study::doctor::answer(machines, odd, profile, errors);
+    doctor.gate = gated.gate.summary();
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     answer::write(&doctor, &target)?;
     if args.compare && doctor.part.odd.is_empty() && doctor.errors.is_empty() {
@@ -47,6 +58,7 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     for verdict in &met {
         eprintln!("{verdict}");
     }
+    gated.close(!doctor.errors.is_empty())?;
     Ok(answer::end(&doctor, !met.is_empty()))
 }
 

@@ -7,12 +7,13 @@ use crate::args::{Format, Inspect, Look};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
-use crate::{fail_on, terminal};
+use crate::{gate, terminal};
 use anyhow::{Result, anyhow};
 use host::instructions::Recorded;
 use render::{Style, csv, github, json, sarif, text};
 use std::path::PathBuf;
-use view::{KernelCard, KernelRow, Summary};
+use study::Judges;
+use view::{KernelCard, KernelRow, Listing, Summary};
 
 /// Up to this many kernels are shown as cards, more as a table.
 const CARDS: usize = 5;
@@ -23,6 +24,7 @@ struct Part {
     /// Rendered, unless it is not yet known how.
     text: String,
     card: Option<Box<KernelCard>>,
+    listing: Option<Listing>,
     /// Reason if the code differs from the recording's.
     refused: Option<String>,
 }
@@ -30,7 +32,9 @@ struct Part {
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let Asked { files, selection, recorded } = asked(args)?;
-    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut gated = gate::open("inspect", Judges::Code, &args.fail_on, &args.memory)?;
+    // Findings are compared in file order, so that what is new does not depend on threads.
+    let waits = gated.gate.is_active();
     let style = terminal::style(look, args.output.is_some());
     let version = env!("CARGO_PKG_VERSION");
     let rules = study::rules();
@@ -58,13 +62,23 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let errors = each_kernel(
         &files,
         &selection,
-        |judged| part(judged, args, recorded.as_ref(), streams, &style),
+        |judged| {
+            let part = part(judged, args, recorded.as_ref());
+            if waits { part } else { part.rendered(args, streams, &style) }
+        },
         |mut part| {
             if let Some(message) = part.refused {
                 return Err(anyhow!(message));
             }
+            if waits {
+                if let Some(card) = &mut part.card {
+                    gated.gate.card(card);
+                }
+                part = part.rendered(args, streams, &style);
+            } else {
+                gated.gate.row(&part.row);
+            }
             summary.add(&mut part.row);
-            conditions.iter_mut().for_each(|condition| condition.add(&part.row));
             if let (Format::Sarif, Some(card)) = (args.format, &part.card) {
                 part.text = results.add(card);
             }
@@ -92,17 +106,13 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
         output.write(separator)?;
     }
     output.write(&match args.format {
-        Format::Json => json::end(&summary, &errors),
+        Format::Json => json::end(&summary, gated.gate.summary().as_ref(), &errors),
         Format::Sarif => held + &sarif::end(&errors),
         Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
         _ => String::new(),
     })?;
     output.finish()?;
-    let mut met = false;
-    for verdict in conditions.iter().filter_map(study::FailOn::verdict) {
-        met = true;
-        eprintln!("{verdict}");
-    }
+    let met = gated.close(!errors.is_empty())?;
     Ok(Outcome::of(!errors.is_empty(), met))
 }
 
@@ -133,14 +143,8 @@ fn asked(args: &Inspect) -> Result<Asked> {
     Ok(Asked { files, selection, recorded })
 }
 
-/// Converts a kernel for the format.
-fn part(
-    mut judged: Judged<'_, '_>,
-    args: &Inspect,
-    recorded: Option<&Recorded>,
-    streams: bool,
-    style: &Style,
-) -> Part {
+/// The card of a kernel, and its listing if asked for.
+fn part(mut judged: Judged<'_, '_>, args: &Inspect, recorded: Option<&Recorded>) -> Part {
     let mut listing =
         (args.asm && matches!(args.format, Format::Text | Format::Json)).then(|| judged.listing());
     let added = match (recorded, &mut listing) {
@@ -148,31 +152,41 @@ fn part(
         _ => Ok(()),
     };
     let card = judged.card();
-    let row = KernelRow::from(&card);
-    let text = match args.format {
-        Format::Json => json::kernel(&card, listing.as_ref()),
-        Format::Csv => csv::kernel(&card),
-        Format::Github => github::kernel(&card),
-        Format::Text if streams => {
-            let mut text = text::card(&card, style);
-            if args.lines {
-                text.push('\n');
-                text.push_str(&text::triton_lines(&card, style));
-            }
-            if let Some(listing) = listing {
-                text.push('\n');
-                text.push_str(&text::listing(&listing, &card.findings, style));
-            }
-            text
-        }
-        // SARIF joins results of several kernels, in their order.
-        _ => String::new(),
-    };
     Part {
-        row,
-        text,
-        card: (!streams || args.format == Format::Sarif).then(|| Box::new(card)),
+        row: KernelRow::from(&card),
+        text: String::new(),
+        card: Some(Box::new(card)),
+        listing,
         refused: added.err().map(|it| it.to_string()),
+    }
+}
+
+impl Part {
+    /// Converts the kernel for the format; the card stays where it is needed later.
+    fn rendered(mut self, args: &Inspect, streams: bool, style: &Style) -> Part {
+        let Some(card) = self.card.take() else { return self };
+        let listing = self.listing.take();
+        self.text = match args.format {
+            Format::Json => json::kernel(&card, listing.as_ref()),
+            Format::Csv => csv::kernel(&card),
+            Format::Github => github::kernel(&card),
+            Format::Text if streams => {
+                let mut text = text::card(&card, style);
+                if args.lines {
+                    text.push('\n');
+                    text.push_str(&text::triton_lines(&card, style));
+                }
+                if let Some(listing) = listing {
+                    text.push('\n');
+                    text.push_str(&text::listing(&listing, &card.findings, style));
+                }
+                text
+            }
+            // SARIF joins results of several kernels, in their order.
+            _ => String::new(),
+        };
+        self.card = (!streams || args.format == Format::Sarif).then_some(card);
+        self
     }
 }
 

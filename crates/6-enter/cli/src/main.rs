@@ -20,7 +20,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
-mod fail_on;
+mod gate;
 mod guide;
 mod inspect;
 mod kernels;
@@ -72,16 +72,22 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.code(),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            match error.downcast_ref::<UsageError>() {
-                Some(usage) => {
-                    if !usage.hint.is_empty() {
-                        eprintln!("hint: {}", usage.hint);
-                    }
-                    ExitCode::from(exit::USAGE)
+            let text = format!("{error:#}");
+            eprintln!("error: {text}");
+            if let Some(usage) = error.downcast_ref::<UsageError>() {
+                if !usage.hint.is_empty() {
+                    eprintln!("hint: {}", usage.hint);
                 }
-                None => Outcome::InputError.code(),
+                return ExitCode::from(exit::USAGE);
             }
+            if !text.contains("`rockhound ") {
+                let (command, inputs) = cli.command.inputs();
+                inputs
+                    .iter()
+                    .filter_map(|path| host::kind::hint(path, command))
+                    .for_each(|hint| eprintln!("hint: {hint}"));
+            }
+            Outcome::InputError.code()
         }
     }
 }

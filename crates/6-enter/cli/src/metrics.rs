@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
         Some(name) => vec![study::known_set(name)?.to_owned()],
         None => args.ids.clone(),
     };
-    let report = study::explain(&definitions, &study::compile(&definitions, &targets)?, &ids)?;
+    let mut report = study::explain(&definitions, &study::compile(&definitions, &targets)?, &ids)?;
     let target = Target { format: args.format, output: None, decimals: DECIMALS, look };
-    answer::finish(&report, &target, &mut [])
+    answer::finish(&mut report, &target, &mut crate::gate::Gated::none())
 }

@@ -16,5 +16,5 @@ pub(crate) fn run(args: &Occupancy, look: &Look) -> Result<Outcome> {
         waves_per_workgroup: args.waves,
     };
     let target = Target { format: args.format, output: None, decimals: DECIMALS, look };
-    answer::finish(&study::occupancy(&args.arch, inputs)?, &target, &mut [])
+    answer::finish(&mut study::occupancy(&args.arch, inputs)?, &target, &mut crate::gate::Gated::none())
 }

@@ -4,6 +4,7 @@
 
 mod measure;
 
+use crate::answer;
 use crate::args::{Level, Look, Placed, Roofline, Type};
 use crate::exit::Outcome;
 use crate::output::{self, Output};
@@ -12,7 +13,7 @@ use crate::{subjects, terminal};
 use anyhow::Result;
 use host::subjects::Asked;
 use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
-use render::{Style, json, svg, text};
+use render::{How, Style, svg};
 use view::{Format, Rooflines};
 
 /// Size of a picture's plot.
@@ -46,17 +47,14 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     };
     let shown = study::Shown { levels: &levels, types: &types, top: usize::from(args.top), placed };
     let all = measured.rooflines(&shown)?;
-    for name in study::without_roof(&all, &types) {
-        eprintln!("note: no roof of {name} is known of this GPU");
-    }
     match (&args.output, kind) {
         (Some(path), Some(kind)) => {
             let theme = if args.dark { &DARK } else { &LIGHT };
             let plain = Style { width: NUMBERS, color: false, full_names: args.kernel_names };
             let chart = Chart {
-                svg: &drawn(&all, args, theme),
-                title: &title(&all),
-                numbers: &as_text(&all, &plain),
+                svg: &drawn(&all.part, args, theme),
+                title: &title(&all.part),
+                numbers: &render::answer(&all, Format::Text, &how(plain)),
                 theme,
             };
             let bytes = picture::make(&chart, kind)?;
@@ -65,20 +63,18 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
             output.finish()?;
             eprintln!("wrote {}", path.display());
         }
-        _ => output::print(&match args.format {
-            Format::Json => json::rooflines(&all),
-            _ => {
-                let mut style = terminal::style(look, false);
-                style.full_names |= args.kernel_names;
-                as_text(&all, &style)
-            }
-        })?,
+        _ => {
+            let mut style = terminal::style(look, false);
+            style.full_names |= args.kernel_names;
+            output::print(&render::answer(&all, args.format, &how(style)))?;
+        }
     }
-    Ok(Outcome::of(measured.failed(), false))
+    let ended = answer::end(&all, false);
+    Ok(if measured.failed() { Outcome::InputError } else { ended })
 }
 
-fn as_text(all: &Rooflines, style: &Style) -> String {
-    study::merged(all).map_or_else(String::new, |chart| text::roofline(&chart, style))
+fn how(style: Style) -> How<'static> {
+    How { decimals: usize::from(answer::DECIMALS), style, version: env!("CARGO_PKG_VERSION"), rules: &[] }
 }
 
 fn drawn(all: &Rooflines, args: &Roofline, theme: &Theme) -> String {

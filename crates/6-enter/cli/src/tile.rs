@@ -3,13 +3,14 @@
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Tile};
 use crate::exit::Outcome;
-use crate::fail_on;
+use crate::gate;
 use anyhow::Result;
+use study::Judges;
 use study::TileQuestion;
 
 /// Answers.
 pub(crate) fn run(args: &Tile, look: &Look) -> Result<Outcome> {
-    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut gated = gate::open("tile", Judges::Launches, &args.fail_on, &args.memory)?;
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     let question = TileQuestion {
         gpu: &args.gpu,
@@ -28,5 +29,5 @@ pub(crate) fn run(args: &Tile, look: &Look) -> Result<Outcome> {
         workgroup_mapping: args.wgm,
         remaps_xcds: args.xcd_remap.then_some(true),
     };
-    answer::finish(&study::tile(&question)?, &target, &mut conditions)
+    answer::finish(&mut study::tile(&question)?, &target, &mut gated)
 }

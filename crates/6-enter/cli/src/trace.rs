@@ -5,21 +5,23 @@ pub(crate) mod inputs;
 use crate::answer::{self, Target};
 use crate::args::{Export, Look, Trace as Arguments};
 use crate::exit::{Outcome, usage};
-use crate::fail_on;
+use crate::gate;
 use crate::output::{self, Output};
 use anyhow::Result;
 use host::traces::Trace;
 use host::tunings::{self, TuneFile};
 use std::path::Path;
+use study::Judges;
 use study::trace::{Options, Viewer, Wanted, survey};
 use view::FileError;
 
 /// Shows.
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
-    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut gated = gate::open("trace", Judges::Timelines, &args.fail_on, &args.memory)?;
     let wanted = Wanted::kernels(&args.kernel)?.within((args.from, args.to), args.step.clone());
     let (all, errors) = inputs::read(args.base.iter().chain(&args.files), &wanted, !args.no_index);
     let mut errors: Vec<FileError> = errors;
+    errors.iter_mut().for_each(|error| host::kind::name_nearest(error, "trace"));
     let compared = args.base.is_some();
     if all.is_empty() || compared && all.len() != 2 && !errors.is_empty() {
         errors.iter().for_each(answer::tell);
@@ -61,12 +63,12 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let mut survey = survey(&inputs, &options);
     survey.errors = errors;
     if let Some(path) = to_page {
+        gated.gate.findings(&mut survey.findings);
         output::page(path, &render::timeline(&study::trace::page(&inputs, survey.clone())))?;
-        conditions.iter_mut().for_each(|condition| condition.add_findings(&survey.findings));
-        return Ok(answer::end(&survey, fail_on::met(&conditions)));
+        return answer::close(&survey, &gated);
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: args.decimal, look };
-    answer::finish(&survey, &target, &mut conditions)
+    answer::finish(&mut survey, &target, &mut gated)
 }
 
 /// Writes the products that TunableOp is to tune.

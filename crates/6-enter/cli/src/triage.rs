@@ -1,6 +1,6 @@
 //! `rockhound triage`: what broke, from logs and dumps.
 
-use crate::answer::{self, DECIMALS, Target};
+use crate::answer::{self, DECIMALS, Target, unread};
 use crate::args::{Look, Triage as Arguments};
 use crate::exit::Outcome;
 use crate::kernels::{Selection, each_kernel};
@@ -30,12 +30,15 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
                 logs.push(*log);
             }
             Ok(Input::Code(files)) => codes.extend(files),
-            Err(error) => errors.push(FileError {
-                file: path.display().to_string(),
-                error: format!("{error:#}"),
-                hint: None,
-            }),
+            Err(error) => errors.push(unread(path, &error, "triage")),
         }
+    }
+    if logs.is_empty() && errors.is_empty() {
+        errors.extend(args.files.iter().map(|path| FileError {
+            file: path.display().to_string(),
+            error: "code without the log of a failure".to_owned(),
+            hint: host::kind::hint(path, "triage").or_else(|| Some("give the log beside it".to_owned())),
+        }));
     }
     let mut found = beside(&logs, &codes);
     codes.append(&mut found.files);

@@ -12,6 +12,7 @@ mod writing;
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Question, TuneMachineArgs, TuneWrite, Tunedb};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use anyhow::Result;
 use host::tunings::{TuneFile, open};
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub(crate) fn run(args: &Tunedb, look: &Look) -> Result<Outcome> {
 
 /// Files with their bytes, and what could not be opened.
 struct Opened {
+    /// Paths as given.
+    paths: Vec<PathBuf>,
     files: Vec<TuneFile>,
     errors: Vec<FileError>,
 }
@@ -42,7 +45,7 @@ struct Opened {
 impl Opened {
     fn new(paths: &[PathBuf]) -> Opened {
         let (files, errors) = open(paths);
-        Opened { files, errors }
+        Opened { paths: paths.to_owned(), files, errors }
     }
 
     /// The files as they are read.
@@ -50,9 +53,35 @@ impl Opened {
         self.files.iter().map(TuneFile::given)
     }
 
-    /// All errors: first of opening, then of reading.
-    fn errors(&self, more: Vec<FileError>) -> Vec<FileError> {
-        self.errors.iter().cloned().chain(more).collect()
+    /// The files that are tuning files, and all errors: first of opening, then of reading. Folders without any
+    /// are an error too.
+    fn read(&self) -> (Vec<study::tunings::Tunings<'_>>, Vec<FileError>) {
+        let (files, more) = study::tunings::read(self.given());
+        let errors = self.errors(files.is_empty(), more);
+        (files, errors)
+    }
+
+    /// The same for lists of problems, which timelines hold too.
+    fn problems<'f>(
+        &'f self,
+        timelines: &'f [(String, study::trace::Timeline)],
+    ) -> (Vec<study::tunings::Tunings<'f>>, Vec<FileError>) {
+        let (lists, more) = study::tunings::problem_lists(self.given(), timelines);
+        let errors = self.errors(lists.is_empty(), more);
+        (lists, errors)
+    }
+
+    fn errors(&self, nothing: bool, more: Vec<FileError>) -> Vec<FileError> {
+        let mut errors: Vec<FileError> = self.errors.iter().cloned().chain(more).collect();
+        if nothing && errors.is_empty() {
+            errors.extend(self.paths.iter().map(|path| FileError {
+                file: path.display().to_string(),
+                error: "no file in it is a known tuning database".to_owned(),
+                hint: None,
+            }));
+        }
+        errors.iter_mut().for_each(|error| host::kind::name_nearest(error, "tunedb"));
+        errors
     }
 }
 
@@ -62,7 +91,7 @@ fn finish(
     errors: Vec<FileError>,
     write: &TuneWrite,
     look: &Look,
-    conditions: &mut [study::FailOn],
+    gated: &mut Gated,
 ) -> Result<Outcome> {
     // Text about nothing that was read would look like an answer; a document has the errors in it.
     if answer.inputs.is_empty() && !errors.is_empty() && write.format == view::Format::Text {
@@ -70,7 +99,7 @@ fn finish(
     }
     answer.errors = errors;
     let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
-    answer::finish(&answer, &target, conditions)
+    answer::finish(&mut answer, &target, gated)
 }
 
 /// Says which files could not be read where no answer is possible without them.

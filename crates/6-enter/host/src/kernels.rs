@@ -5,6 +5,7 @@
 //! core.
 
 mod batch;
+mod build_log;
 mod companion;
 mod ir;
 mod stream;
@@ -31,6 +32,8 @@ use view::{FileError, Finding, KernelCard, Listing, NotChecked};
 const BATCH_OBJECTS: usize = 256;
 /// Most bytes of code objects read together; a larger one is a batch by itself.
 const BATCH_BYTES: usize = 48 << 20;
+/// Bytes in which a NUL tells binary data from text.
+const HEAD: usize = 64 << 10;
 /// Files open at the same time, at most.
 const MOST_WAITING: usize = 4096;
 
@@ -42,6 +45,8 @@ const NEEDED: &str =
 pub struct Selection {
     name: Option<Regex>,
     wanted: Wanted,
+    /// The targets wanted, by name.
+    targets: Vec<Target>,
     /// `--arch` was given.
     explicit: bool,
     /// The names that a recording has; none means all.
@@ -80,7 +85,8 @@ impl Selection {
         }
         Ok(Selection {
             name,
-            wanted: Wanted::targets(targets),
+            wanted: Wanted::targets(targets.clone()),
+            targets,
             explicit,
             recorded: None,
             pass: PassChoice::Last,
@@ -237,7 +243,8 @@ struct Run<'a, T, W, K, P> {
 }
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: Watch> Run<'_, T, W, K, P> {
-    fn report(&mut self, error: FileError) {
+    fn report(&mut self, mut error: FileError) {
+        crate::kind::name_nearest(&mut error, "inspect");
         self.watch.say(&format!("error: {}: {}", error.file, error.error));
         if let Some(hint) = &error.hint {
             self.watch.say(&format!("hint: {hint}"));
@@ -247,17 +254,21 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
 
     fn input(&mut self, input: &Input) -> Result<()> {
         let name = input.name();
-        let opened =
-            if input.is_standard_input() { Contents::standard_input() } else { Contents::open(&input.path) };
-        let contents = match opened {
-            Ok(contents) => contents,
-            Err(error) => {
-                let hint = if error.kind() == std::io::ErrorKind::NotFound { "check the path" } else { "" };
-                self.report(FileError { file: name, ..file_error(&input.path, plain(&error), hint) });
-                return Ok(());
-            }
+        let read = if input.is_standard_input() {
+            self.standard_input(input)
+        } else {
+            Contents::open(&input.path).map(|contents| self.contents(input, contents, Companion::of(input)))
         };
-        let companion = Companion::of(input);
+        read.unwrap_or_else(|error| {
+            let hint = if error.kind() == std::io::ErrorKind::NotFound { "check the path" } else { "" };
+            self.report(FileError { file: name, ..file_error(&input.path, plain(&error), hint) });
+            Ok(())
+        })
+    }
+
+    /// Reads a file by what it holds.
+    fn contents(&mut self, input: &Input, contents: Contents, companion: Companion) -> Result<()> {
+        let name = input.name();
         let kind = codeobj::recognise(contents.bytes());
         if kind == Some(Kind::CodeObject) {
             self.waiting.push(Waiting { name, named: input.named, contents, companion });
@@ -286,6 +297,9 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             }),
             None if contents.bytes().is_empty() => {
                 Err(ReadError { position: 0, what: "the file is empty".to_owned(), hint: String::new() })
+            }
+            None if memchr::memchr(0, contents.bytes().get(..HEAD).unwrap_or(contents.bytes())).is_none() => {
+                self.build_log(&name, &contents)?
             }
             _ => self.binary(&name, &contents, &companion)?,
         };
@@ -384,7 +398,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             .into_iter()
             .map(|mut object| {
                 let ir = companion.apply(&mut object);
-                Opened { file: name, object, code: Code::Text(&file), ir }
+                Opened { file: name, object, code: Code::Text(&file), ir, built: None }
             })
             .collect();
         self.judge(&opened, bytes.len())?;
@@ -435,7 +449,13 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
                 match object {
                     Ok(mut object) => {
                         let ir = companion.apply(&mut object);
-                        opened.push(Opened { file: name, object, code: Code::Binary(&found.data), ir });
+                        opened.push(Opened {
+                            file: name,
+                            object,
+                            code: Code::Binary(&found.data),
+                            ir,
+                            built: None,
+                        });
                     }
                     Err(error) => note(error),
                 }

@@ -15,6 +15,7 @@ pub mod hip_runtime;
 mod inputs;
 pub mod instructions;
 pub mod kernels;
+pub mod kind;
 pub mod launch_file;
 mod launch_template;
 pub mod launches;

@@ -120,7 +120,7 @@ fn analyzed(asked: &Asked, question: ReportQuestion) -> Result<String> {
         return Err(error);
     }
     let measured = Measured::built_in(subjects?)?;
-    let report = measured.report(question, &mut [])?;
+    let report = measured.report(question, &mut study::Gate::default())?;
     Ok(json::answer(&report))
 }
 

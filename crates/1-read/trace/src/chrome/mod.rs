@@ -263,6 +263,7 @@ impl Reader {
             b"cuda_runtime" | b"cuda_driver" | b"hip_runtime" | b"hip_api" | b"Runtime" => HostKind::Runtime,
             b"user_annotation" => HostKind::Annotation,
             b"gpu_user_annotation" => HostKind::GpuAnnotation,
+            b"overhead" => HostKind::Overhead,
             _ => HostKind::Other,
         };
         self.kineto |= matches!(kind, HostKind::Operator | HostKind::Python);

@@ -82,6 +82,7 @@ fn host(out: &mut String, timeline: &Timeline, at: usize) {
         HostKind::Annotation => "user_annotation",
         HostKind::GpuAnnotation => "gpu_user_annotation",
         HostKind::Other => "other",
+        HostKind::Overhead => "overhead",
     };
     begin(out, category, names(span.name), span.start, span.end);
     let thread = timeline.threads.get(span.thread as usize);

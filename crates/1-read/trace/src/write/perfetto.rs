@@ -99,7 +99,7 @@ fn gpu_slice(timeline: &Timeline, at: usize) -> Slice {
 fn host_slice(timeline: &Timeline, at: usize) -> Slice {
     let span = timeline.host.get(at);
     let category = match span.kind {
-        HostKind::Runtime | HostKind::Other => 3,
+        HostKind::Runtime | HostKind::Other | HostKind::Overhead => 3,
         HostKind::Operator => 4,
         HostKind::Python => 5,
         HostKind::Annotation | HostKind::GpuAnnotation => 6,

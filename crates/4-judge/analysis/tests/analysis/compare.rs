@@ -23,6 +23,7 @@ fn card(name: &str, target: &str, vgprs: u32) -> KernelCard {
         lds_widths: Default::default(),
         pressure: None,
         loops: Vec::new(),
+        compiler: None,
         triton: None,
         arguments: Vec::new(),
         hidden_arguments: Vec::new(),
@@ -174,6 +175,7 @@ fn registers_are_judged_by_the_waves_they_leave_room_for() {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: Vec::new(),
+            reasons: Vec::new(),
             next: Vec::new(),
             together: Vec::new(),
         })

@@ -6,6 +6,7 @@ use crate::gain::Executed;
 use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
+use codeobj::Body;
 use isa::Operand;
 use view::{Finding, Severity, counted};
 
@@ -27,6 +28,8 @@ How bad it is follows from the part of the kernel's time that the scratch access
 memory path and LDS does for it, loops taken to run 16 times. Severe: vector spills with accesses in loops that take a
 twentieth or more. Warning: accesses that take a fiftieth or more, scalar spills that make a twentieth of a loop and of the
 kernel's time or more. Info: less.
+Without instructions, as in the log of a build or for a target without instruction tables, the counts decide: spilled vector
+registers are a warning, other scratch and spilled scalar registers info.
 Where the default workgroup size (RES005) or pipelining (TIL006) is the cause, the finding says so: they are one.
 
 Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
@@ -59,11 +62,47 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if vector.is_none() && scalar.is_none() && resources.scratch_bytes.is_none() {
         return Outcome::needs("spill counts or the scratch size");
     }
+    if evidence.kernel.body == Body::Absent || evidence.isa.is_none() {
+        return Outcome::from_findings(counted_only(evidence).into_iter().collect());
+    }
     let mut findings = Vec::new();
     findings.extend(scratch(evidence, vector.unwrap_or(0)));
     findings.extend(scalar_spills(evidence, scalar.unwrap_or(0)));
     Outcome::from_findings(findings)
 }
+
+/// Findings where there are counts and no instructions: how often the scratch is accessed is not known.
+fn counted_only(evidence: &KernelEvidence<'_>) -> Option<Finding> {
+    let resources = &evidence.resources;
+    let (vector, scalar) = (resources.vgpr_spills.unwrap_or(0), resources.sgpr_spills.unwrap_or(0));
+    let bytes = resources.scratch_bytes.unwrap_or(0);
+    let (severity, message, advice) = if vector > 0 {
+        let scratch = if bytes > 0 { format!(", {bytes} bytes of scratch per lane") } else { String::new() };
+        (Severity::Warning, format!("{} spilled to memory{scratch}", counted(vector, "VGPR")), SPILLED)
+    } else if bytes > 0 {
+        let message = format!("{bytes} bytes of private data per lane live in scratch memory");
+        (Severity::Info, message, PRIVATE)
+    } else if scalar > 0 {
+        let message = format!("{} spilled to lanes of vector registers", counted(scalar, "SGPR"));
+        (Severity::Info, message, "keep fewer scalar values live: fewer pointers and sizes used in one loop")
+    } else {
+        return None;
+    };
+    Some(
+        RULE.finding(severity, message, advice)
+            .with_evidence("VGPR spills", vector)
+            .with_evidence("SGPR spills", scalar)
+            .with_evidence("scratch per lane", format!("{bytes} bytes"))
+            .with_evidence("accesses", "not known: no instructions were read"),
+    )
+}
+
+/// Advice on spilled vector registers.
+const SPILLED: &str = "shorten live ranges: smaller tiles, less unrolling, fewer pipeline stages; or allow more registers with \
+     a smaller stated workgroup or fewer waves per SIMD";
+/// Advice on private data.
+const PRIVATE: &str =
+    "make every index of private arrays a compile-time constant by unrolling, or keep them in LDS";
 
 /// Part of the kernel's time that accesses take, from which on they are severe and worth acting on.
 const SEVERE: f64 = 0.05;
@@ -101,16 +140,9 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
         None => format!("{accesses}, none in a loop"),
     };
     let (message, advice) = if spills > 0 {
-        (
-            format!("{} spilled to memory: {whose}", counted(spills, "VGPR")),
-            "shorten live ranges: smaller tiles, less unrolling, fewer pipeline stages; or allow more registers with \
-             a smaller stated workgroup or fewer waves per SIMD",
-        )
+        (format!("{} spilled to memory: {whose}", counted(spills, "VGPR")), SPILLED)
     } else {
-        (
-            format!("{bytes} bytes of private data per lane live in scratch memory: {whose}"),
-            "make every index of private arrays a compile-time constant by unrolling, or keep them in LDS",
-        )
+        (format!("{bytes} bytes of private data per lane live in scratch memory: {whose}"), PRIVATE)
     };
     let mut finding = RULE
         .finding(severity, message, advice)

@@ -4,7 +4,7 @@
 
 use crate::Outcome;
 use crate::comm::{CommEvidence, board};
-use crate::traced::{TraceEvidence, benchmarked, lost, ms, percent};
+use crate::traced::{TraceEvidence, benchmarked, lost, ms, needs_model, percent};
 use std::collections::{BTreeMap, BTreeSet};
 use timeline::{TimelineEvidence, Why};
 use view::{Finding, Severity};
@@ -198,7 +198,7 @@ pub(crate) fn rotating_buffer(run: &TraceEvidence<'_>) -> Outcome {
 
 fn rotating_buffer_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
     let Some(it) = benchmarked(evidence) else { return Outcome::Silent };
-    let Some(model) = evidence.model else { return Outcome::needs("the GPU's name") };
+    let Some(model) = evidence.model else { return needs_model(evidence) };
     let Some(cache) = model.memory_side_cache.bytes.value() else {
         return Outcome::needs("the size of the GPU's memory-side cache");
     };

@@ -2,10 +2,11 @@
 //!
 //! Time is lost only while the GPU is idle; launches queued behind running kernels cost nothing.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{TraceEvidence, lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
-use timeline::{Idle, TimelineEvidence, Why};
-use view::Severity;
+use timeline::gaps::{LongGaps, before, host_in, long_gaps, range_at};
+use timeline::{Gap, Idle, TimelineEvidence, Why, is_graph_launch};
+use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TRC001",
@@ -18,7 +19,12 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires when the GPU is idle for at least 10 % of the trace because the host had not launched the next kernel, or the launch was
-under way. Severe from 30 %. Traces in which a graph was captured are left out: their kernels ran elsewhere.
+under way. Severe from 30 %. Gaps that begin with a synchronisation are TRC002's. Traces in which a graph was captured are left
+out: their kernels ran elsewhere.
+
+The profiler slows the host down: what it costs is estimated and taken off before the severity is chosen. If it is at least half of
+the waiting, and less than 30 % would remain without it, the finding is an info: the run without the profiler may not wait at all.
+If gaps of at least 0.5 ms make half of the waiting, the finding is about them, and a single one is a warning at most.
 
 ## Why it is slow
 Each launch costs the host some microseconds, and the framework around it more. Where kernels are shorter than that, the GPU
@@ -26,12 +32,15 @@ drains its queue and waits, however fast the kernels are.
 
 ## Evidence
 Idle time by what the gap's next kernel waited for, mean time of a launch call, mean duration of a kernel, and the operators
-before whose kernels the gaps lie.
+before whose kernels the gaps are. Of a long gap the kernels around it, the range and what the host did. The profiler's cost is
+estimated per recorded operator and Python function (the median time an operator that only calls another one takes itself), per launch
+(its mean beyond 3 us), and as the time of the profiler's spans (`Activity Buffer Request`).
 
 ## What to do
 Launch many kernels at once: HIP graphs (`torch.cuda.graph`, `torch.compile(mode='reduce-overhead')`, full graphs in vLLM). Launch
 fewer: fuse element-wise kernels with `torch.compile`, raise the batch size. Make launches cheaper: `HIP_FORCE_DEV_KERNARG=1`.
-Where gaps are longer than 0.5 ms on average, the host does something else: look at data loading and at Python between steps.
+In long gaps the host does something else: look at data loading and at Python between steps. First launches load code and
+graphs: trace after a warm-up. Against the profiler's cost, trace without `with_stack`, `record_shapes` and `profile_memory`.
 
 ## Source
 The tuning guides on vLLM and PyTorch: graphs, `torch.compile`, and kernel arguments in device memory.
@@ -39,7 +48,7 @@ The tuning guides on vLLM and PyTorch: graphs, `torch.compile`, and kernel argum
 
 /// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
-/// Mean gap that is longer than any launch, ns.
+/// A gap that is longer than any launch takes, ns.
 const LONG: i64 = 500_000;
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {
@@ -51,46 +60,125 @@ fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
         return Outcome::needs("launches in the trace");
     }
     let idle = |why| evidence.idle.by_reason.get(&why).map_or(0, |it: &Idle| it.ns);
-    let waiting = idle(Why::HostLate) + idle(Why::Launching);
+    let launching = idle(Why::Launching) - evidence.idle.launching_after_waits;
+    let waiting = idle(Why::HostLate) + launching;
     let share = percent(waiting, evidence.total.span);
     if share < MUCH[0] || evidence.is_capture() {
         return Outcome::Silent;
     }
-    let gaps = evidence.idle.by_reason.get(&Why::HostLate).map_or(1, |it| it.gaps.max(1));
-    // A gap this long is not launch latency: the host does something else.
-    let elsewhere = idle(Why::HostLate) / i64::try_from(gaps).unwrap_or(1) > LONG;
-    let kernel = evidence.total.sum / i64::try_from(evidence.total.spans.max(1)).unwrap_or(1);
-    let finding = RULE
-        .finding(
-            if share >= MUCH[1] { Severity::Severe } else { Severity::Warning },
-            format!(
-                "the GPU waits {share:.1} % of the time for the host to launch; a kernel takes {} on average",
-                ms(kernel)
-            ),
-            if elsewhere {
-                "look at what the host does in the gaps: data loading, Python between steps, logging, saving"
-            } else {
-                "launch many kernels at once with graphs (`torch.compile(mode='reduce-overhead')`), fuse short ones, or raise \
-                 the batch size"
-            },
-        )
+    let long = long_gaps(evidence, LONG);
+    let finding = match long.longest {
+        Some(gap) if long.ns * 2 >= waiting => long_gap(evidence, &long, &gap, share),
+        _ => launches(evidence, waiting, share),
+    };
+    let finding = finding
         .with_evidence("host launches late", ms(idle(Why::HostLate)))
-        .with_evidence("launch under way", ms(idle(Why::Launching)));
+        .with_evidence("launch under way", ms(launching));
+    Outcome::Findings(vec![finding])
+}
+
+/// Many small gaps.
+fn launches(evidence: &TimelineEvidence<'_>, waiting: i64, share: f64) -> Finding {
+    let kernel = evidence.total.sum / i64::try_from(evidence.total.spans.max(1)).unwrap_or(1);
+    let profiler = evidence.profiler.total().min(waiting);
+    let without = percent(waiting - profiler, evidence.total.span - profiler);
+    let mostly_profiler = profiler * 2 >= waiting;
+    let severity = match without {
+        _ if without >= MUCH[1] => Severity::Severe,
+        _ if without >= MUCH[0] && !mostly_profiler => Severity::Warning,
+        _ => Severity::Info,
+    };
+    let message = if severity == Severity::Info {
+        format!(
+            "the GPU waits {share:.1} % of the time for the host to launch, but of those {} the profiler itself costs about {}",
+            ms(waiting),
+            ms(profiler)
+        )
+    } else {
+        format!(
+            "the GPU waits {share:.1} % of the time for the host to launch; a kernel takes {} on average",
+            ms(kernel)
+        )
+    };
+    let advice = if severity == Severity::Info {
+        "time some steps without the profiler; trace without `with_stack`, `record_shapes` and `profile_memory`, and judge again"
+    } else {
+        "launch many kernels at once with graphs (`torch.compile(mode='reduce-overhead')`), fuse short ones, or raise the batch size"
+    };
+    let mut finding = RULE.finding(severity, message, advice);
+    if profiler > 0 {
+        finding = finding
+            .with_evidence("the profiler's cost, estimated", ms(profiler))
+            .with_evidence("waiting without it", format!("{without:.1} %"));
+    }
     let (calls, time) = evidence
         .calls
         .iter()
         .filter(|call| call.launches)
         .fold((0, 0), |all, call| (all.0 + call.durations.count, all.1 + call.durations.total));
-    let finding = match i64::try_from(calls) {
-        Ok(n) if n > 0 => finding.with_evidence("mean launch call", ms(time / n)),
-        _ => finding,
+    if let Ok(n) = i64::try_from(calls)
+        && n > 0
+    {
+        finding = finding.with_evidence("mean launch call", ms(time / n));
+    }
+    let operators = &evidence.idle.operators;
+    let before: Vec<&str> = operators.iter().take(3).map(|(name, _, _)| evidence.text(*name)).collect();
+    if !before.is_empty() {
+        finding = finding.with_evidence("before kernels of", before.join(", "));
+    }
+    if without < MUCH[0] { finding } else { lost(finding, evidence, waiting - profiler) }
+}
+
+/// Few long gaps, the longest named.
+fn long_gap(evidence: &TimelineEvidence<'_>, long: &LongGaps, gap: &Gap, share: f64) -> Finding {
+    let timeline = evidence.timeline;
+    let call = gap.launch.map(|row| evidence.text(timeline.host.name[row])).unwrap_or_default();
+    let (late, launching) = (gap.called - gap.start, gap.end - gap.called);
+    let length = ms(gap.end - gap.start);
+    let severity = match long.count {
+        1 => Severity::Warning,
+        _ if share >= MUCH[1] => Severity::Severe,
+        _ => Severity::Warning,
     };
-    let before: Vec<&str> =
-        evidence.idle.operators.iter().take(3).map(|(name, _, _)| evidence.text(*name)).collect();
-    let finding = if before.is_empty() {
-        finding
+    let in_call = launching > late;
+    let cause = if in_call {
+        format!("`{call}` takes this long to start it")
     } else {
-        finding.with_evidence("before kernels of", before.join(", "))
+        "the host launches late".to_owned()
     };
-    Outcome::Findings(vec![lost(finding, evidence, waiting)])
+    let message = match long.count {
+        1 => format!(
+            "the GPU is idle once for {length}, {:.1} % of the time: {cause}",
+            percent(gap.end - gap.start, evidence.total.span)
+        ),
+        n => format!(
+            "the GPU is idle in {n} gaps of {} together, {:.1} % of the time; in the longest, {length}, {cause}",
+            ms(long.ns),
+            percent(long.ns, evidence.total.span)
+        ),
+    };
+    let advice = match (in_call, is_graph_launch(call)) {
+        (true, true) => {
+            "the first launch of a graph uploads it: trace after a warm-up, or leave the gap out with `--from`"
+        }
+        (true, false) => {
+            "the first launch of a kernel loads its code: trace after a warm-up, or leave the gap out with `--from`"
+        }
+        _ => "look at what the host does in the gaps: data loading, Python between steps, logging, saving",
+    };
+    let mut finding = RULE.finding(severity, message, advice);
+    let after = gap.next.map(|gpu| timeline.gpu.name[gpu]);
+    if let (Some(before), Some(after)) = (before(evidence, gap), after) {
+        let between = format!("{} and {}", short(evidence.text(before)), short(evidence.text(after)));
+        finding = finding.with_evidence("between", between);
+    }
+    let begin = timeline.range().map_or(0, |(begin, _)| begin);
+    finding = finding.with_evidence("begins", format!("{} after the trace's begin", ms(gap.start - begin)));
+    if let Some(range) = range_at(timeline, gap.called) {
+        finding = finding.with_evidence("in the range", short(evidence.text(timeline.host.name[range])));
+    }
+    if let Some(row) = host_in(timeline, gap) {
+        finding = finding.with_evidence("the host is in", short(evidence.text(timeline.host.name[row])));
+    }
+    lost(finding, evidence, long.ns)
 }

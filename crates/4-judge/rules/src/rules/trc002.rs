@@ -2,8 +2,9 @@
 //!
 //! A wait costs the GPU's idle time after it, not the host's time in it.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{TraceEvidence, lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
+use timeline::gaps::{WaitSum, waits};
 use timeline::{TimelineEvidence, Why};
 use view::Severity;
 
@@ -25,7 +26,8 @@ While the host waits, it queues nothing. When the GPU is done, the host must fir
 `.item()`, `.cpu()`, `print` of a tensor, `nonzero` and masks, `torch.cuda.synchronize()` and copies from pageable memory all wait.
 
 ## Evidence
-Idle time after such waits, and the calls the host waited in.
+Idle time after such waits until the next kernel starts, and the operators around the calls that waited, with their number: `aten::item`,
+or `aten::to` with a copy that blocks.
 
 ## What to do
 Keep values on the GPU: no `.item()` or `bool(tensor)` in a loop. Copy with `non_blocking=True` from pinned memory
@@ -47,24 +49,32 @@ fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
         return Outcome::needs("launches in the trace");
     }
     let Some(idle) = evidence.idle.by_reason.get(&Why::Synchronised) else { return Outcome::Silent };
-    let share = percent(idle.ns, evidence.total.span);
+    let lost_ns = idle.ns + evidence.idle.launching_after_waits;
+    let share = percent(lost_ns, evidence.total.span);
     if share < MUCH || evidence.is_capture() {
         return Outcome::Silent;
     }
-    let calls: Vec<String> = evidence
-        .idle
-        .calls
-        .iter()
-        .take(3)
-        .map(|(name, ns, n)| format!("{} {} in {n} gaps", evidence.text(*name), ms(*ns)))
-        .collect();
+    let waits = waits(evidence);
+    let named = |it: &WaitSum| {
+        let call = evidence.text(it.call);
+        let place =
+            it.operator.map_or_else(|| call.to_owned(), |op| format!("{} ({call})", evidence.text(op)));
+        let copies = if it.copies { ", copies" } else { "" };
+        format!("{place} ×{}, {}{copies}", it.gaps, ms(it.ns))
+    };
+    let list: Vec<String> = waits.iter().take(4).map(named).collect();
+    let most = waits.first().map_or_else(String::new, |it| {
+        let name = evidence.text(it.operator.unwrap_or(it.call));
+        let times = if it.gaps == 1 { "once".to_owned() } else { format!("{} times", it.gaps) };
+        format!(", most in `{}`, {times}", short(name))
+    });
     let finding = RULE
         .finding(
             Severity::Warning,
-            format!("the GPU is idle {share:.1} % of the time after the host waited for it"),
+            format!("the GPU is idle {share:.1} % of the time after the host waited for it{most}"),
             "keep values on the GPU, copy without waiting from pinned memory, remove synchronisation from loops",
         )
-        .with_evidence("waits in", calls.join(", "))
+        .with_evidence("waits in", list.join("; "))
         .with_evidence("gaps", idle.gaps);
-    Outcome::Findings(vec![lost(finding, evidence, idle.ns)])
+    Outcome::Findings(vec![lost(finding, evidence, lost_ns)])
 }

@@ -21,7 +21,8 @@ Fires when communication kernels run for at least 10 % of the trace while nothin
 
 ## Why it is slow
 Links and compute units are different hardware and can work at once. Time in which only a collective runs is time in which no
-compute unit has work; part of it is waiting for ranks that come later.
+compute unit has work. What a rank waits for later ranks is taken off where the traces of several ranks were given: it is
+TRC005's.
 
 ## Evidence
 Time of communication, how much of it computation hides, and the collective kernels with most time.
@@ -39,12 +40,19 @@ The tuning guides on multi-GPU training: RCCL, FSDP, hardware queues and the pri
 const MUCH: [f64; 2] = [10.0, 30.0];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
+    run.worst_by_rank(|at, evidence| {
+        let matched = run.matched.as_ref().and_then(|it| it.ranks.iter().find(|rank| rank.timeline == at));
+        one(evidence, matched.map_or(0, |rank| rank.waiting))
+    })
 }
 
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+/// One rank, of whose time in collectives `waiting` ns were spent waiting for later ranks.
+fn one(evidence: &TimelineEvidence<'_>, waiting: i64) -> Outcome {
     let total = &evidence.total;
-    let share = percent(total.exposed_communication, total.span);
+    // How much of the waiting is exposed is not known: as much as of all communication.
+    let waited = percent(waiting, total.communicating.max(1)).min(100.0) / 100.0;
+    let exposed = (total.exposed_communication as f64 * (1.0 - waited)) as i64;
+    let share = percent(exposed, total.span);
     if share < MUCH[0] {
         return Outcome::Silent;
     }
@@ -59,7 +67,10 @@ fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
             "overlap collectives with computation (buckets, prefetch, a stream of high priority), send less, or find the rank \
              that the others wait for",
         )
-        .with_evidence("exposed", ms(total.exposed_communication));
+        .with_evidence("exposed", ms(exposed));
+    if waiting > 0 {
+        finding = finding.with_evidence("waiting for later ranks, not counted", ms(waiting));
+    }
     if let Some(it) = evidence.collectives.first() {
         let bus = it.bus_gb_per_s().map_or_else(String::new, |v| format!(", {v:.1} GB/s at best"));
         let text = format!(
@@ -71,5 +82,5 @@ fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
         );
         finding = finding.with_evidence("most time in", text);
     }
-    Outcome::Findings(vec![lost(finding, evidence, total.exposed_communication)])
+    Outcome::Findings(vec![lost(finding, evidence, exposed)])
 }

@@ -2,7 +2,7 @@
 //!
 //! A product too small to fill the GPU is small, not slow.
 
-use crate::traced::{TraceEvidence, TunedProducts, lost, needs_shapes, percent, short};
+use crate::traced::{TraceEvidence, TunedProducts, lost, needs_model, needs_shapes, percent, short};
 use crate::{Check, Outcome, Rule};
 use arch::Unit;
 use timeline::TimelineEvidence;
@@ -93,7 +93,7 @@ fn below_peak(evidence: &TimelineEvidence<'_>) -> Outcome {
         return Outcome::needs("operators with shapes (`record_shapes=True`)");
     }
     let Some(model) = evidence.model else {
-        return if evidence.products.is_empty() { Outcome::Silent } else { Outcome::needs("the GPU's name") };
+        return if evidence.products.is_empty() { Outcome::Silent } else { needs_model(evidence) };
     };
     let slow = evidence.products.iter().filter_map(|it| {
         let time = percent(it.durations.total, evidence.gpu_time());

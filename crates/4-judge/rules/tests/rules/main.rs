@@ -13,5 +13,6 @@ mod launch;
 mod recordings;
 mod small;
 mod timeline;
+mod timeline_causes;
 mod tunings;
 mod words;

@@ -5,15 +5,16 @@ use timeline::TimelineEvidence;
 use trace::{
     Collective, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Thread, Timeline,
 };
+use view::{Finding, NotChecked};
 
 /// A timeline that is built span by span; launches take 1 us.
-struct Made {
-    timeline: Timeline,
+pub(crate) struct Made {
+    pub(crate) timeline: Timeline,
     next: u64,
 }
 
 impl Made {
-    fn new() -> Made {
+    pub(crate) fn new() -> Made {
         let mut timeline = Timeline::new(Format::Kineto);
         let name = timeline.names.add("1");
         timeline.threads.push(Thread { process: name, thread: name, name });
@@ -26,7 +27,14 @@ impl Made {
     }
 
     /// A span on the host, from and to in us, with its correlation, external id and shapes.
-    fn host(&mut self, kind: HostKind, name: &str, (from, to): (i64, i64), ids: [u64; 2], shapes: u32) {
+    pub(crate) fn host(
+        &mut self,
+        kind: HostKind,
+        name: &str,
+        (from, to): (i64, i64),
+        ids: [u64; 2],
+        shapes: u32,
+    ) {
         let name = self.timeline.names.add(name);
         let (start, end, [correlation, external]) = (from * 1000, to * 1000, ids);
         self.timeline.host.push(HostSpan {
@@ -42,7 +50,7 @@ impl Made {
     }
 
     /// A kernel on a GPU and stream, from and to in us, launched at a time.
-    fn kernel(
+    pub(crate) fn kernel(
         &mut self,
         name: &str,
         (device, stream): (u64, u64),
@@ -53,6 +61,18 @@ impl Made {
         let correlation = self.next;
         self.next += 1;
         self.host(HostKind::Runtime, "hipLaunchKernel", (launched, launched + 1), [correlation; 2], 0);
+        self.on_gpu(name, (device, stream), (from, to), correlation);
+        self
+    }
+
+    /// A kernel of a launch that is there already.
+    pub(crate) fn on_gpu(
+        &mut self,
+        name: &str,
+        (device, stream): (u64, u64),
+        (from, to): (i64, i64),
+        correlation: u64,
+    ) {
         let name = self.timeline.names.add(name);
         let queue = self.timeline.queue(Queue { device, stream });
         self.timeline.gpu.push(GpuSpan {
@@ -67,11 +87,10 @@ impl Made {
             block: [256, 1, 1],
             detail: 0,
         });
-        self
     }
 
     /// Gives the last kernel an operator with shapes.
-    fn operator(&mut self, name: &str, dims: &str, strides: &str) {
+    pub(crate) fn operator(&mut self, name: &str, dims: &str, strides: &str) {
         let id = self.next - 1;
         let names = &mut self.timeline.names;
         let shapes = Shapes {
@@ -85,7 +104,7 @@ impl Made {
         self.host(HostKind::Operator, name, (0, 1), [0, id], shapes);
     }
 
-    fn collective(&mut self, ranks: u64) {
+    pub(crate) fn collective(&mut self, ranks: u64) {
         let names = &mut self.timeline.names;
         let (operation, data_type) = (names.add("allreduce"), names.add("BFloat16"));
         let collective = Collective {
@@ -102,11 +121,16 @@ impl Made {
 }
 
 fn fired(timelines: &[Timeline]) -> Vec<&'static str> {
+    judged(timelines).0.iter().map(|f| f.rule).collect()
+}
+
+/// Findings, and rules whose evidence is absent.
+pub(crate) fn judged(timelines: &[Timeline]) -> (Vec<Finding>, Vec<NotChecked>) {
     let evidence: Vec<TimelineEvidence<'_>> = timelines.iter().map(TimelineEvidence::gather).collect();
     let names = (0..timelines.len()).map(|at| format!("rank {at}")).collect();
-    let (findings, _) = check_traces(&TraceEvidence::new(&evidence, names));
+    let (findings, not_checked) = check_traces(&TraceEvidence::new(&evidence, names));
     crate::words::are_well_said(&findings);
-    findings.iter().map(|f| f.rule).collect()
+    (findings, not_checked)
 }
 
 fn one(build: impl FnOnce(&mut Made)) -> Vec<&'static str> {
@@ -115,8 +139,8 @@ fn one(build: impl FnOnce(&mut Made)) -> Vec<&'static str> {
     fired(&[made.timeline])
 }
 
-const GEMM: &str = "Cijk_Alik_Bljk_BBS";
-const NCCL: &str = "ncclDevKernel_Generic";
+pub(crate) const GEMM: &str = "Cijk_Alik_Bljk_BBS";
+pub(crate) const NCCL: &str = "ncclDevKernel_Generic";
 
 #[test]
 fn launches_that_come_late() {

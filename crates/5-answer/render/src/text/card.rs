@@ -9,8 +9,8 @@ use super::page::{Page, Span, VALUES, dim, field, join, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
 use view::{
-    Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place, Severity,
-    SourceLine, counted, noun_of, thousands, thousands_of,
+    CompilerCard, Finding, GateMark, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep,
+    Place, Severity, SourceLine, counted, noun_of, thousands, thousands_of,
 };
 
 /// Loops shown before the rest is only counted.
@@ -22,7 +22,8 @@ const FINDINGS_PER_RULE: usize = 4;
 pub fn card(kernel: &KernelCard, style: &Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, kernel);
-    // IR without code knows nothing of registers.
+    // IR without code knows nothing of registers; a build's log knows nothing of code.
+    let built = kernel.compiler.as_ref();
     let code = kernel.triton.is_none() || kernel.instructions.is_some() || kernel.resources.vgprs.is_some();
     resources(&mut page, kernel, code);
     match &kernel.occupancy {
@@ -45,7 +46,9 @@ pub fn card(kernel: &KernelCard, style: &Style) -> String {
         spans.extend(place(&pressure.at, true));
         field(&mut page, "pressure", &spans);
     }
-    if code {
+    if let Some(compiler) = built {
+        compiler_lines(&mut page, compiler);
+    } else if code {
         mix_lines(&mut page, kernel);
     }
     loop_lines(&mut page, &kernel.loops);
@@ -94,6 +97,21 @@ fn title(page: &mut Page, kernel: &KernelCard) {
         span.role = Role::Dim;
     }
     page.wrapped(2, 4, &line);
+}
+
+/// What the log of a build says besides the resources.
+fn compiler_lines(page: &mut Page, compiler: &CompilerCard) {
+    let mut said = vec![vec![plain(match compiler.line {
+        line if line == compiler.last_line => format!("line {line} of the log"),
+        line => format!("lines {line} to {} of the log", compiler.last_line),
+    })]];
+    if let Some(waves) = compiler.waves_per_simd {
+        said.push(vec![plain(format!("occupancy {waves} by its calculation"))]);
+    }
+    field(page, "compiler", &join(said, " · "));
+    for diagnostic in &compiler.diagnostics {
+        field(page, "", &[span(Role::Warning, diagnostic)]);
+    }
 }
 
 fn resources(page: &mut Page, kernel: &KernelCard, code: bool) {
@@ -172,6 +190,9 @@ fn occupancy_lines(page: &mut Page, occupancy: &OccupancyCard) {
     }
     if !occupancy.assumptions.is_empty() {
         field(page, "", &[dim(format!("assumes {}", occupancy.assumptions.join("; ")))]);
+    }
+    for reason in &occupancy.reasons {
+        field(page, "", &[plain(reason)]);
     }
 }
 
@@ -469,7 +490,9 @@ fn finding_line(page: &mut Page, finding: &Finding) {
     ];
     let hang = first.iter().map(|span| width(&span.text)).sum();
     let rest = [plain(" ".repeat(hang))];
-    page.prefixed(&first, &rest, &[plain(&finding.message)]);
+    let mut message = vec![plain(&finding.message)];
+    message.extend(gate_span(finding.gate.as_ref()));
+    page.prefixed(&first, &rest, &message);
     if let Some(cost) = &finding.cost {
         page.prefixed(&rest, &rest, &[dim("cost "), span(Role::Strong, cost)]);
     }
@@ -484,6 +507,13 @@ fn finding_line(page: &mut Page, finding: &Finding) {
         page.prefixed(&rest, &rest, &[dim(format!("and {} more places", finding.places.len() - 3))]);
     }
     page.prefixed(&rest, &[plain(" ".repeat(hang + 2))], &[span(Role::Good, "→ "), plain(&finding.advice)]);
+}
+
+/// The judgement of a gate behind a message: ` [allowed: rarely launched]`.
+pub(super) fn gate_span(gate: Option<&GateMark>) -> Option<Span> {
+    let gate = gate?;
+    let role = if gate.is_accepted() { Role::Dim } else { Role::Warning };
+    Some(span(role, format!(" [{}]", gate.words())))
 }
 
 pub(super) fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {

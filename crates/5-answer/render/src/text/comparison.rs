@@ -11,8 +11,9 @@ use view::{
     thousands, thousands_of,
 };
 
-/// Renders a comparison; at most `top` kernels are shown in full.
-pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String {
+/// Renders a comparison.
+pub(crate) fn comparison(comparison: &Comparison, style: &Style) -> String {
+    let top = comparison.shown;
     let mut page = Page::new(style);
     for kernel in comparison.changed.iter().take(top) {
         changed(&mut page, kernel);

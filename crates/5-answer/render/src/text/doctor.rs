@@ -2,6 +2,7 @@
 //!
 //! Thirty checks that lack one source are one line with its reason, not thirty.
 
+use super::card::gate_span;
 use super::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
 use view::{Examined, HostCheck, HostVerdict, Machines, OddOne};
@@ -49,7 +50,7 @@ pub(crate) fn machine(page: &mut Page, machine: &Examined) {
     for check in &machine.checks {
         let head =
             [plain("  "), word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(": ")];
-        page.prefixed(&head, &[plain(" ".repeat(10))], &[plain(&check.message)]);
+        page.prefixed(&head, &[plain(" ".repeat(10))], &message(check));
         if let Some(set) = &check.set {
             page.prefixed(
                 &[plain(" ".repeat(10)), dim("do ")],
@@ -111,8 +112,13 @@ fn short(page: &mut Page, machine: &Examined) {
     {
         let head =
             [plain("  "), word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(": ")];
-        page.prefixed(&head, &[plain(" ".repeat(10))], &[plain(&check.message)]);
+        page.prefixed(&head, &[plain(" ".repeat(10))], &message(check));
     }
+}
+
+/// The message of a check, with the judgement of a gate.
+fn message(check: &HostCheck) -> Vec<Span> {
+    [plain(&check.message)].into_iter().chain(gate_span(check.gate.as_ref())).collect()
 }
 
 fn word(verdict: HostVerdict) -> Span {
@@ -134,7 +140,7 @@ fn bad(page: &mut Page, check: &HostCheck) {
         dim(check.rule),
         plain("  "),
     ];
-    page.prefixed(&first, &[plain(" ".repeat(8))], &[plain(&check.message)]);
+    page.prefixed(&first, &[plain(" ".repeat(8))], &message(check));
     let line = |page: &mut Page, name: &str, text: &str, role: Role| {
         let first = [plain(" ".repeat(8)), dim(format!("{name:<7}"))];
         page.prefixed(&first, &[plain(" ".repeat(15))], &[span(role, text)]);

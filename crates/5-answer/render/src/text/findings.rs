@@ -3,7 +3,7 @@
 //! One line states the loss, the next the remedy; the supporting numbers follow.
 
 use crate::marks;
-use crate::text::card::{severity_role, short_name};
+use crate::text::card::{gate_span, severity_role, short_name};
 use crate::text::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
@@ -213,6 +213,7 @@ fn message(page: &mut Page, f: &Finding) {
         line.push(plain("; costs "));
         line.push(span(Role::Strong, cost));
     }
+    line.extend(gate_span(f.gate.as_ref()));
     page.prefixed(&first, &rest, &line);
 }
 

@@ -28,6 +28,9 @@ pub(crate) fn occupancy(report: &OccupancyReport, style: &Style) -> String {
     for assumption in &report.result.assumptions {
         page.wrapped(2, 4, &[dim(format!("assumes {assumption}"))]);
     }
+    for reason in &report.result.reasons {
+        page.wrapped(2, 4, &[plain(reason)]);
+    }
     page.blank();
     let limits = report
         .limits

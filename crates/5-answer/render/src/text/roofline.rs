@@ -9,7 +9,9 @@ use super::card::short_name;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::marks::{self, signed};
 use crate::{Role, Style};
-use view::{Ceiling, CeilingBasis, Number, RooflineChart, RooflineKernel, RooflineLevel};
+use view::{
+    Answer, Ceiling, CeilingBasis, Note, Number, RooflineChart, RooflineKernel, RooflineLevel, Rooflines,
+};
 
 /// Columns before the plot.
 const MARGIN: usize = 9;
@@ -24,6 +26,15 @@ const WIDE: usize = 108;
 
 /// Renders the chart.
 pub fn roofline(chart: &RooflineChart, style: &Style) -> String {
+    with_notes(chart, &[], style)
+}
+
+/// Renders the rooflines of several recordings in one chart.
+pub(crate) fn rooflines(answer: &Answer<Rooflines>, style: &Style) -> String {
+    answer.part.together.as_ref().map_or_else(String::new, |chart| with_notes(chart, &answer.notes, style))
+}
+
+fn with_notes(chart: &RooflineChart, more: &[Note], style: &Style) -> String {
     let mut page = Page::new(style);
     page.wrapped(0, 4, &[dim("4  "), span(Role::Heading, "Roofline"), dim(format!("  {}", chart.machine))]);
     let marks = marks(chart);
@@ -34,7 +45,7 @@ pub fn roofline(chart: &RooflineChart, style: &Style) -> String {
     }
     ceilings(&mut page, chart);
     table(&mut page, chart);
-    for note in &chart.notes {
+    for note in chart.notes.iter().chain(more.iter().map(|it| &it.text)) {
         page.wrapped(2, 4, &[dim(note)]);
     }
     page.finish()

@@ -136,11 +136,16 @@ fn findings_of_a_run() {
 #[test]
 fn comparisons() {
     for width in [80, 160] {
-        let text = text::comparison(&comparison(), 20, &style(width));
+        let how = How { decimals: 2, style: style(width), version: "0", rules: &[] };
+        let text = rockhound_render::answer(&comparison(), Format::Text, &how);
         no_line_beyond(&text, width);
         check(&format!("comparison-{width}.txt"), &text);
     }
-    check("comparison.json", &json::comparison(&comparison()));
+    let how = How { decimals: 2, style: style(80), version: "0", rules: &[] };
+    for (format, ending) in [(Format::Json, "json"), (Format::Csv, "csv"), (Format::Markdown, "md")] {
+        let text = rockhound_render::answer(&comparison(), format, &how);
+        check(&format!("comparison.{ending}"), &text);
+    }
 }
 
 #[test]

@@ -61,11 +61,37 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
         }
         input.fact("time", text);
     }
+    if let Some(text) = profiler(evidence) {
+        input.fact("profiler", text);
+    }
     for (name, value) in &t.facts {
         if matches!(name.as_str(), "command" | "host" | "backend") {
             input.fact(name, value.clone());
         }
     }
+}
+
+/// What the profiler cost the host, if that is worth a word.
+fn profiler(evidence: &TimelineEvidence<'_>) -> Option<String> {
+    let cost = &evidence.profiler;
+    // Below a hundredth of the span nobody would trace otherwise.
+    if cost.total() * 100 < evidence.total.span.max(1) {
+        return None;
+    }
+    let of = |(n, ns): (u64, i64), what: &str| {
+        (n > 0 && ns > 0).then(|| format!("{} of {}", thousands_of(n, what), duration(ns as f64)))
+    };
+    let overhead = (cost.overhead.0 > 0)
+        .then(|| format!("{} in its buffers and other work", duration(cost.overhead.1 as f64)));
+    let parts = [
+        of(cost.operators, "operator"),
+        of(cost.python, "Python call").map(|text| text + " (`with_stack`)"),
+        of(cost.launches, "launch").map(|text| text + " beyond 3 us"),
+        overhead,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let total = duration(cost.total() as f64);
+    Some(format!("costs the host about {total}: {}", parts.join(", ")))
 }
 
 /// Caveats of the numbers.

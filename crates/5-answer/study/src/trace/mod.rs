@@ -13,12 +13,12 @@ mod recording;
 mod time;
 mod wanted;
 
+pub use ::trace::Timeline;
 pub use page::{chart, compared, page};
 pub use products::of_timelines as products;
 pub use recording::{of_dispatches, of_recording};
 pub use wanted::Wanted;
 
-use ::trace::Timeline;
 use std::path::Path;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;
@@ -99,7 +99,8 @@ pub struct Options<'a> {
 }
 
 /// Tables that text shows by default.
-const OVERVIEW: [&str; 11] = ["1.1", "1.2", "2.1", "2.2", "3.1", "4.2", "5.2", "6.1", "7.1", "8.1", "9"];
+const OVERVIEW: [&str; 12] =
+    ["1.1", "1.2", "2.1", "2.2", "3.1", "4.2", "5.2", "6.1", "6.2", "7.1", "8.1", "9"];
 
 impl Options<'_> {
     fn shows(&self, id: &str) -> bool {

@@ -7,7 +7,7 @@ use timeline::category::category;
 use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan, UsageError};
 
 /// Classes that are not kernel categories.
-const HOST: [(HostKind, &str); 7] = [
+const HOST: [(HostKind, &str); 8] = [
     (HostKind::Operator, "operator"),
     (HostKind::Python, "python"),
     (HostKind::Runtime, "runtime call"),
@@ -15,6 +15,7 @@ const HOST: [(HostKind, &str); 7] = [
     (HostKind::GpuAnnotation, "range"),
     (HostKind::Collective, "communication"),
     (HostKind::Other, "other"),
+    (HostKind::Overhead, "other"),
 ];
 
 /// The page of traces; with `compared` the first is the base of the second.

@@ -74,13 +74,30 @@ pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize)
         ));
     }
     out.push(t);
-    out.push(kernels(ranks, names));
+    let of_kernels = |it: &TimelineEvidence<'_>| -> Vec<(::trace::Name, u64, i64)> {
+        it.kernels.iter().map(|k| (k.name, k.durations.count, k.durations.total)).collect()
+    };
+    out.push(apart(ranks, names, ("9.3", "Kernels over all ranks", "kernel"), &of_kernels));
+    let of_ranges = |it: &TimelineEvidence<'_>| -> Vec<(::trace::Name, u64, i64)> {
+        it.named.iter().map(|range| (range.name, range.calls, range.own)).collect()
+    };
+    let mut t = apart(ranks, names, ("9.4", "Named ranges over all ranks", "range"), &of_ranges);
+    t.notes.push("time of kernels launched in a range and in no inner one, without communication".to_owned());
+    out.push(t);
     out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
     out
 }
 
-/// Kernels over all ranks: who is slowest.
-fn kernels(ranks: &[TimelineEvidence<'_>], names: &[&str]) -> Table {
+/// Names with their calls and times, ns.
+type Rows<'a> = &'a dyn Fn(&TimelineEvidence<'_>) -> Vec<(::trace::Name, u64, i64)>;
+
+/// Kernels or ranges over all ranks: who takes longest.
+fn apart(
+    ranks: &[TimelineEvidence<'_>],
+    names: &[&str],
+    (id, title, what): (&str, &str, &str),
+    rows: Rows<'_>,
+) -> Table {
     let columns = [
         ("calls", Number, ""),
         ("total", Number, "ms"),
@@ -89,13 +106,13 @@ fn kernels(ranks: &[TimelineEvidence<'_>], names: &[&str]) -> Table {
         ("most in", Text, ""),
         ("apart", Number, "%"),
     ];
-    let mut t = table("9.3", "ranks", "Kernels over all ranks", "kernel", &columns);
+    let mut t = table(id, "ranks", title, what, &columns);
     let mut sums: std::collections::HashMap<&str, (u64, Vec<i64>)> = Default::default();
     for (at, it) in ranks.iter().enumerate() {
-        for kernel in &it.kernels {
-            let sum = sums.entry(it.text(kernel.name)).or_insert_with(|| (0, vec![0; ranks.len()]));
-            sum.0 += kernel.durations.count;
-            sum.1[at] += kernel.durations.total;
+        for (name, calls, ns) in rows(it) {
+            let sum = sums.entry(it.text(name)).or_insert_with(|| (0, vec![0; ranks.len()]));
+            sum.0 += calls;
+            sum.1[at] += ns;
         }
     }
     let mut all: Vec<_> = sums.into_iter().collect();
@@ -103,6 +120,10 @@ fn kernels(ranks: &[TimelineEvidence<'_>], names: &[&str]) -> Table {
     for (name, (calls, times)) in all {
         let (least, most) = (times.iter().min().copied(), times.iter().max().copied());
         let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+        // Ranges of the host alone.
+        if most == 0 {
+            continue;
+        }
         let slowest = times.iter().position(|ns| *ns == most).and_then(|at| names.get(at));
         let apart = match least {
             0 => missing("a rank does not run it"),

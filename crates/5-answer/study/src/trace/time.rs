@@ -167,6 +167,35 @@ fn steps(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
         push(&mut t, evidence.text(it.name), cells);
     }
     out.push(t);
+    named(out, evidence);
+}
+
+/// Ranges by name.
+fn named(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
+    let columns = [
+        ("calls", Number, ""),
+        ("host", Number, "ms"),
+        ("launched", Number, ""),
+        ("GPU", Number, "ms"),
+        ("GPU, itself", Number, "ms"),
+        ("GPU busy", Number, "ms"),
+        ("of busy", Percent, "%"),
+    ];
+    let mut t = table("6.2", "steps", "Named ranges by name", "range", &columns);
+    for it in &evidence.named {
+        let cells = vec![
+            count(it.calls),
+            ms(it.host),
+            count(it.spans),
+            ms(it.gpu),
+            ms(it.own),
+            ms(it.busy),
+            percent(it.busy, evidence.total.busy),
+        ];
+        push(&mut t, evidence.text(it.name), cells);
+    }
+    t.notes.push("ranges may be within each other: rows must not be added up".to_owned());
+    out.push(t);
 }
 
 /// Files that hold sums of calls.

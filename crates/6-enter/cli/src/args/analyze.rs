@@ -78,6 +78,8 @@ pub(crate) struct Analyze {
     /// base.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,

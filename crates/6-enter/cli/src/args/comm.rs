@@ -34,6 +34,8 @@ pub(crate) struct Comm {
     /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
     /// Output format.
     #[arg(long, value_name = "FORMAT", value_parser = formats(Plain::FORMATS), default_value = "text")]
     pub(crate) format: Format,

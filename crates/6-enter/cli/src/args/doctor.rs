@@ -69,6 +69,8 @@ pub(crate) struct Doctor {
     /// rule fails.
     #[arg(long, value_name = "VERDICT|CHECK|RULE")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
     /// The command that is to run: its variables and arguments are checked too.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,

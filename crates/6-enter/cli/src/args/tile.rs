@@ -75,6 +75,8 @@ pub(crate) struct Tile {
     /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
 }
 
 /// Largest extent of a product: beyond it sums of bytes are not exact any more.

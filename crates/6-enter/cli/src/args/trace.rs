@@ -56,6 +56,8 @@ pub(crate) struct Trace {
     /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
     /// Compare matrix products with the times of these tuning files or folders of them; see `rockhound
     /// tunedb`.
     #[arg(long, value_name = "FILE")]

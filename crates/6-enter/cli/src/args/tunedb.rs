@@ -4,7 +4,7 @@ use super::formats;
 use super::gpu_name::GpuName;
 use clap::{Args, Subcommand, ValueEnum};
 use render::Part;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use view::{Format, Tuned};
 
 /// Read, check, merge and convert tuning databases: TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton,
@@ -34,6 +34,26 @@ pub(crate) enum Question {
     Diff(TuneDiff),
     Convert(Convert),
     Advise(Advise),
+}
+
+impl Question {
+    /// The files and folders it was given to read.
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        match self {
+            Question::Show(it) => &it.files,
+            Question::Lint(it) => &it.files,
+            Question::Query(it) => &it.files,
+            Question::Coverage(it) => &it.files,
+            Question::Shapes(it) => &it.files,
+            Question::Merge(it) => &it.files,
+            Question::Advise(it) => &it.files,
+            Question::Diff(it) => return vec![&it.old, &it.new],
+            Question::Convert(it) => return vec![&it.file],
+        }
+        .iter()
+        .map(PathBuf::as_path)
+        .collect()
+    }
 }
 
 /// Show the rows of files as tables.
@@ -157,6 +177,8 @@ pub(crate) struct Lint {
     /// severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
     #[command(flatten)]
     pub(crate) write: Write,
 }

@@ -4,7 +4,7 @@
 
 use crate::exit::usage;
 use anyhow::Result;
-use view::{HostCheck, HostVerdict, Machines};
+use view::{GateMark, HostCheck, HostVerdict, Machines};
 
 /// One condition as written.
 pub(super) struct Condition {
@@ -42,6 +42,9 @@ fn one(flag: &str) -> Result<Condition> {
 
 impl Condition {
     fn is_met_by(&self, check: &HostCheck) -> bool {
+        if check.gate.as_ref().is_some_and(GateMark::is_accepted) {
+            return false;
+        }
         match &self.kind {
             Kind::AtLeast(verdict) => check.verdict >= *verdict,
             Kind::Named(name) => {

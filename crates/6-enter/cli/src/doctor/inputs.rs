@@ -1,5 +1,6 @@
 //! Inputs of `doctor`: this machine, bundles, outputs of tools, environments.
 
+use crate::answer::unread;
 use crate::args::Doctor as Arguments;
 use anyhow::Result;
 use host::machine::{self, Input};
@@ -39,13 +40,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
                 job = job.or(paste.job());
                 documents.extend(paste.documents);
             }
-            Err(error) => {
-                errors.push(FileError {
-                    file: path.display().to_string(),
-                    error: format!("{error:#}"),
-                    hint: None,
-                });
-            }
+            Err(error) => errors.push(unread(path, &error, "doctor")),
         }
     }
     if !jobs.is_empty() {

@@ -3,13 +3,14 @@
 use super::{Opened, finish, here, named};
 use crate::args::{Look, TuneLint};
 use crate::exit::Outcome;
-use crate::fail_on;
+use crate::gate;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
+use study::Judges;
 use study::tunings;
 
 pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
-    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut gated = gate::open("tunedb lint", Judges::Tunings, &args.fail_on, &args.memory)?;
     let here = here(&args.machine)?;
     let machine = named(&args.machine, here.as_ref(), &args.expect).known()?;
     let catalogue = args.catalogue.as_ref().map(|path| -> Result<BTreeSet<String>> {
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &TuneLint, look: &Look) -> Result<Outcome> {
     });
     let catalogue = catalogue.transpose()?;
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
+    let (files, errors) = opened.read();
     let report = tunings::lint(&files, machine.as_ref(), catalogue.as_ref());
-    finish(report, opened.errors(unread), &args.write, look, &mut conditions)
+    finish(report, errors, &args.write, look, &mut gated)
 }

@@ -3,6 +3,7 @@
 use super::{Opened, finish, here, named, unreadable};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use anyhow::Result;
 use host::traces;
 use study::tunings::{self, Problem, WITHOUT};
@@ -27,9 +28,9 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let here = here(&args.machine)?;
     let machine = named(&args.machine, here.as_ref(), &args.expect).known()?;
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
+    let (files, errors) = opened.read();
     let report = tunings::query(&files, &problem, machine.as_ref(), args.top);
-    finish(report, opened.errors(unread), &args.write, look, &mut [])
+    finish(report, errors, &args.write, look, &mut Gated::none())
 }
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
@@ -37,14 +38,13 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let machine = named(&args.machine, here.as_ref(), &[]).known()?;
     let (timelines, others) = traces::split(&args.shapes);
     let (opened, listed) = (Opened::new(&args.files), Opened::new(&others));
-    let (files, unread) = tunings::read(opened.given());
-    let (lists, more) = tunings::problem_lists(listed.given(), &timelines);
-    let mut errors = opened.errors(unread);
-    errors.extend(listed.errors(more));
+    let (files, mut errors) = opened.read();
+    let (lists, more) = listed.problems(&timelines);
+    errors.extend(more);
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
         report.tables.iter().flat_map(|it| &it.facts).any(|it| it.name == WITHOUT && it.value != "0");
-    let outcome = finish(report, errors, &args.write, look, &mut [])?;
+    let outcome = finish(report, errors, &args.write, look, &mut Gated::none())?;
     let met = args.fail_on_missing && missing;
     if met {
         eprintln!("failed: `--fail-on-missing`: problems without an entry");
@@ -55,10 +55,9 @@ pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
 pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
     let both = Opened::new(&[args.old.clone(), args.new.clone()]);
     let counted = Opened::new(&args.calls);
-    let (files, unread) = tunings::read(both.given());
-    let (logs, more) = tunings::read(counted.given());
-    let mut errors = both.errors(unread);
-    errors.extend(counted.errors(more));
+    let (files, mut errors) = both.read();
+    let (logs, more) = counted.read();
+    errors.extend(more);
     let calls = (!logs.is_empty()).then(|| tunings::calls(&logs));
     let report = match files.as_slice() {
         [old, new] => {
@@ -67,11 +66,11 @@ pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
         }
         _ => return Ok(unreadable(&errors)),
     };
-    finish(report, errors, &args.write, look, &mut [])
+    finish(report, errors, &args.write, look, &mut Gated::none())
 }
 
 pub(super) fn advise(args: &TuneAdvise, look: &Look) -> Result<Outcome> {
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
-    finish(tunings::advise(&files), opened.errors(unread), &args.write, look, &mut [])
+    let (files, errors) = opened.read();
+    finish(tunings::advise(&files), errors, &args.write, look, &mut Gated::none())
 }

@@ -3,6 +3,7 @@
 use super::{Opened, finish, unreadable};
 use crate::args::{Look, ShapesTo, TuneShapes};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use crate::output::Output;
 use anyhow::Result;
 use host::traces;
@@ -12,10 +13,9 @@ use study::tunings::{self, WrittenShapes};
 pub(super) fn run(args: &TuneShapes, look: &Look) -> Result<Outcome> {
     let (timelines, others) = traces::split(&args.files);
     let opened = Opened::new(&others);
-    let (lists, unread) = tunings::problem_lists(opened.given(), &timelines);
-    let errors = opened.errors(unread);
+    let (lists, errors) = opened.problems(&timelines);
     let Some(to) = args.to else {
-        return finish(tunings::shapes(&lists, args.top), errors, &args.write, look, &mut []);
+        return finish(tunings::shapes(&lists, args.top), errors, &args.write, look, &mut Gated::none());
     };
     if lists.is_empty() {
         return Ok(unreadable(&errors));

@@ -3,13 +3,14 @@
 use super::{Opened, finish, here, named};
 use crate::args::{Look, TuneRows, TuneShow, TuneSort};
 use crate::exit::Outcome;
+use crate::gate::Gated;
 use anyhow::Result;
 use study::tunings::{self, Order, Selection};
 
 pub(crate) fn run(args: &TuneShow, look: &Look) -> Result<Outcome> {
     let selection = selection(&args.rows)?;
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
+    let (files, errors) = opened.read();
     let order = match args.sort {
         TuneSort::Line => Order::Line,
         TuneSort::Time => Order::Time,
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &TuneShow, look: &Look) -> Result<Outcome> {
         TuneSort::Lost => Order::Lost,
     };
     let report = tunings::show(&files, &selection, order, args.top);
-    finish(report, opened.errors(unread), &args.write, look, &mut [])
+    finish(report, errors, &args.write, look, &mut Gated::none())
 }
 
 /// The rows named on the command line.

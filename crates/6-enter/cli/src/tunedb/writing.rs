@@ -3,6 +3,7 @@
 use super::{Opened, finish};
 use crate::args::{ConvertTo, Look, TuneConvert, TuneMerge, TuneWrite};
 use crate::exit::{Outcome, usage};
+use crate::gate::Gated;
 use crate::output::Output;
 use anyhow::{Result, anyhow};
 use host::tunings::{replace, replace_checked};
@@ -31,8 +32,8 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
         return Err(usage("`--noise` is a share in percent", "write a number from 0 to 99"));
     }
     let opened = Opened::new(&args.files);
-    let (files, unread) = tunings::read(opened.given());
-    all_read(opened.errors(unread))?;
+    let (files, errors) = opened.read();
+    all_read(errors)?;
     let options = MergeOptions {
         noise: args.noise.map(|it| it / 100.0),
         force: args.force,
@@ -55,16 +56,16 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
     let write = TuneWrite { format: args.format, output: None };
     let mut report = result.report;
     report.note(NoteKind::Info, format!("written: {name}"));
-    finish(report, Vec::new(), &write, look, &mut [])
+    finish(report, Vec::new(), &write, look, &mut Gated::none())
 }
 
 pub(super) fn convert(args: &TuneConvert) -> Result<Outcome> {
     let opened = Opened::new(std::slice::from_ref(&args.file));
     let schema = Opened::new(args.schema.as_slice());
-    let (files, unread) = tunings::read(opened.given());
-    all_read(opened.errors(unread))?;
-    let (schemas, unread) = tunings::read(schema.given());
-    all_read(schema.errors(unread))?;
+    let (files, errors) = opened.read();
+    all_read(errors)?;
+    let (schemas, errors) = schema.read();
+    all_read(errors)?;
     let Some(file) = files.first() else {
         return Err(usage("a folder is no file to convert", "name one file"));
     };

@@ -15,7 +15,7 @@ fn equal_builds_do_not_differ() {
 fn kernels_come_and_go() {
     let json: Value =
         serde_json::from_str(&good(&["diff", &clean(), &spilling(), "--format", "json"])).unwrap();
-    assert_eq!(json["schema"], "rockhound.diff/1");
+    assert_eq!(json["schema"], "rockhound.diff/2");
     assert_eq!(json["removed"][0]["name"], "no_spills");
     assert_eq!(json["added"][0]["name"], "spills_in_loop");
     assert_eq!(json["changed"].as_array().unwrap().len(), 0);

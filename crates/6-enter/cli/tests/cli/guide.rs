@@ -54,7 +54,8 @@ fn rules(list: &Value) -> Vec<&str> {
 }
 
 /// Values with which MEM010 fires; see `fixtures/recordings/cases.tsv`.
-const READS_AGAIN: &[(&str, &str)] = &[("TCC_EA_RDREQ_sum", "10400000"), ("TCP_TOTAL_READ_sum", "16000000")];
+pub(crate) const READS_AGAIN: &[(&str, &str)] =
+    &[("TCC_EA_RDREQ_sum", "10400000"), ("TCP_TOTAL_READ_sum", "16000000")];
 
 #[test]
 fn a_recording_gets_a_verdict_findings_and_commands() {

@@ -6,7 +6,7 @@
 use super::Judged;
 use super::companion::Companion;
 use crate::Contents;
-use analysis::{KernelEvidence, Recent, Source, TextFile, TritonIr};
+use analysis::{Built, KernelEvidence, Recent, Source, TextFile, TritonIr};
 use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -101,6 +101,8 @@ pub(super) struct Opened<'a> {
     pub(super) code: Code<'a>,
     /// Triton's IR of its kernels.
     pub(super) ir: Vec<TritonIr>,
+    /// Messages of the compiler, for the kernel of an object known from the log of a build.
+    pub(super) built: Option<Built>,
 }
 
 pub(super) enum Code<'a> {
@@ -125,7 +127,7 @@ impl Opened<'_> {
 impl Task<'_> {
     /// Judges its kernels; each result comes with its kernel's position.
     pub(super) fn run<T>(&self, work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<(usize, T)> {
-        let Opened { file, object, code, ir } = self.opened;
+        let Opened { file, object, code, ir, built } = self.opened;
         // Without debug information there is nothing to look up.
         let lines = match code {
             Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
@@ -144,6 +146,9 @@ impl Task<'_> {
                 if evidence.ir.is_some() && kernel.body == Body::Absent {
                     // IR alone has no code, and nobody expects it.
                     evidence.warnings.clear();
+                }
+                if let Some(built) = built {
+                    evidence.add_built(built);
                 }
                 let (findings, not_checked) = rules::check(&evidence);
                 (*position, work(Judged { file, evidence: &evidence, findings, not_checked }))
@@ -245,6 +250,7 @@ mod tests {
                 object: object.clone(),
                 code: Code::Binary(data),
                 ir: Vec::new(),
+                built: None,
             })
             .collect();
         let groups = groups(&opened, 1 << 20, |kernel| kernel.name != "k5");
@@ -275,7 +281,7 @@ mod tests {
     #[test]
     fn results_come_with_the_position_of_their_kernel() {
         let (object, data) = object(&[9, 1, 9, 0, 9]);
-        let opened = [Opened { file: "f", object, code: Code::Binary(&data), ir: Vec::new() }];
+        let opened = [Opened { file: "f", object, code: Code::Binary(&data), ir: Vec::new(), built: None }];
         let groups = groups(&opened, 1 << 20, |_| true);
         let mut results: Vec<(usize, (String, String))> = groups
             .iter()

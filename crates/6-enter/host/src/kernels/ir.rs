@@ -57,7 +57,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             // The JSON's own LDS comes before the sum of ours.
             drop(companion.apply(&mut object));
             let ir = named(Path::new(name), kernels);
-            opened.push(Opened { file: name, object, code: Code::Text(&file), ir });
+            opened.push(Opened { file: name, object, code: Code::Text(&file), ir, built: None });
         }
         if opened.iter().all(|it| it.object.kernels.is_empty()) {
             let error = "no kernel in the IR".to_owned();

@@ -38,7 +38,13 @@ impl<T: Send> Done<T> {
             match object {
                 Ok(mut object) => {
                     let ir = file.companion.apply(&mut object);
-                    opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data), ir });
+                    opened.push(Opened {
+                        file: &file.name,
+                        object,
+                        code: Code::Binary(&found.data),
+                        ir,
+                        built: None,
+                    });
                 }
                 Err(error) => errors.push(error),
             }

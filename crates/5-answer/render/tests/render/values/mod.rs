@@ -43,6 +43,7 @@ pub(crate) fn gemm() -> KernelCard {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec!["workgroup of 256 (max_flat_workgroup_size)".into()],
+            reasons: Vec::new(),
             next: vec![
                 OccupancyStep { resource: "VGPR".into(), shed: 32, unit: "registers".into(), waves_per_simd: 3.0 },
                 OccupancyStep { resource: "LDS".into(), shed: 3277, unit: "bytes".into(), waves_per_simd: 2.5 },
@@ -89,6 +90,7 @@ pub(crate) fn gemm() -> KernelCard {
                 waits: vec!["lgkmcnt(0)".into(); 20],
             },
         ],
+        compiler: None,
         triton: None,
         arguments: vec![
             ArgumentCard { name: "A".into(), type_name: "float const*".into(), offset: 0, size: 8, kind: "global_buffer".into() },
@@ -115,7 +117,8 @@ pub(crate) fn gemm() -> KernelCard {
                     Place { address: Some(0x1a48), instruction: Some("scratch_store_dwordx3 off, v[4:6], off offset:4".into()), source: source(34), in_loop: Some(2), ..Place::default() },
                     Place { address: Some(0x1b00), instruction: Some("scratch_load_dwordx3 v[4:6], off, off offset:4".into()), source: source(41), ..Place::default() },
                 ],
-                joined: Vec::new(),
+                gate: None,
+            joined: Vec::new(),
                 in_verdict: false,
             },
             Finding {
@@ -132,7 +135,8 @@ pub(crate) fn gemm() -> KernelCard {
                 trust: Vec::new(),
                 evidence: vec![],
                 places: vec![Place { text_line: Some(120), instruction: Some("s_waitcnt lgkmcnt(0)".into()), in_loop: Some(2), ..Place::default() }],
-                joined: Vec::new(),
+                gate: None,
+            joined: Vec::new(),
                 in_verdict: false,
             },
             Finding {
@@ -149,7 +153,8 @@ pub(crate) fn gemm() -> KernelCard {
                 trust: Vec::new(),
                 evidence: vec![],
                 places: vec![],
-                joined: Vec::new(),
+                gate: None,
+            joined: Vec::new(),
                 in_verdict: false,
             },
         ],
@@ -192,6 +197,7 @@ pub(crate) fn plain_copy() -> KernelCard {
             max_waves_per_simd: 8,
             limiter: "wave slots".into(),
             assumptions: vec![],
+            reasons: Vec::new(),
             next: vec![],
             together: vec![],
         }),
@@ -214,6 +220,7 @@ pub(crate) fn plain_copy() -> KernelCard {
         lds_widths: BTreeMap::new(),
         pressure: None,
         loops: vec![],
+        compiler: None,
         triton: None,
         arguments: vec![],
         hidden_arguments: vec![],
@@ -379,7 +386,7 @@ fn name(name: &str) -> KernelName {
     KernelName { name: format!("_Z{name}"), demangled: format!("{name}(float*)"), target: "gfx942".into() }
 }
 
-pub(crate) fn comparison() -> Comparison {
+pub(crate) fn comparison() -> Answer<Comparison> {
     let change =
         |metric: &str, label: &str, unit: &str, old: Option<f64>, new: Option<f64>, verdict| Change {
             metric: metric.into(),
@@ -430,15 +437,12 @@ pub(crate) fn comparison() -> Comparison {
         appeared: vec![],
         gone: vec![],
     };
-    Comparison {
+    let part = Comparison {
         totals: vec![
             total("occupancy", "waves per SIMD", 0, 1, 0),
             total("vgprs", "VGPRs", 0, 2, 0),
             total("mix.mfma", "MFMA instructions", 0, 0, 1),
         ],
-        schema: DIFF_SCHEMA,
-        old: "old.hsaco".into(),
-        new: "new.hsaco".into(),
         changed: vec![
             KernelComparison {
                 old: name("gemm_v1"),
@@ -455,8 +459,11 @@ pub(crate) fn comparison() -> Comparison {
         removed: vec![name("reduce")],
         unchanged: 1240,
         regressions: 1,
-        errors: vec![],
-    }
+        shown: 20,
+    };
+    let mut answer = Answer::new(DIFF_SCHEMA, part);
+    answer.inputs = ["old.hsaco", "new.hsaco"].map(|path| Input::new(path, path, "code")).to_vec();
+    answer
 }
 
 pub(crate) fn occupancy() -> Answer<OccupancyReport> {
@@ -484,6 +491,7 @@ pub(crate) fn occupancy() -> Answer<OccupancyReport> {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec![],
+            reasons: Vec::new(),
             next: vec![],
             together: vec![
                 OccupancyStep {

@@ -1,0 +1,181 @@
+//! Kinds of files: what a file or folder is, and the command that reads it.
+//!
+//! A command that refuses an input names the command that takes it. The readers themselves are asked, so this
+//! list and the readers agree; data of other programs are told by their first bytes, `foreign.tsv`.
+
+use crate::{Contents, Source, comm, launch_file::LaunchFile, logs, machine, recording, traces};
+use std::io::Read;
+use std::path::Path;
+use view::{FileError, shell_word};
+
+/// Bytes of a file that is read whole to find its kind.
+const MOST_READ: u64 = 1 << 28;
+/// Bytes by which data of other programs are known.
+const HEAD: usize = 4096;
+
+/// What an input is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kind {
+    /// Words for it: `a timeline`, `an image`.
+    pub what: String,
+    /// The command that reads it, as typed before the path; empty if none does.
+    pub command: &'static str,
+    /// Remedy where no command reads it; may be empty.
+    pub remedy: &'static str,
+}
+
+impl Kind {
+    fn read_by(what: impl Into<String>, command: &'static str) -> Option<Kind> {
+        Some(Kind { what: what.into(), command, remedy: "" })
+    }
+
+    /// True if this command reads it: `trace`.
+    fn is_read_by(&self, command: &str) -> bool {
+        self.command.split(' ').nth(1) == Some(command)
+    }
+
+    /// What it is and what to type.
+    fn sentence(&self, path: &Path) -> String {
+        let typed = shell_word(&path.to_string_lossy()).into_owned();
+        match (self.command, self.remedy) {
+            ("", "") => format!("`{typed}` is {}, which no command reads", self.what),
+            ("", remedy) => format!("`{typed}` is {}; {remedy}", self.what),
+            (command, _) => format!("`{typed}` is {}; `{command} {typed}` reads it", self.what),
+        }
+    }
+}
+
+/// Asks every reader, the most particular first.
+pub fn of(path: &Path) -> Option<Kind> {
+    let is_folder = path.is_dir();
+    if !is_folder && std::fs::metadata(path).map_or(true, |it| it.len() == 0 || it.len() > MOST_READ) {
+        return None;
+    }
+    if is_folder {
+        return READERS_OF_FOLDERS.iter().find_map(|reader| reader(path));
+    }
+    let head = head(path)?;
+    code(&head).or_else(|| foreign(&head)).or_else(|| READERS.iter().find_map(|reader| reader(path)))
+}
+
+/// Sentence for the input of a command that could not read it; `None` if its kind is not known or the command
+/// should have read it.
+pub fn hint(path: &Path, command: &str) -> Option<String> {
+    let kind = of(path)?;
+    (!kind.is_read_by(command)).then(|| kind.sentence(path))
+}
+
+/// Names in an error the command that reads the file.
+pub fn name_nearest(error: &mut FileError, command: &str) {
+    if let Some(hint) = hint(Path::new(&error.file), command) {
+        error.hint = Some(hint);
+    }
+}
+
+type Reader = fn(&Path) -> Option<Kind>;
+const READERS: [Reader; 8] = [report, counters, timeline, tunings, communication, launch, a_machine, log];
+const READERS_OF_FOLDERS: [Reader; 5] = [counters, timeline, communication, a_machine, folder_of_code];
+
+fn code(head: &[u8]) -> Option<Kind> {
+    let kind = codeobj::recognise(head).filter(|kind| *kind != codeobj::Kind::Json);
+    if kind.is_some() {
+        return Kind::read_by("code", "rockhound inspect");
+    }
+    tritonir::recognise(head).then(|| Kind::read_by("IR of Triton", "rockhound inspect")).flatten()
+}
+
+/// A line of `foreign.tsv`.
+fn foreign(head: &[u8]) -> Option<Kind> {
+    include_str!("../data/foreign.tsv").lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut cells = line.split('\t');
+        let magic = bytes(cells.next()?);
+        let kind = Kind { what: cells.next()?.to_owned(), command: "", remedy: cells.next().unwrap_or("") };
+        head.starts_with(&magic).then_some(kind)
+    })
+}
+
+/// Bytes of a cell: two hexadecimal digits each, or text in quotes.
+fn bytes(cell: &str) -> Vec<u8> {
+    if let Some(text) = cell.strip_prefix('"') {
+        return text.trim_end_matches('"').as_bytes().to_vec();
+    }
+    cell.split(' ').filter_map(|it| u8::from_str_radix(it, 16).ok()).collect()
+}
+
+fn head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    std::fs::File::open(path).ok()?.take(HEAD as u64).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// A text with several documents in it, whatever each of them is.
+fn report(path: &Path) -> Option<Kind> {
+    let is_report = matches!(machine::read_input(path), Ok(machine::Input::Report(_)));
+    is_report.then(|| log(path)).flatten()
+}
+
+fn counters(path: &Path) -> Option<Kind> {
+    let read = recording::read(&Source::from(path.to_owned())).ok()?;
+    let says = !read.counters.is_empty() || read.samples.is_some() || read.traces.is_some();
+    // A table of times is a timeline too.
+    says.then(|| Kind::read_by("a recording of counters", "rockhound analyze -p")).flatten()
+}
+
+fn timeline(path: &Path) -> Option<Kind> {
+    let (read, _) = traces::read(path, false).ok()?;
+    let spans = read.iter().any(|it| {
+        !it.timeline.gpu.is_empty() || !it.timeline.host.is_empty() || !it.timeline.calls.is_empty()
+    });
+    spans.then(|| Kind::read_by("a timeline", "rockhound trace")).flatten()
+}
+
+fn tunings(path: &Path) -> Option<Kind> {
+    let contents = Contents::open(path).ok()?;
+    let read = tunedb::read(&path.to_string_lossy(), contents.bytes()).ok()?;
+    // A log that misses entries is a log first.
+    let is_log = read.format == tunedb::Format::ServerLog;
+    (!is_log)
+        .then(|| {
+            Kind::read_by(format!("a file of tunings ({})", read.format.name()), "rockhound tunedb show")
+        })
+        .flatten()
+}
+
+fn communication(path: &Path) -> Option<Kind> {
+    comm::read(path, |_| Err(::trace::Error::Empty)).ok()?;
+    Kind::read_by("a measurement or log of communication", "rockhound comm")
+}
+
+fn launch(path: &Path) -> Option<Kind> {
+    LaunchFile::read(path).ok()?;
+    Kind::read_by("a launch file", "rockhound profile")
+}
+
+fn a_machine(path: &Path) -> Option<Kind> {
+    match machine::read_input(path).ok()? {
+        machine::Input::Machine(..) => Kind::read_by("files of a machine", "rockhound doctor"),
+        machine::Input::Document(it) => Kind::read_by(format!("output of {}", it.kind), "rockhound doctor"),
+        machine::Input::Report(_) => Kind::read_by("a report", "rockhound triage"),
+        machine::Input::Jobs(jobs) => {
+            Kind::read_by(jobs.first().map_or("a file of jobs", |it| it.kind), "rockhound doctor")
+        }
+    }
+}
+
+fn log(path: &Path) -> Option<Kind> {
+    match logs::read(path).ok()? {
+        logs::Content::Code => None,
+        logs::Content::Log(_) => Kind::read_by("a log", "rockhound triage"),
+        logs::Content::Report(..) => Kind::read_by("a report", "rockhound triage"),
+    }
+}
+
+/// A folder with code in one of its first files.
+fn folder_of_code(path: &Path) -> Option<Kind> {
+    const LOOKED_AT: usize = 200;
+    let files = std::fs::read_dir(path).ok()?.flatten().map(|it| it.path()).filter(|it| it.is_file());
+    files
+        .take(LOOKED_AT)
+        .find_map(|file| code(&head(&file)?))
+        .map(|it| Kind { what: "a folder with code".to_owned(), ..it })
+}

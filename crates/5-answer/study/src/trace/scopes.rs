@@ -62,12 +62,12 @@ fn blank((id, panel, title, what): (&str, &str, &str, &str), cycles: bool, last:
         ("total", Number, "ms"),
         ("mean", Number, "us"),
         ("of GPU time", Number, "%"),
+        ("of the roof", Percent, "%"),
+        ("nearer", Text, ""),
         ("rate", Number, "Tflop/s"),
         ("bytes", Number, ""),
         ("bandwidth", Number, "GB/s"),
         ("intensity", Number, "flop/byte"),
-        ("of the roof", Percent, "%"),
-        ("nearer", Text, ""),
     ];
     let mut t = table(id, panel, title, what, &columns);
     let mut add = |title: &str, kind: ColumnKind, unit: &str| {
@@ -103,12 +103,12 @@ fn cells(work: &Work, whole: f64, cycles: bool, evidence: &TimelineEvidence<'_>)
         of_time(work.time_ns / 1e6),
         if work.calls > 0 { of_time(work.time_ns / 1e3 / work.calls as f64) } else { missing(NO_TIME) },
         if whole > 0.0 { of_time(100.0 * work.time_ns / whole) } else { missing(NO_TIME) },
+        share,
+        text(nearer),
         of_work(operations, operations / work.time_ns / 1e3),
         if work.bytes > 0.0 { count(work.bytes as u64) } else { missing(NO_WORK) },
         of_work(work.bytes, work.bytes / work.time_ns),
         if operations > 0.0 && work.bytes > 0.0 { number(operations / work.bytes) } else { missing(NO_WORK) },
-        share,
-        text(nearer),
     ];
     if cycles {
         cells.push(count(work.cycles as u64));

@@ -1,6 +1,6 @@
 //! A finding: one thing that costs time, its location, its cost and the advice.
 
-use crate::{GateMark, Known, Mark, Number};
+use crate::{GateMark, Known, Mark, Missing, Number};
 use serde::Serialize;
 
 /// How much a finding matters.
@@ -227,18 +227,36 @@ impl Finding {
 pub struct NotChecked {
     /// Rule.
     pub rule: &'static str,
-    /// Inputs the rule needs, as a phrase.
-    pub needs: String,
+    /// Inputs the rule needs; in JSON as a phrase.
+    #[serde(serialize_with = "as_phrase")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub needs: Missing,
+    /// The kernels that lack them and those judged, where some have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<[u64; 2]>,
     /// The same in as few words as a person wants to read, where that is less.
     #[serde(skip)]
     pub in_short: Option<String>,
 }
 
 impl NotChecked {
-    /// Inputs the rule needs, in short, for a person.
-    pub fn needs_in_short(&self) -> &str {
-        self.in_short.as_ref().unwrap_or(&self.needs)
+    /// A rule that lacks an input.
+    pub fn new(rule: &'static str, needs: impl Into<Missing>) -> NotChecked {
+        NotChecked { rule, needs: needs.into(), kernels: None, in_short: None }
     }
+
+    /// Inputs the rule needs, in short, for a person.
+    pub fn needs_in_short(&self) -> String {
+        let needs = self.in_short.clone().unwrap_or_else(|| self.needs.needed());
+        match self.kernels {
+            Some([some, all]) => format!("{needs} (in {some} of {all} kernels)"),
+            None => needs,
+        }
+    }
+}
+
+fn as_phrase<S: serde::Serializer>(needs: &Missing, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&needs.needed())
 }
 
 /// Facts about a rule that renderers need.

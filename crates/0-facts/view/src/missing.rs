@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Reason why a value is missing. In JSON `{"missing": "reason"}`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Missing {
     /// The recording lacks these counters or other columns.
     Columns(Vec<String>),
@@ -32,6 +32,10 @@ pub enum Missing {
     Rate,
     /// Nothing defines this metric.
     Definition(String),
+    /// One trace was read, and ranks are compared.
+    Ranks,
+    /// An emulated recording has no counters that only time decides.
+    EmulatedTime,
     /// Another reason, as a phrase: from a data file or from the code that reports it.
     Because(String),
 }
@@ -78,6 +82,18 @@ impl Missing {
     }
 }
 
+impl From<String> for Missing {
+    fn from(reason: String) -> Missing {
+        Missing::Because(reason)
+    }
+}
+
+impl From<&str> for Missing {
+    fn from(reason: &str) -> Missing {
+        Missing::Because(reason.to_owned())
+    }
+}
+
 impl fmt::Display for Missing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -96,6 +112,8 @@ impl fmt::Display for Missing {
             Missing::WaveSlots => write!(out, "the GPU's wave slots are not known"),
             Missing::Rate => write!(out, "no rate with a known ceiling was recorded"),
             Missing::Definition(metric) => write!(out, "there is no metric `{metric}`"),
+            Missing::Ranks => write!(out, "traces of several ranks"),
+            Missing::EmulatedTime => write!(out, "what only time decides"),
             Missing::Because(reason) => out.write_str(reason),
         }
     }

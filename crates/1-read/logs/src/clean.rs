@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(crate) const SOFT_BREAK: u8 = 0x0b;
 
 /// Text without escape sequences. A carriage return within a line becomes a vertical tab.
-pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr3(0x1b, b'\r', 0x08, text).is_none() {
         return Cow::Borrowed(text);
     }

@@ -11,11 +11,12 @@ mod json_line;
 mod message;
 mod prefix;
 mod scan;
+mod search;
 mod unknown;
 
 pub use build::{BuildCounts, BuildLog, BuiltKernel};
-pub use clean::clean;
 pub use message::{Field, Kind, Message, messages};
 pub use prefix::{Entry, Level, Who, entry};
 pub use scan::{Event, Kept, LogText, SAMPLED, Scan};
+pub use search::{Found, Search};
 pub use unknown::looks_like_error;

@@ -34,6 +34,7 @@ impl Machine {
             cpus_online: list("sys/devices/system/cpu/online"),
             cpus_allowed: allowed(tree),
             numa_cpus: numa_cpus(tree),
+            has_sys: tree.has_below("sys"),
             driver: driver(tree),
             bios: dmi(tree, "bios_version"),
             product: dmi(tree, "product_name"),

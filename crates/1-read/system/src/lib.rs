@@ -22,6 +22,7 @@ mod fact;
 pub mod fault;
 mod gather;
 mod gpu;
+pub mod job;
 mod kfd;
 mod machine;
 mod merge;
@@ -50,7 +51,7 @@ pub use outputs::inductor::{
     InductorCode, InductorFile, MOST_FILES as MOST_INDUCTOR_FILES, inductor_file, is_inductor_folder,
 };
 pub use outputs::lscpu::Lscpu;
-pub use outputs::vllm::ServerLog;
+pub use outputs::vllm::{ServerLog, ServerLogScan};
 pub use place::Surroundings;
 pub use recognize::{Document, recognize};
 pub use tree::{Content, Tree};

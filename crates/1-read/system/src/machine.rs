@@ -12,6 +12,8 @@ pub struct Machine {
     pub name: String,
     /// Container, virtual machine.
     pub surroundings: Surroundings,
+    /// Something of `/sys` was there to be read.
+    pub has_sys: bool,
     /// Kernel: `/proc/version`.
     pub kernel: Fact<String>,
     /// Arguments of the kernel.

@@ -58,6 +58,20 @@ impl Document {
         Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }
     }
 
+    /// Facts of a server's log.
+    pub fn of_server_log(log: ServerLog) -> Document {
+        Document { name: log.file.clone(), kind: "log of vLLM", contents: Contents::ServerLog(log) }
+    }
+
+    /// A container as a file starts it.
+    pub(crate) fn of_container(
+        name: &str,
+        kind: &'static str,
+        container: docker::DockerContainer,
+    ) -> Document {
+        Document { name: name.to_owned(), kind, contents: Contents::Docker(vec![container]) }
+    }
+
     /// An environment that was taken from a process or given.
     pub fn of_environment(name: impl Into<String>, environment: Environment) -> Document {
         Document { name: name.into(), kind: "environment", contents: Contents::Environment(environment) }

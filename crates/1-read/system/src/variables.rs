@@ -198,7 +198,21 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
     let name = name.to_ascii_uppercase();
     let near = all().iter().filter(|it| it.name.len().abs_diff(name.len()) <= most);
     let distances = near.map(|it| (strsim::levenshtein(&name, &it.name.to_ascii_uppercase()), it));
-    distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it)
+    let close = distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it);
+    close.or_else(|| with_words_left_out(&name))
+}
+
+/// The one variable whose name has all words of another in their order, and at most two more.
+fn with_words_left_out(name: &str) -> Option<&'static Variable> {
+    let words: Vec<&str> = name.split('_').collect();
+    let fits = |it: &&Variable| {
+        let mut own = it.name.split('_');
+        let more = it.name.split('_').count().checked_sub(words.len());
+        more.is_some_and(|it| (1..=2).contains(&it)) && words.iter().all(|word| own.any(|it| it == *word))
+    };
+    let mut found = all().iter().filter(fits);
+    let first = found.next().filter(|_| words.len() >= 4)?;
+    found.next().is_none().then_some(first)
 }
 
 /// Words in names whose values stay out of bundles: secrets, and addresses of hosts.
@@ -271,6 +285,8 @@ mod tests {
             ("HIP_FORCE_DEVKERNARG", Some("HIP_FORCE_DEV_KERNARG")),
             ("GPU_MAX_HW_QUEUE", Some("GPU_MAX_HW_QUEUES")),
             ("NCCL_SOMETHING_ELSE", None),
+            ("VLLM_USE_AITER_FUSION_SHARED_EXPERTS", Some("VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS")),
+            ("VLLM_USE_AITER", None),
             ("PYTORCH_TUNABLEOP_VEROBSE", Some("PYTORCH_TUNABLEOP_VERBOSE")),
             ("X", None),
         ] {

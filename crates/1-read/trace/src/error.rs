@@ -16,6 +16,9 @@ pub enum Error {
     /// No reader knows the file.
     #[error("no known kind of file: {0}")]
     Unknown(String),
+    /// A file of a tool that is not read, with what to do in place.
+    #[error("{0}")]
+    Foreign(&'static str),
     /// The file is of a known kind and broken.
     #[error("{kind}, byte {offset}: {what}")]
     Broken {

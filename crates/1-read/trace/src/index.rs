@@ -71,6 +71,7 @@ impl Timeline {
             && within(&g.detail, self.details.len() + 1)
             && within(&h.thread, self.threads.len())
             && within(&h.shapes, self.shapes.len() + 1)
+            && self.scopes.iter().enumerate().all(|(row, it)| it.parent.is_none_or(|up| (up as usize) < row))
     }
 }
 

@@ -3,10 +3,14 @@
 mod chrome;
 pub mod comm;
 mod error;
+mod foreign;
+mod format;
 mod index;
 mod names;
 mod perfetto;
+mod proton;
 mod rocprofv3;
+mod scopes;
 mod sqlite;
 mod table;
 mod timeline;
@@ -15,9 +19,10 @@ pub mod write;
 
 pub use error::Error;
 pub use names::{Name, Names};
+pub use scopes::WIDTHS;
 pub use timeline::{
     Allocation, CallSum, Collective, CounterSum, Detail, Device, Format, GpuKind, GpuSpan, GpuSpans,
-    HostKind, HostSpan, HostSpans, Queue, Shapes, Thread, Timeline,
+    HostKind, HostSpan, HostSpans, Queue, ScopeSum, Shapes, Thread, Timeline,
 };
 pub use view::{Note, NoteKind};
 
@@ -75,6 +80,9 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
     if rocprof::database::is_database(head) {
         return sqlite::read(&all(input));
     }
+    if let Some(what) = foreign::named(name, head) {
+        return Err(Error::Foreign(what));
+    }
     // The key of a packet is also a line end, but no text has a packet's fields behind it.
     if perfetto::is_trace(head) {
         return perfetto::read(&all(input));
@@ -84,12 +92,17 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
     match first {
         b'{' if has("\"rocprofiler-sdk-tool\"") => rocprofv3::json::read(input),
         b'{' if has("\"timemory\"") || has("\"rocprofiler-systems\"") => wallclock::json(input),
+        b'[' if proton::is(head) => proton::read(input),
         b'{' | b'[' => chrome::read(input),
+        _ if proton::is_packed(head) => Err(Error::Foreign(PACKED)),
         _ if rocprofv3::summary::is(head) => rocprofv3::summary::read(&String::from_utf8_lossy(&all(input))),
         _ if wallclock::is_table(head) => wallclock::text(&String::from_utf8_lossy(&all(input))),
         _ => rocprofv3::csv::read(name, input),
     }
 }
+
+/// Why Proton's MessagePack is not read.
+const PACKED: &str = "a Proton profile in MessagePack is not read; write it as JSON: `proton.finalize()` or `output_format=\"hatchet\"`";
 
 fn all(input: &mut dyn Read) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -28,6 +28,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Timeline, Error> {
     if db.has("HIP").map_err(broken)? || db.has("OPS").map_err(broken)? {
         return version1(&db).map_err(broken);
     }
+    if db.has("CUPTI_ACTIVITY_KIND_KERNEL").map_err(broken)?
+        || db.has("TARGET_INFO_CUDA_DEVICE").map_err(broken)?
+    {
+        return Err(Error::Foreign(crate::foreign::NSYS));
+    }
     Err(Error::Database("it has neither `rocpd_kernel_dispatch` nor `OPS`".to_owned()))
 }
 

@@ -3,59 +3,12 @@
 //! Times are whole nanoseconds of the trace's own clock; a number that the trace does not have is absent,
 //! never zero.
 
+pub use crate::format::Format;
 use crate::names::{Name, Names};
+pub use crate::scopes::ScopeSum;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use view::{Note, NoteKind};
-
-/// Tool that wrote the trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Format {
-    /// PyTorch profiler (Kineto).
-    Kineto,
-    /// Chrome trace events of another tool.
-    Chrome,
-    /// rocprofv3 JSON.
-    Rocprofv3Json,
-    /// rocprofv3 CSV.
-    Rocprofv3Csv,
-    /// rocpd database.
-    Rocpd,
-    /// rocprof version 1 Chrome JSON.
-    Rocprofv1Json,
-    /// rocprof version 1 or 2 CSV.
-    Rocprofv1Csv,
-    /// rocprof version 1 database.
-    Rocprofv1Database,
-    /// Calls summed by name.
-    Stats,
-    /// rocprof-sys wall-clock table or JSON.
-    WallClock,
-    /// Perfetto protobuf.
-    Perfetto,
-    /// A recording of Rockhound's emulator or of a profiler, dispatches only.
-    Recording,
-}
-
-impl Format {
-    /// Display name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Format::Kineto => "PyTorch profiler trace",
-            Format::Chrome => "Chrome trace",
-            Format::Rocprofv3Json => "rocprofv3 JSON",
-            Format::Rocprofv3Csv => "rocprofv3 CSV",
-            Format::Rocpd => "rocpd database",
-            Format::Rocprofv1Json => "rocprof v1 JSON",
-            Format::Rocprofv1Csv => "rocprof v1/v2 CSV",
-            Format::Rocprofv1Database => "rocprof v1 database",
-            Format::Stats => "rocprof statistics",
-            Format::WallClock => "rocprof-sys wall clock",
-            Format::Perfetto => "Perfetto trace",
-            Format::Recording => "recording",
-        }
-    }
-}
 
 /// Kind of a span on a GPU.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -406,6 +359,8 @@ pub struct Timeline {
     pub shapes: Vec<Shapes>,
     /// Sums of calls, where the file holds those.
     pub calls: Vec<CallSum>,
+    /// Scopes and kernels with their work, where the file holds those: each before the scopes within it.
+    pub scopes: Vec<ScopeSum>,
     /// Allocations.
     pub allocations: Vec<Allocation>,
     /// Counters.
@@ -438,6 +393,7 @@ impl Timeline {
             details: Vec::new(),
             shapes: Vec::new(),
             calls: Vec::new(),
+            scopes: Vec::new(),
             allocations: Vec::new(),
             counters: Vec::new(),
             rank: None,
@@ -463,6 +419,7 @@ impl Timeline {
             details: self.details.clone(),
             shapes: self.shapes.clone(),
             calls: self.calls.clone(),
+            scopes: self.scopes.clone(),
             allocations: self.allocations.clone(),
             counters: self.counters.clone(),
             rank: self.rank,
@@ -566,6 +523,12 @@ impl Timeline {
             });
         }
         self.calls.extend(other.calls.iter().map(|c| CallSum { name: name(c.name), ..c.clone() }));
+        let parents = index(self.scopes.len());
+        self.scopes.extend(other.scopes.iter().map(|scope| ScopeSum {
+            name: name(scope.name),
+            parent: scope.parent.map(|parent| parent + parents),
+            ..scope.clone()
+        }));
         let operation = |a: &Allocation| Allocation { operation: name(a.operation), ..*a };
         self.allocations.extend(other.allocations.iter().map(operation));
         self.counters.extend(other.counters.iter().map(|c| CounterSum { name: name(c.name), ..*c }));

@@ -63,6 +63,12 @@ pub enum Format {
     AutotuneLog,
     /// Events of tritonparse.
     TritonParse,
+    /// Cache of Kernel Tuner.
+    KernelTuner,
+    /// T4 results of a search space.
+    SpaceResults,
+    /// T1 description of a search space.
+    SpaceDescription,
     /// Plain list of sizes.
     ShapeList,
     /// Matrix products of a timeline.
@@ -71,7 +77,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 32] = [
+    pub const ALL: [Format; 35] = [
         Format::TunableOp,
         Format::TunableOpUntuned,
         Format::TunableOpLog,
@@ -102,6 +108,9 @@ impl Format {
         Format::Autotune,
         Format::AutotuneLog,
         Format::TritonParse,
+        Format::KernelTuner,
+        Format::SpaceResults,
+        Format::SpaceDescription,
         Format::ShapeList,
         Format::Timeline,
     ];
@@ -139,6 +148,9 @@ impl Format {
             Format::Autotune => ("triton-autotune", "Triton autotune cache"),
             Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
             Format::TritonParse => ("tritonparse", "tritonparse events"),
+            Format::KernelTuner => ("kernel-tuner", "Kernel Tuner cache"),
+            Format::SpaceResults => ("t4", "T4 results of a search space"),
+            Format::SpaceDescription => ("t1", "T1 description of a search space"),
             Format::ShapeList => ("shapes", "list of sizes"),
             Format::Timeline => ("timeline", "matrix products of a timeline"),
         }

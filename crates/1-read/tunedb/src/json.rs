@@ -105,6 +105,81 @@ pub(crate) fn parse(text: &str) -> Result<Placed<'_>, Error> {
     Ok(value)
 }
 
+/// A document that is read member by member, so that memory does not grow with it.
+pub(crate) struct Reader<'a> {
+    parser: Parser<'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Reader<'a> {
+        Reader { parser: Parser { text, at: 0, depth: 0, values: 0 } }
+    }
+
+    /// The place of the next byte.
+    pub(crate) fn at(&self) -> usize {
+        self.parser.at
+    }
+
+    /// The next value as a whole.
+    pub(crate) fn value(&mut self) -> Result<Placed<'a>, Error> {
+        self.parser.values = 0;
+        self.parser.value()
+    }
+
+    /// Members of the object that begins here; the function reads each value. False if the text ends between
+    /// two members.
+    pub(crate) fn members(
+        &mut self,
+        each: &mut dyn FnMut(&mut Reader<'a>, Cow<'a, str>, usize) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        self.parser.expect(b'{')?;
+        self.sequence(b'}', &mut |reader| {
+            let start = reader.at();
+            if reader.parser.peek() != Some(b'"') {
+                return Err(reader.parser.fail("a key is missing"));
+            }
+            let key = reader.parser.string()?;
+            reader.parser.expect(b':')?;
+            reader.parser.blanks();
+            each(reader, key, start)
+        })
+    }
+
+    /// Items of the array that begins here; the function reads each. False if the text ends between two items.
+    pub(crate) fn items(
+        &mut self,
+        each: &mut dyn FnMut(&mut Reader<'a>) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        self.parser.expect(b'[')?;
+        self.sequence(b']', each)
+    }
+
+    fn sequence(
+        &mut self,
+        end: u8,
+        each: &mut dyn FnMut(&mut Reader<'a>) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        loop {
+            self.parser.blanks();
+            match self.parser.peek() {
+                None => return Ok(false),
+                Some(byte) if byte == end => {
+                    self.parser.at += 1;
+                    return Ok(true);
+                }
+                Some(_) => each(self)?,
+            }
+            self.parser.blanks();
+            match self.parser.peek() {
+                Some(b',') => self.parser.at += 1,
+                Some(byte) if byte == end => {}
+                None => return Ok(false),
+                Some(_) => return Err(self.parser.fail("`,` is missing")),
+            }
+        }
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,

@@ -24,6 +24,7 @@ mod profile_log;
 mod rocblas;
 pub mod server_log;
 mod shape_list;
+pub mod space;
 mod tensile;
 pub mod triton;
 pub mod tunableop;
@@ -128,7 +129,7 @@ pub enum Source<'a> {
 
 fn unknown() -> Error {
     Error::new(0, "no tuning database that is known").hint(
-        "known are files and logs of TunableOp, hipBLASLt, rocBLAS, Composable Kernel, TensileLite, MIOpen, AITER, Triton, vLLM and SGLang; \
+        "known are files and logs of Kernel Tuner, TunableOp, hipBLASLt, rocBLAS, Composable Kernel, TensileLite, MIOpen, AITER, Triton, vLLM and SGLang; \
          see docs/tunedb.md",
     )
 }
@@ -145,6 +146,9 @@ fn looks_like_log(bytes: &[u8]) -> bool {
 }
 
 fn json_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    if let Some(format) = space::recognize(bytes) {
+        return space::read(name, bytes, format);
+    }
     if triton::is_events(bytes) {
         return triton::events(name, bytes);
     }

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::logic_parts::Logic;
 use crate::moe_name::MoeName;
+use crate::space::Space;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -397,6 +398,8 @@ pub enum Detail<'a> {
     Moe(MoeName),
     /// Facts in the path of one of AITER's Triton configurations.
     Config(ConfigName),
+    /// Parameters and trials of a search space.
+    Space(Box<Space>),
 }
 
 /// A tuning file.

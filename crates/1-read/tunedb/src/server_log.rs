@@ -77,87 +77,63 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     Ok(Tunings { bytes, ..tunings })
 }
 
-/// Longest line that is looked at, bytes.
-const MOST_LINE: usize = 1 << 16;
-
 /// Reader of a log of any size: [`feed`](Scan::feed) pieces, then [`finish`](Scan::finish). Memory is bounded by
 /// the number of different problems.
-#[derive(Default)]
 pub struct Scan {
+    search: ::logs::Search,
+    problems: Problems,
+}
+
+#[derive(Default)]
+struct Problems {
     rows: Vec<Row<'static>>,
     seen: HashMap<(Cow<'static, str>, String), usize>,
-    /// Text behind the last end of a line.
-    carry: Vec<u8>,
-    /// Line ends before `carry`.
-    lines: u32,
-    /// Bytes before `carry`.
-    before: usize,
     /// More problems than a log can have.
     full: bool,
+}
+
+impl Default for Scan {
+    fn default() -> Scan {
+        Scan::new()
+    }
 }
 
 impl Scan {
     /// At the beginning of a log.
     pub fn new() -> Scan {
-        Scan::default()
+        let words = [NOT_FOUND, CONFIGURATION, EXPERTS, hipblaslt::COMMAND];
+        Scan { search: ::logs::Search::new(&words), problems: Problems::default() }
     }
 
     /// Reads a piece.
     pub fn feed(&mut self, piece: &[u8]) {
-        let Some(end) = memchr::memrchr(b'\n', piece) else {
-            // Of a line without end the beginning is kept.
-            let room = MOST_LINE.saturating_sub(self.carry.len());
-            self.carry.extend_from_slice(&piece[..piece.len().min(room)]);
-            self.before += piece.len().saturating_sub(room);
-            return;
-        };
-        let (whole, rest) = piece.split_at(end + 1);
-        if self.carry.is_empty() {
-            self.text(whole);
-        } else {
-            let mut text = std::mem::take(&mut self.carry);
-            text.extend_from_slice(whole);
-            self.text(&text);
-        }
-        self.carry.extend_from_slice(&rest[..rest.len().min(MOST_LINE)]);
+        self.search.feed(piece, &mut |line| self.problems.line(line));
     }
 
-    /// Whole lines, searched for messages.
-    fn text(&mut self, text: &[u8]) {
-        let mut starts = Vec::new();
-        for words in [NOT_FOUND, CONFIGURATION, EXPERTS, hipblaslt::COMMAND] {
-            for at in memchr::memmem::find_iter(text, words.as_bytes()) {
-                starts.push(memchr::memrchr(b'\n', &text[..at]).map_or(0, |it| it + 1));
-            }
+    /// The problems of the log. Rows keep their lines; spans are places in the whole text.
+    ///
+    /// # Errors
+    /// Fails if no message is whole, or if there are more problems than any log has.
+    pub fn finish(mut self, name: &str) -> Result<Tunings<'static>, Error> {
+        let lines = self.search.finish(&mut |line| self.problems.line(line));
+        if self.problems.full {
+            return Err(Error::new(lines, format!("more than {MOST_ROWS} rows")));
         }
-        starts.sort_unstable();
-        starts.dedup();
-        let mut at = 0;
-        for start in starts {
-            self.count(&text[at..start]);
-            let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |it| start + it);
-            let end = end.min(start + MOST_LINE);
-            self.line(&text[start..end], self.before + start);
-            at = start;
+        if self.problems.rows.is_empty() {
+            return Err(Error::new(0, "the messages about missing entries in it name no problem"));
         }
-        self.count(&text[at..]);
-        self.before += text.len();
+        let mut tunings = Tunings::new(name, Format::ServerLog, b"");
+        tunings.rows = self.problems.rows;
+        Ok(tunings)
     }
+}
 
-    fn count(&mut self, text: &[u8]) {
-        let ends = memchr::memchr_iter(b'\n', text).count();
-        self.lines = self.lines.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
-    }
-
-    fn line(&mut self, bytes: &[u8], start: usize) {
-        let plain = ::logs::clean(bytes);
-        let Ok(text) = std::str::from_utf8(&plain) else { return };
-        let span = start..start + bytes.len();
-        // A message within JSON is read without its escapes.
-        let entry = text.trim_start().starts_with('{').then(|| ::logs::entry(text).text);
-        let text = entry.as_deref().unwrap_or(text).trim_end();
-        let line =
-            Line { number: self.lines.saturating_add(1), span, text, ending: Ending::Lf, invalid: false };
+impl Problems {
+    fn line(&mut self, found: &::logs::Found<'_>) {
+        let Some(text) = found.text() else { return };
+        let text = text.trim_end();
+        let span = found.start..found.start + found.bytes.len();
+        let line = Line { number: found.line, span, text, ending: Ending::Lf, invalid: false };
         let row = product(&line, text)
             .or_else(|| configuration(&line, text))
             .or_else(|| experts(&line, text))
@@ -172,24 +148,6 @@ impl Scan {
                 self.rows.push(row);
             }
         }
-    }
-
-    /// The problems of the log. Rows keep their lines; spans are places in the whole text.
-    ///
-    /// # Errors
-    /// Fails if no message is whole, or if there are more problems than any log has.
-    pub fn finish(mut self, name: &str) -> Result<Tunings<'static>, Error> {
-        let last = std::mem::take(&mut self.carry);
-        self.text(&last);
-        if self.full {
-            return Err(Error::new(self.lines, format!("more than {MOST_ROWS} rows")));
-        }
-        if self.rows.is_empty() {
-            return Err(Error::new(0, "the messages about missing entries in it name no problem"));
-        }
-        let mut tunings = Tunings::new(name, Format::ServerLog, b"");
-        tunings.rows = self.rows;
-        Ok(tunings)
     }
 }
 
@@ -414,12 +372,6 @@ mod tests {
             text.as_bytes().chunks(size).for_each(|piece| scan.feed(piece));
             assert_eq!(scan.finish("server.log").unwrap().rows, whole.rows, "{size}");
         }
-        // A line without end is not kept whole.
-        let mut scan = Scan::new();
-        (0..64).for_each(|_| scan.feed(&[b'x'; 1 << 14]));
-        assert!(scan.carry.len() <= MOST_LINE);
-        scan.feed(format!("\n{}\n", MESSAGES[0].0).as_bytes());
-        assert_eq!(scan.finish("a").unwrap().rows[0].line, 2);
     }
 
     #[test]

@@ -62,8 +62,9 @@ pub enum Error {
     EmptyFolder,
     /// no known recording
     #[error(
-        "no recording found in {} ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `counters_*.csv`, `results.csv` or a rocpd `.db`",
-        view::counted(*.files, "file")
+        "no recording found in {} ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `counters_*.csv`, `results.csv` or a rocpd `.db`{}",
+        view::counted(*.files, "file"),
+        times(.some)
     )]
     NoRecording {
         /// Number of files.
@@ -277,5 +278,14 @@ impl Problems {
             message: message.into(),
             consequence: consequence.into(),
         });
+    }
+}
+
+/// Which command reads the files, if their names say that they hold times and no counters.
+fn times(names: &str) -> &'static str {
+    if ["_stats.csv", "_trace.csv"].iter().any(|ending| names.contains(ending)) {
+        "; these hold times: `rockhound trace` reads the folder"
+    } else {
+        ""
     }
 }

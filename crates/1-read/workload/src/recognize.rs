@@ -115,8 +115,10 @@ pub(crate) fn read(files: &Files<'_>) -> Result<Workload, Error> {
     let tables = Tables::of(files);
     let mut w = by_form(files, &tables)?;
     beside::times(files, &mut w);
-    unread(files, &tables, &mut w);
-    if w.counters.is_empty() && w.machine.emulator().is_none() {
+    let named = unread(files, &tables, &mut w);
+    // Databases say it themselves, and a file that has counters is named.
+    let is_said = named || w.generation == Generation::Rocpd;
+    if w.counters.is_empty() && w.machine.emulator().is_none() && !is_said {
         without_counters(&mut w);
     }
     Ok(w)
@@ -257,8 +259,8 @@ fn nothing_whole(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> 
     Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
 }
 
-/// Reports files whose counters no reader used.
-fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
+/// Reports files whose counters no reader used, and returns whether there is any with counters.
+fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) -> bool {
     let known: BTreeSet<&str> = w.counters.iter().map(|counter| counter.name.as_str()).collect();
     let sources: BTreeSet<&str> = w.sources.iter().map(String::as_str).collect();
     let mut found = Vec::new();
@@ -279,6 +281,7 @@ fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
             "they are not read with the others; give its path to read it alone".to_string(),
         ));
     }
+    let any = !found.is_empty();
     let unknown = tables.unknown.iter().filter(|name| !sources.contains(name.as_str()));
     found.extend(unknown.map(|name| {
         let empty = files.bytes(name).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
@@ -289,6 +292,7 @@ fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
         error(name, message.to_string(), consequence.to_string())
     }));
     w.problems.extend(found);
+    any
 }
 
 fn error(file: &str, message: String, consequence: String) -> Problem {
@@ -322,17 +326,13 @@ fn counted_in(files: &Files<'_>, name: &str) -> BTreeSet<String> {
 fn without_counters(w: &mut Workload) {
     let file = w.sources.first().cloned().unwrap_or_default();
     let dispatches = w.dispatches.len();
-    // Databases say it themselves, and a file that has counters is named.
-    let named = w.problems.iter().any(|it| it.message.starts_with("the file has counters"));
-    if !named && w.generation != Generation::Rocpd {
-        w.problems.push(Problem {
-            kind: NoteKind::Warning,
-            file,
-            line: None,
-            column: None,
-            rows: 0,
-            message: format!("no counters are recorded of {dispatches} dispatches"),
-            consequence: "only times and sizes are known".to_string(),
-        });
-    }
+    w.problems.push(Problem {
+        kind: NoteKind::Warning,
+        file,
+        line: None,
+        column: None,
+        rows: 0,
+        message: format!("no counters are recorded of {dispatches} dispatches"),
+        consequence: "only times and sizes are known".to_string(),
+    });
 }

@@ -4,6 +4,7 @@ use crate::recorded::WorkloadEvidence;
 use crate::roofline::Share;
 use crate::roofline::ceilings::{LEVELS, Level, RATES, Unit};
 use crate::workload::machine::engine_clock;
+use std::collections::BTreeSet;
 use view::{
     Ceiling, Known, Mark, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
 };
@@ -43,13 +44,7 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
     if bandwidths.is_empty() {
         notes.push("the recording does not say enough of the machine for ceilings".to_owned());
     }
-    let mut without: Vec<&String> = shown.iter().flat_map(|it| &it.roof().flops_without).collect();
-    without.sort_unstable();
-    without.dedup();
-    if !without.is_empty() {
-        let list: Vec<&str> = without.into_iter().map(String::as_str).collect();
-        notes.push(format!("operations of {} were not recorded and are not counted", list.join(", ")));
-    }
+    notes.extend(uncounted(shown));
     RooflineChart {
         machine: machine(first),
         bandwidths,
@@ -83,6 +78,15 @@ pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
 const INTEGERS: [(&str, &str); 3] =
     [("i8", "compute.i8_ops"), ("i32", "compute.i32_ops"), ("i64", "compute.i64_ops")];
 
+/// A note on types whose operations no kernel has counters of.
+fn uncounted(kernels: &[WorkloadEvidence<'_>]) -> Option<String> {
+    let without: BTreeSet<&str> =
+        kernels.iter().flat_map(|it| &it.roof().flops_without).map(String::as_str).collect();
+    let list: Vec<&str> = without.into_iter().collect();
+    (!list.is_empty())
+        .then(|| format!("operations of {} were not recorded and are not counted", list.join(", ")))
+}
+
 /// Places the kernels by their integer operations, where only types of integers are requested.
 pub fn count_integers(chart: &mut RooflineChart, kernels: &[WorkloadEvidence<'_>], types: &[&str]) {
     let metric = |name: &&str| INTEGERS.iter().find(|(known, _)| known == name).map(|(_, metric)| *metric);
@@ -111,7 +115,8 @@ pub fn count_integers(chart: &mut RooflineChart, kernels: &[WorkloadEvidence<'_>
         kernel.rate_trust = trust(&rate);
         kernel.rate = number(&rate);
     }
-    chart.notes.retain(|note| !note.starts_with("operations of "));
+    let of_floats = uncounted(&kernels[..chart.kernels.len().min(kernels.len())]);
+    chart.notes.retain(|note| Some(note) != of_floats.as_ref());
     chart.notes.push(format!(
         "kernels are placed by their operations on {}: one per lane of each instruction, matrix instructions by what they compute",
         types.join(" and ")

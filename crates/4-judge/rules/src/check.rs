@@ -21,7 +21,7 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     let (mut findings, not_checked) = outcomes(|rule| match (rule.ir_check(), evidence.ir) {
         (Some(check), Some(ir)) => Some(check(&ir.kernel, evidence)),
         _ if ir_alone => None,
-        _ if unread.is_some() => rule.code_check().and(unread.clone()).map(Outcome::NotChecked),
+        _ if unread.is_some() => rule.code_check().and(unread.clone()).map(Outcome::needs),
         _ => Some(rule.code_check()?(evidence)),
     });
     join_causes(&mut findings);
@@ -89,7 +89,7 @@ pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<Not
     let applies = |rule: &Rule| evidence.runtime().is_none() || COMPARING.contains(&rule.id);
     let (mut findings, not_checked) = outcomes(|rule| {
         let outcome = rule.recording_check().filter(|_| applies(rule))?(evidence);
-        Some(outcome.unwrap_or_else(|reason| Outcome::NotChecked(reason.needed())))
+        Some(outcome.unwrap_or_else(|reason| Outcome::NotChecked(reason)))
     });
     if matches!(evidence.roof().bound, Ok(Bound::Launch { .. })) {
         join_launch(&mut findings);
@@ -141,9 +141,7 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
     for rule in registry::all() {
         match check(rule) {
             None | Some(Outcome::Silent) => {}
-            Some(Outcome::NotChecked(needs)) => {
-                not_checked.push(NotChecked { rule: rule.id, needs, in_short: None })
-            }
+            Some(Outcome::NotChecked(needs)) => not_checked.push(NotChecked::new(rule.id, needs)),
             Some(Outcome::Findings(found)) => findings.extend(found),
         }
     }

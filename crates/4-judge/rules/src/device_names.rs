@@ -16,6 +16,12 @@ pub(crate) fn sold_as(name: &str) -> &str {
     rows().find(|it| it.0 == name).map_or(name, |it| it.1)
 }
 
+/// The product of a PCI id: `AMD Instinct MI300X` of `0x74a1`.
+pub fn product_of(id: &str) -> Option<String> {
+    let id = format!("0x{}", id.trim_start_matches("0x").to_ascii_lowercase());
+    rows().find(|it| it.0 == id).map(|it| it.1.replace('_', " "))
+}
+
 /// Other names of the silicon of a device as sold.
 pub(crate) fn others_of(sold: &str) -> Vec<&'static str> {
     rows().filter(|it| it.1 == sold).map(|it| it.0).collect()

@@ -39,6 +39,7 @@ pub use check::{
 };
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
+pub use device_names::product_of;
 pub use execution::ExecutionEvidence;
 pub use guide_checks::{Cover, GuideCheck, guide_checks};
 pub use host::{HostEvidence, Judged, Profile};
@@ -120,8 +121,8 @@ pub enum Check {
 pub enum Outcome {
     /// The evidence is there and nothing is wrong.
     Silent,
-    /// Evidence is absent; the phrase names the missing input: "the workgroup size".
-    NotChecked(String),
+    /// Evidence is absent: this input.
+    NotChecked(Missing),
     /// Problems found, most costly first.
     Findings(Vec<Finding>),
 }
@@ -133,8 +134,8 @@ impl Outcome {
     }
 
     /// Evidence `what` is absent.
-    pub fn needs(what: &str) -> Self {
-        Outcome::NotChecked(what.to_owned())
+    pub fn needs(what: impl Into<Missing>) -> Self {
+        Outcome::NotChecked(what.into())
     }
 }
 

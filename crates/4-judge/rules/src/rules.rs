@@ -138,6 +138,7 @@ pub(crate) mod tun018;
 pub(crate) mod tun019;
 pub(crate) mod tun020;
 pub(crate) mod tun021;
+pub(crate) mod tun022;
 
 /// Ascending by id.
 pub(crate) static RULES: &[Rule] = &[
@@ -273,4 +274,5 @@ pub(crate) static RULES: &[Rule] = &[
     tun019::RULE,
     tun020::RULE,
     tun021::RULE,
+    tun022::RULE,
 ];

@@ -171,7 +171,7 @@ pub(crate) fn benchmarked<'a>(evidence: &'a TimelineEvidence<'_>) -> Option<&'a 
 /// What is absent where the rates of a GPU are not known: its name, or a file of its rates.
 pub(crate) fn needs_model(evidence: &TimelineEvidence<'_>) -> Outcome {
     let named = evidence.timeline.devices.iter().find(|device| !device.name.is_empty());
-    Outcome::NotChecked(match named {
+    Outcome::needs(match named {
         Some(device) => format!("the peak rates of `{}`, which is not an AMD Instinct GPU", device.name),
         None => "the GPU's name".to_owned(),
     })

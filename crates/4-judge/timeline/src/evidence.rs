@@ -132,8 +132,12 @@ fn model(timeline: &Timeline) -> Option<&'static Model> {
         words.into_iter().find_map(Model::by_name)
     });
     let unnamed = timeline.devices.iter().find(|device| device.name.is_empty());
-    let by_units = |units: u32| {
-        Model::names().filter_map(Model::by_name).find(|model| model.compute_units.value == units)
+    let by_units = |device: &trace::Device| {
+        let fits = |model: &&Model| {
+            model.compute_units.value == device.compute_units
+                && (device.target.is_empty() || device.target.starts_with(model.target().name))
+        };
+        Model::names().filter_map(Model::by_name).find(fits)
     };
-    named.or_else(|| unnamed.and_then(|device| by_units(device.compute_units)))
+    named.or_else(|| unnamed.and_then(by_units))
 }

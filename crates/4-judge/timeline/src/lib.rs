@@ -23,6 +23,7 @@ mod profiler;
 mod select;
 mod steps;
 mod streams;
+mod work;
 
 pub use attention::{UnfusedAttention, unfused_attention};
 pub use evidence::TimelineEvidence;
@@ -39,3 +40,4 @@ pub use profiler::ProfilerCost;
 pub use select::{Selection, select};
 pub use steps::{Range, ranges, step_number};
 pub use streams::{CopySum, SHORT_US, StreamTime, by_duration, copies, streams};
+pub use work::{Work, work};

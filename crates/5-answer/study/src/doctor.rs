@@ -89,14 +89,23 @@ pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Pro
     }
 }
 
+/// Words in the names of sources that tell about programs and their containers.
+const OF_PROGRAMS: [&str; 7] =
+    ["environment", "vLLM", "Inductor", "compose", "Kubernetes", "script", "Dockerfile"];
+
 /// Keeps only facts about the environment and the command.
 pub fn keep_environment(examined: &mut Examined) {
     const OF_JOBS: [&str; 7] = ["LCH006", "SYS005", "SYS006", "SYS007", "SYS008", "SYS009", "SYS017"];
-    examined.checks.retain(|check| check.rule.starts_with("ENV") || OF_JOBS.contains(&check.rule));
+    examined.checks.retain(|check| {
+        let of_container = check.rule == "SYS016" && check.verdict != HostVerdict::Unknown;
+        check.rule.starts_with("ENV")
+            || OF_JOBS.contains(&check.rule)
+            || of_container
+            || check.check == "numa-one-node"
+    });
     // The log of a server describes the server, not the machine.
     examined.facts.retain(|fact| fact.name == "attention");
-    let of_program =
-        |source: &String| ["environment", "vLLM", "Inductor"].iter().any(|it| source.contains(it));
+    let of_program = |source: &String| OF_PROGRAMS.iter().any(|it| source.contains(it));
     examined.sources.retain(of_program);
 }
 
@@ -144,7 +153,7 @@ fn gpus(gpus: &[system::Gpu]) -> String {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for gpu in gpus {
         let mut words = Vec::new();
-        words.extend(gpu.product.get().cloned());
+        words.extend(gpu.product.get().cloned().or_else(|| rules::product_of(gpu.device_id.get()?)));
         words.extend(gpu.target.get().cloned());
         words.extend(gpu.compute_units.get().map(|count| format!("{count} CUs")));
         words.extend(gpu.power_cap_max_w.get().map(|watts| format!("{watts} W")));
@@ -154,7 +163,9 @@ fn gpus(gpus: &[system::Gpu]) -> String {
             words.push(format!("{} partitions", gpu.partitions));
         }
         // A GPU that neither tool nor driver names is on the PCI bus only.
-        if gpu.product.get().is_none() && gpu.target.get().is_none() {
+        if words.is_empty()
+            || gpu.product.get().is_none() && gpu.target.get().is_none() && gpu.device_id.get().is_none()
+        {
             words.insert(0, "GPU of AMD".to_owned());
         }
         *kinds.entry(words.join(", ")).or_default() += 1;

@@ -9,7 +9,7 @@ use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use view::{
-    Answer, Finding, GuideKernel, GuideVerdict, NotChecked, NoteKind, Number, Recordings, UsageError,
+    Answer, Finding, GuideKernel, GuideVerdict, Missing, NotChecked, NoteKind, Number, Recordings, UsageError,
 };
 
 /// Most kernels judged, longest first.
@@ -127,7 +127,7 @@ fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<Finding> {
 }
 
 fn check(report: &mut Answer<Recordings>, kernels: &[WorkloadEvidence<'_>], shown: bool, gate: &mut Gate) {
-    let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
+    let mut not_checked: BTreeMap<(&'static str, Missing), u64> = BTreeMap::new();
     for kernel in kernels.iter().take(KERNELS) {
         // Of a GPU that is not known nothing is computed, and each rule would say so.
         let known = !kernel.evaluation.target().is_empty();
@@ -141,8 +141,8 @@ fn check(report: &mut Answer<Recordings>, kernels: &[WorkloadEvidence<'_>], show
                 continue;
             }
             // Each rule's counters would be a long list with one reason.
-            if emulated && m.needs.contains('_') {
-                m.needs = "what only time decides".to_owned();
+            if emulated && matches!(m.needs, Missing::Columns(_)) {
+                m.needs = Missing::EmulatedTime;
             }
             *not_checked.entry((m.rule, m.needs)).or_default() += 1;
         }
@@ -158,12 +158,15 @@ fn check(report: &mut Answer<Recordings>, kernels: &[WorkloadEvidence<'_>], show
         return;
     }
     let all = kernels.len().min(KERNELS) as u64;
-    let one = |((rule, needs), count): ((&'static str, String), u64)| {
-        let part = if count < all { format!(" (in {count} of {all} kernels)") } else { String::new() };
-        let counters: Vec<&str> = needs.split(", ").collect();
-        let compiled = kernels.first().map(|kernel| kernel.evaluation.compiled());
-        let in_short = compiled.and_then(|compiled| analysis::guide::in_short(&counters, compiled));
-        NotChecked { rule, in_short: in_short.map(|it| it + &part), needs: needs + &part }
+    let one = |((rule, needs), count): ((&'static str, Missing), u64)| {
+        let in_short = match &needs {
+            Missing::Columns(names) => kernels.first().and_then(|kernel| {
+                let counters: Vec<&str> = names.iter().map(String::as_str).collect();
+                analysis::guide::in_short(&counters, kernel.evaluation.compiled())
+            }),
+            _ => None,
+        };
+        NotChecked { rule, needs, kernels: (count < all).then_some([count, all]), in_short }
     };
     report.not_checked = not_checked.into_iter().map(one).collect();
     if kernels.len() > KERNELS {

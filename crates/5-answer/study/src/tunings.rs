@@ -13,6 +13,7 @@ mod merge;
 mod query;
 mod shapes;
 mod show;
+mod space;
 
 pub use advise::advise;
 pub use convert::{Converted, To, chosen, convert};

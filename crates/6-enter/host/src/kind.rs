@@ -156,6 +156,9 @@ fn a_machine(path: &Path) -> Option<Kind> {
         machine::Input::Machine(..) => Kind::read_by("files of a machine", "rockhound doctor"),
         machine::Input::Document(it) => Kind::read_by(format!("output of {}", it.kind), "rockhound doctor"),
         machine::Input::Report(_) => Kind::read_by("a report", "rockhound triage"),
+        machine::Input::Jobs(jobs) => {
+            Kind::read_by(jobs.first().map_or("a file of jobs", |it| it.kind), "rockhound doctor")
+        }
     }
 }
 

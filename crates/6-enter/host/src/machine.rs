@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use system::capture::{AMD_PCI_FILES, FILES, PROCESS_FILES, TOOLS, Tool, trimmed};
+use system::job::{self, Job};
 use system::paste::{self, Paste};
 use system::{
-    Document, InductorCode, InductorFile, MOST_INDUCTOR_FILES, Tree, inductor_file, is_inductor_folder,
-    recognize,
+    Document, InductorCode, InductorFile, MOST_INDUCTOR_FILES, ServerLogScan, Tree, inductor_file,
+    is_inductor_folder, recognize,
 };
 
 /// Most bytes read of one file of `/proc` or `/sys`.
@@ -23,6 +24,9 @@ const MOST_BYTES: u64 = 4 << 20;
 const MOST_ENTRIES: usize = 16_384;
 /// Most bytes of code read of a folder of Inductor.
 const MOST_FOLDER: u64 = 256 << 20;
+/// Bytes beyond which a file is read as a log, and of the pieces in which it is read.
+const LONG: u64 = 32 << 20;
+const PIECE: u64 = 4 << 20;
 /// Time limit of a tool.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of a tool's output.
@@ -179,6 +183,8 @@ pub enum Input {
     Report(Box<Paste>),
     /// The output of a tool.
     Document(Document),
+    /// Jobs that a file starts.
+    Jobs(Vec<Job>),
 }
 
 /// Reads a bundle, a folder, or the output of a tool.
@@ -206,11 +212,17 @@ pub fn read_input(path: &Path) -> Result<Input> {
             .context("cannot read standard input")?;
         bytes
     } else {
-        let file = fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
+        let mut file = fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
         let mut bytes = Vec::new();
-        file.take(system::MOST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .with_context(|| format!("cannot read `{name}`"))?;
+        let mut more = |bytes: &mut Vec<u8>, most: u64| {
+            file.by_ref().take(most).read_to_end(bytes).with_context(|| format!("cannot read `{name}`"))
+        };
+        more(&mut bytes, LONG)?;
+        if bytes.len() as u64 == LONG && !system::is_archive(&bytes) {
+            return long_log(path, &name, bytes, &mut more);
+        }
+        let rest = system::MOST_BYTES + 1 - bytes.len() as u64;
+        more(&mut bytes, rest)?;
         bytes
     };
     let short = if name == "-" { "standard input".to_owned() } else { short_name(path) };
@@ -222,8 +234,13 @@ pub fn read_input(path: &Path) -> Result<Input> {
         }
         return Ok(Input::Machine(tree, refused));
     }
-    let found = recognize(&short, &bytes);
     let text = String::from_utf8_lossy(&bytes);
+    if bytes.len() < paste::MOST_BYTES
+        && let Some(jobs) = job::jobs(&short, &text)
+    {
+        return jobs.map(Input::Jobs).map_err(|error| anyhow::anyhow!("{name}: {error}"));
+    }
+    let found = recognize(&short, &bytes);
     if bytes.len() < paste::MOST_BYTES && (found.is_err() || paste::is(&text)) {
         let paste = paste::split(&short, &text);
         let parts = paste.documents.len() + paste.commands.len();
@@ -232,6 +249,29 @@ pub fn read_input(path: &Path) -> Result<Input> {
         }
     }
     found.map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+}
+
+/// Reads a file that is too long for the output of a tool: the log of a server, piece by piece.
+fn long_log(
+    path: &Path,
+    name: &str,
+    mut piece: Vec<u8>,
+    more: &mut dyn FnMut(&mut Vec<u8>, u64) -> Result<usize>,
+) -> Result<Input> {
+    let mut scan = ServerLogScan::new(&short_name(path));
+    while !piece.is_empty() {
+        scan.feed(&piece);
+        piece.clear();
+        more(&mut piece, PIECE)?;
+    }
+    match scan.finish() {
+        Some(log) => Ok(Input::Document(Document::of_server_log(log))),
+        None => bail!(
+            "{name}: more than {} MiB: too large for the output of a tool, and no log of a vLLM server; `rockhound triage {name}` reads \
+             logs of any size",
+            LONG >> 20
+        ),
+    }
 }
 
 /// Reads a folder of Inductor's cache or of `torch_compile_debug`; `None` if it is neither.

@@ -20,7 +20,7 @@ pub struct Trace {
 }
 
 /// Endings of files in folders that are looked at; packed ones too.
-const ENDINGS: [&str; 7] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace"];
+const ENDINGS: [&str; 8] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace", "hatchet"];
 
 /// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder
 /// are one timeline, each other file is one. What cannot be read of a folder is returned with its reason.

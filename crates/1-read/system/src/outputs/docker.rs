@@ -7,6 +7,8 @@ use serde_json::Value;
 pub struct DockerContainer {
     /// Name.
     pub name: String,
+    /// What says so: `docker inspect`.
+    pub source: &'static str,
     /// Devices handed in, by their path on the host.
     pub devices: Vec<String>,
     /// Everything is allowed.
@@ -64,6 +66,7 @@ fn container(value: &Value) -> Option<DockerContainer> {
     let config = value.get("Config");
     Some(DockerContainer {
         name: text(value.get("Name")).trim_start_matches('/').to_owned(),
+        source: "docker inspect",
         devices: devices
             .into_iter()
             .flatten()

@@ -113,6 +113,7 @@ fn table(text: &str, from: &str) -> Vec<Gpu> {
         let mut gpu = Gpu::new(format!("GPU {index}"));
         gpu.index = Some(index);
         gpu.node = cell("Node").and_then(|it| it.parse().ok());
+        gpu.device_id = device_id(line, from);
         gpu.hotspot_c = number("Temp");
         gpu.clock_mhz = number("SCLK");
         gpu.perf_level = known("Perf").map(|it| it.to_ascii_lowercase());
@@ -123,6 +124,18 @@ fn table(text: &str, from: &str) -> Vec<Gpu> {
         gpus.push(gpu);
     }
     gpus
+}
+
+/// The PCI id in the column `IDs` or `DID`.
+fn device_id(line: &str, from: &str) -> Fact<String> {
+    let is_id = |it: &&str| {
+        it.strip_prefix("0x").is_some_and(|it| it.len() == 4 && it.bytes().all(|it| it.is_ascii_hexdigit()))
+    };
+    let id = line.split([' ', ',']).find(is_id);
+    id.map_or_else(
+        || Fact::unknown(format!("{from}: no `DID`")),
+        |it| Fact::known(it.to_ascii_lowercase(), from),
+    )
 }
 
 fn nth(text: &str, index: usize) -> Option<String> {

@@ -24,26 +24,67 @@ pub struct ServerLog {
     pub missing_moe: Vec<(String, u32)>,
 }
 
+/// Words of the lines that are read, other than those of backends.
+const VERSION: &str = "vLLM API server version";
+const CONFIGURATION: &str = "Config file not found at ";
+/// Most configurations that are listed.
+const MOST_MISSING: usize = 1_000;
+
 /// Whether a text is such a log.
 pub(crate) fn is(text: &str) -> bool {
-    text.contains("vLLM API server version") || BACKENDS.iter().any(|(line, _)| text.contains(line))
+    text.contains(VERSION) || BACKENDS.iter().any(|(line, _)| text.contains(line))
 }
 
 /// Reads a log.
 pub(crate) fn read(text: &str, file: &str) -> ServerLog {
-    let mut log = ServerLog { file: file.to_owned(), ..ServerLog::default() };
-    for (number, line) in (1u32..).zip(text.lines()) {
-        if let Some((_, version)) = line.split_once("vLLM API server version") {
-            log.version = Some(version.trim().to_owned());
-        }
-        if let Some((_, backend)) = BACKENDS.iter().find(|(words, _)| line.contains(words)) {
-            log.backend = Some((backend, number));
-        }
-        if let Some((_, config)) = line.split_once("Config file not found at ") {
-            log.missing_moe.push((config.trim().to_owned(), number));
+    let mut scan = ServerLogScan::new(file);
+    scan.feed(text.as_bytes());
+    scan.finish().unwrap_or_default()
+}
+
+/// Reader of a log of any size: [`feed`](ServerLogScan::feed) pieces, then [`finish`](ServerLogScan::finish).
+pub struct ServerLogScan {
+    search: ::logs::Search,
+    log: ServerLog,
+}
+
+impl ServerLogScan {
+    /// At the beginning of a log.
+    pub fn new(file: &str) -> ServerLogScan {
+        let words: Vec<&'static str> =
+            BACKENDS.iter().map(|it| it.0).chain([VERSION, CONFIGURATION]).collect();
+        let log = ServerLog { file: file.to_owned(), ..ServerLog::default() };
+        ServerLogScan { search: ::logs::Search::new(&words), log }
+    }
+
+    /// Reads a piece.
+    pub fn feed(&mut self, piece: &[u8]) {
+        self.search.feed(piece, &mut |found| line(&mut self.log, found));
+    }
+
+    /// The facts; `None` if the log is of no vLLM server.
+    pub fn finish(mut self) -> Option<ServerLog> {
+        self.search.finish(&mut |found| line(&mut self.log, found));
+        let log = self.log;
+        (log.version.is_some() || log.backend.is_some() || !log.missing_moe.is_empty()).then_some(log)
+    }
+}
+
+fn line(log: &mut ServerLog, found: &::logs::Found<'_>) {
+    let Some(text) = found.text() else { return };
+    if let Some((_, version)) = text.split_once(VERSION) {
+        log.version = Some(version.trim().to_owned());
+    }
+    if let Some((_, backend)) = BACKENDS.iter().find(|(words, _)| text.contains(words)) {
+        log.backend = Some((backend, found.line));
+    }
+    if let Some((_, config)) = text.split_once(CONFIGURATION) {
+        let config = config.trim();
+        // Every worker says it.
+        if log.missing_moe.len() < MOST_MISSING && !log.missing_moe.iter().any(|(it, _)| it == config) {
+            log.missing_moe.push((config.to_owned(), found.line));
         }
     }
-    log
 }
 
 #[cfg(test)]

@@ -37,6 +37,10 @@ pub(super) struct Args<'a> {
     pub(super) group_size: u64,
     pub(super) data_type: &'a [u8],
     pub(super) group: &'a [u8],
+    /// Kind of a node of ONNX Runtime: `MatMul`.
+    pub(super) operator: &'a [u8],
+    /// The event around a kernel of ONNX Runtime.
+    pub(super) parent: &'a [u8],
     /// Exact times of rocprof v1, ns.
     pub(super) begin_ns: Option<u64>,
     pub(super) end_ns: Option<u64>,
@@ -69,7 +73,7 @@ impl<'a> Args<'a> {
         c.object(|key, c| {
             match key {
                 b"External id" | b"external id" => self.external = c.number()?.unwrap_or(0),
-                b"correlation" => self.correlation = c.number()?.unwrap_or(0),
+                b"correlation" | b"correlation_id" => self.correlation = c.number()?.unwrap_or(0),
                 b"device" | b"dev-id" => self.device = c.number()?,
                 b"stream" | b"stream-id" => self.stream = c.number()?,
                 b"grid" => self.grid = c.triple()?,
@@ -87,6 +91,8 @@ impl<'a> Args<'a> {
                 b"Group size" => self.group_size = c.number()?.unwrap_or(0),
                 b"dtype" => self.data_type = c.plain()?,
                 b"Process Group Name" => self.group = c.plain()?,
+                b"op_name" => self.operator = c.plain()?,
+                b"parent_name" => self.parent = c.plain()?,
                 b"BeginNs" => self.begin_ns = c.number()?,
                 b"EndNs" => self.end_ns = c.number()?,
                 _ => c.skip(0)?,

@@ -36,8 +36,10 @@ impl Reader {
         }
         self.close_open();
         self.place_exact();
+        self.place_xla();
         self.timeline.format = match self.timeline.format {
             Format::Rocprofv1Json => Format::Rocprofv1Json,
+            _ if self.tool.is_some() => self.tool.unwrap_or(Format::Chrome),
             _ if self.kineto => Format::Kineto,
             _ => Format::Chrome,
         };

@@ -5,6 +5,7 @@
 
 mod event;
 mod finish;
+mod tools;
 pub(crate) use finish::workgroups;
 mod head;
 
@@ -45,6 +46,10 @@ struct Reader {
     backwards: u64,
     untimed: u64,
     kineto: bool,
+    /// The tool, where an event's category or a process told it.
+    tool: Option<Format>,
+    /// Nodes of ONNX Runtime by name: the id of the last one.
+    nodes: HashMap<Name, u64>,
     events: u64,
     /// Latest time seen, ns.
     latest: i64,
@@ -65,6 +70,8 @@ impl Reader {
             backwards: 0,
             untimed: 0,
             kineto: false,
+            tool: None,
+            nodes: HashMap::new(),
             events: 0,
             latest: i64::MIN,
         }
@@ -219,8 +226,9 @@ impl Reader {
         let args = &event.args;
         // Without arguments the process is the device and the thread the stream, as older files have it.
         let number = |value: Option<u64>, text: &[u8]| value.or(rocprof::json::whole(text)).unwrap_or(0);
-        let queue =
+        let mut queue =
             Queue { device: number(args.device, event.process), stream: number(args.stream, event.thread) };
+        let external = self.of_tool(event, &mut queue).unwrap_or(args.external);
         GpuSpan {
             start,
             end,
@@ -228,7 +236,7 @@ impl Reader {
             kind,
             queue: self.timeline.queue(queue),
             correlation: args.correlation,
-            external: args.external,
+            external,
             grid: args.grid.unwrap_or_default(),
             block: args.block.unwrap_or_default(),
             detail: self.detail(args, kind),
@@ -264,7 +272,13 @@ impl Reader {
             b"user_annotation" => HostKind::Annotation,
             b"gpu_user_annotation" => HostKind::GpuAnnotation,
             b"overhead" => HostKind::Overhead,
-            _ => HostKind::Other,
+            _ => match self.kind_of_tool(event) {
+                Some((kind, name, external)) => {
+                    let (correlation, shapes) = (args.correlation, 0);
+                    return HostSpan { start, end, name, kind, thread, correlation, external, shapes };
+                }
+                None => HostKind::Other,
+            },
         };
         self.kineto |= matches!(kind, HostKind::Operator | HostKind::Python);
         HostSpan {

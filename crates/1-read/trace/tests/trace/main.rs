@@ -9,3 +9,4 @@ mod comm;
 mod damaged;
 mod databases;
 mod formats;
+mod tools;

@@ -6,7 +6,7 @@ use rockhound_tunedb::read;
 use testkit::Random;
 
 /// One small file of each format, made for this test.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 30] = [
     (
         "tunableop_results0.csv",
         "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
@@ -104,6 +104,14 @@ const FILES: [(&str, &str); 28] = [
         "a_m_k: dim 2, lengths {512, 64}, strides {64, 1}\nPerf:   0.0223 ms, 615.46 TFlops, 450.776 GB/s, DeviceA\nBest Perf for datatype = bf16 ALayout = RowMajor BLayout = ColumnMajor M = 512 N = 256 K = 64 : 0.0223 ms, 615.46 TFlops, 450.776 GB/s, DeviceA\n",
     ),
     ("shapes.txt", "# model\nM N K\n4096 16 7168\n8x16x32 TN bf16\n"),
+    (
+        "kernel_tuner.json",
+        "{\n\"device_name\": \"AMD Instinct MI210\",\n\"kernel_name\": \"add\",\n\"problem_size\": [64, 1],\n\"tune_params_keys\": [\"x\", \"y\"],\n\"tune_params\": {\"x\": [1, 2], \"y\": [\"a\", \"b\", \"c\"]},\n\"cache\": {\n\"1,a\": {\"x\": 1, \"y\": \"a\", \"time\": 2.0, \"times\": [1.5, 2.5], \"compile_time\": 9, \"GFLOP/s\": 1500.0},\n\"2,a\": {\"x\": 2, \"y\": \"a\", \"time\": \"CompilationFailedConfig\", \"compile_time\": 7},\n\"1,b\": {\"x\": 1, \"y\": \"b\", \"time\": \"RuntimeFailedConfig\"},\n\"1,c\": {\"x\": 1, \"y\": \"c\", \"time\": 1.0, \"times\": [1.0]}}}\n",
+    ),
+    (
+        "t4.json",
+        "{\"metadata\": {\"timeunit\": \"miliseconds\"}, \"schema_version\": \"1.0.0\", \"results\": [\n{\"configuration\": {\"x\": 1, \"y\": \"a\"}, \"times\": {\"compilation\": 9, \"runtimes\": [1.5, 2.5]}, \"invalidity\": \"correct\", \"correctness\": 1, \"measurements\": [{\"name\": \"time\", \"value\": 2.0, \"unit\": \"\"}], \"objectives\": [\"time\"]},\n{\"configuration\": {\"x\": 2, \"y\": \"a\"}, \"times\": {\"compilation\": 7}, \"invalidity\": \"compile\", \"correctness\": 0, \"measurements\": [{\"name\": \"time\", \"value\": \"CompilationFailedConfig\"}], \"objectives\": [\"time\"]},\n{\"configuration\": {\"x\": 1, \"y\": \"b\"}, \"times\": {\"runtimes\": [3]}, \"invalidity\": \"correct\", \"correctness\": 0, \"measurements\": [{\"name\": \"time\", \"value\": 3.0}], \"objectives\": [\"time\"]},\n{\"configuration\": {\"x\": 1, \"y\": \"a\"}, \"times\": {\"runtimes\": [2]}, \"invalidity\": \"correct\", \"correctness\": 1, \"measurements\": [{\"name\": \"time\", \"value\": 2.1}], \"objectives\": [\"time\"]}]}",
+    ),
 ];
 
 fn check(name: &str, bytes: &[u8]) -> usize {

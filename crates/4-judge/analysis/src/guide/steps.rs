@@ -9,7 +9,7 @@ use crate::WorkloadEvidence;
 use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
 use std::collections::BTreeSet;
-use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind, shell_word};
+use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, Missing, StepKind, shell_word};
 use workload::{LaunchNote, plain_kernel_name};
 
 /// Panels that show what stops a kernel.
@@ -133,8 +133,12 @@ fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
 
 /// Records what rules and verdict lack.
 fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Option<GuideStep> {
-    let without: Vec<&str> =
-        inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
+    let without: Vec<&str> = inputs
+        .not_checked
+        .iter()
+        .filter(|it| matches!(it.needs, Missing::Columns(_)))
+        .map(|it| it.rule)
+        .collect();
     let times = lead(inputs.kernels).is_some_and(|kernel| kernel.time.is_err());
     let panels: BTreeSet<u16> =
         without.iter().flat_map(|rule| (inputs.panels)(rule)).chain(times.then_some(&2)).copied().collect();

@@ -7,7 +7,7 @@ use crate::{Check, Outcome, Rule};
 use std::collections::BTreeMap;
 use timeline::TimelineEvidence;
 use timeline::category::GEMM;
-use view::Severity;
+use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "CTR006",
@@ -44,7 +44,7 @@ const ENOUGH: i64 = 1_000_000;
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {
     if run.ranks.len() < 2 {
-        return Outcome::needs("traces of several ranks");
+        return Outcome::NotChecked(Missing::Ranks);
     }
     let products = |rank: &TimelineEvidence<'_>| -> BTreeMap<String, (u64, i64)> {
         let gemm = rank.kernels.iter().filter(|kernel| kernel.category == GEMM);

@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Looks for variables of runtimes and libraries that serialise, log, check or turn caches off (`debug-variables`). Those of compilers are
-ENV004's, transports of RCCL ENV009's.
+ENV004's, transports, protocols and algorithms of RCCL ENV009's.
 
 ## Why it is slow
 `AMD_SERIALIZE_KERNEL` and `HIP_LAUNCH_BLOCKING` wait after every launch. Memory without caching calls the driver for every tensor. Logs
@@ -33,7 +33,9 @@ The ROCm MI300X workload guide (diagnostic and performance analysis); HIP docume
 ";
 
 /// Variables that another check looks at.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 8] = [
+    "NCCL_PROTO",
+    "NCCL_ALGO",
     "HSA_OVERRIDE_GFX_VERSION",
     "NCCL_P2P_DISABLE",
     "NCCL_SHM_DISABLE",

@@ -19,9 +19,10 @@ Reads `vllm serve` (also as a Python module) with its environment, and the serve
 `TORCH_BLAS_PREFER_HIPBLASLT` (`hipblaslt-prefer`).
 
 * Models with latent attention (DeepSeek, Kimi K2) need `--block-size 1` with AITER. gpt-oss needs unified attention.
+* AITER is wanted unless all GPUs are known to be none of Instinct.
 * Unified attention needs `VLLM_ROCM_USE_AITER_MHA=0`, which is on by default. AWQ runs on Triton kernels
   only (`VLLM_USE_TRITON_AWQ=1`, which vLLM sets itself and says so).
-* `--gpu-memory-utilization` over 0.95, `--enforce-eager`, tensor parallelism beyond the eight linked GPUs, full graphs with AITER's
+* `--gpu-memory-utilization` over 0.95, `--enforce-eager` (SGLang: `--disable-cuda-graph`), tensor parallelism beyond the eight linked GPUs, full graphs with AITER's
   attention.
 * In a log: the attention backend chosen, and tuned configurations of expert layers that were not found.
 
@@ -48,10 +49,14 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let mut judged = log(evidence);
     if let Some(stage) = evidence.command.and_then(|command| command.stage(Kind::VllmServe)) {
         match evidence.environment(CHECK) {
-            Ok(environment) => judged.extend(server(stage, environment)),
+            Ok(environment) => {
+                judged.extend(server(stage, environment, has_aiter(evidence, environment)));
+            }
             Err(unknown) => judged.push(unknown),
         }
     }
+    let sglang = evidence.command.and_then(|command| command.stage(Kind::SglangServe));
+    judged.extend(sglang.and_then(graphs_of_sglang));
     if evidence.command.is_some_and(|it| it.stage(Kind::VllmServe).is_some()) && judged.is_empty() {
         judged.push(
             Judged::pass(CHECK, "arguments and variables fit the model").read("the command", "vllm serve"),
@@ -98,7 +103,7 @@ fn log(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     judged
 }
 
-fn server(stage: &Stage, environment: &Environment) -> Vec<Judged> {
+fn server(stage: &Stage, environment: &Environment, has_aiter: bool) -> Vec<Judged> {
     let model = stage
         .value(&["--model"])
         .or(stage.words.first().map(String::as_str))
@@ -106,7 +111,7 @@ fn server(stage: &Stage, environment: &Environment) -> Vec<Judged> {
         .to_ascii_lowercase();
     let aiter = environment.is_on(AITER);
     let mut judged = Vec::new();
-    if !aiter {
+    if !aiter && has_aiter {
         judged.push(
             Judged::warn(CHECK, format!("{AITER} is not 1: the AITER kernels are off, which is the default"))
                 .read(AITER, environment.get(AITER).unwrap_or("not set"))
@@ -203,14 +208,29 @@ fn options(stage: &Stage, environment: &Environment) -> Vec<Judged> {
                 .set_by("vllm serve ... -tp 8 with pipeline, data or expert parallelism between nodes"),
         );
     }
-    if environment.get("HIP_VISIBLE_DEVICES").is_some() && environment.get("CUDA_VISIBLE_DEVICES").is_none() {
-        judged.push(
-            Judged::warn(
-                CHECK,
-                "HIP_VISIBLE_DEVICES is set: vLLM copies it to CUDA_VISIBLE_DEVICES, its other processes may not",
-            )
-            .read("HIP_VISIBLE_DEVICES", environment.get("HIP_VISIBLE_DEVICES").unwrap_or_default()),
-        );
-    }
     judged
+}
+
+/// Options of SGLang that turn graphs off.
+fn graphs_of_sglang(stage: &Stage) -> Option<Judged> {
+    let option =
+        ["--disable-cuda-graph", "--disable-cuda-graph-padding"].into_iter().find(|it| stage.has(&[it]))?;
+    let padding = option.ends_with("padding");
+    let text = match padding {
+        true => "graphs only for batches of exactly the captured sizes",
+        false => "no graphs, so small batches wait for launches",
+    };
+    let judged = Judged::warn(CHECK, format!("{option}: {text}")).read(option, "given");
+    Some(judged.set_by(format!("sglang.launch_server without {option}")))
+}
+
+/// True unless every GPU that is known, or for which PyTorch was built, is one without AITER's kernels.
+fn has_aiter(evidence: &HostEvidence<'_>, environment: &Environment) -> bool {
+    let gpus = evidence.machine.known_gpus();
+    let known: Vec<&str> = gpus.iter().filter_map(|it| it.target.get().map(String::as_str)).collect();
+    let built = environment.get("PYTORCH_ROCM_ARCH").unwrap_or_default();
+    let built: Vec<&str> = built.split([';', ',', ' ']).filter(|it| !it.is_empty()).collect();
+    let targets = if known.is_empty() { built } else { known };
+    let name = |it: &str| it.split(':').next().unwrap_or(it).to_owned();
+    targets.is_empty() || targets.iter().any(|it| arch::Target::by_name(&name(it)).is_some())
 }

@@ -1,5 +1,6 @@
 //! SYS011: GPUs or links that are not there.
 
+use crate::device_names::sold_as;
 use crate::{Check, HostEvidence, Judged, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use system::{Fact, LinkKind, Machine};
@@ -43,9 +44,7 @@ fn driver(machine: &Machine) -> Judged {
     let fact = &machine.driver;
     match fact {
         Fact::Known { value, .. } => Judged::pass(CHECK, format!("amdgpu {value}")).read_fact(fact, value),
-        Fact::Unknown { reason }
-            if machine.surroundings.container.is_some() || reason.starts_with("/sys: ") =>
-        {
+        Fact::Unknown { reason } if machine.surroundings.container.is_some() || !machine.has_sys => {
             Judged::unknown(CHECK, reason.clone())
         }
         Fact::Unknown { .. } if machine.kfd.get().is_some() => {
@@ -76,6 +75,11 @@ fn listed(numbers: &BTreeSet<u32>) -> String {
     numbers.join(", ")
 }
 
+/// True for products that come on a board of eight.
+fn is_of_board(product: &str) -> bool {
+    arch::Model::by_name(sold_as(&product.replace(' ', "_"))).is_some_and(|it| it.xcds.value >= 4)
+}
+
 fn count(machine: &Machine) -> Judged {
     const CHECK: &str = "gpu-count";
     let gpus = match &machine.gpus {
@@ -103,7 +107,16 @@ fn count(machine: &Machine) -> Judged {
                 CHECK,
                 format!("{text} listed; whether the board has more is not in this output"),
             ),
-            _ => Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text),
+            // Cards in slots come in any number.
+            _ if gpus.iter().any(|gpu| gpu.product.get().is_some_and(|it| is_of_board(it))) => {
+                Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text)
+            }
+            _ => Judged::unknown(
+                CHECK,
+                format!(
+                    "{text} listed; whether they are cards in slots or a part of a board is not in this output"
+                ),
+            ),
         };
     };
     let unreadable = nodes.iter().filter(|node| node.properties.is_err()).count();

@@ -3,6 +3,7 @@
 use crate::{Check, HostEvidence, Judged, Rule};
 use std::collections::BTreeSet;
 use system::Fact;
+use system::command::{Command, Kind};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -15,7 +16,8 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Compares the CPUs a process may use with the NUMA nodes of its GPUs (`gpu-numa`).
+Compares the CPUs a process may use with the NUMA nodes of its GPUs (`gpu-numa`). Finds commands that bind all processes of a job to one
+NUMA node (`numa-one-node`).
 
 ## Why it is slow
 Copies and launches from the other socket cross the link between the sockets, with more latency and a part of the rate.
@@ -32,10 +34,32 @@ README of rccl-tests (NUMA binding of ranks); AMD GPU documentation.
 ";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let one_node = evidence.command.and_then(one_node);
+    let mut judged = if one_node.is_some() { Vec::new() } else { of_gpus(evidence) };
+    judged.extend(one_node);
+    judged
+}
+
+/// Judges `numactl --cpunodebind=0` in front of several processes: the GPUs of a board are on two nodes.
+fn one_node(command: &Command) -> Option<Judged> {
+    const CHECK: &str = "numa-one-node";
+    let stage = command.stage(Kind::Numactl)?;
+    let node = stage.value(&["--cpunodebind", "-N"])?;
+    let several = node.contains([',', '-', '+', '!']) || node == "all" || node.contains('$');
+    let server = command.stage(Kind::VllmServe).or(command.stage(Kind::SglangServe));
+    let parallel = server.and_then(|it| it.value(&["--tensor-parallel-size", "-tp", "--tp", "--tp-size"]));
+    let parallel = parallel.and_then(|it| it.parse::<u64>().ok());
+    let count = command.processes().or(parallel).filter(|it| *it > 1)?;
+    (!several).then(|| {
+        Judged::warn(CHECK, format!("{count} processes share NUMA node {node}"))
+            .read("the command", format!("numactl --cpunodebind={node}"))
+    })
+}
+
+fn of_gpus(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "gpu-numa";
     let machine = evidence.machine;
     if let Some(command) = evidence.command {
-        use system::command::Kind;
         let bound = command.stage(Kind::Numactl).is_some()
             || command
                 .stage(Kind::Mpirun)

@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Reads `docker inspect`: devices (`docker-devices`), shared memory (`docker-ipc`), rights and limits for tools and pinned memory
+Reads `docker inspect`, services of compose files and containers of Kubernetes manifests: devices (`docker-devices`), shared memory (`docker-ipc`), rights and limits for tools and pinned memory
 (`docker-limits`), limits of CPUs and memory (`docker-cpus`).
 
 ## Why it is slow
@@ -23,7 +23,8 @@ whose default of 64 MiB is too small. Limits of CPUs hold launches back.
 
 ## Evidence
 `HostConfig` of `docker inspect`: Devices, IpcMode, ShmSize, CapAdd, SecurityOpt, GroupAdd, Ulimits, CpusetCpus, NanoCpus, Memory;
-`Config.User`. A privileged container has all devices and rights.
+`Config.User`. A privileged container has all devices and rights. In Kubernetes `amd.com/gpu` gives the devices, and an `emptyDir` at
+`/dev/shm` or `hostIPC` the shared memory.
 
 ## What to do
 `docker run --device /dev/kfd --device /dev/dri --ipc host --cap-add SYS_PTRACE --security-opt seccomp=unconfined --ulimit memlock=-1
@@ -53,7 +54,7 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
 }
 
 fn from(container: &DockerContainer, field: &str) -> String {
-    format!("docker inspect {}: {field}", container.name)
+    format!("{} {}: {field}", container.source, container.name)
 }
 
 fn devices(container: &DockerContainer, machine: &Machine) -> Judged {
@@ -90,6 +91,8 @@ fn ipc(container: &DockerContainer) -> Judged {
         format!("{}, {mib}", if container.ipc_mode.is_empty() { "private" } else { &container.ipc_mode });
     let judged = if container.ipc_mode == "host" {
         Judged::pass(CHECK, "IPC of the host")
+    } else if container.shm_bytes.is_none() && container.ipc_mode.starts_with("of the pod") {
+        Judged::pass(CHECK, "shared memory as large as the pod's memory")
     } else {
         match container.shm_bytes {
             Some(bytes) if bytes >= ENOUGH_SHM => Judged::pass(CHECK, format!("{mib} of shared memory")),

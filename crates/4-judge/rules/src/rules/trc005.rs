@@ -5,7 +5,7 @@
 use crate::traced::{TraceEvidence, lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::{Excess, More, TimelineEvidence, excess};
-use view::Severity;
+use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TRC005",
@@ -48,7 +48,7 @@ const MUCH: [f64; 2] = [15.0, 50.0];
 const CAUSE: [f64; 2] = [0.1, 0.25];
 
 fn check(run: &TraceEvidence<'_>) -> Outcome {
-    let Some(matched) = &run.matched else { return Outcome::needs("traces of several ranks") };
+    let Some(matched) = &run.matched else { return Outcome::NotChecked(Missing::Ranks) };
     let all = matched.ranks.iter().map(|rank| rank.matched).max().unwrap_or(0);
     if all == 0 {
         return Outcome::needs("collectives that all traces have equally often");
@@ -72,10 +72,7 @@ fn check(run: &TraceEvidence<'_>) -> Outcome {
     if cause.is_none()
         && let Some(reason) = profiler(rank, &others, most)
     {
-        return Outcome::NotChecked(format!(
-            "{reason}: {name} comes last in {} of {all} collectives",
-            late.last
-        ));
+        return Outcome::needs(format!("{reason}: {name} comes last in {} of {all} collectives", late.last));
     }
     let (what, advice, cost) = cause.unwrap_or_else(|| {
         let what = format!("{share:.1} % of the time in them is waiting");

@@ -51,28 +51,30 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
         }
         let unknown = file.rows.iter().filter(|row| row.tera_flops().is_err()).map(|row| row.line).collect();
         let [(_, contradict), (_, unused)] = grouped;
-        for (lines, words, severity, advice) in [
+        for (lines, what, words, severity, advice) in [
             (
                 contradict,
+                "solution",
                 "with another index than their position, which counts",
                 Severity::Info,
                 "merge the file, which counts solutions again",
             ),
             (
                 unused,
+                "solution",
                 "that serve no size",
                 Severity::Warning,
                 "merge the file, which drops solutions that serve no size",
             ),
             (
                 unknown,
+                "size",
                 "of efficiency 0, which means unknown: a merge by speed takes anything over it",
                 Severity::Info,
                 "measure these sizes, or merge with a file that has their efficiencies; a merge of this file alone keeps 0",
             ),
         ] {
             let lines: Vec<u32> = lines;
-            let what = if words.starts_with("of") { "size" } else { "solution" };
             if !lines.is_empty() {
                 let message = format!("{} {words}", counted(lines.len(), what));
                 let finding = RULE.finding(severity, message, advice);

@@ -55,7 +55,7 @@ fn a_rank_that_only_its_profiler_makes_late() {
     let late = |stacks| judged(&ranks(0, None, stacks));
     let (findings, not_checked) = late(true);
     assert!(findings.iter().all(|it| it.rule != "TRC005"), "{findings:?}");
-    assert!(not_checked.iter().any(|it| it.rule == "TRC005" && it.needs.contains("with_stack")));
+    assert!(not_checked.iter().any(|it| it.rule == "TRC005" && it.needs.needed().contains("with_stack")));
     assert!(late(false).0.iter().any(|it| it.rule == "TRC005"), "without stacks it is late");
     // A rank that computes more is late whatever was recorded.
     assert!(of_rule(&ranks(340, None, true), "TRC005").is_some());
@@ -170,7 +170,8 @@ fn a_gpu_without_known_rates_is_named() {
     made.kernel(GEMM, (0, 0), 0, 100, -10);
     made.operator("aten::mm", "[[8192, 8192], [8192, 8192]]", "[[8192, 1], [8192, 1]]");
     let not_checked = judged(&[made.timeline]).1;
-    let needs = not_checked.iter().find(|it| it.rule == "TRC006").map_or("", |it| it.needs.as_str());
+    let needs =
+        not_checked.iter().find(|it| it.rule == "TRC006").map_or_else(String::new, |it| it.needs.needed());
     assert!(needs.contains("`NVIDIA H200`"), "{needs}");
 }
 

@@ -80,6 +80,13 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             "INFO: start\nConfig file not found at /s/E=384,N=256,device_name={device},dtype=int4_w4a16.json\n"
         )
     };
+    // The second of two configurations, with its time and its value.
+    let cache = |time: &str, x: u32| {
+        format!(
+            "{{\"kernel_name\": \"k\", \"tune_params_keys\": [\"x\"], \"tune_params\": {{\"x\": [1, 2]}}, \"cache\": {{\n\"1\": \
+             {{\"x\": 1, \"time\": 1.0}},\n\"{x}\": {{\"x\": {x}, \"time\": {time}}}}}}}\n"
+        )
+    };
     let tile = |m: u32, n: u32, k: u32, stages: u32| {
         format!(
             "{{\"1\": {{\"BLOCK_SIZE_M\": {m}, \"BLOCK_SIZE_N\": {n}, \"BLOCK_SIZE_K\": {k}, \"num_warps\": 8, \"num_stages\": {stages}}}}}"
@@ -267,6 +274,9 @@ fn each_rule_fires_where_it_should_and_not_beside() {
         ("TUN020", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
         ("TUN021", vec![("rb.csv", rocblas(102.2, 55.1))], &[2]),
         ("TUN021", vec![("rb.csv", rocblas(55.1, 55.0))], &[]),
+        ("TUN022", vec![("k.json", cache("\"RuntimeFailedConfig\"", 2))], &[3]),
+        ("TUN022", vec![("k.json", cache("1.5", 1))], &[3]),
+        ("TUN022", vec![("k.json", cache("1.5", 2))], &[]),
     ];
     let catalogue: BTreeSet<String> = ["7".to_owned()].into();
     for (rule, files, expected) in table {

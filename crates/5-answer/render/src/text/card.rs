@@ -521,9 +521,9 @@ pub(super) fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {
         return;
     }
     // Rules that need the same thing share one sentence.
-    let mut needs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut needs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for rule in not_checked {
-        needs.entry(&rule.needs).or_default().push(rule.rule);
+        needs.entry(rule.needs_in_short()).or_default().push(rule.rule);
     }
     let groups =
         needs.iter().map(|(need, rules)| vec![dim(format!("{} ({need})", rules.join(" ")))]).collect();

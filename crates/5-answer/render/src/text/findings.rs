@@ -234,7 +234,7 @@ const GROUPS: usize = 5;
 
 /// Rules that lack the same are named together.
 pub(super) fn not_checked(page: &mut Page, list: &[NotChecked]) {
-    let mut by_need: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_need: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for it in list {
         by_need.entry(it.needs_in_short()).or_default().push(it.rule);
     }

@@ -45,6 +45,9 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
     add(evidence.total.kernels as usize, thousands_of(evidence.total.kernels, "kernel"));
     add(copies, format!("{} {copy}", thousands(copies as u64)));
     add(t.host.len(), thousands_of(t.host.len(), "span") + " on the host");
+    let in_scopes = t.scopes.iter().filter(|it| it.kernel).count();
+    add(in_scopes, thousands_of(in_scopes, "kernel"));
+    add(t.scopes.len() - in_scopes, thousands_of(t.scopes.len() - in_scopes, "scope"));
     add(t.calls.len(), thousands_of(t.calls.len(), "sum") + " of calls");
     add(t.allocations.len(), thousands_of(t.allocations.len(), "allocation"));
     input.fact("contents", if contents.is_empty() { "nothing".to_owned() } else { contents.join(", ") });
@@ -100,7 +103,12 @@ pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name
         let text = name.map_or_else(|| text.clone(), |name| format!("{name}: {text}"));
         notes.push(Note { kind, text });
     };
-    for problem in &evidence.timeline.problems {
+    let problems = &evidence.timeline.problems;
+    for (at, problem) in problems.iter().enumerate() {
+        // Files of a folder have the same caveats.
+        if problems[..at].contains(problem) {
+            continue;
+        }
         add(problem.kind, problem.text.clone());
     }
     let (kernels, others) = evidence.stale;
@@ -156,7 +164,7 @@ fn is_kineto(evidence: &TimelineEvidence<'_>) -> bool {
 /// everything.
 fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
     let t = evidence.timeline;
-    if evidence.total.spans > 0 {
+    if evidence.total.spans > 0 || !t.scopes.is_empty() {
         return None;
     }
     let calls = evidence.launched.calls;
@@ -169,7 +177,20 @@ fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
             ),
         ));
     }
-    if !t.host.is_empty() || !t.calls.is_empty() {
+    let on_gpu = |it: &::trace::CallSum| {
+        ["kernel", "KERNEL", "memory cop", "MEMORY_COPY"].iter().any(|word| it.domain.contains(word))
+            || evidence.text(it.name) == "KERNEL_DISPATCH"
+    };
+    if t.calls.iter().any(on_gpu) {
+        return None;
+    }
+    if t.host.is_empty() && !t.calls.is_empty() {
+        return Some((
+            NoteKind::Info,
+            "sums of calls on the host, no kernel among them: for kernels use `rocprofv3 --stats --kernel-trace`".to_owned(),
+        ));
+    }
+    if !t.host.is_empty() {
         return Some((
             NoteKind::Warning,
             "no launch and no kernel: only work of the host was recorded (ProfilerActivity.CUDA asks for the GPU's)"

@@ -10,6 +10,7 @@ mod page;
 mod products;
 mod ranks;
 mod recording;
+mod scopes;
 mod time;
 mod wanted;
 
@@ -22,7 +23,7 @@ pub use wanted::Wanted;
 use std::path::Path;
 use timeline::TimelineEvidence;
 use tunedb::Tunings;
-use view::{Answer, Plain, TRACE_SCHEMA, Table, UsageError};
+use view::{Answer, Missing, Plain, TRACE_SCHEMA, Table, UsageError};
 
 /// A timeline with its name.
 pub struct Input<'a> {
@@ -99,8 +100,8 @@ pub struct Options<'a> {
 }
 
 /// Tables that text shows by default.
-const OVERVIEW: [&str; 12] =
-    ["1.1", "1.2", "2.1", "2.2", "3.1", "4.2", "5.2", "6.1", "6.2", "7.1", "8.1", "9"];
+const OVERVIEW: [&str; 13] =
+    ["1.1", "1.2", "2.1", "2.2", "3.1", "3.3", "4.2", "5.2", "6.1", "6.2", "7.1", "8.1", "9"];
 
 impl Options<'_> {
     fn shows(&self, id: &str) -> bool {
@@ -135,7 +136,7 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     let run = rules::TraceEvidence::new(judged, names).with_tunings(options.tunings);
     (survey.findings, survey.not_checked) = rules::check_traces(&run);
     // Of one trace nobody expects a comparison of ranks.
-    survey.not_checked.retain(|it| judged.len() > 1 || it.needs != "traces of several ranks");
+    survey.not_checked.retain(|it| judged.len() > 1 || it.needs != Missing::Ranks);
     survey.tables = match evidence {
         [base, new, ..] if options.compared => {
             let [base, new] = [base, new].map(|it| {
@@ -198,6 +199,7 @@ fn number(id: &str) -> Vec<u32> {
 fn tables(evidence: &TimelineEvidence<'_>, top: usize) -> Vec<Table> {
     let mut all = Vec::new();
     time::tables(&mut all, evidence);
+    scopes::tables(&mut all, evidence);
     kernels::tables(&mut all, evidence);
     launches::tables(&mut all, evidence);
     all.iter_mut().for_each(|table| crate::tables::rows::cut(table, top));

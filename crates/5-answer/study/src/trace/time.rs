@@ -9,8 +9,8 @@ use view::Table;
 const FEW: usize = 500;
 
 pub(super) fn tables(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
+    sums(out, evidence);
     if evidence.total.spans == 0 {
-        sums(out, evidence);
         return;
     }
     let total = &evidence.total;
@@ -214,28 +214,38 @@ fn sums(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
         ("min", Number, "us"),
         ("max", Number, "us"),
         ("self", Number, "%"),
+        ("of all", Percent, "%"),
     ];
+    // Times of a tree include each other.
+    let columns = if tree { &columns[..columns.len() - 1] } else { &columns[..] };
+    // Sums beside spans are of what a tool derives from them.
+    let number_of =
+        |at: usize| if evidence.total.spans == 0 { format!("2.1.{at}") } else { format!("3.3.{at}") };
     for (at, domain) in domains.iter().enumerate() {
-        let mut t = table(&format!("2.1.{at}"), "calls", domain, "call", &columns);
+        let mut t = table(&number_of(at), "calls", domain, "call", columns);
         let mut rows: Vec<_> = calls.iter().filter(|c| c.domain == *domain).collect();
         if tree {
             t.notes.push("times include what is called: rows must not be added up".to_owned());
         } else {
             rows.sort_by(|a, b| b.total_ns.total_cmp(&a.total_ns));
         }
+        let all: f64 = rows.iter().map(|c| c.total_ns).sum();
         let optional = |v: Option<f64>| v.map_or_else(|| missing("the file does not have it"), us);
         for c in rows {
             let label = format!("{}{}", "  ".repeat(c.depth.min(40) as usize), evidence.text(c.name));
-            let percent = c.self_percent.map_or_else(|| missing("the file does not have it"), number);
-            let cells = vec![
+            let own = c.self_percent.map_or_else(|| missing("the file does not have it"), number);
+            let mut cells = vec![
                 text(c.thread.map_or_else(String::new, |n| n.to_string())),
                 count(c.calls),
                 number(c.total_ns / 1e6),
                 optional(c.mean_ns),
                 optional(c.min_ns),
                 optional(c.max_ns),
-                percent,
+                own,
             ];
+            if !tree {
+                cells.push(if all > 0.0 { number(100.0 * c.total_ns / all) } else { missing("no time") });
+            }
             push(&mut t, label, cells);
         }
         out.push(t);

@@ -80,7 +80,10 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
         | Format::Timeline
         | Format::RocblasBench
         | Format::RocblasOverride
-        | Format::CkProfiler => Vec::new(),
+        | Format::CkProfiler
+        | Format::KernelTuner
+        | Format::SpaceResults
+        | Format::SpaceDescription => Vec::new(),
     }
 }
 

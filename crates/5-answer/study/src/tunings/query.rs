@@ -89,6 +89,7 @@ pub fn choose<'f, 'a>(
         Format::MoeJson | Format::BlockGemmJson => nearest(file, problem),
         Format::AiterJson => config::choose(file, problem, machine),
         Format::Autotune => autotune(file, problem),
+        Format::KernelTuner | Format::SpaceResults => least_time(file),
         _ => Choice::none(
             "",
             format!("no library looks problems up in a file of this kind ({})", file.format.name()),
@@ -399,6 +400,16 @@ fn nearest<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
             Choice::of(RULE, vec![Taken { row, how }])
         }
         None => Choice::none(RULE, "no entry"),
+    }
+}
+
+/// Kernel Tuner's `get_best_config`: the least mean time of the configurations that ran.
+fn least_time<'f, 'a>(file: &'f Tunings<'a>) -> Choice<'f, 'a> {
+    const RULE: &str = "the least mean time of all configurations that ran, the first of equal ones";
+    let timed = file.rows.iter().filter_map(|row| Some((row, row.time_us.ok()?)));
+    match timed.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((row, _)) => Choice::of(RULE, vec![Taken { row, how: "least time".to_owned() }]),
+        None => Choice::none(RULE, "every configuration failed"),
     }
 }
 

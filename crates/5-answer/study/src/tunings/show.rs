@@ -1,6 +1,6 @@
 //! Rows of tuning databases as tables.
 
-use super::{answer, column, facts, gpu, said, shape, table};
+use super::{answer, column, facts, gpu, said, shape, space, table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use tunedb::{Detail, Format, Kind, Row, Tunings};
@@ -141,7 +141,8 @@ fn rows_of(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) 
         }
         cells
     });
-    let notes = without_rows(file).into_iter().chain(fastest_of_problems(file)).collect();
+    let notes =
+        without_rows(file).into_iter().chain(fastest_of_problems(file)).chain(space::notes(file)).collect();
     Table { more: all - rows.len(), notes, ..table(&file.name, facts, columns, cells) }
 }
 
@@ -151,6 +152,7 @@ fn without_rows(file: &Tunings<'_>) -> Option<String> {
         return None;
     }
     match &file.detail {
+        Detail::Space(_) => None,
         Detail::Logic(logic) if !logic.solutions.is_empty() => Some(format!(
             "{} serve every size: a file of the kind `{}` has no table of sizes",
             view::counted(logic.solutions.len(), "solution"),

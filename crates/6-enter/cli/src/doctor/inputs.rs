@@ -5,6 +5,7 @@ use crate::args::Doctor as Arguments;
 use anyhow::Result;
 use host::machine::{self, Input};
 use system::command::Command;
+use system::job::Job;
 use system::{Document, Environment, Machine, Tree, recognize};
 use view::FileError;
 
@@ -29,16 +30,29 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
     let mut job: Option<Command> = None;
     let mut machines: Vec<(Tree, Vec<String>)> = Vec::new();
     let mut documents: Vec<Document> = Vec::new();
+    let mut jobs: Vec<Job> = Vec::new();
     for path in &args.files {
         match machine::read_input(path) {
             Ok(Input::Machine(tree, refused)) => machines.push((tree, refused)),
             Ok(Input::Document(document)) => documents.push(document),
+            Ok(Input::Jobs(found)) => jobs.extend(found),
             Ok(Input::Report(paste)) => {
                 job = job.or(paste.job());
                 documents.extend(paste.documents);
             }
             Err(error) => errors.push(unread(path, &error, "doctor")),
         }
+    }
+    if !jobs.is_empty() {
+        let (tree, refused) = machines.pop().unwrap_or_else(|| (Tree::new(""), Vec::new()));
+        errors.extend(machines.iter().map(|(tree, _)| FileError {
+            file: tree.name().to_owned(),
+            error: "of which machine are the jobs? one more is given".to_owned(),
+            hint: Some("give one machine with the file of the jobs".to_owned()),
+        }));
+        let program_only = tree.is_empty() && documents.iter().all(Document::is_of_program);
+        let subjects = jobs.iter().map(|job| of_job(job, &tree, &refused, &documents, program_only));
+        return Ok((subjects.collect(), errors));
     }
     let has_environment = documents.iter().any(|it| it.environment().is_some() || it.is_report());
     let job = job.map(|it| if has_environment { it.in_its_environment() } else { it });
@@ -63,6 +77,16 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
         }));
     }
     Ok((subjects, errors))
+}
+
+/// A job on the machine of the other inputs, with what its file gives it.
+fn of_job(job: &Job, tree: &Tree, refused: &[String], documents: &[Document], program_only: bool) -> Subject {
+    let mut documents = documents.to_vec();
+    documents.extend(job.documents());
+    let mut subject = of_tree(tree, refused.to_vec(), &documents);
+    subject.machine.name.clone_from(&job.name);
+    subject.notes.extend(job.notes.iter().cloned());
+    Subject { command: job.command.clone(), program_only, ..subject }
 }
 
 fn of_tree(tree: &Tree, refused: Vec<String>, more: &[Document]) -> Subject {

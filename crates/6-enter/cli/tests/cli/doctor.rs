@@ -249,6 +249,42 @@ fn commands_of_every_launcher() {
         ("mpirun -np 8 -x NCCL_MIN_NCHANNELS=112 all_reduce_perf -g 1", "nccl-channels", "pass", "112"),
         ("srun -n 8 --gpus 8 python train.py", "gpus-per-process", "pass", "8 processes"),
         ("NCCL_P2P_DISABLE=1 torchrun --nproc_per_node 8 train.py", "nccl-p2p", "fail", "NCCL_P2P_DISABLE=1"),
+        (
+            "numactl --cpunodebind=0 mpirun -np 8 all_reduce_perf",
+            "numa-one-node",
+            "warn",
+            "8 processes share NUMA node 0",
+        ),
+        ("numactl -N 1 vllm serve m -tp 8", "numa-one-node", "warn", "8 processes share NUMA node 1"),
+        ("python -m sglang.launch_server --disable-cuda-graph", "vllm-settings", "warn", "no graphs"),
+        ("NCCL_PROTO=Simple vllm serve m", "nccl-forced", "warn", "forced for messages of every size"),
+        ("NCCL_PROTO=Simple vllm serve m", "debug-variables", "pass", "none is set"),
+        ("RCCL_MSCCLPP_THRESHOLD=9 torchrun --nproc-per-node 8 t.py", "sub-switches", "pass", "each switch"),
+        ("PYTORCH_ROCM_ARCH=gfx1201 vllm serve m", "vllm-settings", "pass", "fit the model"),
+        (
+            "VLLM_ROCM_USE_AITER=1 HIP_VISIBLE_DEVICES=0 vllm serve m",
+            "visible-devices",
+            "warn",
+            "guides disagree",
+        ),
+        (
+            "VLLM_ROCM_USE_AITER=1 HIP_VISIBLE_DEVICES=0 vllm serve m",
+            "vllm-settings",
+            "pass",
+            "fit the model",
+        ),
+        (
+            "VLLM_USE_AITER_UNIFIED_ATTENTION=1 vllm serve m",
+            "unknown-variables",
+            "warn",
+            "VLLM_ROCM_USE_AITER_UNIFIED_ATTENTION is read",
+        ),
+        (
+            "NCCL_CHECKS_DISABLE=1 RCCL_AINIC_ROCE=1 torchrun t.py",
+            "unknown-variables",
+            "pass",
+            "nobody reads NCCL_CHECKS_DISABLE",
+        ),
     ] {
         let words_of: Vec<&str> = command.split(' ').collect();
         let args = [&["doctor", "-", "--env", "--format", "json", "--"], words_of.as_slice()].concat();
@@ -257,6 +293,57 @@ fn commands_of_every_launcher() {
         assert_eq!(verdicts(&ran.stdout)[check], verdict, "{command}: {check}");
         assert!(ran.stdout.contains(words), "{command}: {}", ran.stdout);
     }
+}
+
+#[test]
+fn files_that_start_jobs() {
+    let scratch = testkit::Scratch::new("doctor-jobs");
+    // File, its text, a check with its verdict, and a part of what is said.
+    for (name, text, check, verdict, words) in [
+        (
+            "compose.yaml",
+            "services:\n  llm:\n    image: i\n    devices: [/dev/kfd, /dev/dri]\n    environment: [NCCL_P2P_DISABLE=1]\n    command: vllm serve m -tp 8\n",
+            "docker-ipc",
+            "fail",
+            "compose.yaml, service llm",
+        ),
+        (
+            "pod.yaml",
+            "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - name: a\n      args: [vllm, serve, m]\n      env: [{name: HSA_OVERRIDE_GFX_VERSION, value: 9.4.2}]\n",
+            "gfx-override",
+            "fail",
+            "no /dev/kfd",
+        ),
+        (
+            "job.sh",
+            "#!/bin/bash\n#SBATCH --ntasks-per-node=8\nexport AMD_SERIALIZE_KERNEL=3\nsrun python t.py\n",
+            "debug-variables",
+            "fail",
+            "AMD_SERIALIZE_KERNEL=3",
+        ),
+        (
+            "Dockerfile",
+            "FROM a\nENV HIP_LAUNCH_BLOCKING=1\nCMD vllm serve m\n",
+            "debug-variables",
+            "fail",
+            "HIP_LAUNCH_BLOCKING=1",
+        ),
+    ] {
+        let path = scratch.write(name, text.as_bytes());
+        let ran = rockhound(&["doctor", &path.to_string_lossy(), "--format", "json"]);
+        assert_eq!(ran.code, 0, "{name}: {ran:?}");
+        assert_eq!(verdicts(&ran.stdout)[check], verdict, "{name}: {}", ran.stdout);
+        assert!(ran.stdout.contains(words), "{name}: {}", ran.stdout);
+        assert!(!verdicts(&ran.stdout).contains_key("numa-balancing"), "{name}: the machine is not given");
+    }
+    // With a machine's output the job is judged on it.
+    let cpu = scratch.write("cmdline", b"BOOT_IMAGE=/x root=/dev/sda ro\n");
+    let compose = scratch.path("compose.yaml");
+    let ran = rockhound(&["doctor", &compose.to_string_lossy(), &cpu.to_string_lossy(), "--format", "json"]);
+    assert!(verdicts(&ran.stdout).contains_key("iommu-pt"), "{ran:?}");
+    let nothing = scratch.write("empty.yaml", b"services:\n");
+    let ran = rockhound(&["doctor", &nothing.to_string_lossy()]);
+    assert!(ran.code == 1 && ran.stderr.contains("starts nothing"), "{ran:?}");
 }
 
 #[test]

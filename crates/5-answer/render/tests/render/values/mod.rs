@@ -159,9 +159,9 @@ pub(crate) fn gemm() -> KernelCard {
             },
         ],
         not_checked: vec![
-            NotChecked { rule: "TIL006", needs: "the Triton metadata file".into(), in_short: None },
-            NotChecked { rule: "LCH001", needs: "the workgroup size".into(), in_short: None },
-            NotChecked { rule: "RES005", needs: "the workgroup size".into(), in_short: None },
+            NotChecked::new("TIL006", "the Triton metadata file"),
+            NotChecked::new("LCH001", "the workgroup size"),
+            NotChecked::new("RES005", "the workgroup size"),
         ],
         warnings: vec!["symbol `gemm` is 4 bytes longer than its section".into()],
     }

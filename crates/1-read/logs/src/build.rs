@@ -132,6 +132,8 @@ struct Targets {
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
     Remark,
+    /// A line of remarks whose `remark:` and position are cut off, as scripts and people cut them.
+    Bare,
     Block,
     Diagnostic(usize),
     Option,
@@ -154,6 +156,10 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     for label in table.block.lines.labels.keys().chain([&table.block.lines.start]) {
         words.push(format!("] {label}: "));
         signs.push(Sign::Block);
+    }
+    for label in table.remark.labels.keys().chain([&table.remark.start]) {
+        words.push(format!("{label}: "));
+        signs.push(Sign::Bare);
     }
     for (at, row) in table.diagnostic.iter().enumerate() {
         words.push(row.words.clone());
@@ -284,6 +290,7 @@ impl BuildLog {
         }
         match sign {
             Sign::Remark => self.remark(search, line, number),
+            Sign::Bare => self.bare(search, line, number),
             Sign::Block => self.xla(search, line, number),
             Sign::Diagnostic(at) => self.diagnostic(&search.table.diagnostic[at], line, number),
             Sign::Option => self.command(search, line),
@@ -312,6 +319,18 @@ impl BuildLog {
         match field {
             None => self.begin(key, BuiltKernel { source, ..kernel(value, number) }),
             Some(field) => self.value(&key, field, value, number),
+        }
+    }
+
+    fn bare(&mut self, search: &Search, line: &str, number: u32) {
+        let entry = entry(line);
+        let Some((label, value)) = entry.text.trim().split_once(": ") else { return };
+        let key = (String::new(), entry.who.words());
+        match search.table.remark.labels.get(label) {
+            None if label == search.table.remark.start => self.begin(key, kernel(value, number)),
+            Some(field) if self.open.contains_key(&key) => self.value(&key, field, value, number),
+            // Registers are named in other texts too.
+            _ => {}
         }
     }
 

@@ -34,6 +34,19 @@ fn remarks(prefix: &str, place: &str, name: &str, numbers: [u32; 6], behind: &st
 const CLANG: &str = " [-Rpass-analysis=kernel-resource-usage]";
 
 #[test]
+fn remarks_whose_positions_are_cut_off() {
+    let numbers = [24, 96, 588, 5, 12, 4096];
+    let whole = remarks("", "", "k", numbers, "");
+    let cut = whole.replace("remark: ", "");
+    for text in [cut.clone(), cut.replace('\n', "\r\n"), format!("VGPRs: 7 of 9\n{cut}")] {
+        let (kernels, counts) = read(&text);
+        let [it] = &kernels[..] else { panic!("{kernels:?}") };
+        assert_eq!((it.name.as_str(), it.vgprs, it.vgpr_spills), ("k", Some(96), Some(12)));
+        assert_eq!((counts.used, counts.nameless), (10, 0));
+    }
+}
+
+#[test]
 fn forms_of_messages() {
     let numbers = [24, 96, 588, 5, 12, 4096];
     let cases = [

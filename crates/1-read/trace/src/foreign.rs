@@ -12,15 +12,15 @@ const FOREIGN: [(&[&str], &str); 5] = [
     ),
 ];
 
-/// What to do with XLA's protobuf.
+/// Advice on what to do with XLA's protobuf.
 const XPLANE: &str = "an XSpace protobuf (`*.xplane.pb`) of JAX or TensorFlow is not read; read the `*.trace.json.gz` beside it";
-/// What to do with Nsight Compute's tables.
+/// Advice on what to do with Nsight Compute's tables.
 const NCU: &str = "counters of Nsight Compute, of NVIDIA GPUs, are not read; `rockhound analyze` reads counters of rocprofv3";
-/// What to do with Nsight Systems' tables and databases.
+/// Advice on what to do with Nsight Systems' tables and databases.
 pub(crate) const NSYS: &str =
     "an export of Nsight Systems, of NVIDIA GPUs, is not read; a PyTorch profiler's trace of such a GPU is";
 
-/// What to say of a file that another tool wrote and that is not read.
+/// Returns what to say of a file that another tool wrote and that is not read.
 pub(crate) fn named(name: &str, head: &[u8]) -> Option<&'static str> {
     let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     let ends = |ending: &str| name.to_ascii_lowercase().ends_with(ending);

@@ -84,18 +84,19 @@ impl<'a> TimelineEvidence<'a> {
                 )
             },
         );
+        let kernels = kernels(timeline, &links);
         TimelineEvidence {
             total: together(&all),
             linked: (stale != (0, 0)).then(|| together(&linked(timeline, &links))),
             stale,
             idle,
-            kernels: kernels(timeline, &links),
             operators,
             calls,
             latency,
             graphs,
             launched,
-            named: named_ranges(timeline, &links),
+            named: named_ranges(timeline, &links, &kernels),
+            kernels,
             profiler,
             streams: streams(timeline),
             copies: copies(timeline),

@@ -2,6 +2,7 @@
 //!
 //! Rules ask for them only once a sum of idle time is worth a finding.
 
+use crate::by_name::ByName;
 use crate::evidence::TimelineEvidence;
 use crate::idle::{Gap, Why, each_gap};
 use crate::links::is_graph_launch;
@@ -159,14 +160,11 @@ pub struct WaitSum {
 pub fn waits(evidence: &TimelineEvidence<'_>) -> Vec<WaitSum> {
     let timeline = evidence.timeline;
     let host = &timeline.host;
-    let mut idle: Vec<(usize, i64)> = Vec::new();
-    each_gap(timeline, &evidence.links, &evidence.overviews, |gap| {
-        idle.extend(gap.wait.map(|row| (row, gap.end - gap.start)));
-    });
+    let idle = &evidence.idle.waits;
     let rows: Vec<usize> = idle.iter().map(|(row, _)| *row).collect();
     let outer = enclosing(timeline, &rows);
     let mut sums: HashMap<(Option<Name>, Name), WaitSum> = HashMap::new();
-    for (row, ns) in idle {
+    for (row, ns) in idle.iter().copied() {
         let (operator, copies) = match outer.get(&row) {
             Some((operator, copies)) => (Some(host.name[*operator]), *copies),
             None => (None, false),
@@ -192,15 +190,28 @@ fn enclosing(timeline: &Timeline, calls: &[usize]) -> HashMap<usize, (usize, boo
     }
     let mut out = HashMap::new();
     for (thread, mut calls) in by_thread {
-        let is_copy = |at: usize| timeline.names.get(host.name[at]).contains("Memcpy");
-        let mut rows: Vec<usize> = (0..host.len())
-            .filter(|at| host.thread[*at] == thread)
-            .filter(|at| {
-                host.kind[*at] == HostKind::Operator || host.kind[*at] == HostKind::Runtime && is_copy(*at)
-            })
-            .collect();
-        rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
+        let mut copies: ByName<bool> = ByName::of(timeline);
+        let mut is_copy =
+            |at: usize| *copies.get(host.name[at], || timeline.names.get(host.name[at]).contains("Memcpy"));
         calls.sort_by_key(|at| host.start[*at]);
+        let times: Vec<i64> = calls.iter().map(|at| host.start[*at]).collect();
+        // Operators in which no call waits would be most of what is sorted.
+        let around = |at: usize| {
+            let next = times.partition_point(|time| *time < host.start[at]);
+            times.get(next).is_some_and(|time| *time < host.end[at])
+        };
+        let mut rows: Vec<usize> = Vec::new();
+        for at in 0..host.len() {
+            let wanted = match host.kind[at] {
+                HostKind::Operator => host.thread[at] == thread && around(at),
+                HostKind::Runtime => host.thread[at] == thread && is_copy(at),
+                _ => false,
+            };
+            if wanted {
+                rows.push(at);
+            }
+        }
+        rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
         let mut next = rows.into_iter().peekable();
         let (mut stack, mut copied): (Vec<usize>, i64) = (Vec::new(), i64::MIN);
         for call in calls {

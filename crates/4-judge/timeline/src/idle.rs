@@ -61,6 +61,8 @@ pub struct IdleTime {
     pub operators: Vec<(Name, i64, u64)>,
     /// Part of [`Why::Launching`] in gaps that began with a wait of the host, ns.
     pub launching_after_waits: i64,
+    /// Gaps that began with a wait of the host: row of its call, and the gap's length, ns.
+    pub waits: Vec<(usize, i64)>,
 }
 
 /// Divides the gaps of all GPUs.
@@ -77,6 +79,7 @@ pub fn idle(timeline: &Timeline, links: &Links, overviews: &[Overview]) -> IdleT
         if let Some(call) = gap.wait {
             count(&mut calls, timeline.host.name[call], before);
             out.launching_after_waits += after;
+            out.waits.push((call, before + after));
         }
         if let Some(operator) = gap.next.and_then(|gpu| links.operator_of(gpu)) {
             count(&mut operators, timeline.host.name[operator], before);

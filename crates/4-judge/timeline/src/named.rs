@@ -2,8 +2,9 @@
 //!
 //! A range has what was launched while it was open, on any thread: autograd launches on a second one.
 
-use crate::category::{COMMUNICATION, category};
+use crate::category::COMMUNICATION;
 use crate::intervals::Intervals;
+use crate::kernels::KernelSum;
 use crate::links::Links;
 use crate::steps::step_number;
 use std::collections::HashMap;
@@ -55,9 +56,13 @@ fn in_order(timeline: &Timeline, links: &Links) -> (Vec<usize>, Vec<(i64, usize)
 }
 
 /// Passes each launched GPU span with the ranges open at its launch, outermost first.
-fn each_launched(timeline: &Timeline, links: &Links, mut take: impl FnMut(usize, &[usize])) -> Vec<usize> {
+fn each_launched(
+    timeline: &Timeline,
+    rows: &[usize],
+    launched: Vec<(i64, usize)>,
+    mut take: impl FnMut(usize, &[usize]),
+) {
     let host = &timeline.host;
-    let (rows, launched) = in_order(timeline, links);
     let mut next = rows.iter().copied().peekable();
     let mut open: Vec<usize> = Vec::new();
     for (time, gpu) in launched {
@@ -70,11 +75,10 @@ fn each_launched(timeline: &Timeline, links: &Links, mut take: impl FnMut(usize,
         open.retain(|row| host.end[*row] > time);
         take(gpu, &open);
     }
-    rows
 }
 
 /// Ranges by name, most time on the GPU first, then on the host. Steps of the profiler are left out.
-pub fn named_ranges(timeline: &Timeline, links: &Links) -> Vec<NamedRange> {
+pub fn named_ranges(timeline: &Timeline, links: &Links, kernels: &[KernelSum]) -> Vec<NamedRange> {
     #[derive(Default)]
     struct Sum {
         spans: u64,
@@ -85,10 +89,14 @@ pub fn named_ranges(timeline: &Timeline, links: &Links) -> Vec<NamedRange> {
     }
     let host = &timeline.host;
     let gpu = &timeline.gpu;
-    let categories = categories(timeline);
+    let (rows, launched) = in_order(timeline, links);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let categories = categories(timeline, kernels);
     let mut sums: HashMap<Name, Sum> = HashMap::new();
     let mut extents: HashMap<usize, (i64, i64)> = HashMap::new();
-    let rows = each_launched(timeline, links, |at, open| {
+    each_launched(timeline, &rows, launched, |at, open| {
         let (start, end, ns) = (gpu.start[at], gpu.end[at], gpu.duration(at));
         let category = categories.get(gpu.name[at].0 as usize).copied().unwrap_or("");
         let kernel = gpu.kind[at] == GpuKind::Kernel;
@@ -135,13 +143,12 @@ pub fn named_ranges(timeline: &Timeline, links: &Links) -> Vec<NamedRange> {
 }
 
 /// Category of each name's kernel.
-fn categories(timeline: &Timeline) -> Vec<&'static str> {
-    let mut is_kernel = vec![false; timeline.names.len()];
-    for at in 0..timeline.gpu.len() {
-        if let Some(it) = is_kernel.get_mut(timeline.gpu.name[at].0 as usize) {
-            *it = true;
+fn categories(timeline: &Timeline, kernels: &[KernelSum]) -> Vec<&'static str> {
+    let mut out = vec![""; timeline.names.len()];
+    for kernel in kernels.iter().filter(|it| it.kind == GpuKind::Kernel) {
+        if let Some(category) = out.get_mut(kernel.name.0 as usize) {
+            *category = kernel.category;
         }
     }
-    let of = |(text, is): (&str, bool)| if is { category(text, None) } else { "" };
-    timeline.names.iter().zip(is_kernel).map(of).collect()
+    out
 }

@@ -9,7 +9,7 @@ use trace::{Format, HostKind, Timeline};
 /// A launch without a profiler takes about this long, ns: 2 to 4 us on ROCm and CUDA.
 const PLAIN_LAUNCH: f64 = 3_000.0;
 /// Spans that are looked at for a median.
-const SAMPLE: usize = 1 << 14;
+const SAMPLE: usize = 1 << 12;
 /// A median needs this many.
 const FEW: usize = 16;
 

@@ -16,7 +16,7 @@ const NODE: &[u8] = b"_kernel_time";
 const NODE_IDS: u64 = 1 << 62;
 
 impl Reader {
-    /// What an event of a known tool is: kind, name and id.
+    /// Classifies an event of a known tool: kind, name and id.
     pub(super) fn kind_of_tool(&mut self, event: &Event<'_>) -> Option<(HostKind, Name, u64)> {
         let names = &mut self.timeline.names;
         match event.category {
@@ -114,7 +114,7 @@ impl Reader {
         self.xla_sums(sums);
     }
 
-    /// What XLA derives of the streams, operations above all, as sums by name.
+    /// Sums what XLA derives of the streams, operations above all, as sums by name.
     fn xla_sums(&mut self, sums: BTreeMap<(u32, Name), (u64, i64, i64, i64)>) {
         for ((thread, name), (calls, total, min, max)) in sums {
             let thread = self.timeline.threads.get(thread as usize);
@@ -167,7 +167,7 @@ impl Reader {
     }
 }
 
-/// What a thread of a trace by XLA shows.
+/// Content of a thread in a trace by XLA.
 #[derive(Clone, Copy)]
 enum Lane {
     /// A stream of a GPU.

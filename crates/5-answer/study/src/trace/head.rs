@@ -74,7 +74,7 @@ pub(super) fn facts(input: &mut Input, evidence: &TimelineEvidence<'_>) {
     }
 }
 
-/// What the profiler cost the host, if that is worth a word.
+/// The profiler's cost on the host, if that is worth a word.
 fn profiler(evidence: &TimelineEvidence<'_>) -> Option<String> {
     let cost = &evidence.profiler;
     // Below a hundredth of the span nobody would trace otherwise.
@@ -160,7 +160,7 @@ fn is_kineto(evidence: &TimelineEvidence<'_>) -> bool {
     evidence.timeline.format == ::trace::Format::Kineto
 }
 
-/// What a timeline without kernels lacks: launches whose kernels were not recorded, operators without a GPU, or
+/// Names what a timeline without kernels lacks: launches whose kernels were not recorded, operators without a GPU, or
 /// everything.
 fn silence(evidence: &TimelineEvidence<'_>) -> Option<(NoteKind, String)> {
     let t = evidence.timeline;

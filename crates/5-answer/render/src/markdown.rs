@@ -49,7 +49,7 @@ pub fn kernels(rows: &mut [KernelRow], sort: &str, top: usize, summary: &Summary
     let counts: Vec<String> = Severity::ALL.iter().filter_map(count).collect();
     let found = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
     let mut out = format!("{}: {found}\n\n", counted(summary.kernels, "kernel"));
-    out += &text::markdown_table(rows, sort, top);
+    out += &text::markdown_table(rows, sort, top, words);
     let facts = summary.facts.all();
     if facts.is_empty() {
         return out;

@@ -36,24 +36,13 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     // Findings are compared in file order, so that what is new does not depend on threads.
     let waits = gated.gate.is_active();
     let style = terminal::style(look, args.output.is_some());
-    let version = env!("CARGO_PKG_VERSION");
     let rules = study::rules();
     let mut output = Output::open(args.output.as_deref())?;
     let streams =
         args.asm || args.details || args.lines || !matches!(args.format, Format::Text | Format::Markdown);
 
-    output.write(&match args.format {
-        Format::Json => json::begin(version),
-        Format::Csv => csv::header(),
-        Format::Sarif => sarif::begin(version, &rules),
-        _ => String::new(),
-    })?;
-    let separator = match args.format {
-        Format::Json => json::SEPARATOR,
-        Format::Sarif => sarif::SEPARATOR,
-        Format::Text => "\n",
-        _ => "",
-    };
+    let (opening, separator) = opening(args.format, &rules);
+    output.write(&opening)?;
 
     let mut summary = Summary::default();
     let mut rows: Vec<KernelRow> = Vec::new();
@@ -109,16 +98,24 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     output.write(&match args.format {
         Format::Json => json::end(&summary, gated.gate.summary().as_ref(), &errors),
         Format::Sarif => held + &sarif::end(&errors),
-        Format::Markdown => {
-            let top = if args.top == 0 { usize::MAX } else { args.top };
-            render::kernels(&mut rows, args.sort.as_deref().unwrap_or("severity"), top, &summary)
-        }
-        Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
+        Format::Text | Format::Markdown => closing(&mut rows, &cards, &summary, &rules, args, &style),
         _ => String::new(),
     })?;
     output.finish()?;
     let met = gated.close(!errors.is_empty())?;
     Ok(Outcome::of(!errors.is_empty(), met))
+}
+
+/// The beginning of a document, and what separates its kernels.
+fn opening(format: Format, rules: &[view::RuleInfo]) -> (String, &'static str) {
+    let version = env!("CARGO_PKG_VERSION");
+    match format {
+        Format::Json => (json::begin(version), json::SEPARATOR),
+        Format::Csv => (csv::header(), ""),
+        Format::Sarif => (sarif::begin(version, rules), sarif::SEPARATOR),
+        Format::Text => (String::new(), "\n"),
+        _ => (String::new(), ""),
+    }
 }
 
 /// Request of `inspect`.
@@ -205,9 +202,13 @@ fn closing(
     style: &Style,
 ) -> String {
     let mut out: Vec<String> = Vec::new();
+    let top = if args.top == 0 { usize::MAX } else { args.top };
+    let sort = args.sort.as_deref().unwrap_or("severity");
+    if args.format == Format::Markdown {
+        return render::kernels(rows, sort, top, summary);
+    }
     if cards.is_empty() && !rows.is_empty() {
-        let top = if args.top == 0 { usize::MAX } else { args.top };
-        out.push(text::table(rows, args.sort.as_deref().unwrap_or("severity"), top, style));
+        out.push(text::table(rows, sort, top, style));
     }
     out.extend(cards.iter().map(|card| text::card(card, style)));
     if summary.kernels > 1 {

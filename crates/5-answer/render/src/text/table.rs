@@ -5,7 +5,6 @@
 use super::card::{severity_role, short_name};
 use super::number::{bytes, short};
 use super::page::{Page, Span, dim, plain, span, width};
-use crate::markdown::words;
 use crate::{Role, Style};
 use std::cmp::Ordering;
 use view::{KernelRow, Severity, thousands};
@@ -163,8 +162,9 @@ fn sort_by(rows: &mut [KernelRow], sort: &str) {
 /// Room in which every column fits.
 const WIDE: usize = 100_000;
 
-/// The same as a Markdown table: every column that says something, names in full.
-pub(crate) fn markdown(rows: &mut [KernelRow], sort: &str, top: usize) -> String {
+/// The same as a Markdown table: every column that says something, names in full, texts escaped
+/// by `words`.
+pub(crate) fn markdown(rows: &mut [KernelRow], sort: &str, top: usize, words: fn(&str) -> String) -> String {
     sort_by(rows, sort);
     let shown = &rows[..top.min(rows.len())];
     let columns = choose(shown, true, WIDE);

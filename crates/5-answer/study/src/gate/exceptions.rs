@@ -58,7 +58,7 @@ impl Exceptions {
     /// Reads a file of exceptions. `today` is a date such as `2026-11-28`.
     ///
     /// # Errors
-    /// The text is no TOML, has a key that is not known, names no rule, or lacks a reason.
+    /// The text cannot be parsed as TOML, has an unknown key, names an unknown rule, or lacks a reason.
     pub fn parse(text: &str, today: &str) -> Result<Exceptions, ConfigError> {
         let file: File = toml::from_str(text).map_err(|error| {
             let line = error

@@ -21,7 +21,7 @@ use view::{
 /// Findings that got worse or are new, named in messages at most.
 const NAMED: usize = 10;
 
-/// What a command judges: which rules can have findings.
+/// Kind of evidence that a command judges: it decides which rules can have findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Judges {
     /// Code and Triton's IR.
@@ -105,7 +105,7 @@ impl Gate {
     /// of warning or more fails.
     ///
     /// # Errors
-    /// The text is no baseline of this version.
+    /// The text cannot be parsed as a baseline of this version.
     pub fn with_baseline(mut self, name: &str, text: &str) -> Result<Gate, String> {
         self.known = Some(Known::parse(text)?);
         self.summary.baseline = Some(name.to_owned());

@@ -52,7 +52,7 @@ fn only_what_is_new_or_worse_fails() {
 #[test]
 fn one_more_of_the_same_is_worse() {
     let one = finding("MEM001", Severity::Warning, 0);
-    let mut gate = gate(&[]).with_baseline("b.json", &baseline(&[one.clone()])).unwrap();
+    let mut gate = gate(&[]).with_baseline("b.json", &baseline(std::slice::from_ref(&one))).unwrap();
     let mut found = [one.clone(), one];
     gate.kernel("k", &mut found);
     assert_eq!(found.each_ref().map(state), [Some(GateState::Known), Some(GateState::Worse)]);

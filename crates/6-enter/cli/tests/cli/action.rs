@@ -24,6 +24,9 @@ fn output(dir: &Path, name: &str) -> String {
     line.unwrap_or_default().to_owned()
 }
 
+/// Inputs, the exit code, and words of the report.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a [&'a str]);
+
 fn empty(test: &str) -> Option<PathBuf> {
     testkit::needs(&["bash", "python3"]).then(|| folder(test))
 }
@@ -32,7 +35,7 @@ fn empty(test: &str) -> Option<PathBuf> {
 fn a_change_is_judged_against_its_base() {
     let Some(dir) = empty("action-judge") else { return };
     let (spilling, clean) = (spilling(), clean());
-    let cases: [(&[(&str, &str)], &str, &[&str]); 5] = [
+    let cases: [Case<'_>; 5] = [
         // What the base has too is known.
         (&[("ROCKHOUND_HEAD", &spilling), ("ROCKHOUND_BASE", &spilling)], "0", &["1 known, 0 new"]),
         (&[("ROCKHOUND_HEAD", &spilling), ("ROCKHOUND_BASE", &clean)], "2", &["new: RES001", "<details>"]),

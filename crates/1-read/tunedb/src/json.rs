@@ -105,6 +105,10 @@ pub(crate) fn parse(text: &str) -> Result<Placed<'_>, Error> {
     Ok(value)
 }
 
+/// Reads the value of a member, with its key and the place of the member.
+pub(crate) type ReadMember<'r, 'a> =
+    &'r mut dyn FnMut(&mut Reader<'a>, Cow<'a, str>, usize) -> Result<(), Error>;
+
 /// A document that is read member by member, so that memory does not grow with it.
 pub(crate) struct Reader<'a> {
     parser: Parser<'a>,
@@ -128,10 +132,7 @@ impl<'a> Reader<'a> {
 
     /// Members of the object that begins here; the function reads each value. False if the text ends between
     /// two members.
-    pub(crate) fn members(
-        &mut self,
-        each: &mut dyn FnMut(&mut Reader<'a>, Cow<'a, str>, usize) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+    pub(crate) fn members(&mut self, each: ReadMember<'_, 'a>) -> Result<bool, Error> {
         self.parser.expect(b'{')?;
         self.sequence(b'}', &mut |reader| {
             let start = reader.at();

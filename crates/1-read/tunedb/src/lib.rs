@@ -25,6 +25,7 @@ mod rocblas;
 pub mod server_log;
 mod shape_list;
 pub mod space;
+mod space_parts;
 mod tensile;
 pub mod triton;
 pub mod tunableop;

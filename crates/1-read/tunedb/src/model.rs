@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::logic_parts::Logic;
 use crate::moe_name::MoeName;
-use crate::space::Space;
+use crate::space_parts::Space;
 use std::borrow::Cow;
 use std::ops::Range;
 

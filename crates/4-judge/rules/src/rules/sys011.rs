@@ -80,6 +80,38 @@ fn is_of_board(product: &str) -> bool {
     arch::Model::by_name(sold_as(&product.replace(' ', "_"))).is_some_and(|it| it.xcds.value >= 4)
 }
 
+/// Outputs of tools list what the driver shows them.
+fn of_tools(machine: &Machine, gpus: &[system::Gpu], from: String) -> Judged {
+    const CHECK: &str = "gpu-count";
+    let boards = gpus.len();
+    let partitions: u32 = gpus.iter().map(|gpu| gpu.partitions).sum();
+    if boards == 0 {
+        return Judged::unknown(CHECK, machine.kfd.reason().unwrap_or("no GPU was found").to_owned());
+    }
+    let parts =
+        if partitions as usize > boards { format!(" in {partitions} partitions") } else { String::new() };
+    let text = format!("{boards} GPUs{parts}");
+    // A container's part of a board lists as well as a whole one of that size.
+    let whole = boards == 8
+        || (boards == 4 && gpus.iter().all(|gpu| gpu.product.get().is_some_and(|it| it.contains("MI300A"))));
+    match boards {
+        _ if whole => Judged::pass(CHECK, text.clone()).read(from, text),
+        1 | 2 | 4 => {
+            Judged::unknown(CHECK, format!("{text} listed; whether the board has more is not in this output"))
+        }
+        // Cards in slots come in any number.
+        _ if gpus.iter().any(|gpu| gpu.product.get().is_some_and(|it| is_of_board(it))) => {
+            Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text)
+        }
+        _ => Judged::unknown(
+            CHECK,
+            format!(
+                "{text} listed; whether they are cards in slots or a part of a board is not in this output"
+            ),
+        ),
+    }
+}
+
 fn count(machine: &Machine) -> Judged {
     const CHECK: &str = "gpu-count";
     let gpus = match &machine.gpus {
@@ -88,36 +120,7 @@ fn count(machine: &Machine) -> Judged {
     };
     let from = machine.gpus.from().unwrap_or_default().to_owned();
     let Some(nodes) = machine.kfd.get() else {
-        // Outputs of tools only: they list what the driver shows them.
-        let boards = gpus.len();
-        let partitions: u32 = gpus.iter().map(|gpu| gpu.partitions).sum();
-        if boards == 0 {
-            return Judged::unknown(CHECK, machine.kfd.reason().unwrap_or("no GPU was found").to_owned());
-        }
-        let parts =
-            if partitions as usize > boards { format!(" in {partitions} partitions") } else { String::new() };
-        let text = format!("{boards} GPUs{parts}");
-        // A container's part of a board lists as well as a whole one of that size.
-        let whole = boards == 8
-            || (boards == 4
-                && gpus.iter().all(|gpu| gpu.product.get().is_some_and(|it| it.contains("MI300A"))));
-        return match boards {
-            _ if whole => Judged::pass(CHECK, text.clone()).read(from, text),
-            1 | 2 | 4 => Judged::unknown(
-                CHECK,
-                format!("{text} listed; whether the board has more is not in this output"),
-            ),
-            // Cards in slots come in any number.
-            _ if gpus.iter().any(|gpu| gpu.product.get().is_some_and(|it| is_of_board(it))) => {
-                Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text)
-            }
-            _ => Judged::unknown(
-                CHECK,
-                format!(
-                    "{text} listed; whether they are cards in slots or a part of a board is not in this output"
-                ),
-            ),
-        };
+        return of_tools(machine, gpus, from);
     };
     let unreadable = nodes.iter().filter(|node| node.properties.is_err()).count();
     if unreadable > 0 {

@@ -38,11 +38,14 @@ impl Excess {
     }
 }
 
+/// Names with times, ns, and calls.
+type Row = (String, i64, u64);
+/// The rows of a rank that are compared.
+type Rows<'a> = &'a dyn Fn(&TimelineEvidence<'_>) -> Vec<Row>;
+
 /// Compares one rank with the others.
 pub fn excess(late: &TimelineEvidence<'_>, others: &[&TimelineEvidence<'_>]) -> Excess {
-    let by = |of: &dyn Fn(&TimelineEvidence<'_>) -> Vec<(String, i64, u64)>| {
-        more(of(late), others.iter().map(|it| of(it)).collect())
-    };
+    let by = |of: Rows<'_>| more(of(late), others.iter().map(|it| of(it)).collect());
     Excess {
         ranges: by(&|it| {
             it.named.iter().map(|range| (it.text(range.name).to_owned(), range.own, range.calls)).collect()
@@ -67,8 +70,8 @@ pub fn excess(late: &TimelineEvidence<'_>, others: &[&TimelineEvidence<'_>]) -> 
 }
 
 /// Differences to the median of others, most time first; less time is negative.
-fn more(late: Vec<(String, i64, u64)>, others: Vec<Vec<(String, i64, u64)>>) -> Vec<More> {
-    let sums = |rows: Vec<(String, i64, u64)>| {
+fn more(late: Vec<Row>, others: Vec<Vec<Row>>) -> Vec<More> {
+    let sums = |rows: Vec<Row>| {
         let mut out: HashMap<String, (i64, u64)> = HashMap::new();
         for (name, ns, calls) in rows {
             let sum = out.entry(name).or_default();

@@ -21,7 +21,7 @@ pub struct Paste {
     pub commands: Vec<(u32, String)>,
     /// Blocks for other readers, or for none: first line and text.
     pub blocks: Vec<(u32, String)>,
-    /// All other lines; those of parts above are empty.
+    /// All other lines; the lines of the parts above are empty.
     pub log: String,
 }
 

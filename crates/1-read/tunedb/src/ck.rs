@@ -1,6 +1,6 @@
 //! Composable Kernel: output of ckProfiler, and of the examples of CK and CK Tile.
 //!
-//! A line of the problem stands before or behind the lines of its instances, so sizes are given to the rows
+//! A line of the problem comes before or after the lines of its instances, so sizes are given to the rows
 //! since the last problem.
 
 use crate::error::Error;

@@ -25,12 +25,12 @@ pub struct Job {
     pub command: Option<Command>,
     /// Its container.
     pub container: Option<DockerContainer>,
-    /// What was not read, and why.
+    /// Parts that were not read, with the reasons.
     pub notes: Vec<String>,
 }
 
 impl Job {
-    /// What checks take as inputs.
+    /// Inputs of the checks.
     pub fn documents(&self) -> Vec<Document> {
         let mut environment = Environment::default();
         for (name, value) in &self.environment {

@@ -11,7 +11,7 @@ use crate::{Environment, Fact};
 /// A report.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CollectEnv {
-    /// GPUs; how many follows from the topology, else one stands for all.
+    /// GPUs; how many follows from the topology, or else one represents all.
     pub gpus: Vec<Gpu>,
     /// Links between them.
     pub pairs: Vec<PairLink>,

@@ -25,12 +25,12 @@ pub struct Job {
     pub command: Option<Command>,
     /// Its container.
     pub container: Option<DockerContainer>,
-    /// What was not read, and why.
+    /// Settings that were not read, and why.
     pub notes: Vec<String>,
 }
 
 impl Job {
-    /// What checks take as inputs.
+    /// The job as inputs of checks.
     pub fn documents(&self) -> Vec<Document> {
         let mut environment = Environment::default();
         for (name, value) in &self.environment {

@@ -18,7 +18,7 @@ enum Open {
 /// All documents of a text.
 ///
 /// # Errors
-/// The text is no YAML, is nested too deeply, or has too many values.
+/// The text is not YAML, is nested too deeply, or has too many values.
 pub(crate) fn documents(text: &str) -> Result<Vec<Value>, String> {
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();

@@ -279,7 +279,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The same, with its own texts.
+    /// The same row that borrows nothing.
     pub(crate) fn into_owned(self) -> Row<'static> {
         fn own(text: Cow<'_, str>) -> Cow<'static, str> {
             Cow::Owned(text.into_owned())

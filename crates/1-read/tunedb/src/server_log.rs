@@ -54,7 +54,7 @@ pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
 /// Bytes of a log behind which a file without another format is looked through for messages.
 pub const LONG: usize = 1 << 24;
 
-/// Whether the beginning of a long file may be the beginning of such a log: no other format is recognised by it.
+/// Whether a long file may be such a log by its beginning: no other format is recognised by it.
 pub fn may_be(head: &[u8]) -> bool {
     crate::recognized(head).is_none_or(|it| it == Format::ServerLog)
 }

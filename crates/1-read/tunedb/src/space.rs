@@ -53,7 +53,7 @@ struct Building<'a> {
     seen: HashSet<Vec<u32>>,
 }
 
-/// Statement of a file about a configuration.
+/// A configuration as a file describes it.
 struct Tried<'t> {
     /// Names and values of its parameters, in the file's order.
     pairs: Vec<(&'t str, String)>,
@@ -110,7 +110,7 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// The end of the text within the list of configurations is the end of a run that was killed.
+    /// The text ends within the list of configurations: the run was killed.
     fn cut(&mut self) {
         let line = self.index.line(self.tunings.bytes.len());
         let text = "the list of configurations is not closed: the run was killed while it wrote";
@@ -129,13 +129,13 @@ impl<'a> Building<'a> {
     }
 }
 
-/// Times in milliseconds; values that are not numbers are left out.
+/// Times in milliseconds; other values are left out.
 fn runs(value: Option<&Json<'_>>) -> Vec<f32> {
     let all = value.and_then(Json::array).unwrap_or_default();
     all.iter().filter_map(|it| it.value.number()).map(|it| it as f32).collect()
 }
 
-/// A mean time of milliseconds, or the status written in its place.
+/// A mean time of milliseconds, or the status in its place.
 fn mean(value: Option<&Json<'_>>, scale: f64) -> (Said<f64>, Option<Status>) {
     match value {
         Some(Json::Text(word)) => (Err(time::NO_NUMBER), Some(Status::of(word))),

@@ -48,7 +48,7 @@ const SWEEP_TO: u32 = 13;
 /// Accuracy of the times: errors of the comparison in the tests of `gemm`.
 const TRUST: &str = "expected times are modelled: mean error 5.7 % (12.7 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to, and 12 to 20 % on 1,500 products of three types on an MI355X; other GPUs have not been compared";
 
-/// What the scales of the factors mean for the time.
+/// Note on the scales of the factors.
 fn about(scales: Scales) -> Option<&'static str> {
     match scales {
         Scales::End => None,

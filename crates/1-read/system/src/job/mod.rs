@@ -25,12 +25,12 @@ pub struct Job {
     pub command: Option<Command>,
     /// Its container.
     pub container: Option<DockerContainer>,
-    /// Parts that were not read, with the reasons.
+    /// Settings that were not read, and why.
     pub notes: Vec<String>,
 }
 
 impl Job {
-    /// Inputs of the checks.
+    /// The job as inputs of checks.
     pub fn documents(&self) -> Vec<Document> {
         let mut environment = Environment::default();
         for (name, value) in &self.environment {

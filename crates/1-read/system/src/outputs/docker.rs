@@ -7,7 +7,7 @@ use serde_json::Value;
 pub struct DockerContainer {
     /// Name.
     pub name: String,
-    /// Source of the fact: `docker inspect`.
+    /// Kind of the source: `docker inspect`.
     pub source: &'static str,
     /// Devices handed in, by their path on the host.
     pub devices: Vec<String>,

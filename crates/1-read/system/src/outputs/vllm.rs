@@ -24,7 +24,7 @@ pub struct ServerLog {
     pub missing_moe: Vec<(String, u32)>,
 }
 
-/// Words of the lines that are read, except the words of backends.
+/// Words of the lines that are read, other than names of backends.
 const VERSION: &str = "vLLM API server version";
 const CONFIGURATION: &str = "Config file not found at ";
 /// Most configurations that are listed.

@@ -1,4 +1,4 @@
-//! What a recorded search space shows: the best configuration, how far others are from it, and what failed.
+//! Summary of a recorded search space: the best configuration, how far others are from it, and what failed.
 
 use tunedb::space::{Space, Status};
 use tunedb::{Detail, FlawKind, Row, Tunings};

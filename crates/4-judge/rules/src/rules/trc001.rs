@@ -142,7 +142,7 @@ fn long_gap(evidence: &TimelineEvidence<'_>, long: &LongGaps, gap: &Gap, share: 
     };
     let in_call = launching > late;
     let cause = if in_call {
-        format!("`{call}` takes this long to start it")
+        format!("most of it from the call of `{call}` to the start of its kernel")
     } else {
         "the host launches late".to_owned()
     };

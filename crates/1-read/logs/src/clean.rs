@@ -32,8 +32,14 @@ pub(crate) fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Length of the escape sequence at the start of a text, at least 1.
+/// Length of the escape sequence at the start of a text, at least 1. It never includes the end of a line, since
+/// lines are counted in cleaned text.
 fn escape(text: &[u8]) -> usize {
+    let length = sequence(text);
+    memchr::memchr(b'\n', &text[..length]).unwrap_or(length)
+}
+
+fn sequence(text: &[u8]) -> usize {
     match text.get(1) {
         // Control sequence: parameters, then one final byte.
         Some(b'[') => {
@@ -70,6 +76,9 @@ mod tests {
             (b"\x1b]8;;x\x1b\\link", b"link"),
             (b"\x1b(Bx\x1b", b"x"),
             (b"\x1b[", b""),
+            (b"\x1b)\nx", b"\nx"),
+            (b"\x1b[1\nm", b"\nm"),
+            (b"\x1b]a\x1b\nx", b"\nx"),
         ] {
             assert_eq!(clean(text).as_ref(), expected, "{}", String::from_utf8_lossy(text));
         }

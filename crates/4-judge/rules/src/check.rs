@@ -89,7 +89,7 @@ pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<Not
     let applies = |rule: &Rule| evidence.runtime().is_none() || COMPARING.contains(&rule.id);
     let (mut findings, not_checked) = outcomes(|rule| {
         let outcome = rule.recording_check().filter(|_| applies(rule))?(evidence);
-        Some(outcome.unwrap_or_else(|reason| Outcome::NotChecked(reason)))
+        Some(outcome.unwrap_or_else(Outcome::NotChecked))
     });
     if matches!(evidence.roof().bound, Ok(Bound::Launch { .. })) {
         join_launch(&mut findings);

@@ -19,7 +19,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         objects: u64,
         passed: &mut BTreeSet<String>,
     ) -> Result<u64> {
-        if objects > 0 || self.selection.explicit || passed.is_empty() {
+        if objects > 0 || self.selection.explicit || self.selection.recorded.is_some() || passed.is_empty() {
             return Ok(0);
         }
         let wanted = Wanted::targets(passed.iter().filter_map(|it| Target::parse(it)).collect());

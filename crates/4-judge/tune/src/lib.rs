@@ -1,0 +1,12 @@
+//! Search of tuning spaces: the fastest configuration of a kernel with few runs.
+//!
+//! [`Space`] holds the valid configurations, [`Search`] proposes which to run next and is told the results. It starts
+//! no process: whoever runs configurations asks, runs and tells.
+
+mod search;
+mod space;
+mod value;
+
+pub use search::{Asked, Prior, Search, Settings, Strategy, Told};
+pub use space::{Id, Parameter, Removed, Space, SpaceError};
+pub use value::Value;

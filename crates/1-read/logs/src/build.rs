@@ -4,6 +4,7 @@
 //! once, so lines belong together by source position and writer.
 
 use crate::clean::clean;
+use crate::pieces::Pieces;
 use crate::prefix::entry;
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
@@ -193,7 +194,7 @@ type Key = (String, String);
 #[derive(Default)]
 pub struct BuildLog {
     counts: BuildCounts,
-    carry: Vec<u8>,
+    pieces: Pieces,
     open: HashMap<Key, BuiltKernel>,
     held: Vec<BuiltKernel>,
     /// Values of warnings and errors by kernel, until its other lines come.
@@ -211,22 +212,9 @@ pub struct BuildLog {
 impl BuildLog {
     /// Reads the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
-        let Some(end) = memchr::memrchr(b'\n', piece) else {
-            self.carry.extend_from_slice(piece);
-            if self.carry.len() > 16 * MOST_LINE {
-                let part = std::mem::take(&mut self.carry);
-                self.block(&part);
-            }
-            return;
-        };
-        if self.carry.is_empty() {
-            self.block(&piece[..=end]);
-        } else {
-            let mut block = std::mem::take(&mut self.carry);
-            block.extend_from_slice(&piece[..=end]);
-            self.block(&block);
+        if let Some(lines) = self.pieces.lines(piece) {
+            self.block(&lines);
         }
-        self.carry.extend_from_slice(&piece[end + 1..]);
     }
 
     /// Kernels that are complete, if they are many; all are given at the end.
@@ -239,11 +227,9 @@ impl BuildLog {
 
     /// Ends the log: the remaining kernels, and what the log held.
     pub fn finish(mut self) -> (Vec<BuiltKernel>, BuildCounts) {
-        let rest = std::mem::take(&mut self.carry);
-        if !rest.is_empty() {
-            self.block(&rest);
-            self.counts.lines = self.counts.lines.saturating_add(1);
-        }
+        let last = self.pieces.end();
+        self.block(&last.rest);
+        self.counts.lines = self.counts.lines.saturating_add(u32::from(last.unended));
         self.close(|_| true);
         let alone = std::mem::take(&mut self.diagnosed);
         for kernel in alone.into_values() {

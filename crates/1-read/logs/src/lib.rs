@@ -9,6 +9,7 @@ mod build;
 mod clean;
 mod json_line;
 mod message;
+mod pieces;
 mod prefix;
 mod scan;
 mod search;

@@ -2,6 +2,7 @@
 
 use crate::clean::{SOFT_BREAK, clean};
 use crate::message::{Field, Kind, Message, has_word, messages};
+use crate::pieces::Pieces;
 use crate::prefix::{Entry, Who, entry};
 use crate::unknown::{ALARMS, looks_like_error, shape};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -167,8 +168,7 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
 #[derive(Default)]
 pub struct Scan {
     log: LogText,
-    /// Text after the last line end, and before it what activity is looked for in.
-    carry: Vec<u8>,
+    pieces: Pieces,
     by_key: HashMap<Key, usize>,
     /// Events by row.
     events_of: HashMap<usize, usize>,
@@ -206,34 +206,16 @@ impl Scan {
     /// Reads the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
         self.log.bytes += piece.len() as u64;
-        let Some(end) = memchr::memrchr(b'\n', piece) else {
-            self.carry.extend_from_slice(piece);
-            if self.carry.len() > 16 * MOST_LINE {
-                // A line of a mebibyte is no line of a log; it is looked at in parts.
-                let part = std::mem::take(&mut self.carry);
-                self.block(&part);
-            }
-            return;
-        };
-        if self.carry.is_empty() {
-            self.block(&piece[..=end]);
-        } else {
-            let mut block = std::mem::take(&mut self.carry);
-            block.extend_from_slice(&piece[..=end]);
-            self.block(&block);
+        if let Some(lines) = self.pieces.lines(piece) {
+            self.block(&lines);
         }
-        self.carry.extend_from_slice(&piece[end + 1..]);
     }
 
     /// Ends the log.
     pub fn finish(mut self) -> LogText {
-        let rest = std::mem::take(&mut self.carry);
-        if !rest.is_empty() {
-            self.block(&rest);
-            if rest.last() != Some(&b'\n') {
-                self.log.lines = self.log.lines.saturating_add(1);
-            }
-        }
+        let last = self.pieces.end();
+        self.block(&last.rest);
+        self.log.lines = self.log.lines.saturating_add(u32::from(last.unended));
         self.log.events.sort_by_key(|it| it.line);
         self.log
     }

@@ -1,6 +1,7 @@
 //! Lines of a log of any size that hold one of a few words.
 
 use crate::clean::clean;
+use crate::pieces::Pieces;
 use crate::prefix::entry;
 use memchr::memmem::Finder;
 
@@ -30,14 +31,13 @@ impl Found<'_> {
 }
 
 /// Search of a log that comes in pieces: [`feed`](Search::feed) each, then [`finish`](Search::finish). Most lines
-/// have no word and cost a few passes of `memmem`; memory is a piece and a line.
+/// have no word and cost a few passes of `memmem`; memory is a piece and a line of at most a mebibyte.
 pub struct Search {
     words: Vec<Finder<'static>>,
-    /// Text behind the last end of a line.
-    carry: Vec<u8>,
-    /// Line ends before `carry`.
+    pieces: Pieces,
+    /// Line ends of the text looked at so far.
     lines: u32,
-    /// Bytes before `carry`.
+    /// Bytes of it.
     before: usize,
 }
 
@@ -45,33 +45,21 @@ impl Search {
     /// At the beginning of a log.
     pub fn new(words: &[&'static str]) -> Search {
         let words = words.iter().map(|it| Finder::new(it.as_bytes())).collect();
-        Search { words, carry: Vec::new(), lines: 0, before: 0 }
+        Search { words, pieces: Pieces::default(), lines: 0, before: 0 }
     }
 
     /// Reads a piece and hands on its lines with a word.
     pub fn feed(&mut self, piece: &[u8], each: &mut dyn FnMut(&Found<'_>)) {
-        let Some(end) = memchr::memrchr(b'\n', piece) else {
-            let room = MOST_LINE.saturating_sub(self.carry.len());
-            self.carry.extend_from_slice(&piece[..piece.len().min(room)]);
-            self.before += piece.len().saturating_sub(room);
-            return;
-        };
-        let (whole, rest) = piece.split_at(end + 1);
-        if self.carry.is_empty() {
-            self.text(whole, each);
-        } else {
-            let mut text = std::mem::take(&mut self.carry);
-            text.extend_from_slice(whole);
-            self.text(&text, each);
+        if let Some(lines) = self.pieces.lines(piece) {
+            self.text(&lines, each);
         }
-        self.carry.extend_from_slice(&rest[..rest.len().min(MOST_LINE)]);
     }
 
     /// Hands on the last line, if it has a word and no end. The lines of the log.
     pub fn finish(&mut self, each: &mut dyn FnMut(&Found<'_>)) -> u32 {
-        let last = std::mem::take(&mut self.carry);
-        self.text(&last, each);
-        self.lines.saturating_add(u32::from(!last.is_empty()))
+        let last = self.pieces.end();
+        self.text(&last.rest, each);
+        self.lines.saturating_add(u32::from(last.unended))
     }
 
     fn text(&mut self, text: &[u8], each: &mut dyn FnMut(&Found<'_>)) {
@@ -121,9 +109,5 @@ mod tests {
             let found: Vec<(u32, &str)> = found.iter().map(|(line, text)| (*line, text.as_str())).collect();
             assert_eq!(found, expected, "{size}");
         }
-        // A line without end is not kept whole.
-        let mut search = Search::new(&["needle"]);
-        (0..64).for_each(|_| search.feed(&[b'x'; 1 << 14], &mut |_| {}));
-        assert!(search.carry.len() <= MOST_LINE);
     }
 }

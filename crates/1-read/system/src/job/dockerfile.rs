@@ -1,6 +1,6 @@
 //! Dockerfiles: variables and the command that an image gives its containers.
 
-use super::{Job, assignment, defaulted};
+use super::{Job, assignment, defaulted, joined};
 use crate::command::{Command, split};
 
 /// Whether a text is one: its first instruction is `FROM`, or `ARG` before it.
@@ -16,8 +16,8 @@ pub(super) fn is(text: &str) -> bool {
 pub(super) fn read(name: &str, text: &str) -> Vec<Job> {
     let mut environment: Vec<(String, String)> = Vec::new();
     let (mut entry, mut command) = (Vec::new(), Vec::new());
-    for line in joined(text) {
-        let Some((instruction, rest)) = line.split_once(char::is_whitespace) else { continue };
+    for line in joined(text.lines().filter(|it| !it.trim_start().starts_with('#'))) {
+        let Some((instruction, rest)) = line.trim_start().split_once(char::is_whitespace) else { continue };
         let rest = rest.trim();
         match instruction.to_ascii_uppercase().as_str() {
             // A stage starts from another image: what earlier ones set is not in it.
@@ -45,27 +45,6 @@ pub(super) fn read(name: &str, text: &str) -> Vec<Job> {
         container: None,
         notes: vec![note],
     }]
-}
-
-/// Lines with those that a backslash continues.
-fn joined(text: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in text.lines().filter(|it| !it.trim_start().starts_with('#')) {
-        let (part, more) = match line.trim_end().strip_suffix('\\') {
-            Some(part) => (part, true),
-            None => (line, false),
-        };
-        match out.last_mut().filter(|_| open) {
-            Some(last) => {
-                last.push(' ');
-                last.push_str(part.trim());
-            }
-            None => out.push(part.trim().to_owned()),
-        }
-        open = more;
-    }
-    out
 }
 
 /// `A=1 B="2 3"`, or the old form `A 1`.

@@ -69,6 +69,27 @@ pub fn jobs(name: &str, text: &str) -> Option<Result<Vec<Job>, Error>> {
     })
 }
 
+/// Lines with those that a backslash continues.
+fn joined<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in lines {
+        let (part, more) = match line.trim_end().strip_suffix('\\') {
+            Some(part) => (part, true),
+            None => (line, false),
+        };
+        match out.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(part.trim());
+            }
+            None => out.push(part.to_owned()),
+        }
+        open = more;
+    }
+    out
+}
+
 /// A list of texts, or one text as a list.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {

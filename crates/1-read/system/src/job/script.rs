@@ -1,6 +1,6 @@
 //! Batch scripts of Slurm and shell scripts: exported variables and the command that starts the job.
 
-use super::{Job, assignment};
+use super::{Job, assignment, joined};
 use crate::command::{Command, Kind, split};
 
 /// Whether a text is a script: it has lines of `#SBATCH`, or begins with `#!` and a shell.
@@ -16,7 +16,7 @@ pub(super) fn read(name: &str, text: &str) -> Vec<Job> {
     let mut batch: Vec<String> = Vec::new();
     let mut notes = Vec::new();
     let mut exports_all = false;
-    for line in joined(text) {
+    for line in joined(text.lines()) {
         if let Some(options) = line.strip_prefix("#SBATCH ") {
             batch.extend(split(options.split(" #").next().unwrap_or(options)));
             continue;
@@ -63,27 +63,6 @@ pub(super) fn read(name: &str, text: &str) -> Vec<Job> {
 
 fn starts_job(kind: Kind) -> bool {
     kind != Kind::Other && kind != Kind::Numactl
-}
-
-/// Lines with those that a backslash continues; a comment ends nothing.
-fn joined(text: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in text.lines() {
-        let (part, more) = match line.trim_end().strip_suffix('\\') {
-            Some(part) => (part, true),
-            None => (line, false),
-        };
-        match out.last_mut().filter(|_| open) {
-            Some(last) => {
-                last.push(' ');
-                last.push_str(part.trim());
-            }
-            None => out.push(part.to_owned()),
-        }
-        open = more;
-    }
-    out
 }
 
 /// The value of an option of `#SBATCH`.

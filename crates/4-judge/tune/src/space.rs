@@ -83,6 +83,11 @@ impl Space {
         self.rows.len() as u64
     }
 
+    /// Combinations of all values; `None` if they are beyond 2^64.
+    pub fn combinations(&self) -> Option<u64> {
+        self.parameters.iter().try_fold(1u64, |all, it| all.checked_mul(it.values.len() as u64))
+    }
+
     /// The places of a configuration's values.
     ///
     /// # Panics

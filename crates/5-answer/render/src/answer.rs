@@ -5,7 +5,7 @@
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
     Answer, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings,
-    Rooflines, RuleInfo, Tiles, Tuned,
+    Rooflines, RuleInfo, Searches, Tiles, Tuned,
 };
 
 /// Settings of a rendering.
@@ -51,6 +51,22 @@ impl Part for Tuned {
 
     fn csv(answer: &Answer<Self>) -> String {
         table_csv::joined(answer)
+    }
+}
+
+impl Part for Searches {
+    const FORMATS: &'static [Format] = USUAL;
+
+    fn text(answer: &Answer<Self>, decimals: usize, style: &Style) -> String {
+        text::searches(answer, decimals, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        table_csv::joined(answer)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::searches(&answer.part, out);
     }
 }
 

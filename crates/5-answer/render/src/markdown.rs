@@ -8,8 +8,8 @@ use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
-    Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
-    Recordings, Severity, Summary, Table, Tiles, TriageLine, counted,
+    Answer, Cell, Change, Comparison, Configured, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
+    Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -389,4 +389,25 @@ pub(crate) fn words(text: &str) -> String {
         }
     }
     out
+}
+
+/// Searches: the winner beside the start.
+pub(crate) fn searches(part: &Searches, out: &mut String) {
+    for search in &part.searches {
+        let _ = writeln!(out, "## {}\n\n{}\n", words(&search.name), words(search.verdict.words()));
+        let time = |it: &Configured| it.time_us.map_or_else(|| "n/a".to_owned(), |us| format!("{us:.3}"));
+        out.push_str("| | time us | configuration |\n|---|---:|---|\n");
+        for (name, it) in [("start", &search.start), ("winner", &search.winner)] {
+            if let Some(it) = it {
+                let _ = writeln!(out, "| {name} | {} | {} |", time(it), words(&it.words()));
+            }
+        }
+        if let Some(gain) = &search.gain {
+            let _ = writeln!(out, "\nGain: {:.3}x ({})", gain.speedup, words(&gain.method));
+        }
+        for step in &search.proof {
+            let _ = writeln!(out, "\n* {}: {}: {}", step.what, step.outcome.word(), words(&step.text));
+        }
+        out.push('\n');
+    }
 }

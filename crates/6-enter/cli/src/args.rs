@@ -20,6 +20,7 @@ pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::{Path, PathBuf};
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
+pub(crate) use tune::{StrategyName, Tune};
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,
@@ -45,6 +46,7 @@ mod recordings;
 mod tile;
 mod trace;
 mod triage;
+mod tune;
 mod tunedb;
 
 /// The formats of commands that have text and one document.
@@ -129,6 +131,7 @@ pub(crate) enum Command {
     Occupancy(Occupancy),
     Doctor(Doctor),
     Triage(Triage),
+    Tune(Tune),
     Tunedb(Tunedb),
     Tile(Tile),
     Completions(Completions),
@@ -164,6 +167,7 @@ impl Command {
             Command::LaunchTemplate(it) => ("launch-template", vec![&it.file]),
             Command::Doctor(it) => ("doctor", of(&it.files)),
             Command::Triage(it) => ("triage", of(&it.files)),
+            Command::Tune(it) => ("tune", of(it.space.as_slice())),
             Command::Tunedb(it) => ("tunedb", it.question.inputs()),
             Command::Metrics(_)
             | Command::Run(_)

@@ -42,6 +42,7 @@ mod trace;
 mod triage;
 #[cfg(feature = "tui")]
 mod tui;
+mod tune;
 mod tunedb;
 mod version;
 #[cfg(feature = "server")]
@@ -127,6 +128,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Doctor(args) => doctor::run(args, &cli.look),
         Command::Triage(args) => triage::run(args, &cli.look),
+        Command::Tune(args) => tune::run(args, &cli.look),
         Command::Tunedb(args) => tunedb::run(args, &cli.look),
         Command::Tile(args) => tile::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

@@ -7,6 +7,7 @@
 mod beside;
 pub mod breakdown;
 pub mod comm;
+pub mod compiler;
 mod contents;
 pub mod definitions;
 mod device_code;
@@ -36,6 +37,7 @@ mod strangers;
 pub mod subjects;
 pub mod trace_index;
 pub mod traces;
+pub mod tune;
 pub mod tunings;
 
 /// Hash of the sources of the HIP library and of all crates that it is made of.

@@ -3,17 +3,12 @@
 //! A compiler is chosen by whether it can build the target, not by its name or version. That is tested only
 //! after a failure, with an empty kernel, so that a program that compiles pays for one run.
 
+use host::compiler::{OVERRIDE, compilers};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-
-/// Names the compiler to use; no other is tried then.
-const OVERRIDE: &str = "ROCKHOUND_CLANG";
-
-/// Major versions of clang whose names are looked for in `PATH`, newest first.
-const VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 
 /// Folders of device libraries that need no variable to be found.
 const LIBRARIES: [&str; 3] =
@@ -123,25 +118,6 @@ pub(super) fn build(
         "" => format!("no clang was found to compile for {target}\n{hint}\n"),
         tried => format!("no compiler of this machine can build for {target}:\n{tried}{hint}\n"),
     })
-}
-
-/// Compilers, ROCm's first, then the newest.
-fn compilers() -> Vec<PathBuf> {
-    if let Some(path) = std::env::var_os(OVERRIDE) {
-        return vec![PathBuf::from(path)];
-    }
-    let folder = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let rocm = folder("ROCM_PATH").unwrap_or_else(|| PathBuf::from("/opt/rocm"));
-    let mut all: Vec<PathBuf> = folder("HIP_CLANG_PATH").into_iter().map(|it| it.join("clang++")).collect();
-    all.extend(["llvm/bin/clang++", "lib/llvm/bin/clang++"].map(|it| rocm.join(it)));
-    let names = std::iter::once("amdclang++".to_string())
-        .chain(VERSIONS.rev().map(|version| format!("clang++-{version}")))
-        .chain(["clang++".to_string()]);
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&search).collect();
-    all.extend(names.filter_map(|name| folders.iter().map(|it| it.join(&name)).find(|it| it.exists())));
-    all.retain(|path| path.exists());
-    all
 }
 
 /// Folder of the device libraries.

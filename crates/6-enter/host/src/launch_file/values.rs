@@ -4,7 +4,7 @@
 //! Integers beyond 2^53 lose their last digits.
 
 use arch::ElementType;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Type of an element, of those that launch files can write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +79,12 @@ impl Element {
             }
         };
         bytes.chunks_exact(self.size()).map(one).collect()
+    }
+}
+
+impl Serialize for Element {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }
 

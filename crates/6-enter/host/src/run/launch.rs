@@ -8,7 +8,7 @@ use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::device_code::DeviceCode;
-use crate::launch_file::{Contents, LaunchFile, difference};
+use crate::launch_file::{Contents, Element, LaunchFile, difference};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use view::Finding;
 
 /// Kernels of launch files on an emulated GPU.
 pub(super) struct EmulatedLaunch;
@@ -80,6 +81,34 @@ impl Runner for EmulatedLaunch {
         let differs = !recording.no_results && prepared.differs()?;
         ended(if differs { Ended::Differs } else { Ended::Well }, vec![folder])
     }
+}
+
+/// What a launch leaves behind.
+pub struct Results {
+    /// Buffers in the order of the arguments: name, type of the elements, bytes.
+    pub buffers: Vec<(String, Element, Vec<u8>)>,
+    /// Mistakes that were looked for and found.
+    pub findings: Vec<Finding>,
+}
+
+/// Launches the kernel of a launch file once, looking for mistakes, and gives what its buffers hold then.
+pub fn results(path: &Path, emulate: &Emulate, reporter: &dyn Reporter) -> Result<Results> {
+    let file = LaunchFile::read(path)?;
+    let named = emulate.gpu.as_deref().or(file.gpu.as_deref()).map(model).transpose()?;
+    let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
+    let kernel = code.kernel(file.kernel.as_deref())?;
+    let mut prepared = Prepared::new(&file, &code, kernel, emulate, reporter)?;
+    let (ran, checked) = prepared.run_checked();
+    let findings = prepared.mistakes(&checked);
+    ran?;
+    let mut buffers = Vec::new();
+    for ((argument, contents), address) in file.argument.iter().zip(&prepared.contents).zip(&prepared.addresses) {
+        if let (Contents::Buffer(before), Some(address)) = (contents, address) {
+            let bytes = prepared.job.memory.read(*address, before.len()).unwrap_or_default();
+            buffers.push((argument.name.clone(), argument.element, bytes.to_vec()));
+        }
+    }
+    Ok(Results { buffers, findings })
 }
 
 /// Name of the recording and its folder.
@@ -203,19 +232,9 @@ impl<'a> Prepared<'a> {
 
     /// Runs the kernel checked and reports mistakes; nothing is counted.
     fn look_for_mistakes(&mut self) -> Result<Ran> {
-        let checks = Checks::parse(&self.emulate.check.join(",")).unwrap_or(Checks::NONE);
-        let mut checked = Checked::default();
-        let ran = self.launch_with(|it, launch| {
-            let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
-            checked = found;
-            // That is one of the findings.
-            result.map(|summary| emu::Summary { outside_lds: None, ..summary })
-        });
+        let (ran, checked) = self.run_checked();
         // Findings before a fault may be its reason.
-        let lines = LineTable::read(&self.code.data).ok();
-        let Job { program, memory, .. } = &self.job;
-        let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
-        let findings = rules::check_execution(&evidence);
+        let findings = self.mistakes(&checked);
         self.reporter.findings(&self.job.name, &findings, ran.is_ok())?;
         if checked.unwatched > 0 {
             let most = Checks::LIMIT >> 20;
@@ -227,6 +246,26 @@ impl<'a> Prepared<'a> {
         ran?;
         let ended = if self.differs()? { Ended::Differs } else { Ended::Well };
         Ok(Ran { folders: Vec::new(), ended, findings: Some(findings.len()) })
+    }
+
+    /// One launch with mistakes looked for.
+    fn run_checked(&mut self) -> (Result<()>, Checked) {
+        let checks = Checks::parse(&self.emulate.check.join(",")).unwrap_or(Checks::NONE);
+        let mut checked = Checked::default();
+        let ran = self.launch_with(|it, launch| {
+            let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
+            checked = found;
+            // That is one of the findings.
+            result.map(|summary| emu::Summary { outside_lds: None, ..summary })
+        });
+        (ran, checked)
+    }
+
+    /// The mistakes as findings.
+    fn mistakes(&self, checked: &Checked) -> Vec<Finding> {
+        let lines = LineTable::read(&self.code.data).ok();
+        let Job { program, memory, .. } = &self.job;
+        rules::check_execution(&rules::ExecutionEvidence { program, checked, memory, lines: lines.as_ref() })
     }
 
     fn launch_with(

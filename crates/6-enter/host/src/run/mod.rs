@@ -17,6 +17,7 @@ mod vendor;
 
 pub use emulated::library::{Libraries, look as libraries};
 pub(crate) use emulated::predictions;
+pub use launch::{Results, results};
 pub use report::{Ended, Output, Ran, Reporter};
 pub use request::{
     Detail, Emulate, MOST_INSTRUCTIONS, OnGpu, Place, Recording, Repeated, Request, Sampling, Selection, What,

@@ -1,0 +1,163 @@
+//! Output of `tune`: searches of tuning spaces.
+
+use crate::NamedValue;
+use serde::Serialize;
+
+/// Version of the JSON written by `tune --format json`.
+pub const TUNE_SCHEMA: &str = "rockhound.tune/1";
+
+/// The part of an answer that only `tune` has.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Searches {
+    /// One per space: a space file has one, a script one per autotuned kernel and key.
+    pub searches: Vec<SearchResult>,
+}
+
+/// The search of one space.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SearchResult {
+    /// Name of the study, or the kernel with its key.
+    pub name: String,
+    /// What was made small: `modelled time of the kernel on an emulated Instinct MI300X`.
+    pub objective: String,
+    /// Valid configurations.
+    pub configurations: u64,
+    /// Combinations of all values, if they can be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub combinations: Option<u64>,
+    /// Configurations that were run or rejected.
+    pub tried: u64,
+    /// Of these, configurations without a time.
+    pub failed: u64,
+    /// What came out.
+    pub verdict: SearchVerdict,
+    /// The configuration in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Configured>,
+    /// The fastest configuration that passed its proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub winner: Option<Configured>,
+    /// The winner compared with the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Gain>,
+    /// Steps of the proof that the winner is right and faster.
+    pub proof: Vec<ProofStep>,
+    /// The fastest time after each run that improved it.
+    pub convergence: Vec<Improvement>,
+    /// What to write where: text per form, such as `-D` options.
+    pub outputs: Vec<NamedValue>,
+}
+
+/// Outcome of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SearchVerdict {
+    /// A configuration is faster than the start.
+    Faster,
+    /// None is faster than the start.
+    NoFaster,
+    /// No start was given: the fastest found.
+    Fastest,
+    /// No configuration has a time.
+    Nothing,
+}
+
+impl SearchVerdict {
+    /// For people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            SearchVerdict::Faster => "a faster configuration",
+            SearchVerdict::NoFaster => "no faster than the start",
+            SearchVerdict::Fastest => "the fastest found; no start to compare with was given",
+            SearchVerdict::Nothing => "no configuration has a time",
+        }
+    }
+}
+
+/// A configuration with its time.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Configured {
+    /// Its values.
+    pub values: Vec<NamedValue>,
+    /// Median time, microseconds; absent if it failed.
+    pub time_us: Option<f64>,
+    /// Times it was measured.
+    pub runs: u64,
+    /// Difference of the quartiles in percent of the median; absent for fewer than four runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread_percent: Option<f64>,
+}
+
+impl Configured {
+    /// `BLOCK_M=64 BLOCK_N=128`.
+    pub fn words(&self) -> String {
+        let words: Vec<String> = self.values.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+        words.join(" ")
+    }
+}
+
+/// The winner compared with the start.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Gain {
+    /// Time of the start divided by the winner's.
+    pub speedup: f64,
+    /// Lower end of its confidence interval; absent where equal runs give equal times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// How it was found: `start and winner in turn, 16 runs each, bootstrap of the ratio of medians, 95 %`.
+    pub method: String,
+}
+
+/// A step of the proof.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProofStep {
+    /// What was looked at: `results`, `races and unwritten memory`, `time`.
+    pub what: &'static str,
+    /// What came of it.
+    pub outcome: ProofOutcome,
+    /// In words.
+    pub text: String,
+}
+
+/// Outcome of a step of a proof.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProofOutcome {
+    /// Passed.
+    Passed,
+    /// Failed: the configuration is not the winner.
+    Failed,
+    /// Not done, with the reason.
+    NotDone,
+}
+
+impl ProofOutcome {
+    /// For people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            ProofOutcome::Passed => "passed",
+            ProofOutcome::Failed => "FAILED",
+            ProofOutcome::NotDone => "not done",
+        }
+    }
+}
+
+/// A run that improved the fastest time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Improvement {
+    /// Number of the run, from 1.
+    pub run: u64,
+    /// The fastest time from then on, microseconds.
+    pub time_us: f64,
+}

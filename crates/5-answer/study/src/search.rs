@@ -1,0 +1,218 @@
+//! A search of a tuning space as an answer: the winner beside the start, what was tried, what failed and why.
+
+use std::collections::BTreeMap;
+use tune::{Id, Space};
+use view::{
+    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row, SearchResult,
+    SearchVerdict, Searches, Table, noun_of,
+};
+
+/// One configuration that was run.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The configuration.
+    pub id: Id,
+    /// Its times, microseconds.
+    pub runs_us: &'a [f64],
+    /// Kind of failure and its reason, if it has no time.
+    pub failed: Option<(&'static str, &'a str)>,
+}
+
+/// A search that ended.
+#[derive(Debug)]
+pub struct SearchedSpace<'a> {
+    /// Name of the study.
+    pub name: &'a str,
+    /// What was made small.
+    pub objective: &'a str,
+    /// The space.
+    pub space: &'a Space,
+    /// Configurations in the order they were proposed.
+    pub trials: Vec<Trial<'a>>,
+    /// The configuration in use.
+    pub start: Option<Id>,
+    /// The winner, if one passed the proof.
+    pub winner: Option<Id>,
+    /// The winner compared with the start.
+    pub gain: Option<Gain>,
+    /// Steps of the proof.
+    pub proof: Vec<ProofStep>,
+    /// Rows of the table of configurations.
+    pub top: usize,
+}
+
+/// Adds a search to an answer.
+pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
+    let best = improvements(&searched.trials);
+    let time = |id: Id| searched.trials.iter().rev().find(|it| it.id == id);
+    let configured = |id: Id| {
+        let runs = time(id).map_or(&[] as &[f64], |it| it.runs_us);
+        Configured {
+            values: values(searched.space, id),
+            time_us: median(runs),
+            runs: runs.len() as u64,
+            spread_percent: spread(runs),
+        }
+    };
+    let failed = searched.trials.iter().filter(|it| it.failed.is_some()).count() as u64;
+    let verdict = match (searched.winner, searched.start) {
+        (None, _) if searched.trials.iter().all(|it| it.failed.is_some()) => SearchVerdict::Nothing,
+        (None, _) => SearchVerdict::NoFaster,
+        (Some(_), None) => SearchVerdict::Fastest,
+        (Some(winner), Some(start)) if winner == start => SearchVerdict::NoFaster,
+        (Some(_), Some(_)) => SearchVerdict::Faster,
+    };
+    let winner = searched.winner.map(configured);
+    let outputs = winner.as_ref().map(outputs).unwrap_or_default();
+    answer.part.searches.push(SearchResult {
+        name: searched.name.to_owned(),
+        objective: searched.objective.to_owned(),
+        configurations: searched.space.len(),
+        combinations: searched.space.combinations(),
+        tried: searched.trials.len() as u64,
+        failed,
+        verdict,
+        start: searched.start.map(configured),
+        winner,
+        gain: searched.gain.clone(),
+        proof: searched.proof.clone(),
+        convergence: best,
+        outputs,
+    });
+    answer.tables.extend(fastest(searched));
+    answer.tables.extend(failures(searched));
+}
+
+fn values(space: &Space, id: Id) -> Vec<NamedValue> {
+    let values = space.values(id);
+    let pairs = space.parameters().iter().zip(values);
+    pairs.map(|(parameter, value)| NamedValue::new(&parameter.name, value.to_string())).collect()
+}
+
+/// The winner as compilers take it.
+fn outputs(winner: &Configured) -> Vec<NamedValue> {
+    let word = |it: &NamedValue| match it.value.as_str() {
+        "True" => format!("-D{}=1", it.name),
+        "False" => format!("-D{}=0", it.name),
+        value => view::shell_word(&format!("-D{}={value}", it.name)).into_owned(),
+    };
+    let defines: Vec<String> = winner.values.iter().map(word).collect();
+    vec![NamedValue::new("defines", defines.join(" "))]
+}
+
+/// Median of times; `None` if there are none.
+fn median(times: &[f64]) -> Option<f64> {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    match times.len() {
+        0 => None,
+        it if it % 2 == 1 => Some(times[middle]),
+        _ => Some((times[middle - 1] + times[middle]) / 2.0),
+    }
+}
+
+/// Difference of the quartiles in percent of the median.
+fn spread(times: &[f64]) -> Option<f64> {
+    if times.len() < 4 {
+        return None;
+    }
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
+    let middle = median(&times)?;
+    (middle > 0.0).then(|| 100.0 * (at(0.75) - at(0.25)) / middle)
+}
+
+fn improvements(trials: &[Trial<'_>]) -> Vec<Improvement> {
+    let mut out: Vec<Improvement> = Vec::new();
+    for (run, trial) in (1..).zip(trials) {
+        let Some(time_us) = median(trial.runs_us).filter(|_| trial.failed.is_none()) else { continue };
+        if out.last().is_none_or(|it| time_us < it.time_us) {
+            out.push(Improvement { run, time_us });
+        }
+    }
+    out
+}
+
+/// The fastest configurations, one column per parameter that has several values.
+fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
+    let parameters = searched.space.parameters();
+    let mut timed: Vec<(f64, usize, Trial<'_>)> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (number, trial) in searched.trials.iter().enumerate() {
+        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id)) {
+            timed.push((time, number + 1, *trial));
+        }
+    }
+    timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let first = timed.first()?.0;
+    let varied: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
+    let mut columns = vec![
+        Column { key: "time_us", ..Column::new("time", ColumnKind::Number, "us") },
+        Column { key: "slower_percent", ..Column::new("slower", ColumnKind::Number, "%") },
+        Column { key: "run", ..Column::new("run", ColumnKind::Id, "") },
+    ];
+    columns.extend(varied.iter().map(|at| Column::new(&parameters[*at].name, ColumnKind::Word, "")));
+    let row = |(time, number, trial): &(f64, usize, Trial<'_>)| {
+        let mut cells =
+            vec![Cell::from(*time), Cell::from(100.0 * (time / first - 1.0)), Cell::count(*number as u64)];
+        let values = searched.space.values(trial.id);
+        cells.extend(varied.iter().map(|at| Cell::text(values[*at].to_string())));
+        Row::of(cells)
+    };
+    Some(Table {
+        title: format!("Fastest configurations of {}", searched.name),
+        columns,
+        rows: timed.iter().take(searched.top).map(row).collect(),
+        more: timed.len().saturating_sub(searched.top),
+        ..Table::default()
+    })
+}
+
+/// Failures by kind and reason, most first.
+fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
+    let mut kinds: BTreeMap<(&str, String), (u64, Id)> = BTreeMap::new();
+    for trial in &searched.trials {
+        if let Some((kind, why)) = trial.failed {
+            kinds.entry((kind, shape(why))).or_insert((0, trial.id)).0 += 1;
+        }
+    }
+    let mut rows: Vec<_> = kinds.into_iter().collect();
+    rows.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    let more = rows.len().saturating_sub(searched.top);
+    let row = |((kind, why), (count, id)): ((&str, String), (u64, Id))| {
+        let words: Vec<String> =
+            values(searched.space, id).iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+        Row::of(vec![Cell::count(count), Cell::text(kind), Cell::text(why), Cell::text(words.join(" "))])
+    };
+    let rows: Vec<Row> = rows.into_iter().take(searched.top).map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        title: format!("Configurations of {} without a time", searched.name),
+        columns: vec![
+            Column { key: "configurations", ..Column::new(noun_of(2_u64, "configuration"), ColumnKind::Number, "") },
+            Column { key: "failure", ..Column::new("failure", ColumnKind::Word, "") },
+            Column { key: "reason", ..Column::new("reason", ColumnKind::Text, "") },
+            Column { key: "example", ..Column::new("for example", ColumnKind::Text, "") },
+        ],
+        rows,
+        more,
+        ..Table::default()
+    })
+}
+
+/// A reason without its numbers, so that equal failures count together.
+fn shape(why: &str) -> String {
+    let mut out = String::with_capacity(why.len());
+    let mut in_number = false;
+    for c in why.chars().take(200) {
+        let digit = c.is_ascii_digit();
+        if !digit {
+            out.push(c);
+        } else if !in_number {
+            out.push('N');
+        }
+        in_number = digit;
+    }
+    out
+}

@@ -1,0 +1,119 @@
+//! Flags of `tune`.
+
+use super::formats;
+use super::gpu_name::GpuName;
+use super::on::On;
+use clap::{Args, ValueEnum};
+use render::Part;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use view::{Format, Searches};
+
+/// Find the fastest configuration of a kernel with few runs.
+///
+/// Takes a space file (parameters, constraints, and what a configuration becomes), a recorded space of Kernel
+/// Tuner or T4, or a Triton script as it is. The winner is checked against the configuration in use.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound tune --init kernel.hip > tune.toml     a first space file from the macros of a kernel
+  rockhound tune tune.toml --gpu mi300x            search it on an emulated MI300X
+  rockhound tune tune.toml --budget 200 --seed 1   at most 200 configurations
+  rockhound tune space.T4.json --budget 5%         what a search would have found in a recorded space
+  rockhound tune -- python bench.py                every @triton.autotune that the script calls")]
+pub(crate) struct Tune {
+    /// Space file (TOML, or T1 with `--run`), or recorded space (T4, cache of Kernel Tuner).
+    #[arg(value_name = "SPACE", required_unless_present_any = ["init", "job", "program"])]
+    pub(crate) space: Option<PathBuf>,
+    /// Program whose autotuned Triton kernels are searched.
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "space")]
+    pub(crate) program: Vec<OsString>,
+    /// GPU to emulate.
+    #[arg(long, short, value_name = "GPU", value_parser = GpuName)]
+    pub(crate) gpu: Option<String>,
+    /// Where programs run.
+    #[arg(long, value_enum, default_value_t = On::Auto, value_name = "PLACE")]
+    pub(crate) on: On,
+    /// Most configurations to run: a number, or a part of the valid ones as `5%`.
+    #[arg(long, value_name = "RUNS", default_value = "100", value_parser = budget)]
+    pub(crate) budget: Budget,
+    /// How configurations are chosen.
+    #[arg(long, value_enum, default_value_t = StrategyName::Model, value_name = "STRATEGY")]
+    pub(crate) strategy: StrategyName,
+    /// Seed; the same seed and results give the same search.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Configurations that run at once; by default one on a GPU, else one per core.
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Rows of the table of configurations.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Do not look at built code before it runs.
+    #[arg(long)]
+    pub(crate) no_inspect: bool,
+    /// Do not check the winner's results, and do not compare it once more with the start.
+    #[arg(long)]
+    pub(crate) no_proof: bool,
+    /// Write a first space file for a kernel's source or code object.
+    #[arg(long, value_name = "SOURCE", conflicts_with = "space")]
+    pub(crate) init: Option<PathBuf>,
+    /// Run one configuration, as the file says; what `tune` starts for each.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) job: Option<PathBuf>,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Searches::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
+    /// info).
+    #[arg(long, value_name = "RULE|SEVERITY")]
+    pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: super::Memory,
+}
+
+/// Most configurations to run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Budget {
+    /// So many.
+    Runs(u64),
+    /// A share of the valid ones, percent.
+    Percent(f64),
+}
+
+impl Budget {
+    /// Configurations of a space with so many valid ones; at least one.
+    pub(crate) fn of(self, configurations: u64) -> u64 {
+        match self {
+            Budget::Runs(runs) => runs,
+            Budget::Percent(percent) => ((configurations as f64 * percent / 100.0).round() as u64).max(1),
+        }
+    }
+}
+
+/// How configurations are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum StrategyName {
+    /// A model of the results so far, with what is known of the GPU as its start.
+    Model,
+    /// In random order.
+    Random,
+    /// All, in their order.
+    Exhaustive,
+}
+
+fn budget(text: &str) -> Result<Budget, String> {
+    let wrong = || "write a number of runs, or a percentage such as `5%`".to_owned();
+    match text.trim().strip_suffix('%') {
+        Some(percent) => {
+            let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
+            if percent > 0.0 && percent <= 100.0 { Ok(Budget::Percent(percent)) } else { Err(wrong()) }
+        }
+        None => match text.trim().parse() {
+            Ok(0) | Err(_) => Err(wrong()),
+            Ok(runs) => Ok(Budget::Runs(runs)),
+        },
+    }
+}

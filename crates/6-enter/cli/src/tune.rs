@@ -1,0 +1,190 @@
+//! `rockhound tune`: the fastest configuration of a kernel with few runs.
+
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Look, StrategyName, Tune};
+use crate::exit::{Outcome, usage};
+use crate::gate;
+use crate::progress::Running;
+use anyhow::{Context, Result};
+use host::run::{Place, Reporter};
+use host::tune::{
+    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec, Watching,
+};
+use host::tunings;
+use std::path::Path;
+use std::sync::Arc;
+use study::{Judges, SearchedSpace, Trial};
+use view::{Answer, Input, NoteKind, Searches, TUNE_SCHEMA};
+
+/// Searches.
+pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
+    if let Some(job) = &args.job {
+        Job::run_file(job, &Running::new(look))?;
+        return Ok(Outcome::Fine);
+    }
+    let Some(path) = &args.space else {
+        return Err(usage("no space to search", "name a space file, or a program behind `--`"));
+    };
+    let mut gated = gate::open("tune", Judges::Launches, &args.fail_on, &args.memory)?;
+    let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
+    let running = Running::new(look);
+    if path.extension().is_some_and(|it| it == "toml") {
+        of_file(args, path, &running, &mut answer)?;
+    } else {
+        of_recorded(args, path, &running, &mut answer)?;
+    }
+    let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
+    answer::finish(&mut answer, &target, &mut gated)
+}
+
+/// Tells of progress.
+struct Telling;
+
+impl Watching for Telling {
+    fn known(&self, _: u64, _: &Attempt, _: bool) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
+    let (files, errors) = tunings::open(&[path.to_owned()]);
+    answer.errors.extend(errors);
+    let (read, errors) = study::tunings::read(files.iter().map(tunings::TuneFile::given));
+    answer.errors.extend(errors);
+    let Some(file) = read.first() else { return Ok(()) };
+    let recorded = Recorded::of(file).with_context(|| format!("`{}`", path.display()))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut input = Input::new(&name, path.display().to_string(), "recorded space");
+    input.used = format!("{} configurations", recorded.space.len());
+    answer.inputs.push(input);
+    let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
+    let space = Arc::new(recorded.space);
+    let found = search(args, &space, &LookUp(&recorded.evaluations), running, (None, 1))?;
+    if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
+        let percent = 100.0 * optimum / best;
+        answer.note(NoteKind::Info, format!("the best found has {percent:.2} % of the speed of the best recorded"));
+    }
+    let winner = found.search.best().map(|(id, _)| id);
+    let title = if recorded.name.is_empty() { name } else { recorded.name };
+    let proof = Proof { winner, ..Proof::default() };
+    add(answer, args, (&title, "recorded time"), &space, &found, (None, proof));
+    Ok(())
+}
+
+fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
+    let spec = Spec::read(path)?;
+    let space = Arc::new(tune::space_of(&spec)?);
+    let start = spec.start.as_ref().map(|it| tune::id_of(&space, it)).transpose()?;
+    let on_gpu = match Place::from(args.on) {
+        Place::Auto => args.gpu.is_none() && spec.gpu.is_none() && Path::new(host::run::GPU_DEVICE).exists(),
+        place => place == Place::Gpu,
+    };
+    let place = if on_gpu { Place::Gpu } else { Place::Emulator };
+    let command = std::env::current_exe().context("the command cannot be found")?;
+    let evaluator = Evaluator::new(spec, place, args.gpu.clone(), command)?.inspecting(!args.no_inspect);
+    let spec = &evaluator.spec;
+    let mut input = Input::new(&spec.name, path.display().to_string(), "space file");
+    input.used = match space.combinations() {
+        Some(all) => format!("{} of {} combinations are valid", view::thousands(space.len()), view::thousands(all)),
+        None => format!("{} valid configurations", view::thousands(space.len())),
+    };
+    answer.inputs.push(input);
+    let objective = objective(spec, &evaluator, on_gpu);
+    let one = on_gpu || matches!(spec.run, Run::Command { .. });
+    let jobs = if one { 1 } else { std::thread::available_parallelism().map_or(1, |it| it.get() as u16) };
+    let found = search(args, &space, &evaluator, running, (start, jobs))?;
+    if found.interrupted {
+        answer.note(NoteKind::Warning, "interrupted: the budget was not used up");
+    }
+    let proof = if args.no_proof {
+        Proof { winner: found.search.best().map(|(id, _)| id), ..Proof::default() }
+    } else {
+        tune::proof(&evaluator, &space, &found, start, spec.is_repeatable(on_gpu))?
+    };
+    add(answer, args, (&spec.name, &objective), &space, &found, (start, proof));
+    if found.attempts.iter().all(|it| it.evaluation.failed.is_some()) {
+        let first = found.attempts.first().and_then(|it| it.evaluation.failed.as_ref());
+        bail_nothing(first.map_or("", |it| it.why.as_str()), answer);
+    }
+    Ok(())
+}
+
+fn bail_nothing(why: &str, answer: &mut Answer<Searches>) {
+    answer.note(NoteKind::Error, format!("no configuration has a time; the first: {why}"));
+}
+
+/// What is made small, in words.
+fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
+    let gpu = evaluator.gpu().unwrap_or("the code's GPU");
+    match (&spec.run, on_gpu) {
+        (Run::Command { .. }, _) => "time that the command prints".to_owned(),
+        (_, true) => "time of the kernels on the GPU of this machine".to_owned(),
+        (Run::Launch(_), _) | (Run::Program { .. }, false) => {
+            format!("modelled time of the kernels on an emulated {gpu}")
+        }
+    }
+}
+
+fn search(
+    args: &Tune,
+    space: &Arc<tune::Space>,
+    evaluate: &dyn Evaluate,
+    running: &Running<'_>,
+    (start, jobs): (Option<tune::Id>, u16),
+) -> Result<Found> {
+    let budget = args.budget.of(space.len());
+    let settings = tune::Settings {
+        strategy: match args.strategy {
+            StrategyName::Model => tune::Strategy::Model,
+            StrategyName::Random => tune::Strategy::Random,
+            StrategyName::Exhaustive => tune::Strategy::Exhaustive,
+        },
+        seed: args.seed,
+        budget,
+        lag: u32::from(args.jobs.unwrap_or(jobs)),
+        first: start.into_iter().collect(),
+    };
+    tune::search(
+        Plan {
+            space: space.clone(),
+            settings,
+            prior: tune::Prior::default(),
+            evaluate,
+            workers: usize::from(args.jobs.unwrap_or(jobs)),
+            earlier: Vec::new(),
+            stop: running.interrupts()?,
+        },
+        &Telling,
+    )
+}
+
+fn add(
+    answer: &mut Answer<Searches>,
+    args: &Tune,
+    (name, objective): (&str, &str),
+    space: &tune::Space,
+    found: &Found,
+    (start, proof): (Option<tune::Id>, Proof),
+) {
+    let trial = |it: &'_ Attempt| -> (tune::Id, Option<(&'static str, String)>) {
+        (it.id, it.evaluation.failed.as_ref().map(|it| (it.kind.words(), it.why.clone())))
+    };
+    let failures: Vec<_> = found.attempts.iter().map(trial).collect();
+    let trials = found.attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
+        id: *id,
+        runs_us: &attempt.evaluation.runs_us,
+        failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),
+    });
+    let searched = SearchedSpace {
+        name,
+        objective,
+        space,
+        trials: trials.collect(),
+        start,
+        winner: proof.winner,
+        gain: proof.gain,
+        proof: proof.steps,
+        top: args.top,
+    };
+    study::add_search(answer, &searched);
+}

@@ -1,0 +1,199 @@
+//! What the process of one configuration does: a kernel is launched, or a program profiled, and its times read.
+
+use super::evaluation::{Evaluation, Failure};
+use crate::launch_file::{Element, difference};
+use crate::run::{self, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What};
+use crate::{Source, recording};
+use anyhow::{Context, Result};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What to run, as a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// A launch file.
+    pub launch: Option<PathBuf>,
+    /// A command of the shell that launches kernels.
+    pub program: Option<String>,
+    /// Name or regular expression of the kernels that count; of none all.
+    pub kernel: Option<String>,
+    /// The GPU to emulate.
+    pub gpu: Option<String>,
+    /// On the GPU of this machine.
+    pub on_gpu: bool,
+    /// Folder of the recording, which also gets the result.
+    pub output: PathBuf,
+    /// Runs.
+    pub repeats: u32,
+    /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
+    pub checks: bool,
+}
+
+/// What came of a job.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct JobResult {
+    /// Times or failure.
+    pub evaluation: Evaluation,
+    /// Buffers after the launch.
+    #[serde(default)]
+    pub buffers: Vec<Buffer>,
+    /// Mistakes that were found, a line each.
+    #[serde(default)]
+    pub mistakes: Vec<String>,
+}
+
+/// A buffer after a launch.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Buffer {
+    /// Its argument.
+    pub name: String,
+    /// Type of its elements.
+    pub element: Element,
+    /// File with its bytes.
+    pub file: PathBuf,
+}
+
+impl Job {
+    /// File of the result.
+    pub fn result(&self) -> PathBuf {
+        self.output.with_extension("json")
+    }
+
+    /// Runs the job that a file describes, and writes its result. Failures of what runs are results.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the result cannot be written.
+    pub fn run_file(file: &Path, reporter: &dyn Reporter) -> Result<()> {
+        let text = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let job: Job = serde_json::from_slice(&text).with_context(|| format!("`{}`", file.display()))?;
+        let result = job.run(reporter).unwrap_or_else(|error| JobResult {
+            evaluation: Evaluation::failed(Failure::Run, format!("{error:#}")),
+            ..JobResult::default()
+        });
+        let path = job.result();
+        std::fs::write(&path, serde_json::to_vec(&result)?)
+            .with_context(|| format!("cannot write `{}`", path.display()))
+    }
+
+    fn run(&self, reporter: &dyn Reporter) -> Result<JobResult> {
+        if let (Some(launch), true) = (&self.launch, self.checks) {
+            return self.checked(launch, reporter);
+        }
+        let mut runs_us = Vec::new();
+        for _ in 0..self.repeats.max(1) {
+            match self.once(reporter)? {
+                Ok(time) => runs_us.push(time),
+                Err(failed) => return Ok(JobResult { evaluation: failed, ..JobResult::default() }),
+            }
+        }
+        let evaluation = Evaluation { runs_us, ..Evaluation::default() };
+        Ok(JobResult { evaluation, ..JobResult::default() })
+    }
+
+    fn once(&self, reporter: &dyn Reporter) -> Result<Result<f64, Evaluation>> {
+        let ran = run::run(&self.request(), reporter)?;
+        let failed = |kind, why: String| Ok(Err(Evaluation::failed(kind, why)));
+        match ran.ended {
+            Ended::Well => {}
+            Ended::Differs => return failed(Failure::Wrong, "results differ from what the launch file expects".into()),
+            Ended::Program(code) => return failed(Failure::Run, format!("the program ended with code {code}")),
+            Ended::Interrupted => return failed(Failure::Run, "interrupted".into()),
+            Ended::InPart => return failed(Failure::Run, "only a part was recorded".into()),
+        }
+        let mut sum_us = 0.0;
+        let mut counted = 0;
+        for folder in &ran.folders {
+            let workload = recording::read(&Source::from(folder))?;
+            let kernel = self.kernel.as_deref().map(Regex::new).transpose()?;
+            let wanted = |row: usize| {
+                let name = workload.kernels.get(workload.dispatches.kernel[row] as usize);
+                kernel.as_ref().is_none_or(|it| name.is_some_and(|name| it.is_match(name)))
+            };
+            for row in (0..workload.dispatches.len()).filter(|row| wanted(*row)) {
+                if let Some(ns) = workload.dispatches.duration(row) {
+                    sum_us += ns / 1e3;
+                    counted += 1;
+                }
+            }
+        }
+        match counted {
+            0 => failed(Failure::NoTime, "no kernel that counts was launched".into()),
+            _ => Ok(Ok(sum_us)),
+        }
+    }
+
+    fn request(&self) -> Request {
+        let what = match (&self.launch, &self.program) {
+            (Some(file), _) => What::LaunchFile(file.clone()),
+            (None, command) => {
+                let command = command.clone().unwrap_or_default();
+                What::Program(vec!["sh".into(), "-c".into(), format!("exec {command}").into()])
+            }
+        };
+        Request {
+            what,
+            place: if self.on_gpu { Place::Gpu } else { Place::Emulator },
+            emulate: self.emulate(),
+            on_gpu: OnGpu::default(),
+            record: Some(Recording {
+                name: Some("tune".to_owned()),
+                output: Some(self.output.clone()),
+                overwrite: true,
+                select: Selection::default(),
+                blocks: Vec::new(),
+                set: None,
+                detail: Detail::default(),
+                no_results: false,
+            }),
+        }
+    }
+
+    fn emulate(&self) -> Emulate {
+        Emulate {
+            gpu: self.gpu.clone(),
+            devices: 1,
+            threads: 1,
+            max_instructions: run::MOST_INSTRUCTIONS,
+            check: Vec::new(),
+            progress: crate::session::Progress::Silent,
+        }
+    }
+
+    fn checked(&self, launch: &Path, reporter: &dyn Reporter) -> Result<JobResult> {
+        let emulate = Emulate { check: vec!["races".into(), "uninit".into()], ..self.emulate() };
+        let left = run::results(launch, &emulate, reporter)?;
+        std::fs::create_dir_all(&self.output)?;
+        let mut buffers = Vec::new();
+        for (at, (name, element, bytes)) in left.buffers.into_iter().enumerate() {
+            let file = self.output.join(format!("{at}.bin"));
+            std::fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+            buffers.push(Buffer { name, element, file });
+        }
+        let mistakes = left.findings.iter().map(|it| format!("{}: {}", it.rule, it.message)).collect();
+        Ok(JobResult { evaluation: Evaluation::default(), buffers, mistakes })
+    }
+}
+
+/// Compares what two launches left in their buffers; returns the number of elements compared.
+///
+/// # Errors
+/// The first difference beyond the tolerance, in words.
+pub fn difference_of(start: &JobResult, other: &JobResult, tolerance: f64) -> Result<u64, String> {
+    let mut compared = 0;
+    for (a, b) in start.buffers.iter().zip(&other.buffers) {
+        let read = |it: &Buffer| {
+            let bytes = std::fs::read(&it.file).map_err(|error| format!("`{}`: {error}", it.file.display()))?;
+            Ok::<_, String>(it.element.numbers(&bytes))
+        };
+        let (expected, found) = (read(a)?, read(b)?);
+        if expected.len() != found.len() {
+            return Err(format!("`{}` has {} elements, of the start {}", a.name, found.len(), expected.len()));
+        }
+        if let Some((at, found, expected)) = difference(&found, &expected, tolerance) {
+            return Err(format!("`{}`: element {at} is {found}, of the start {expected} (tolerance {tolerance})", a.name));
+        }
+        compared += found.len() as u64;
+    }
+    Ok(compared)
+}

@@ -1,0 +1,273 @@
+//! Evaluation of one configuration: build, look at the code, run.
+
+use super::child::{Job, JobResult};
+use super::evaluation::{Evaluation, Failure};
+use super::process::{self, Bounds, End};
+use super::spec::{Measure, Run, Spec};
+use super::template::{Unknown, fill};
+use crate::run::Place;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tempfile::TempDir;
+use tune::Value;
+
+/// Runs configurations of a space file on this machine.
+#[derive(Debug)]
+pub struct Evaluator {
+    /// The space file.
+    pub spec: Spec,
+    /// GPU or emulator.
+    place: Place,
+    /// The GPU to emulate, in place of the file's.
+    gpu: Option<String>,
+    /// Folder for what configurations build.
+    scratch: TempDir,
+    /// The program that runs a [`Job`] given as the file behind `tune --job`.
+    command: PathBuf,
+    /// Looks at built code before it runs.
+    inspects: bool,
+}
+
+/// A configuration: names and values.
+pub type Configuration<'a> = [(&'a str, &'a Value)];
+
+impl Evaluator {
+    /// Runs the configurations of a space file on the GPU of this machine or on an emulated one, by name or as the
+    /// file says. `command` runs a [`Job`], given as the file behind `tune --job`.
+    ///
+    /// # Errors
+    /// If no temporary folder can be made.
+    pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
+        let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
+        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true })
+    }
+
+    /// With or without a look at built code before it runs.
+    #[must_use]
+    pub fn inspecting(self, inspects: bool) -> Evaluator {
+        Evaluator { inspects, ..self }
+    }
+
+    /// A folder for what is built, which goes with the evaluator.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn folder(&self) -> Result<TempDir> {
+        let scratch = self.scratch.path();
+        tempfile::tempdir_in(scratch).with_context(|| format!("cannot make a folder in `{}`", scratch.display()))
+    }
+
+    /// Builds and runs a configuration.
+    pub fn run_one(&self, configuration: &Configuration<'_>) -> Evaluation {
+        let folder = match self.folder() {
+            Ok(it) => it,
+            Err(error) => return Evaluation::failed(Failure::Run, format!("{error:#}")),
+        };
+        let start = Instant::now();
+        let built = self.build(configuration, folder.path());
+        let build_s = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let mut evaluation = match built.and_then(|()| self.run(configuration, folder.path())) {
+            Ok(it) | Err(it) => it,
+        };
+        evaluation.build_s = build_s;
+        evaluation.run_s = start.elapsed().as_secs_f64();
+        evaluation
+    }
+
+    /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if what runs is
+    /// no emulated launch. Its results are left in a file of the folder.
+    pub fn check(&self, configuration: &Configuration<'_>, folder: &Path) -> Result<Option<JobResult>> {
+        if let Err(failed) = self.build(configuration, folder) {
+            bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
+        }
+        let Run::Launch(path) = &self.spec.run else { return Ok(None) };
+        let job = Job { checks: true, ..self.launch_job(path, configuration, folder)? };
+        self.job(&job, folder).map(Some).map_err(|it| {
+            anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
+        })
+    }
+
+    fn filled(&self, text: &str, at: (&Configuration<'_>, &Path), unknown: Unknown) -> Result<String> {
+        let (configuration, out) = at;
+        let lookup = |name: &str| self.lookup(name, configuration, out, unknown);
+        fill(text, &lookup, unknown)
+    }
+
+    /// The text that a name or expression in braces stands for.
+    fn lookup(
+        &self,
+        name: &str,
+        configuration: &Configuration<'_>,
+        out: &Path,
+        unknown: Unknown,
+    ) -> Option<String> {
+        let word = |text: &str| match unknown {
+            Unknown::Refused => view::shell_word(text).into_owned(),
+            Unknown::Kept => text.to_owned(),
+        };
+        if let Some((_, value)) = configuration.iter().find(|(it, _)| *it == name) {
+            return Some(word(&value.to_string()));
+        }
+        match name {
+            "out" => Some(word(&out.to_string_lossy())),
+            "defines" => Some(defines(configuration)),
+            "gpu" => self.gpu().map(str::to_owned),
+            "target" => crate::run::model(self.gpu()?).ok().map(|it| it.target().name.to_owned()),
+            "clang" => crate::compiler::compilers().first().map(|it| word(&it.to_string_lossy())),
+            _ => expression(name, configuration),
+        }
+    }
+
+    /// Name of the GPU to emulate, if one is named.
+    pub fn gpu(&self) -> Option<&str> {
+        self.gpu.as_deref().or(self.spec.gpu.as_deref())
+    }
+
+    fn bounds(&self) -> Bounds {
+        let limits = self.spec.limits;
+        Bounds { seconds: limits.seconds, memory_mib: limits.memory_mib, ..Bounds::default() }
+    }
+
+    fn build(&self, configuration: &Configuration<'_>, out: &Path) -> Result<(), Evaluation> {
+        let Some(build) = &self.spec.build else { return Ok(()) };
+        let refused = |error: anyhow::Error| Evaluation::failed(Failure::Build, format!("{error:#}"));
+        let command = self.filled(&build.command, (configuration, out), Unknown::Refused).map_err(refused)?;
+        let ended = process::shell(&command, &self.spec.folder, &self.bounds());
+        if !ended.is_well() {
+            let kind = ended.failure().map_or(Failure::Build, |it| match it {
+                Failure::Run => Failure::Build,
+                other => other,
+            });
+            return Err(Evaluation::failed(kind, ended.why()));
+        }
+        let Some(code) = build.code.as_ref().filter(|_| self.inspects) else { return Ok(()) };
+        let code = self.filled(code, (configuration, out), Unknown::Kept).map_err(refused)?;
+        match super::prior::rejection(&self.spec.folder.join(code)) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(Evaluation::failed(Failure::Rejected, why)),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    fn run(&self, configuration: &Configuration<'_>, out: &Path) -> Result<Evaluation, Evaluation> {
+        let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
+        match &self.spec.run {
+            Run::Command { command, measure } => {
+                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let mut runs_us = Vec::new();
+                for _ in 0..self.spec.repeats {
+                    let ended = process::shell(&command, &self.spec.folder, &self.bounds());
+                    if let Some(kind) = ended.failure() {
+                        return Err(Evaluation::failed(kind, ended.why()));
+                    }
+                    runs_us.push(
+                        printed_time(&ended, measure)
+                            .map_err(|why| Evaluation::failed(Failure::NoTime, why))?,
+                    );
+                }
+                Ok(Evaluation { runs_us, ..Evaluation::default() })
+            }
+            Run::Launch(path) => {
+                let job = self.launch_job(path, configuration, out).map_err(refused)?;
+                self.job(&job, out).map(|it| it.evaluation)
+            }
+            Run::Program { command, kernel } => {
+                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let job = Job {
+                    program: Some(command),
+                    kernel: kernel.clone(),
+                    repeats: self.spec.repeats,
+                    ..self.any_job(out)
+                };
+                self.job(&job, out).map(|it| it.evaluation)
+            }
+        }
+    }
+
+    fn any_job(&self, out: &Path) -> Job {
+        Job {
+            launch: None,
+            program: None,
+            kernel: None,
+            gpu: self.gpu().map(str::to_owned),
+            on_gpu: self.place == Place::Gpu,
+            output: out.join("recording"),
+            repeats: 1,
+            checks: false,
+        }
+    }
+
+    /// The launch file of a configuration, with the paths in it made absolute.
+    fn launch_job(&self, path: &Path, configuration: &Configuration<'_>, out: &Path) -> Result<Job> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
+        let mut table: toml::Table =
+            toml::from_str(&text).map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
+        let folder = std::path::absolute(path.parent().unwrap_or(Path::new(".")))?;
+        let absolute = |it: &mut toml::Value| {
+            if let toml::Value::String(path) = it {
+                *path = folder.join(&*path).to_string_lossy().into_owned();
+            }
+        };
+        table.get_mut("code").into_iter().for_each(absolute);
+        for argument in table.get_mut("argument").and_then(toml::Value::as_array_mut).into_iter().flatten() {
+            for key in ["file", "expected_file"] {
+                argument.get_mut(key).into_iter().for_each(absolute);
+            }
+        }
+        let filled = out.join("launch.toml");
+        std::fs::write(&filled, table.to_string())
+            .with_context(|| format!("cannot write `{}`", filled.display()))?;
+        Ok(Job { launch: Some(filled), ..self.any_job(out) })
+    }
+
+    /// Runs a job in a process of its own.
+    fn job(&self, job: &Job, out: &Path) -> Result<JobResult, Evaluation> {
+        let failed = |why: String| Evaluation::failed(Failure::Run, why);
+        let file = out.join("job.json");
+        let text = serde_json::to_string(job).map_err(|it| failed(it.to_string()))?;
+        std::fs::write(&file, text).map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
+        let words = [self.command.as_os_str(), "tune".as_ref(), "--job".as_ref(), file.as_os_str()];
+        let ended = process::program(&words, &self.spec.folder, &self.bounds());
+        if let Some(kind) = ended.failure() {
+            return Err(Evaluation::failed(kind, ended.why()));
+        }
+        let result = std::fs::read(job.result()).map_err(|it| failed(format!("it left no result: {it}")))?;
+        let result: JobResult = serde_json::from_slice(&result).map_err(|it| failed(it.to_string()))?;
+        match result.evaluation.failed {
+            Some(_) => Err(result.evaluation),
+            None => Ok(result),
+        }
+    }
+}
+
+/// `-DNAME=VALUE` of each parameter, for a shell; true is 1 and false 0.
+fn defines(configuration: &Configuration<'_>) -> String {
+    let words = configuration.iter().map(|(name, value)| {
+        let value = match value {
+            Value::Bool(it) => u8::from(*it).to_string(),
+            other => other.to_string(),
+        };
+        view::shell_word(&format!("-D{name}={value}")).into_owned()
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The value of an expression of Python over a configuration.
+fn expression(_text: &str, _configuration: &Configuration<'_>) -> Option<String> {
+    None
+}
+
+/// The time that a command printed, microseconds.
+fn printed_time(ended: &End, measure: &Measure) -> Result<f64, String> {
+    process::number(&ended.output, measure.pattern.as_deref()).and_then(|it| {
+        let us = it * measure.scale.us();
+        match us > 0.0 && us.is_finite() {
+            true => Ok(us),
+            false => Err(format!("it printed a time of {it}")),
+        }
+    })
+}

@@ -1,0 +1,23 @@
+//! Runs of a search: the space file, evaluation of configurations, and the loop that asks, runs and tells.
+
+mod child;
+mod evaluate;
+mod evaluation;
+mod prior;
+mod process;
+mod proof;
+mod recorded;
+mod search;
+mod space;
+mod spec;
+mod template;
+
+pub use child::{Buffer, Job, JobResult, difference_of};
+pub use evaluate::{Configuration, Evaluator};
+pub use evaluation::{Evaluation, Failed, Failure};
+pub use recorded::Recorded;
+pub use proof::{Proof, proof};
+pub use search::{Attempt, Evaluate, Found, LookUp, Plan, Watching, search};
+pub use tune::{Id, Prior, Settings, Space, Strategy};
+pub use space::{id_of, space_of};
+pub use spec::{Limits, Measure, Run, Spec, SpecFile, Start};

@@ -1,0 +1,342 @@
+//! The space file: parameters, constraints, and what a configuration becomes.
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use tune::{Parameter, Value};
+
+/// A space file as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecFile {
+    /// Name of the study; by default the name of the file.
+    pub name: Option<String>,
+    /// GPU; of an emulated run the one to emulate.
+    pub gpu: Option<String>,
+    /// Values of each parameter: a list, or a text with an expression of Python.
+    parameters: toml::Table,
+    /// Expressions that are true of every valid configuration.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// The configuration in use.
+    start: Option<toml::Table>,
+    /// How a configuration is built.
+    build: Option<Build>,
+    /// How it is run.
+    run: RunTable,
+    /// How its results are checked.
+    check: Option<Check>,
+    /// Limits of one configuration.
+    #[serde(default)]
+    limits: LimitTable,
+    /// The work of one run, from which times that cannot be are known.
+    #[serde(default)]
+    pub work: Work,
+}
+
+/// How a configuration is built.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// A command of the shell; `{defines}` is `-DNAME=VALUE` of all parameters, `{out}` a folder of its own.
+    pub command: String,
+    /// The code object it makes, which is looked at before the run: `{out}/kernel.hsaco`.
+    pub code: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunTable {
+    launch: Option<String>,
+    program: Option<String>,
+    command: Option<String>,
+    kernel: Option<String>,
+    time: Option<String>,
+    unit: Option<String>,
+    #[serde(default)]
+    repeats: u32,
+}
+
+/// How a configuration's results are checked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// A command that fails when the results are wrong.
+    pub command: Option<String>,
+    /// Allowed difference from the results of the start, relative where they are larger than 1.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitTable {
+    seconds: Option<f64>,
+    memory_mib: Option<u64>,
+}
+
+/// Work of one run, as expressions of parameters.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// Floating-point operations.
+    pub flops: Option<f64>,
+    /// Bytes that have to come from memory or go to it.
+    pub bytes: Option<f64>,
+}
+
+/// Limits of the process of one configuration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits {
+    /// Wall time, seconds.
+    pub seconds: f64,
+    /// Memory, MiB.
+    pub memory_mib: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { seconds: 300.0, memory_mib: 16 << 10 }
+    }
+}
+
+/// What runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Run {
+    /// A launch file on an emulated GPU.
+    Launch(PathBuf),
+    /// A program whose kernels are timed, as `profile` does: on the GPU, or emulated.
+    Program {
+        /// A command of the shell.
+        command: String,
+        /// Name or regular expression of the kernels that count; of none all.
+        kernel: Option<String>,
+    },
+    /// A command that prints its time.
+    Command {
+        /// A command of the shell.
+        command: String,
+        /// How the time is found in its output.
+        measure: Measure,
+    },
+}
+
+/// How a time is found in what a command prints.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Measure {
+    /// A regular expression with one group; without it the only number of the output.
+    pub pattern: Option<String>,
+    /// Microseconds of a unit.
+    pub scale: Scale,
+}
+
+/// Unit of a printed time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// ns
+    Nanoseconds,
+    /// us
+    Microseconds,
+    /// ms
+    Milliseconds,
+    /// s
+    Seconds,
+}
+
+impl Scale {
+    fn by_name(name: &str) -> Option<Scale> {
+        Some(match name {
+            "ns" => Scale::Nanoseconds,
+            "us" => Scale::Microseconds,
+            "ms" => Scale::Milliseconds,
+            "s" => Scale::Seconds,
+            _ => return None,
+        })
+    }
+
+    /// Microseconds in one.
+    pub const fn us(self) -> f64 {
+        match self {
+            Scale::Nanoseconds => 1e-3,
+            Scale::Microseconds => 1.0,
+            Scale::Milliseconds => 1e3,
+            Scale::Seconds => 1e6,
+        }
+    }
+}
+
+/// The configuration in use: names and values.
+pub type Start = Vec<(String, Value)>;
+
+/// A space file, read.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Name of the study.
+    pub name: String,
+    /// Folder of the file, in which commands run.
+    pub folder: PathBuf,
+    /// GPU, if the file names one.
+    pub gpu: Option<String>,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// Constraints, as written.
+    pub constraints: Vec<String>,
+    /// The configuration in use.
+    pub start: Option<Start>,
+    /// How a configuration is built.
+    pub build: Option<Build>,
+    /// How it is run.
+    pub run: Run,
+    /// Runs of each configuration; at least 1.
+    pub repeats: u32,
+    /// How its results are checked.
+    pub check: Option<Check>,
+    /// Limits of one configuration.
+    pub limits: Limits,
+    /// Work of one run.
+    pub work: Work,
+}
+
+impl Spec {
+    /// Reads a space file.
+    ///
+    /// # Errors
+    /// If it is no TOML of this form, or what runs is not said or said twice.
+    pub fn read(path: &Path) -> Result<Spec> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let stem = path.file_stem().map_or_else(|| "tune".into(), |it| it.to_string_lossy());
+        Spec::of(&text, &stem, folder).with_context(|| format!("`{name}`"))
+    }
+
+    /// The space file with this text, name and folder.
+    ///
+    /// # Errors
+    /// As [`Spec::read`].
+    pub fn of(text: &str, stem: &str, folder: &Path) -> Result<Spec> {
+        let file: SpecFile = toml::from_str(text).map_err(|error| anyhow!("{error}"))?;
+        let parameters = file.parameters.iter().map(|(name, values)| parameter(name, values));
+        let parameters = parameters.collect::<Result<Vec<_>>>()?;
+        if parameters.is_empty() {
+            bail!("`[parameters]` is empty: give each parameter a list of values");
+        }
+        let repeats = file.run.repeats.max(1);
+        Ok(Spec {
+            name: file.name.unwrap_or_else(|| stem.to_owned()),
+            folder: folder.to_owned(),
+            gpu: file.gpu,
+            start: file.start.as_ref().map(start).transpose()?,
+            run: run(&file.run, folder)?,
+            parameters,
+            constraints: file.constraints,
+            build: file.build,
+            repeats,
+            check: file.check,
+            limits: Limits {
+                seconds: file.limits.seconds.filter(|it| *it > 0.0).unwrap_or(Limits::default().seconds),
+                memory_mib: file.limits.memory_mib.unwrap_or(Limits::default().memory_mib),
+            },
+            work: file.work,
+        })
+    }
+
+    /// True if equal runs give equal times.
+    pub fn is_repeatable(&self, on_gpu: bool) -> bool {
+        match &self.run {
+            Run::Launch(_) => true,
+            Run::Program { .. } => !on_gpu,
+            Run::Command { .. } => false,
+        }
+    }
+}
+
+fn run(table: &RunTable, folder: &Path) -> Result<Run> {
+    let given = [&table.launch, &table.program, &table.command].iter().filter(|it| it.is_some()).count();
+    if given != 1 {
+        bail!(
+            "`[run]` needs one of `launch` (a launch file), `program` (a program with GPU kernels) and `command` (prints a time)"
+        );
+    }
+    if table.command.is_none() && (table.time.is_some() || table.unit.is_some()) {
+        bail!("`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels");
+    }
+    if let Some(launch) = &table.launch {
+        return Ok(Run::Launch(folder.join(launch)));
+    }
+    if let Some(command) = &table.program {
+        return Ok(Run::Program { command: command.clone(), kernel: table.kernel.clone() });
+    }
+    let command = table.command.clone().unwrap_or_default();
+    if let Some(pattern) = &table.time {
+        let groups = regex::Regex::new(pattern).context("`time`")?.captures_len();
+        if groups != 2 {
+            bail!("`time` needs one group in parentheses around the number, it has {}", groups - 1);
+        }
+    }
+    let unit = table.unit.as_deref().unwrap_or("ms");
+    let Some(scale) = Scale::by_name(unit) else {
+        bail!("`unit` is `ns`, `us`, `ms` or `s`, and not `{unit}`");
+    };
+    Ok(Run::Command { command, measure: Measure { pattern: table.time.clone(), scale } })
+}
+
+fn value(name: &str, it: &toml::Value) -> Result<Value> {
+    Ok(match it {
+        toml::Value::Integer(it) => Value::Int(*it),
+        toml::Value::Float(it) if it.is_finite() => Value::Float(*it),
+        toml::Value::Boolean(it) => Value::Bool(*it),
+        toml::Value::String(it) => Value::Text(it.clone()),
+        other => bail!("`{name}`: a value is a number, text, `true` or `false`, and not {other}"),
+    })
+}
+
+fn parameter(name: &str, values: &toml::Value) -> Result<Parameter> {
+    let values = match values {
+        toml::Value::Array(all) => all.iter().map(|it| value(name, it)).collect::<Result<Vec<_>>>()?,
+        other => vec![value(name, other)?],
+    };
+    for (at, it) in values.iter().enumerate() {
+        if values[..at].contains(it) {
+            bail!("`{name}` has the value {it} twice");
+        }
+    }
+    Ok(Parameter { name: name.to_owned(), values })
+}
+
+fn start(table: &toml::Table) -> Result<Start> {
+    table.iter().map(|(name, it)| Ok((name.clone(), value(name, it)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "[parameters]\nx = [1, 2]\ny = [true, false]\n[start]\nx = 2\n[run]\ncommand = \"./a {x}\"\ntime = \"([0-9.]+) us\"\nunit = \"us\"\n";
+
+    #[test]
+    fn a_space_file() {
+        let spec = Spec::of(GOOD, "conv", Path::new(".")).unwrap();
+        assert_eq!(spec.name, "conv");
+        assert_eq!(spec.parameters[0].values, [Value::Int(1), Value::Int(2)]);
+        assert_eq!(spec.start, Some(vec![("x".to_owned(), Value::Int(2))]));
+        assert!(matches!(&spec.run, Run::Command { measure, .. } if measure.scale.us() == 1.0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (from, to, said) in [
+            ("x = [1, 2]", "x = [1, 1]", "twice"),
+            ("x = [1, 2]\ny = [true, false]", "", "is empty"),
+            ("unit = \"us\"", "unit = \"h\"", "`h`"),
+            ("([0-9.]+)", "[0-9.]+", "it has 0"),
+            ("([0-9.]+)", "([0-9.]+", "`time`"),
+            ("command", "programme", "programme"),
+            ("command = \"./a {x}\"", "", "needs one of"),
+            ("x = [1, 2]", "x = [[1], [2]]", "a value is"),
+        ] {
+            let error = Spec::of(&GOOD.replace(from, to), "a", Path::new(".")).unwrap_err();
+            assert!(format!("{error:#}").contains(said), "{to}: {error:#}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Texts with values in braces.
+
+use anyhow::{Result, bail};
+
+/// What a name or expression in braces stands for; `None` if it is unknown.
+pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// What becomes of braces that hold nothing known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// An error: the text is a command.
+    Refused,
+    /// Kept: the text has braces of its own, as TOML does.
+    Kept,
+}
+
+/// Replaces `{name}`; `{{` and `}}` are braces.
+pub(super) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        out.push_str(&rest[..at]);
+        let (here, after) = rest.split_at(at);
+        let _ = here;
+        let brace = &after[..1];
+        if after[1..].starts_with(brace) && unknown == Unknown::Refused {
+            out.push_str(brace);
+            rest = &after[2..];
+            continue;
+        }
+        let inner = after[1..].find('}').filter(|_| brace == "{").map(|end| &after[1..=end]);
+        match (inner, inner.and_then(lookup)) {
+            (Some(name), Some(value)) => {
+                out.push_str(&value);
+                rest = &after[name.len() + 2..];
+            }
+            _ if unknown == Unknown::Kept => {
+                out.push_str(brace);
+                rest = &after[1..];
+            }
+            (Some(name), None) => bail!("`{{{name}}}` is no parameter, and no expression of parameters"),
+            _ => bail!("a brace without its other one in `{text}`; write `{{{{` for a brace"),
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_braces() {
+        let lookup = |name: &str| (name == "N").then(|| "8".to_owned());
+        let filled = |text: &str, unknown| fill(text, &lookup, unknown).ok();
+        for (text, command, file) in [
+            ("a {N} b", Some("a 8 b"), "a 8 b"),
+            ("{N}{N}", Some("88"), "88"),
+            ("{{N}}", Some("{N}"), "{8}"),
+            ("{M}", None, "{M}"),
+            ("{ name = \"x\" }", None, "{ name = \"x\" }"),
+            ("a }", None, "a }"),
+            ("a {", None, "a {"),
+        ] {
+            assert_eq!(filled(text, Unknown::Refused).as_deref(), command, "{text}");
+            assert_eq!(filled(text, Unknown::Kept).as_deref(), Some(file), "{text}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::spec::{Measure, Run, Spec};
 use super::template::{Unknown, fill};
 use crate::run::Place;
 use anyhow::{Context, Result, bail};
+use expression::Expression;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tempfile::TempDir;
@@ -256,9 +257,22 @@ fn defines(configuration: &Configuration<'_>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The value of an expression of Python over a configuration.
-fn expression(_text: &str, _configuration: &Configuration<'_>) -> Option<String> {
-    None
+/// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
+fn expression(text: &str, configuration: &Configuration<'_>) -> Option<String> {
+    let expression = Expression::parse(text).ok()?;
+    let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
+    let places = expression.bind(&names).ok()?;
+    let values: Vec<_> = places.into_iter().map(|at| of_python(configuration[at].1)).collect();
+    Some(expression.evaluate(&values).ok()?.to_string())
+}
+
+fn of_python(value: &Value) -> expression::Value {
+    match value {
+        Value::Int(it) => expression::Value::Int(*it),
+        Value::Float(it) => expression::Value::Float(*it),
+        Value::Bool(it) => expression::Value::Bool(*it),
+        Value::Text(it) => expression::Value::Text(it.clone()),
+    }
 }
 
 /// The time that a command printed, microseconds.

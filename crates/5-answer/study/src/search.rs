@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use tune::{Id, Space};
 use view::{
-    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row, SearchResult,
-    SearchVerdict, Searches, Table, noun_of,
+    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row,
+    SearchResult, SearchVerdict, Searches, Table, noun_of,
 };
 
 /// One configuration that was run.
@@ -141,7 +141,8 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     let mut timed: Vec<(f64, usize, Trial<'_>)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (number, trial) in searched.trials.iter().enumerate() {
-        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id)) {
+        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id))
+        {
             timed.push((time, number + 1, *trial));
         }
     }
@@ -190,7 +191,10 @@ fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         title: format!("Configurations of {} without a time", searched.name),
         columns: vec![
-            Column { key: "configurations", ..Column::new(noun_of(2_u64, "configuration"), ColumnKind::Number, "") },
+            Column {
+                key: "configurations",
+                ..Column::new(noun_of(2_u64, "configuration"), ColumnKind::Number, "")
+            },
             Column { key: "failure", ..Column::new("failure", ColumnKind::Word, "") },
             Column { key: "reason", ..Column::new("reason", ColumnKind::Text, "") },
             Column { key: "example", ..Column::new("for example", ColumnKind::Text, "") },

@@ -1,25 +1,33 @@
 //! `rockhound tune`: the fastest configuration of a kernel with few runs.
 
+mod telling;
+
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, StrategyName, Tune};
 use crate::exit::{Outcome, usage};
 use crate::gate;
+use crate::output;
 use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::{Place, Reporter};
 use host::tune::{
-    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec, Watching,
+    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec,
 };
 use host::tunings;
 use std::path::Path;
 use std::sync::Arc;
 use study::{Judges, SearchedSpace, Trial};
+use telling::Telling;
 use view::{Answer, Input, NoteKind, Searches, TUNE_SCHEMA};
 
 /// Searches.
 pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     if let Some(job) = &args.job {
         Job::run_file(job, &Running::new(look))?;
+        return Ok(Outcome::Fine);
+    }
+    if let Some(source) = &args.init {
+        output::print(&tune::init(source)?)?;
         return Ok(Outcome::Fine);
     }
     let Some(path) = &args.space else {
@@ -35,15 +43,6 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     answer::finish(&mut answer, &target, &mut gated)
-}
-
-/// Tells of progress.
-struct Telling;
-
-impl Watching for Telling {
-    fn known(&self, _: u64, _: &Attempt, _: bool) -> Result<()> {
-        Ok(())
-    }
 }
 
 fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
@@ -62,7 +61,10 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let found = search(args, &space, &LookUp(&recorded.evaluations), running, (None, 1))?;
     if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
         let percent = 100.0 * optimum / best;
-        answer.note(NoteKind::Info, format!("the best found has {percent:.2} % of the speed of the best recorded"));
+        answer.note(
+            NoteKind::Info,
+            format!("the best found has {percent:.2} % of the speed of the best recorded"),
+        );
     }
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
@@ -85,7 +87,9 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let spec = &evaluator.spec;
     let mut input = Input::new(&spec.name, path.display().to_string(), "space file");
     input.used = match space.combinations() {
-        Some(all) => format!("{} of {} combinations are valid", view::thousands(space.len()), view::thousands(all)),
+        Some(all) => {
+            format!("{} of {} combinations are valid", view::thousands(space.len()), view::thousands(all))
+        }
         None => format!("{} valid configurations", view::thousands(space.len())),
     };
     answer.inputs.push(input);
@@ -144,7 +148,8 @@ fn search(
         lag: u32::from(args.jobs.unwrap_or(jobs)),
         first: start.into_iter().collect(),
     };
-    tune::search(
+    let telling = Telling::new(budget.min(space.len()));
+    let found = tune::search(
         Plan {
             space: space.clone(),
             settings,
@@ -154,8 +159,10 @@ fn search(
             earlier: Vec::new(),
             stop: running.interrupts()?,
         },
-        &Telling,
-    )
+        &telling,
+    );
+    telling.finish();
+    found
 }
 
 fn add(

@@ -56,7 +56,8 @@ impl Evaluator {
     /// If it cannot be made.
     pub fn folder(&self) -> Result<TempDir> {
         let scratch = self.scratch.path();
-        tempfile::tempdir_in(scratch).with_context(|| format!("cannot make a folder in `{}`", scratch.display()))
+        tempfile::tempdir_in(scratch)
+            .with_context(|| format!("cannot make a folder in `{}`", scratch.display()))
     }
 
     /// Builds and runs a configuration.
@@ -156,7 +157,8 @@ impl Evaluator {
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
         match &self.spec.run {
             Run::Command { command, measure } => {
-                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let command =
+                    self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let mut runs_us = Vec::new();
                 for _ in 0..self.spec.repeats {
                     let ended = process::shell(&command, &self.spec.folder, &self.bounds());
@@ -175,7 +177,8 @@ impl Evaluator {
                 self.job(&job, out).map(|it| it.evaluation)
             }
             Run::Program { command, kernel } => {
-                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let command =
+                    self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let job = Job {
                     program: Some(command),
                     kernel: kernel.clone(),
@@ -205,8 +208,8 @@ impl Evaluator {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
-        let mut table: toml::Table =
-            toml::from_str(&text).map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
+        let mut table: toml::Table = toml::from_str(&text)
+            .map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
         let folder = std::path::absolute(path.parent().unwrap_or(Path::new(".")))?;
         let absolute = |it: &mut toml::Value| {
             if let toml::Value::String(path) = it {
@@ -230,7 +233,8 @@ impl Evaluator {
         let failed = |why: String| Evaluation::failed(Failure::Run, why);
         let file = out.join("job.json");
         let text = serde_json::to_string(job).map_err(|it| failed(it.to_string()))?;
-        std::fs::write(&file, text).map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
+        std::fs::write(&file, text)
+            .map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
         let words = [self.command.as_os_str(), "tune".as_ref(), "--job".as_ref(), file.as_os_str()];
         let ended = process::program(&words, &self.spec.folder, &self.bounds());
         if let Some(kind) = ended.failure() {

@@ -15,7 +15,8 @@ pub fn space_of(spec: &Spec) -> Result<Space> {
     let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
     for parameter in &spec.parameters {
         let places = 0..parameter.values.len() as u32;
-        rows = rows.iter().flat_map(|row| places.clone().map(|it| [row.as_slice(), &[it]].concat())).collect();
+        rows =
+            rows.iter().flat_map(|row| places.clone().map(|it| [row.as_slice(), &[it]].concat())).collect();
     }
     Ok(Space::listed(spec.parameters.clone(), rows)?)
 }

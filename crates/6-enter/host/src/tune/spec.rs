@@ -259,7 +259,9 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
         );
     }
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some()) {
-        bail!("`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels");
+        bail!(
+            "`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels"
+        );
     }
     if let Some(launch) = &table.launch {
         return Ok(Run::Launch(folder.join(launch)));

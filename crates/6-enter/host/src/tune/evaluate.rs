@@ -2,6 +2,7 @@
 
 use super::child::{Job, JobResult};
 use super::evaluation::{Evaluation, Failure};
+use super::floor::least_us;
 use super::process::{self, Bounds, End};
 use super::spec::{Measure, Run, Spec};
 use super::template::{Unknown, fill};
@@ -28,6 +29,8 @@ pub struct Evaluator {
     command: PathBuf,
     /// Looks at built code before it runs.
     inspects: bool,
+    /// The least time that the work takes, microseconds, and what needs it.
+    least: Option<(f64, String)>,
 }
 
 /// A configuration: names and values.
@@ -38,10 +41,13 @@ impl Evaluator {
     /// file says. `command` runs a [`Job`], given as the file behind `tune --job`.
     ///
     /// # Errors
-    /// If no temporary folder can be made.
+    /// If no temporary folder can be made, or there is no such GPU.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
         let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
-        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true })
+        let named = gpu.as_deref().or(spec.gpu.as_deref());
+        let model = named.map(crate::run::model).transpose()?;
+        let least = model.and_then(|it| least_us(it, &spec.work));
+        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, least })
     }
 
     /// With or without a look at built code before it runs.
@@ -73,6 +79,9 @@ impl Evaluator {
         let mut evaluation = match built.and_then(|()| self.run(configuration, folder.path())) {
             Ok(it) | Err(it) => it,
         };
+        if let Some(why) = self.impossible(&evaluation) {
+            evaluation = Evaluation::failed(Failure::NoTime, why);
+        }
         evaluation.build_s = build_s;
         evaluation.run_s = start.elapsed().as_secs_f64();
         evaluation
@@ -125,6 +134,15 @@ impl Evaluator {
     /// Name of the GPU to emulate, if one is named.
     pub fn gpu(&self) -> Option<&str> {
         self.gpu.as_deref().or(self.spec.gpu.as_deref())
+    }
+
+    /// Why a measured time cannot be true.
+    fn impossible(&self, evaluation: &Evaluation) -> Option<String> {
+        let (least_us, needs) = self.least.as_ref()?;
+        let time_us = evaluation.runs_us.iter().copied().min_by(f64::total_cmp)?;
+        (time_us < *least_us).then(|| {
+            format!("a time of {time_us:.3} us is impossible: {needs} take {least_us:.3} us at least")
+        })
     }
 
     fn bounds(&self) -> Bounds {

@@ -3,6 +3,7 @@
 mod child;
 mod evaluate;
 mod evaluation;
+mod floor;
 mod init;
 mod prior;
 mod process;

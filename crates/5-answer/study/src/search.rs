@@ -68,7 +68,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         name: searched.name.to_owned(),
         objective: searched.objective.to_owned(),
         configurations: searched.space.len(),
-        combinations: searched.space.combinations(),
+        combinations: u64::try_from(searched.space.product()).ok(),
         tried: searched.trials.len() as u64,
         failed,
         verdict,
@@ -80,6 +80,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         outputs,
     });
     answer.tables.extend(fastest(searched));
+    answer.tables.extend(constraints(searched.name, searched.space));
     answer.tables.extend(failures(searched));
 }
 
@@ -167,6 +168,35 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
         columns,
         rows: timed.iter().take(searched.top).map(row).collect(),
         more: timed.len().saturating_sub(searched.top),
+        ..Table::default()
+    })
+}
+
+/// What each constraint of a space removes; `None` if it has none.
+pub fn constraints(name: &str, space: &Space) -> Option<Table> {
+    let removed = space.removed();
+    let row = |constraint: &str, alone: Option<u128>, in_order: Option<u128>| {
+        let cell = |count: Option<u128>| match count {
+            Some(count) => Cell::from(count as f64),
+            None => Cell::missing("it cannot be computed for configurations that only others remove"),
+        };
+        Row { label: constraint.to_owned(), cells: vec![cell(alone), cell(in_order)], ..Row::default() }
+    };
+    let rows: Vec<Row> = match &removed {
+        Ok(removed) => {
+            let of = |it: &tune::Removed| row(&it.constraint, Some(it.configurations), Some(it.in_order));
+            removed.iter().map(of).collect()
+        }
+        Err(_) => space.constraints().map(|it| row(it, None, None)).collect(),
+    };
+    (!rows.is_empty()).then(|| Table {
+        title: format!("Constraints of {name}"),
+        label: "constraint".to_owned(),
+        columns: vec![
+            Column { key: "breaks", ..Column::new("combinations that break it", ColumnKind::Number, "") },
+            Column { key: "removes", ..Column::new("removed beyond those above", ColumnKind::Number, "") },
+        ],
+        rows,
         ..Table::default()
     })
 }

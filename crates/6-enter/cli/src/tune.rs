@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use study::{Judges, SearchedSpace, Trial};
 use telling::Telling;
-use view::{Answer, Input, NoteKind, Searches, TUNE_SCHEMA};
+use view::{Answer, FileError, Input, NoteKind, Searches, TUNE_SCHEMA};
 
 /// Searches.
 pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
@@ -51,6 +51,19 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let (read, errors) = study::tunings::read(files.iter().map(tunings::TuneFile::given));
     answer.errors.extend(errors);
     let Some(file) = read.first() else { return Ok(()) };
+    if let Some(space) = tune::described(file)? {
+        let name = path.display().to_string();
+        let mut input = Input::new(&name, &name, "description of a space (T1)");
+        input.used = format!("{} valid configurations", view::thousands(space.len()));
+        answer.inputs.push(input);
+        answer.tables.extend(study::constraints(&name, &space));
+        answer.errors.push(FileError {
+            file: name.clone(),
+            error: "it describes a space, and nothing to run".to_owned(),
+            hint: Some(format!("name it in a space file: `space = {name:?}` and a table `[run]`")),
+        });
+        return Ok(());
+    }
     let recorded = Recorded::of(file).with_context(|| format!("`{}`", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut input = Input::new(&name, path.display().to_string(), "recorded space");
@@ -86,11 +99,10 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let evaluator = Evaluator::new(spec, place, args.gpu.clone(), command)?.inspecting(!args.no_inspect);
     let spec = &evaluator.spec;
     let mut input = Input::new(&spec.name, path.display().to_string(), "space file");
-    input.used = match space.combinations() {
-        Some(all) => {
-            format!("{} of {} combinations are valid", view::thousands(space.len()), view::thousands(all))
-        }
-        None => format!("{} valid configurations", view::thousands(space.len())),
+    let (valid, all) = (view::thousands(space.len()), u64::try_from(space.product()).map(view::thousands));
+    input.used = match all {
+        Ok(all) => format!("{valid} of {all} combinations are valid"),
+        Err(_) => format!("{valid} valid configurations"),
     };
     answer.inputs.push(input);
     let objective = objective(spec, &evaluator, on_gpu);

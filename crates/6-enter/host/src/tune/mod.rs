@@ -19,7 +19,7 @@ pub use evaluate::{Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
 pub use proof::{Proof, proof};
-pub use recorded::Recorded;
+pub use recorded::{Recorded, described};
 pub use search::{Attempt, Evaluate, Found, LookUp, Plan, Watching, search};
 pub use space::{id_of, space_of};
 pub use spec::{Limits, Measure, Run, Spec, SpecFile, Start};

@@ -315,11 +315,7 @@ fn described(path: &Path) -> Result<(Vec<Parameter>, Vec<String>)> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{name}`"))?;
     let tunings = tunedb::read(&name.to_string(), &bytes).map_err(|error| anyhow!("`{name}`: {error}"))?;
     let Detail::Space(space) = &tunings.detail else { bail!("`{name}` describes no search space") };
-    let parameters = space.parameters.iter().map(|it| Parameter {
-        name: it.name.clone(),
-        values: it.values.iter().map(|text| Value::parse(text)).collect(),
-    });
-    Ok((parameters.collect(), space.restrictions.clone()))
+    Ok((super::recorded::parameters(space), space.restrictions.clone()))
 }
 
 /// Values of an expression of Python: a list or range.

@@ -3,10 +3,12 @@
 //! [`Space`] holds the valid configurations, [`Search`] proposes which to run next and is told the results. It starts
 //! no process: whoever runs configurations asks, runs and tells.
 
+mod random;
 mod search;
 mod space;
 mod value;
 
+pub use random::Random;
 pub use search::{Asked, Prior, Search, Settings, Strategy, Told};
-pub use space::{Id, Parameter, Removed, Space, SpaceError};
+pub use space::{Id, Limits, Neighbourhood, Parameter, Removed, Space, SpaceError};
 pub use value::Value;

@@ -11,7 +11,8 @@ use std::path::Path;
 pub(super) fn rejection(path: &Path) -> Result<Option<String>> {
     let name = path.display();
     let contents = Contents::open(path).with_context(|| format!("cannot read the built `{name}`"))?;
-    let scan = codeobj::scan(contents.bytes(), &Wanted::all()).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    let scan =
+        codeobj::scan(contents.bytes(), &Wanted::all()).map_err(|error| anyhow!("`{name}`: {error}"))?;
     for found in scan {
         let found = found.map_err(|error| anyhow!("`{name}`: {error}"))?;
         let object = CodeObject::read(&found.data)?;

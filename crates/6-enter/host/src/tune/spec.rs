@@ -1,9 +1,11 @@
 //! The space file: parameters, constraints, and what a configuration becomes.
 
 use anyhow::{Context, Result, anyhow, bail};
+use expression::Expression;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use tune::{Parameter, Value};
+use tunedb::Detail;
 
 /// A space file as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +15,10 @@ pub struct SpecFile {
     pub name: Option<String>,
     /// GPU; of an emulated run the one to emulate.
     pub gpu: Option<String>,
-    /// Values of each parameter: a list, or a text with an expression of Python.
+    /// File with parameters and constraints, T1, in place of `parameters`.
+    space: Option<String>,
+    /// Values of each parameter: a list, or a text with an expression of Python such as `range(1, 9)`.
+    #[serde(default)]
     parameters: toml::Table,
     /// Expressions that are true of every valid configuration.
     #[serde(default)]
@@ -75,12 +80,15 @@ struct LimitTable {
     memory_mib: Option<u64>,
 }
 
-/// Work of one run, as expressions of parameters.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Work of one run.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
     /// Floating-point operations.
     pub flops: Option<f64>,
+    /// Type that they are done in; without it the fastest of the GPU.
+    #[serde(rename = "type")]
+    pub dtype: Option<String>,
     /// Bytes that have to come from memory or go to it.
     pub bytes: Option<f64>,
 }
@@ -218,9 +226,17 @@ impl Spec {
         let file: SpecFile = toml::from_str(text).map_err(|error| anyhow!("{error}"))?;
         let parameters = file.parameters.iter().map(|(name, values)| parameter(name, values));
         let parameters = parameters.collect::<Result<Vec<_>>>()?;
-        if parameters.is_empty() {
-            bail!("`[parameters]` is empty: give each parameter a list of values");
-        }
+        let mut constraints = file.constraints;
+        let parameters = match (&file.space, parameters.is_empty()) {
+            (Some(_), false) => bail!("it has both `space` and `[parameters]`"),
+            (None, true) => bail!("`[parameters]` is empty: give each parameter a list of values"),
+            (None, false) => parameters,
+            (Some(path), true) => {
+                let (parameters, more) = described(&folder.join(path))?;
+                constraints.extend(more);
+                parameters
+            }
+        };
         let repeats = file.run.repeats.max(1);
         Ok(Spec {
             name: file.name.unwrap_or_else(|| stem.to_owned()),
@@ -229,7 +245,7 @@ impl Spec {
             start: file.start.as_ref().map(start).transpose()?,
             run: run(&file.run, folder)?,
             parameters,
-            constraints: file.constraints,
+            constraints,
             build: file.build,
             repeats,
             check: file.check,
@@ -259,7 +275,9 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
         );
     }
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some()) {
-        bail!("`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels");
+        bail!(
+            "`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels"
+        );
     }
     if let Some(launch) = &table.launch {
         return Ok(Run::Launch(folder.join(launch)));
@@ -291,9 +309,40 @@ fn value(name: &str, it: &toml::Value) -> Result<Value> {
     })
 }
 
+/// Parameters and constraints of a T1 file.
+fn described(path: &Path) -> Result<(Vec<Parameter>, Vec<String>)> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{name}`"))?;
+    let tunings = tunedb::read(&name.to_string(), &bytes).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    let Detail::Space(space) = &tunings.detail else { bail!("`{name}` describes no search space") };
+    Ok((super::recorded::parameters(space), space.restrictions.clone()))
+}
+
+/// Values of an expression of Python: a list or range.
+fn listed(name: &str, text: &str) -> Result<Option<Vec<Value>>> {
+    let Ok(expression) = Expression::parse(text) else { return Ok(None) };
+    let Ok(expression::Value::List(all)) = expression.constant() else { return Ok(None) };
+    let of = |it: &expression::Value| {
+        Ok(match it {
+            expression::Value::Int(it) => Value::Int(*it),
+            expression::Value::Float(it) => Value::Float(*it),
+            expression::Value::Bool(it) => Value::Bool(*it),
+            expression::Value::Text(it) => Value::Text(it.clone()),
+            expression::Value::List(_) => {
+                bail!("`{name}`: a value is a number, text, `True` or `False`, and no list")
+            }
+        })
+    };
+    all.iter().map(of).collect::<Result<Vec<_>>>().map(Some)
+}
+
 fn parameter(name: &str, values: &toml::Value) -> Result<Parameter> {
     let values = match values {
         toml::Value::Array(all) => all.iter().map(|it| value(name, it)).collect::<Result<Vec<_>>>()?,
+        toml::Value::String(text) => match listed(name, text)? {
+            Some(values) => values,
+            None => vec![Value::Text(text.clone())],
+        },
         other => vec![value(name, other)?],
     };
     for (at, it) in values.iter().enumerate() {
@@ -324,10 +373,25 @@ mod tests {
     }
 
     #[test]
+    fn values_are_lists_or_expressions() {
+        for (text, count) in [
+            ("[1, 2, 3]", 3),
+            ("\"range(0, 10, 2)\"", 5),
+            ("\"[2**i for i in range(4)]\"", 4),
+            ("\"fast\"", 1),
+            ("7", 1),
+        ] {
+            let spec = Spec::of(&GOOD.replace("[1, 2]", text), "a", Path::new(".")).unwrap();
+            assert_eq!(spec.parameters[0].values.len(), count, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (from, to, said) in [
             ("x = [1, 2]", "x = [1, 1]", "twice"),
             ("x = [1, 2]\ny = [true, false]", "", "is empty"),
+            ("x = [1, 2]", "x = \"[[1]]\"", "no list"),
             ("unit = \"us\"", "unit = \"h\"", "`h`"),
             ("([0-9.]+)", "[0-9.]+", "it has 0"),
             ("([0-9.]+)", "([0-9.]+", "`time`"),

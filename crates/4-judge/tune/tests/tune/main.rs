@@ -1,0 +1,3 @@
+//! What the crate gives to others.
+
+mod space;

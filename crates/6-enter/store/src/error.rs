@@ -47,7 +47,9 @@ pub enum StoreError {
         known: i64,
     },
     /// Not writable.
-    #[error("`{place}` cannot be written: {why}\nhint: make it and its folder writable, or name another place")]
+    #[error(
+        "`{place}` cannot be written: {why}\nhint: make it and its folder writable, or name another place"
+    )]
     ReadOnly {
         /// Address without password.
         place: String,

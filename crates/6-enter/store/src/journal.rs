@@ -3,7 +3,9 @@
 use crate::MOST_LOST;
 use crate::engine::{Cell, Engine, Row};
 use crate::error::StoreError;
-use crate::model::{Claim, Done, Finish, Population, Progress, State, Study, StudyEntry, StudyId, Task, Worker};
+use crate::model::{
+    Claim, Done, Finish, Population, Progress, State, Study, StudyEntry, StudyId, Task, Worker,
+};
 use crate::statements::Texts;
 use crate::{schema, token};
 use std::time::Duration;
@@ -41,7 +43,12 @@ pub trait Journal: Send {
     ///
     /// # Errors
     /// If the worker's GPU is not the study's, or with the database.
-    fn claim(&mut self, study: StudyId, worker: &Worker, lease: Duration) -> Result<Option<Claim>, StoreError>;
+    fn claim(
+        &mut self,
+        study: StudyId,
+        worker: &Worker,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError>;
 
     /// Renews the lease. False: the task is not this worker's any more.
     ///
@@ -124,8 +131,15 @@ impl<E: Engine> Queue<E> {
     }
 
     fn study_of(&self, row: &Row) -> Result<StudyEntry, StoreError> {
-        let [Cell::Integer(id), Cell::Text(name), Cell::Text(fingerprint), Cell::Text(settings), bound, mixed, state] =
-            &row[..]
+        let [
+            Cell::Integer(id),
+            Cell::Text(name),
+            Cell::Text(fingerprint),
+            Cell::Text(settings),
+            bound,
+            mixed,
+            state,
+        ] = &row[..]
         else {
             return Err(self.unreadable("tune_studies"));
         };
@@ -139,8 +153,12 @@ impl<E: Engine> Queue<E> {
             Cell::Integer(1) => State::Stopped,
             _ => State::Closed,
         };
-        let study =
-            Study { name: name.clone(), fingerprint: fingerprint.clone(), settings: settings.clone(), population };
+        let study = Study {
+            name: name.clone(),
+            fingerprint: fingerprint.clone(),
+            settings: settings.clone(),
+            population,
+        };
         Ok(StudyEntry { id: StudyId(*id), study, state })
     }
 
@@ -156,7 +174,12 @@ impl<E: Engine> Queue<E> {
         }
     }
 
-    fn claim_once(&mut self, study: StudyId, worker: &Worker, lease: Duration) -> Result<Option<Claim>, StoreError> {
+    fn claim_once(
+        &mut self,
+        study: StudyId,
+        worker: &Worker,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
         let token = token::new();
         let milliseconds = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
         let cells = [
@@ -221,8 +244,13 @@ impl<E: Engine> Journal for Queue<E> {
         let unreadable = self.unreadable("tune_studies");
         let mut found = None;
         self.engine.transaction(&mut |statements| {
-            let new =
-                [name.clone(), study.fingerprint.as_str().into(), settings.clone(), asked.into(), mixed.into()];
+            let new = [
+                name.clone(),
+                study.fingerprint.as_str().into(),
+                settings.clone(),
+                asked.into(),
+                mixed.into(),
+            ];
             statements.rows(&texts.add_study, &new)?;
             let rows = statements.rows(&texts.lock_study, &[name.clone()])?;
             let Some([Cell::Integer(id), Cell::Text(fingerprint), bound, Cell::Integer(was_mixed)]) =
@@ -280,14 +308,15 @@ impl<E: Engine> Journal for Queue<E> {
                 if statements.rows(&insert, &cells)?.len() == some.len() {
                     continue;
                 }
-                let (least, most) = some.iter().fold((u64::MAX, 0), |(least, most), it| {
-                    (least.min(it.sequence), most.max(it.sequence))
-                });
+                let (least, most) = some
+                    .iter()
+                    .fold((u64::MAX, 0), |(least, most), it| (least.min(it.sequence), most.max(it.sequence)));
                 let range = [study.0.into(), signed(least).into(), signed(most).into()];
                 for row in statements.rows(&texts.payloads, &range)? {
                     let [Cell::Integer(sequence), Cell::Text(before)] = &row[..] else { continue };
                     let sequence = unsigned(*sequence);
-                    if let Some(it) = some.iter().find(|it| it.sequence == sequence && it.payload != *before) {
+                    if let Some(it) = some.iter().find(|it| it.sequence == sequence && it.payload != *before)
+                    {
                         let (study, before, now) = (name.clone(), before.clone(), it.payload.clone());
                         return Err(StoreError::OtherTask { study, sequence, before, now });
                     }
@@ -297,14 +326,20 @@ impl<E: Engine> Journal for Queue<E> {
         })
     }
 
-    fn claim(&mut self, study: StudyId, worker: &Worker, lease: Duration) -> Result<Option<Claim>, StoreError> {
+    fn claim(
+        &mut self,
+        study: StudyId,
+        worker: &Worker,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
         if let Some(claim) = self.claim_once(study, worker, lease)? {
             return Ok(Some(claim));
         }
         let entry = self.entry(study)?;
         match entry.study.population {
             Population::First if entry.state == State::Open => {
-                self.engine.rows(&self.texts.bind_study, &[study.0.into(), worker.population.as_str().into()])?;
+                self.engine
+                    .rows(&self.texts.bind_study, &[study.0.into(), worker.population.as_str().into()])?;
                 self.claim(study, worker, lease)
             }
             Population::Only(bound) if bound != worker.population => Err(StoreError::OtherPopulation {
@@ -363,15 +398,15 @@ impl<E: Engine> Journal for Queue<E> {
         let state = self.state(study)?;
         let rows = self.engine.rows(&self.texts.progress, &[study.0.into()])?;
         match rows.first().map(|it| &it[..]) {
-            Some([Cell::Integer(waiting), Cell::Integer(claimed), Cell::Integer(done), Cell::Integer(lost)]) => {
-                Ok(Progress {
-                    state,
-                    waiting: unsigned(*waiting),
-                    claimed: unsigned(*claimed),
-                    done: unsigned(*done),
-                    lost: unsigned(*lost),
-                })
-            }
+            Some(
+                [Cell::Integer(waiting), Cell::Integer(claimed), Cell::Integer(done), Cell::Integer(lost)],
+            ) => Ok(Progress {
+                state,
+                waiting: unsigned(*waiting),
+                claimed: unsigned(*claimed),
+                done: unsigned(*done),
+                lost: unsigned(*lost),
+            }),
             _ => Err(self.unreadable("tune_tasks")),
         }
     }

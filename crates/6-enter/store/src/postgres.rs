@@ -57,7 +57,8 @@ impl Postgres {
         let wrong = |why: String| StoreError::Address { address: place.clone(), why };
         let mut config: Config = url.parse().map_err(|error: Error| wrong(words(&error)))?;
         if config.get_ssl_mode() == SslMode::Require {
-            let why = "connections are not encrypted: use a tunnel, and leave `sslmode=require` out".to_owned();
+            let why =
+                "connections are not encrypted: use a tunnel, and leave `sslmode=require` out".to_owned();
             return Err(wrong(why));
         }
         if config.get_connect_timeout().is_none() {
@@ -81,7 +82,10 @@ impl Postgres {
         self.transaction(&mut |statements| {
             statements.rows(LOCK, &[])?;
             // Who may not make schemas can use one that somebody made.
-            if statements.rows("SELECT 1::bigint FROM pg_catalog.pg_namespace WHERE nspname = 'rockhound'", &[])?.is_empty() {
+            if statements
+                .rows("SELECT 1::bigint FROM pg_catalog.pg_namespace WHERE nspname = 'rockhound'", &[])?
+                .is_empty()
+            {
                 statements.rows("CREATE SCHEMA rockhound", &[])?;
             }
             statements.rows(&versions, &[]).map(|_| ())
@@ -201,12 +205,7 @@ impl Statements for Inside<'_> {
     }
 }
 
-fn rows(
-    client: &mut impl GenericClient,
-    place: &str,
-    sql: &str,
-    cells: &[Cell],
-) -> Result<Vec<Row>, Fault> {
+fn rows(client: &mut impl GenericClient, place: &str, sql: &str, cells: &[Cell]) -> Result<Vec<Row>, Fault> {
     let parameters: Vec<(&(dyn ToSql + Sync), Type)> = cells
         .iter()
         .map(|cell| match cell {
@@ -223,9 +222,8 @@ fn rows(
         };
         row.columns().iter().enumerate().map(cell).collect::<Result<Row, Error>>()
     };
-    let unreadable = |error: Error| {
-        Fault::Ours(StoreError::Engine { place: place.to_owned(), why: words(&error) })
-    };
+    let unreadable =
+        |error: Error| Fault::Ours(StoreError::Engine { place: place.to_owned(), why: words(&error) });
     found.iter().map(row).collect::<Result<_, _>>().map_err(unreadable)
 }
 

@@ -69,8 +69,7 @@ pub(crate) fn migrate(engine: &mut impl Engine) -> Result<(), StoreError> {
 }
 
 /// The table of versions.
-pub(crate) const VERSIONS: &str =
-    "CREATE TABLE IF NOT EXISTS {s}rockhound_schema (version BIGINT NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)";
+pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS {s}rockhound_schema (version BIGINT NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)";
 
 fn apply(
     statements: &mut dyn Statements,

@@ -52,7 +52,9 @@ impl Sqlite {
             let why = format!("there is no folder `{}`", folder.display());
             return Err(StoreError::Unreachable { place, why });
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(fails)?;
         connection.busy_timeout(PATIENCE).map_err(fails)?;
         check_owner(&connection, &place)?;
@@ -60,11 +62,13 @@ impl Sqlite {
             return Err(StoreError::ReadOnly { place, why: "the file is read-only".to_owned() });
         }
         let mode = if is_on_network(&folder) { "TRUNCATE" } else { "WAL" };
-        let set = format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+        let set =
+            format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
         connection.execute_batch(&set).map_err(fails)?;
         connection.set_prepared_statement_cache_capacity(32);
         let mut engine = Sqlite { connection, place };
-        let (versions, marks) = (engine.dialect().sql(schema::VERSIONS), format!("PRAGMA application_id = {APPLICATION}"));
+        let (versions, marks) =
+            (engine.dialect().sql(schema::VERSIONS), format!("PRAGMA application_id = {APPLICATION}"));
         engine.transaction(&mut |statements| {
             statements.rows(&marks, &[])?;
             statements.rows(&versions, &[]).map(|_| ())
@@ -163,19 +167,24 @@ fn failure(place: &str, error: &rusqlite::Error) -> StoreError {
         }
         ErrorCode::DiskFull => StoreError::Full { place },
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { place, why },
-        ErrorCode::NotADatabase => StoreError::Foreign { place, why: "it is another kind of file".to_owned() },
+        ErrorCode::NotADatabase => {
+            StoreError::Foreign { place, why: "it is another kind of file".to_owned() }
+        }
         ErrorCode::CannotOpen => {
             // A write-ahead log cannot even be read where its index cannot be written.
             let path = Path::new(&place);
             let writable = |it: &Path| rustix::fs::access(it, rustix::fs::Access::WRITE_OK);
-            match writable(&folder_of(path)).and_then(|()| if path.is_file() { writable(path) } else { Ok(()) }) {
+            match writable(&folder_of(path))
+                .and_then(|()| if path.is_file() { writable(path) } else { Ok(()) })
+            {
                 Err(error) => StoreError::ReadOnly { place, why: std::io::Error::from(error).to_string() },
                 Ok(()) => StoreError::Unreachable { place, why: "the file cannot be opened".to_owned() },
             }
         }
-        ErrorCode::DatabaseCorrupt => {
-            StoreError::Engine { place, why: "the file is damaged; go on from a copy, or begin a new one".to_owned() }
-        }
+        ErrorCode::DatabaseCorrupt => StoreError::Engine {
+            place,
+            why: "the file is damaged; go on from a copy, or begin a new one".to_owned(),
+        },
         _ => {
             let extended = error.sqlite_error().map_or(ffi::SQLITE_ERROR, |it| it.extended_code);
             StoreError::Engine { place, why: format!("{why} (SQLite's code {extended})") }

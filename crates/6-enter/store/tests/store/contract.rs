@@ -73,12 +73,19 @@ fn a_study_is_gone_on_with_only_as_it_began() {
         assert_eq!(journal.begin(&other), Err(StoreError::OtherStudy { name: "again".into() }));
         let changed = [Task { sequence: 3, payload: "other".into() }];
         let error = journal.push(id, &changed).unwrap_err().to_string();
-        assert!(error.starts_with("task 3 of study `again` was pushed before as `{\"id\": 3}` and now as `other`"));
+        assert!(
+            error
+                .starts_with("task 3 of study `again` was pushed before as `{\"id\": 3}` and now as `other`")
+        );
         let error = journal.study("againn").unwrap_err().to_string();
         assert!(error.contains("no study `againn`\nhint: the studies are: `again`"), "{error}");
         assert_eq!(journal.studies().unwrap().len(), 1);
         for (ends, state) in [(false, State::Stopped), (true, State::Closed)] {
-            if ends { journal.close(id).unwrap() } else { journal.stop(id).unwrap() }
+            if ends {
+                journal.close(id).unwrap()
+            } else {
+                journal.stop(id).unwrap()
+            }
             assert_eq!(journal.state(id).unwrap(), state);
             assert_eq!(journal.claim(id, &worker("a"), LONG).unwrap(), None, "{state:?}");
             journal.begin(&study("again")).unwrap();
@@ -86,10 +93,7 @@ fn a_study_is_gone_on_with_only_as_it_began() {
         }
         assert_eq!(work(&mut *journal, id, "a"), 4);
         assert!(matches!(journal.close(StudyId(999)), Err(StoreError::NoStudy { .. })));
-        assert!(matches!(
-            journal.claim(StudyId(999), &worker("a"), LONG),
-            Err(StoreError::NoStudy { .. })
-        ));
+        assert!(matches!(journal.claim(StudyId(999), &worker("a"), LONG), Err(StoreError::NoStudy { .. })));
     }
 }
 
@@ -228,7 +232,10 @@ fn hostile_text_is_kept_as_it_is() {
         let claim = journal.claim(id, &worker(text), LONG).unwrap().unwrap();
         assert_eq!(journal.finish(&claim, text).unwrap(), Finish::Kept);
         let done = &journal.results(id, 0).unwrap()[0];
-        assert_eq!((done.payload.as_str(), done.result.as_deref(), done.worker.as_str()), (text, Ok(text), text));
+        assert_eq!(
+            (done.payload.as_str(), done.result.as_deref(), done.worker.as_str()),
+            (text, Ok(text), text)
+        );
         assert_eq!(journal.study(text).unwrap().study.settings, text);
     }
 }

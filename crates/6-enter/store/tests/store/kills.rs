@@ -20,7 +20,8 @@ fn works_if_another_test_asks() {
     let mut journal = open(&address).unwrap();
     let id = journal.study("kills").unwrap().id;
     while journal.state(id).unwrap() == State::Open {
-        match journal.claim(id, &worker(&std::process::id().to_string()), Duration::from_millis(400)).unwrap() {
+        match journal.claim(id, &worker(&std::process::id().to_string()), Duration::from_millis(400)).unwrap()
+        {
             Some(claim) => {
                 std::thread::sleep(Duration::from_millis(10));
                 journal.finish(&claim, &claim.payload).unwrap();

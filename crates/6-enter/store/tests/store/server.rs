@@ -43,7 +43,8 @@ impl Server {
 
     /// Starts it and waits until it answers.
     pub(crate) fn up(&self) {
-        let options = format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.folder.display());
+        let options =
+            format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.folder.display());
         let log = self.folder.join("log").display().to_string();
         self.run("pg_ctl", &["-D", &self.data(), "-w", "-t", "120", "-l", &log, "-o", &options, "start"]);
     }
@@ -56,7 +57,10 @@ impl Server {
     /// Runs SQL and returns its rows.
     pub(crate) fn sql(&self, text: &str) -> String {
         let host = self.folder.display().to_string();
-        self.run("psql", &["-h", &host, "-U", "postgres", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-c", text])
+        self.run(
+            "psql",
+            &["-h", &host, "-U", "postgres", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-c", text],
+        )
     }
 
     /// The server runs as any user but root.
@@ -155,7 +159,10 @@ fn servers_that_refuse_are_named() {
         (address("postgres", "absent"), "database \"absent\" does not exist"),
         (address("absent", "postgres"), "role \"absent\" does not exist"),
         (format!("{}?sslmode=require", database.address), "connections are not encrypted"),
-        ("postgres://u@%2Fno%2Fsuch%2Ffolder/d".to_owned(), "cannot reach `postgres://u@%2Fno%2Fsuch%2Ffolder/d`"),
+        (
+            "postgres://u@%2Fno%2Fsuch%2Ffolder/d".to_owned(),
+            "cannot reach `postgres://u@%2Fno%2Fsuch%2Ffolder/d`",
+        ),
     ] {
         let error = refusal(&address);
         assert!(error.contains(expected), "{address}: {error}");

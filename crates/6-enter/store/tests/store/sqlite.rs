@@ -14,7 +14,10 @@ fn refusal(address: &str) -> String {
 #[test]
 fn files_of_others_are_refused() {
     let folder = Scratch::new("store");
-    folder.write("text.db", b"a text that is longer than the header of a database, one hundred bytes, which is enough for SQLite");
+    folder.write(
+        "text.db",
+        b"a text that is longer than the header of a database, one hundred bytes, which is enough for SQLite",
+    );
     let foreign = folder.path("foreign.db").display().to_string();
     let connection = rusqlite::Connection::open(&foreign).unwrap();
     connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
@@ -28,7 +31,8 @@ fn files_of_others_are_refused() {
         assert!(error.contains(expected), "{name}: {error}");
     }
     let rows: i64 = connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
     assert_eq!((rows, tables), (1, 1), "a refused database stays as it is");
 }
 

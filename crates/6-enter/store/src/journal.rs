@@ -252,7 +252,7 @@ impl<E: Engine> Journal for Queue<E> {
                 mixed.into(),
             ];
             statements.rows(&texts.add_study, &new)?;
-            let rows = statements.rows(&texts.lock_study, &[name.clone()])?;
+            let rows = statements.rows(&texts.lock_study, std::slice::from_ref(&name))?;
             let Some([Cell::Integer(id), Cell::Text(fingerprint), bound, Cell::Integer(was_mixed)]) =
                 rows.first().map(|it| &it[..])
             else {

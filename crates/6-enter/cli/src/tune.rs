@@ -1,5 +1,6 @@
 //! `rockhound tune`: the fastest configuration of a kernel with few runs.
 
+mod prior;
 mod telling;
 
 use crate::answer::{self, DECIMALS, Target};
@@ -71,7 +72,9 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     answer.inputs.push(input);
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);
-    let found = search(args, &space, &LookUp(&recorded.evaluations), running, (None, 1))?;
+    let known = prior::prior(args, None, &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&LookUp(&recorded.evaluations), known.prior), running, (None, 1))?;
     if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
         let percent = 100.0 * optimum / best;
         answer.note(
@@ -108,7 +111,13 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let objective = objective(spec, &evaluator, on_gpu);
     let one = on_gpu || matches!(spec.run, Run::Command { .. });
     let jobs = if one { 1 } else { std::thread::available_parallelism().map_or(1, |it| it.get() as u16) };
-    let found = search(args, &space, &evaluator, running, (start, jobs))?;
+    let known = prior::prior(args, Some(spec), &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&evaluator, known.prior), running, (start, jobs))?;
+    if let Some(file) = &args.results {
+        let text = tune::t4(&spec.name, evaluator.gpu().unwrap_or(""), &space, &found.attempts);
+        std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
     if found.interrupted {
         answer.note(NoteKind::Warning, "interrupted: the budget was not used up");
     }
@@ -123,6 +132,12 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
         bail_nothing(first.map_or("", |it| it.why.as_str()), answer);
     }
     Ok(())
+}
+
+fn told(answer: &mut Answer<Searches>, known: &prior::Known) {
+    if let Some(from) = &known.from {
+        answer.note(NoteKind::Info, from.clone());
+    }
 }
 
 fn bail_nothing(why: &str, answer: &mut Answer<Searches>) {
@@ -144,7 +159,7 @@ fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
 fn search(
     args: &Tune,
     space: &Arc<tune::Space>,
-    evaluate: &dyn Evaluate,
+    (evaluate, prior): (&dyn Evaluate, tune::Prior),
     running: &Running<'_>,
     (start, jobs): (Option<tune::Id>, u16),
 ) -> Result<Found> {
@@ -160,12 +175,12 @@ fn search(
         lag: u32::from(args.jobs.unwrap_or(jobs)),
         first: start.into_iter().collect(),
     };
-    let telling = Telling::new(budget.min(space.len()));
+    let telling = Telling::new("tune", budget.min(space.len()));
     let found = tune::search(
         Plan {
             space: space.clone(),
             settings,
-            prior: tune::Prior::default(),
+            prior,
             evaluate,
             workers: usize::from(args.jobs.unwrap_or(jobs)),
             earlier: Vec::new(),

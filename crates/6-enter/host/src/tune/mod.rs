@@ -1,6 +1,7 @@
 //! Runs of a search: the space file, evaluation of configurations, and the loop that asks, runs and tells.
 
 mod child;
+pub mod emit;
 mod evaluate;
 mod evaluation;
 mod floor;
@@ -11,6 +12,7 @@ mod prior;
 mod process;
 mod proof;
 mod recorded;
+mod results;
 mod search;
 mod space;
 mod spec;
@@ -22,9 +24,11 @@ pub use evaluate::{Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
 pub use number::{NoNumber, Pattern, ResultFile};
+pub use prior::prior_of;
 pub use proof::{Proof, proof};
 pub use recorded::{Recorded, described};
+pub use results::t4;
 pub use search::{Attempt, Evaluate, Found, LookUp, Plan, Watching, search};
 pub use space::{id_of, space_of};
-pub use spec::{Limits, Measure, Run, Spec, SpecFile, Start};
+pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
 pub use tune::{Id, Prior, Settings, Space, Strategy};

@@ -4,6 +4,9 @@
 //! An absent oracle skips its test with a line that says how to get it, and fails it where `CI` is `true`.
 //! Only [`absent`] decides that.
 
+pub mod postgres;
+pub mod slurm;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -41,6 +44,7 @@ fn package(program: &str) -> String {
         Some(("ld.lld", version)) => format!("lld-{version}"),
         Some((_, version)) if version.bytes().all(|it| it.is_ascii_digit()) => format!("llvm-{version}"),
         _ if name == "script" => "bsdutils".to_owned(),
+        _ if ["srun", "sbatch", "scontrol"].contains(&name) => "slurm-client".to_owned(),
         _ => name.to_owned(),
     }
 }

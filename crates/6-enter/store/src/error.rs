@@ -67,9 +67,7 @@ pub enum StoreError {
         seconds: u64,
     },
     /// No space is left.
-    #[error(
-        "the disk of `{place}` is full\nhint: make room and go on with `--resume`: committed results are kept"
-    )]
+    #[error("the disk of `{place}` is full\nhint: make room and go on: committed results are kept")]
     Full {
         /// Address without password.
         place: String,

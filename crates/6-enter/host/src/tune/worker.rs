@@ -241,3 +241,7 @@ pub fn pinned(local: usize, given: impl Fn(&str) -> Option<String>) -> Result<Ve
 #[cfg(test)]
 #[path = "worker_tests.rs"]
 mod tests;
+
+#[cfg(all(test, feature = "postgres"))]
+#[path = "cluster_tests.rs"]
+mod cluster_tests;

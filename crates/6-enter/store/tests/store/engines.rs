@@ -7,7 +7,7 @@ use testkit::Scratch;
 pub(crate) struct Database {
     pub(crate) address: String,
     #[cfg(feature = "postgres")]
-    pub(crate) server: Option<crate::server::Server>,
+    pub(crate) server: Option<testkit::postgres::Server>,
     _folder: Scratch,
 }
 
@@ -27,7 +27,7 @@ impl Database {
     #[cfg(feature = "postgres")]
     pub(crate) fn postgres() -> Option<Database> {
         let folder = Scratch::new("store");
-        let server = crate::server::Server::start(&folder.path("server"))?;
+        let server = testkit::postgres::Server::start(&folder.path("server"))?;
         Some(Database { address: server.address(), server: Some(server), _folder: folder })
     }
 

@@ -1,105 +1,10 @@
-//! A PostgreSQL of the test: a cluster in a scratch folder, reached by a socket there.
+//! What servers do.
 
 use crate::contract::study_of;
 use crate::engines::{Database, study, worker};
 use rockhound_store::{Finish, StoreError, open};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// A running server, stopped when dropped.
-pub(crate) struct Server {
-    programs: PathBuf,
-    folder: PathBuf,
-}
-
-impl Server {
-    /// `None`, reported as absent, without PostgreSQL.
-    pub(crate) fn start(folder: &Path) -> Option<Server> {
-        let Some(programs) = programs() else {
-            testkit::absent("PostgreSQL", "`apt-get install postgresql`");
-            return None;
-        };
-        std::fs::create_dir_all(folder).unwrap();
-        let server = Server { programs, folder: folder.to_owned() };
-        if is_root() {
-            assert!(Command::new("chown").args(["-R", "postgres"]).arg(folder).status().unwrap().success());
-        }
-        let data = server.data();
-        server.run("initdb", &["-D", &data, "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8"]);
-        server.up();
-        Some(server)
-    }
-
-    fn data(&self) -> String {
-        self.folder.join("data").display().to_string()
-    }
-
-    pub(crate) fn address(&self) -> String {
-        let host = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://postgres@{host}/postgres")
-    }
-
-    /// Starts it and waits until it answers.
-    pub(crate) fn up(&self) {
-        let options =
-            format!("-c listen_addresses='' -c unix_socket_directories='{}'", self.folder.display());
-        let log = self.folder.join("log").display().to_string();
-        self.run("pg_ctl", &["-D", &self.data(), "-w", "-t", "120", "-l", &log, "-o", &options, "start"]);
-    }
-
-    /// Stops it: `fast` ends its connections, `immediate` is a crash.
-    pub(crate) fn down(&self, mode: &str) {
-        self.run("pg_ctl", &["-D", &self.data(), "-w", "-m", mode, "stop"]);
-    }
-
-    /// Runs SQL and returns its rows.
-    pub(crate) fn sql(&self, text: &str) -> String {
-        let host = self.folder.display().to_string();
-        self.run(
-            "psql",
-            &["-h", &host, "-U", "postgres", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-c", text],
-        )
-    }
-
-    /// The server runs as any user but root.
-    fn run(&self, program: &str, arguments: &[&str]) -> String {
-        let path = self.programs.join(program);
-        let mut command = if is_root() { Command::new("setpriv") } else { Command::new(&path) };
-        if is_root() {
-            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(&path);
-        }
-        let output = command.args(arguments).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
-        // A server keeps the pipes of the program that started it.
-        let output = match program {
-            "pg_ctl" => output.stdout(Stdio::null()).status().map(|it| (it, Vec::new())),
-            _ => output.output().map(|it| (it.status, it.stdout)),
-        };
-        let (status, text) = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        assert!(status.success(), "{command:?}: {status}");
-        String::from_utf8(text).unwrap().trim().to_owned()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let pid = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
-        if let Some(pid) = pid.lines().next() {
-            let _ = Command::new("kill").args(["-QUIT", pid]).status();
-        }
-    }
-}
-
-fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let folders = versions.map(|it| it.path().join("bin")).chain([PathBuf::from("/usr/bin")]);
-    folders.into_iter().find(|it| it.join("initdb").is_file())
-}
-
-fn is_root() -> bool {
-    testkit::run("id", &["-u"]).trim() == "0"
-}
 
 #[test]
 fn a_server_that_restarts_or_crashes_loses_nothing() {

@@ -9,7 +9,7 @@ use tune::{Id, Space};
 use view::{Gain, ProofOutcome, ProofStep};
 
 /// A winner that passed.
-#[derive(Default)]
+#[derive(Clone, Default, Debug)]
 pub struct Proof {
     /// The configuration.
     pub winner: Option<Id>,

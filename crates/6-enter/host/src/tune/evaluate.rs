@@ -10,6 +10,8 @@ use crate::run::Place;
 use anyhow::{Context, Result, bail};
 use expression::Expression;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tempfile::TempDir;
 use tune::Value;
@@ -33,6 +35,10 @@ pub struct Evaluator {
     workgroups: Option<u64>,
     /// The least time that the work takes, microseconds, and what needs it.
     least: Option<(f64, String)>,
+    /// Variables of the environment beside those of this process.
+    variables: Vec<(String, String)>,
+    /// Set when what runs is to end.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// A configuration: names and values.
@@ -49,7 +55,18 @@ impl Evaluator {
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
         let least = model.and_then(|it| least_us(it, &spec.work));
-        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, workgroups: None, least })
+        Ok(Evaluator {
+            spec,
+            place,
+            gpu,
+            scratch,
+            command,
+            inspects: true,
+            workgroups: None,
+            least,
+            stop: None,
+            variables: Vec::new(),
+        })
     }
 
     /// With or without a look at built code before it runs.
@@ -62,6 +79,18 @@ impl Evaluator {
     #[must_use]
     pub fn sampling(self, workgroups: Option<u64>) -> Evaluator {
         Evaluator { workgroups, ..self }
+    }
+
+    /// Ends what runs when the flag is set.
+    #[must_use]
+    pub fn stopping(self, stop: Arc<AtomicBool>) -> Evaluator {
+        Evaluator { stop: Some(stop), ..self }
+    }
+
+    /// With more variables of the environment for what runs.
+    #[must_use]
+    pub fn with_variables(self, variables: Vec<(String, String)>) -> Evaluator {
+        Evaluator { variables, ..self }
     }
 
     /// A folder for what is built, which goes with the evaluator.
@@ -155,7 +184,13 @@ impl Evaluator {
 
     fn bounds(&self) -> Bounds {
         let limits = self.spec.limits;
-        Bounds { seconds: limits.seconds, memory_mib: limits.memory_mib, ..Bounds::default() }
+        Bounds {
+            seconds: limits.seconds,
+            memory_mib: limits.memory_mib,
+            stop: self.stop.clone(),
+            variables: self.variables.clone(),
+            ..Bounds::default()
+        }
     }
 
     fn build(&self, configuration: &Configuration<'_>, out: &Path) -> Result<(), Evaluation> {

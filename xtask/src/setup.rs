@@ -24,11 +24,15 @@ const TOOLS: [(&str, &str); 14] = [
     ("python3-venv", "python3"),
 ];
 
-/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it
-/// holds.
-const LIBRARIES: [(&str, &str); 2] = [
+/// Debian packages of what HIP programs of the tests and examples are compiled with, and of the servers that tests
+/// start, each with something it holds.
+const LIBRARIES: [(&str, &str); 6] = [
     ("libamdhip64-dev", "/usr/include/hip/hip_runtime.h"),
     ("rocm-device-libs", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"),
+    ("postgresql", "/usr/bin/pg_ctlcluster"),
+    ("slurmctld", "/usr/sbin/slurmctld"),
+    ("slurmd", "/usr/sbin/slurmd"),
+    ("munge", "/usr/sbin/munged"),
 ];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.

@@ -35,9 +35,14 @@ pub(crate) fn clean(text: &[u8]) -> Cow<'_, [u8]> {
 /// Length of the escape sequence at the start of a text, at least 1. It never includes the end of a line, since
 /// lines are counted in cleaned text.
 fn escape(text: &[u8]) -> usize {
-    let length = sequence(text);
-    memchr::memchr(b'\n', &text[..length]).unwrap_or(length)
+    // A piece of a log may end with this line, so nothing after it may decide what is a sequence.
+    let looked_at = &text[..text.len().min(MOST_SEQUENCE)];
+    let line = memchr::memchr(b'\n', looked_at).unwrap_or(looked_at.len());
+    sequence(&text[..line])
 }
+
+/// Longest sequence, bytes.
+const MOST_SEQUENCE: usize = 520;
 
 fn sequence(text: &[u8]) -> usize {
     match text.get(1) {
@@ -48,7 +53,7 @@ fn sequence(text: &[u8]) -> usize {
         }
         // Operating system command, up to BEL or ESC \.
         Some(b']') => {
-            let end = text[2..].iter().take(512).position(|byte| matches!(byte, 0x07 | 0x1b | b'\n'));
+            let end = text[2..].iter().take(512).position(|byte| matches!(byte, 0x07 | 0x1b));
             match end {
                 Some(end) if text[2 + end] == 0x07 => end + 3,
                 Some(end) if text[2 + end] == 0x1b => (end + 4).min(text.len()),
@@ -56,8 +61,8 @@ fn sequence(text: &[u8]) -> usize {
             }
         }
         Some(b'(' | b')') => 3.min(text.len()),
-        Some(byte) if *byte != b'\n' => 2,
-        _ => 1,
+        Some(_) => 2,
+        None => 1,
     }
 }
 
@@ -77,7 +82,8 @@ mod tests {
             (b"\x1b(Bx\x1b", b"x"),
             (b"\x1b[", b""),
             (b"\x1b)\nx", b"\nx"),
-            (b"\x1b[1\nm", b"\nm"),
+            (b"\x1b[1\nm", b"1\nm"),
+            (b"\x1b[12", b"12"),
             (b"\x1b]a\x1b\nx", b"\nx"),
         ] {
             assert_eq!(clean(text).as_ref(), expected, "{}", String::from_utf8_lossy(text));

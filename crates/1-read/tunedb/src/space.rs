@@ -129,10 +129,10 @@ impl<'a> Building<'a> {
     }
 }
 
-/// Times in milliseconds; other values are left out.
-fn runs(value: Option<&Json<'_>>) -> Vec<f32> {
+/// Times in milliseconds, of a unit that has so many; other values are left out.
+fn runs(value: Option<&Json<'_>>, to_ms: f64) -> Vec<f32> {
     let all = value.and_then(Json::array).unwrap_or_default();
-    all.iter().filter_map(|it| it.value.number()).map(|it| it as f32).collect()
+    all.iter().filter_map(|it| it.value.number()).map(|it| (it * to_ms) as f32).collect()
 }
 
 /// A mean time of milliseconds, or the status in its place.

@@ -8,8 +8,8 @@ use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
-    Answer, Cell, Change, Comparison, Configured, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
-    Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
+    Answer, Cell, Change, Comparison, Configured, Delta, Finding, Incidents, Input, KernelRow, Note,
+    NoteKind, Number, Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.

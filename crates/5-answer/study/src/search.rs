@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use tune::{Id, Space};
 use view::{
-    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row, SearchResult,
-    SearchVerdict, Searches, Table, noun_of,
+    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row,
+    SearchResult, SearchVerdict, Searches, Table, noun_of,
 };
 
 /// One configuration that was run.
@@ -68,7 +68,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         name: searched.name.to_owned(),
         objective: searched.objective.to_owned(),
         configurations: searched.space.len(),
-        combinations: searched.space.combinations(),
+        combinations: u64::try_from(searched.space.product()).ok(),
         tried: searched.trials.len() as u64,
         failed,
         verdict,
@@ -80,6 +80,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         outputs,
     });
     answer.tables.extend(fastest(searched));
+    answer.tables.extend(constraints(searched.name, searched.space));
     answer.tables.extend(failures(searched));
 }
 
@@ -141,7 +142,8 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     let mut timed: Vec<(f64, usize, Trial<'_>)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (number, trial) in searched.trials.iter().enumerate() {
-        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id)) {
+        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id))
+        {
             timed.push((time, number + 1, *trial));
         }
     }
@@ -170,6 +172,35 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     })
 }
 
+/// What each constraint of a space removes; `None` if it has none.
+pub fn constraints(name: &str, space: &Space) -> Option<Table> {
+    let removed = space.removed();
+    let row = |constraint: &str, alone: Option<u128>, in_order: Option<u128>| {
+        let cell = |count: Option<u128>| match count {
+            Some(count) => Cell::from(count as f64),
+            None => Cell::missing("it cannot be computed for configurations that only others remove"),
+        };
+        Row { label: constraint.to_owned(), cells: vec![cell(alone), cell(in_order)], ..Row::default() }
+    };
+    let rows: Vec<Row> = match &removed {
+        Ok(removed) => {
+            let of = |it: &tune::Removed| row(&it.constraint, Some(it.configurations), Some(it.in_order));
+            removed.iter().map(of).collect()
+        }
+        Err(_) => space.constraints().map(|it| row(it, None, None)).collect(),
+    };
+    (!rows.is_empty()).then(|| Table {
+        title: format!("Constraints of {name}"),
+        label: "constraint".to_owned(),
+        columns: vec![
+            Column { key: "breaks", ..Column::new("combinations that break it", ColumnKind::Number, "") },
+            Column { key: "removes", ..Column::new("removed beyond those above", ColumnKind::Number, "") },
+        ],
+        rows,
+        ..Table::default()
+    })
+}
+
 /// Failures by kind and reason, most first.
 fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
     let mut kinds: BTreeMap<(&str, String), (u64, Id)> = BTreeMap::new();
@@ -190,7 +221,10 @@ fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         title: format!("Configurations of {} without a time", searched.name),
         columns: vec![
-            Column { key: "configurations", ..Column::new(noun_of(2_u64, "configuration"), ColumnKind::Number, "") },
+            Column {
+                key: "configurations",
+                ..Column::new(noun_of(2_u64, "configuration"), ColumnKind::Number, "")
+            },
             Column { key: "failure", ..Column::new("failure", ColumnKind::Word, "") },
             Column { key: "reason", ..Column::new("reason", ColumnKind::Text, "") },
             Column { key: "example", ..Column::new("for example", ColumnKind::Text, "") },

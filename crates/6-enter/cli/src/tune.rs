@@ -1,25 +1,34 @@
 //! `rockhound tune`: the fastest configuration of a kernel with few runs.
 
+mod prior;
+mod telling;
+
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, StrategyName, Tune};
 use crate::exit::{Outcome, usage};
 use crate::gate;
+use crate::output;
 use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::{Place, Reporter};
 use host::tune::{
-    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec, Watching,
+    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec,
 };
 use host::tunings;
 use std::path::Path;
 use std::sync::Arc;
 use study::{Judges, SearchedSpace, Trial};
-use view::{Answer, Input, NoteKind, Searches, TUNE_SCHEMA};
+use telling::Telling;
+use view::{Answer, FileError, Input, NoteKind, Searches, TUNE_SCHEMA};
 
 /// Searches.
 pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     if let Some(job) = &args.job {
         Job::run_file(job, &Running::new(look))?;
+        return Ok(Outcome::Fine);
+    }
+    if let Some(source) = &args.init {
+        output::print(&tune::init(source)?)?;
         return Ok(Outcome::Fine);
     }
     let Some(path) = &args.space else {
@@ -37,21 +46,25 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     answer::finish(&mut answer, &target, &mut gated)
 }
 
-/// Tells of progress.
-struct Telling;
-
-impl Watching for Telling {
-    fn known(&self, _: u64, _: &Attempt, _: bool) -> Result<()> {
-        Ok(())
-    }
-}
-
 fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
     let (files, errors) = tunings::open(&[path.to_owned()]);
     answer.errors.extend(errors);
     let (read, errors) = study::tunings::read(files.iter().map(tunings::TuneFile::given));
     answer.errors.extend(errors);
     let Some(file) = read.first() else { return Ok(()) };
+    if let Some(space) = tune::described(file)? {
+        let name = path.display().to_string();
+        let mut input = Input::new(&name, &name, "description of a space (T1)");
+        input.used = format!("{} valid configurations", view::thousands(space.len()));
+        answer.inputs.push(input);
+        answer.tables.extend(study::constraints(&name, &space));
+        answer.errors.push(FileError {
+            file: name.clone(),
+            error: "it describes a space, and nothing to run".to_owned(),
+            hint: Some(format!("name it in a space file: `space = {name:?}` and a table `[run]`")),
+        });
+        return Ok(());
+    }
     let recorded = Recorded::of(file).with_context(|| format!("`{}`", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut input = Input::new(&name, path.display().to_string(), "recorded space");
@@ -59,10 +72,15 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     answer.inputs.push(input);
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);
-    let found = search(args, &space, &LookUp(&recorded.evaluations), running, (None, 1))?;
+    let known = prior::prior(args, None, &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&LookUp(&recorded.evaluations), known.prior), running, (None, 1))?;
     if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
         let percent = 100.0 * optimum / best;
-        answer.note(NoteKind::Info, format!("the best found has {percent:.2} % of the speed of the best recorded"));
+        answer.note(
+            NoteKind::Info,
+            format!("the best found has {percent:.2} % of the speed of the best recorded"),
+        );
     }
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
@@ -84,15 +102,22 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let evaluator = Evaluator::new(spec, place, args.gpu.clone(), command)?.inspecting(!args.no_inspect);
     let spec = &evaluator.spec;
     let mut input = Input::new(&spec.name, path.display().to_string(), "space file");
-    input.used = match space.combinations() {
-        Some(all) => format!("{} of {} combinations are valid", view::thousands(space.len()), view::thousands(all)),
-        None => format!("{} valid configurations", view::thousands(space.len())),
+    let (valid, all) = (view::thousands(space.len()), u64::try_from(space.product()).map(view::thousands));
+    input.used = match all {
+        Ok(all) => format!("{valid} of {all} combinations are valid"),
+        Err(_) => format!("{valid} valid configurations"),
     };
     answer.inputs.push(input);
     let objective = objective(spec, &evaluator, on_gpu);
     let one = on_gpu || matches!(spec.run, Run::Command { .. });
     let jobs = if one { 1 } else { std::thread::available_parallelism().map_or(1, |it| it.get() as u16) };
-    let found = search(args, &space, &evaluator, running, (start, jobs))?;
+    let known = prior::prior(args, Some(spec), &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&evaluator, known.prior), running, (start, jobs))?;
+    if let Some(file) = &args.results {
+        let text = tune::t4(&spec.name, evaluator.gpu().unwrap_or(""), &space, &found.attempts);
+        std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
     if found.interrupted {
         answer.note(NoteKind::Warning, "interrupted: the budget was not used up");
     }
@@ -107,6 +132,12 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
         bail_nothing(first.map_or("", |it| it.why.as_str()), answer);
     }
     Ok(())
+}
+
+fn told(answer: &mut Answer<Searches>, known: &prior::Known) {
+    if let Some(from) = &known.from {
+        answer.note(NoteKind::Info, from.clone());
+    }
 }
 
 fn bail_nothing(why: &str, answer: &mut Answer<Searches>) {
@@ -128,7 +159,7 @@ fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
 fn search(
     args: &Tune,
     space: &Arc<tune::Space>,
-    evaluate: &dyn Evaluate,
+    (evaluate, prior): (&dyn Evaluate, tune::Prior),
     running: &Running<'_>,
     (start, jobs): (Option<tune::Id>, u16),
 ) -> Result<Found> {
@@ -144,18 +175,21 @@ fn search(
         lag: u32::from(args.jobs.unwrap_or(jobs)),
         first: start.into_iter().collect(),
     };
-    tune::search(
+    let telling = Telling::new("tune", budget.min(space.len()));
+    let found = tune::search(
         Plan {
             space: space.clone(),
             settings,
-            prior: tune::Prior::default(),
+            prior,
             evaluate,
             workers: usize::from(args.jobs.unwrap_or(jobs)),
             earlier: Vec::new(),
             stop: running.interrupts()?,
         },
-        &Telling,
-    )
+        &telling,
+    );
+    telling.finish();
+    found
 }
 
 fn add(

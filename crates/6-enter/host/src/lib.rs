@@ -40,6 +40,8 @@ pub mod traces;
 pub mod tune;
 pub mod tunings;
 
+pub use store;
+
 /// Hash of the sources of the HIP library and of all crates that it is made of.
 pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");
 /// Marker in the HIP library, by which the command finds the library of its own build.

@@ -56,7 +56,7 @@ fn tried<'t>(names: &'t [String], value: &Json<'_>) -> Tried<'t> {
     let number = |key: &str| value.get(key).and_then(Json::number);
     Tried {
         pairs,
-        runs_ms: runs(value.get("times")),
+        runs_ms: runs(value.get("times"), 1.0),
         compile_ms: number("compile_time").map(|it| it as f32),
         time_us,
         tera_flops: number("GFLOP/s").map(|it| it / 1e3),

@@ -62,10 +62,12 @@ fn tried<'t>(value: &'t Json<'_>, scale: f64) -> Tried<'t> {
         (Some(Status::Correct) | None, None) if wrong => Status::Wrong,
         (stated, _) => stated.unwrap_or(Status::Correct),
     };
+    let to_ms = scale / 1e3;
+    let in_ms = |it: f64| (it * to_ms) as f32;
     Tried {
         pairs,
-        runs_ms: runs(times.and_then(|it| it.get("runtimes"))),
-        compile_ms: times.and_then(|it| it.get("compilation")?.number()).map(|it| it as f32),
+        runs_ms: runs(times.and_then(|it| it.get("runtimes")), to_ms),
+        compile_ms: times.and_then(|it| it.get("compilation")?.number()).map(in_ms),
         time_us,
         tera_flops: None,
         status,

@@ -42,7 +42,11 @@ fn one(page: &mut Page, search: &SearchResult) {
             (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),
             _ => String::new(),
         };
-        field(page, "gain", &[plain(format!("{:.3}x{between}", gain.speedup)), dim(format!("  {}", gain.method))]);
+        field(
+            page,
+            "gain",
+            &[plain(format!("{:.3}x{between}", gain.speedup)), dim(format!("  {}", gain.method))],
+        );
     }
     for step in &search.proof {
         let role = match step.outcome {
@@ -50,7 +54,11 @@ fn one(page: &mut Page, search: &SearchResult) {
             ProofOutcome::Failed => Role::Severe,
             ProofOutcome::NotDone => Role::Dim,
         };
-        let spans = [plain(format!("{}: ", step.what)), span(role, step.outcome.word()), dim(format!("  {}", step.text))];
+        let spans = [
+            plain(format!("{}: ", step.what)),
+            span(role, step.outcome.word()),
+            dim(format!("  {}", step.text)),
+        ];
         field(page, "proof", &spans);
     }
     for it in &search.outputs {

@@ -102,7 +102,9 @@ pub fn results(path: &Path, emulate: &Emulate, reporter: &dyn Reporter) -> Resul
     let findings = prepared.mistakes(&checked);
     ran?;
     let mut buffers = Vec::new();
-    for ((argument, contents), address) in file.argument.iter().zip(&prepared.contents).zip(&prepared.addresses) {
+    for ((argument, contents), address) in
+        file.argument.iter().zip(&prepared.contents).zip(&prepared.addresses)
+    {
         if let (Contents::Buffer(before), Some(address)) = (contents, address) {
             let bytes = prepared.job.memory.read(*address, before.len()).unwrap_or_default();
             buffers.push((argument.name.clone(), argument.element, bytes.to_vec()));

@@ -26,6 +26,8 @@ pub struct Job {
     pub output: PathBuf,
     /// Runs.
     pub repeats: u32,
+    /// Most workgroups that run, as samples of all; results are not computed then.
+    pub workgroups: Option<u64>,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
 }
@@ -96,8 +98,12 @@ impl Job {
         let failed = |kind, why: String| Ok(Err(Evaluation::failed(kind, why)));
         match ran.ended {
             Ended::Well => {}
-            Ended::Differs => return failed(Failure::Wrong, "results differ from what the launch file expects".into()),
-            Ended::Program(code) => return failed(Failure::Run, format!("the program ended with code {code}")),
+            Ended::Differs => {
+                return failed(Failure::Wrong, "results differ from what the launch file expects".into());
+            }
+            Ended::Program(code) => {
+                return failed(Failure::Run, format!("the program ended with code {code}"));
+            }
             Ended::Interrupted => return failed(Failure::Run, "interrupted".into()),
             Ended::InPart => return failed(Failure::Run, "only a part was recorded".into()),
         }
@@ -143,8 +149,8 @@ impl Job {
                 select: Selection::default(),
                 blocks: Vec::new(),
                 set: None,
-                detail: Detail::default(),
-                no_results: false,
+                detail: Detail { most_workgroups: self.workgroups, ..Detail::default() },
+                no_results: self.workgroups.is_some(),
             }),
         }
     }
@@ -183,15 +189,24 @@ pub fn difference_of(start: &JobResult, other: &JobResult, tolerance: f64) -> Re
     let mut compared = 0;
     for (a, b) in start.buffers.iter().zip(&other.buffers) {
         let read = |it: &Buffer| {
-            let bytes = std::fs::read(&it.file).map_err(|error| format!("`{}`: {error}", it.file.display()))?;
+            let bytes =
+                std::fs::read(&it.file).map_err(|error| format!("`{}`: {error}", it.file.display()))?;
             Ok::<_, String>(it.element.numbers(&bytes))
         };
         let (expected, found) = (read(a)?, read(b)?);
         if expected.len() != found.len() {
-            return Err(format!("`{}` has {} elements, of the start {}", a.name, found.len(), expected.len()));
+            return Err(format!(
+                "`{}` has {} elements, of the start {}",
+                a.name,
+                found.len(),
+                expected.len()
+            ));
         }
         if let Some((at, found, expected)) = difference(&found, &expected, tolerance) {
-            return Err(format!("`{}`: element {at} is {found}, of the start {expected} (tolerance {tolerance})", a.name));
+            return Err(format!(
+                "`{}`: element {at} is {found}, of the start {expected} (tolerance {tolerance})",
+                a.name
+            ));
         }
         compared += found.len() as u64;
     }

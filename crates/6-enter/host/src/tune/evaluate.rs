@@ -2,6 +2,7 @@
 
 use super::child::{Job, JobResult};
 use super::evaluation::{Evaluation, Failure};
+use super::floor::least_us;
 use super::process::{self, Bounds, End};
 use super::spec::{Measure, Run, Spec};
 use super::template::{Unknown, fill};
@@ -28,6 +29,10 @@ pub struct Evaluator {
     command: PathBuf,
     /// Looks at built code before it runs.
     inspects: bool,
+    /// Most workgroups that run, as samples of all.
+    workgroups: Option<u64>,
+    /// The least time that the work takes, microseconds, and what needs it.
+    least: Option<(f64, String)>,
 }
 
 /// A configuration: names and values.
@@ -38,10 +43,13 @@ impl Evaluator {
     /// file says. `command` runs a [`Job`], given as the file behind `tune --job`.
     ///
     /// # Errors
-    /// If no temporary folder can be made.
+    /// If no temporary folder can be made, or there is no such GPU.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
         let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
-        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true })
+        let named = gpu.as_deref().or(spec.gpu.as_deref());
+        let model = named.map(crate::run::model).transpose()?;
+        let least = model.and_then(|it| least_us(it, &spec.work));
+        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, workgroups: None, least })
     }
 
     /// With or without a look at built code before it runs.
@@ -50,13 +58,20 @@ impl Evaluator {
         Evaluator { inspects, ..self }
     }
 
+    /// With most so many workgroups of each launch, as samples of all.
+    #[must_use]
+    pub fn sampling(self, workgroups: Option<u64>) -> Evaluator {
+        Evaluator { workgroups, ..self }
+    }
+
     /// A folder for what is built, which goes with the evaluator.
     ///
     /// # Errors
     /// If it cannot be made.
     pub fn folder(&self) -> Result<TempDir> {
         let scratch = self.scratch.path();
-        tempfile::tempdir_in(scratch).with_context(|| format!("cannot make a folder in `{}`", scratch.display()))
+        tempfile::tempdir_in(scratch)
+            .with_context(|| format!("cannot make a folder in `{}`", scratch.display()))
     }
 
     /// Builds and runs a configuration.
@@ -72,6 +87,9 @@ impl Evaluator {
         let mut evaluation = match built.and_then(|()| self.run(configuration, folder.path())) {
             Ok(it) | Err(it) => it,
         };
+        if let Some(why) = self.impossible(&evaluation) {
+            evaluation = Evaluation::failed(Failure::NoTime, why);
+        }
         evaluation.build_s = build_s;
         evaluation.run_s = start.elapsed().as_secs_f64();
         evaluation
@@ -84,7 +102,7 @@ impl Evaluator {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
         }
         let Run::Launch(path) = &self.spec.run else { return Ok(None) };
-        let job = Job { checks: true, ..self.launch_job(path, configuration, folder)? };
+        let job = Job { checks: true, workgroups: None, ..self.launch_job(path, configuration, folder)? };
         self.job(&job, folder).map(Some).map_err(|it| {
             anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
         })
@@ -126,6 +144,15 @@ impl Evaluator {
         self.gpu.as_deref().or(self.spec.gpu.as_deref())
     }
 
+    /// Why a measured time cannot be true.
+    fn impossible(&self, evaluation: &Evaluation) -> Option<String> {
+        let (least_us, needs) = self.least.as_ref()?;
+        let time_us = evaluation.runs_us.iter().copied().min_by(f64::total_cmp)?;
+        (time_us < *least_us).then(|| {
+            format!("a time of {time_us:.3} us is impossible: {needs} take {least_us:.3} us at least")
+        })
+    }
+
     fn bounds(&self) -> Bounds {
         let limits = self.spec.limits;
         Bounds { seconds: limits.seconds, memory_mib: limits.memory_mib, ..Bounds::default() }
@@ -156,7 +183,8 @@ impl Evaluator {
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
         match &self.spec.run {
             Run::Command { command, measure } => {
-                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let command =
+                    self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let mut runs_us = Vec::new();
                 for _ in 0..self.spec.repeats {
                     let ended = process::shell(&command, &self.spec.folder, &self.bounds());
@@ -175,7 +203,8 @@ impl Evaluator {
                 self.job(&job, out).map(|it| it.evaluation)
             }
             Run::Program { command, kernel } => {
-                let command = self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
+                let command =
+                    self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let job = Job {
                     program: Some(command),
                     kernel: kernel.clone(),
@@ -196,6 +225,7 @@ impl Evaluator {
             on_gpu: self.place == Place::Gpu,
             output: out.join("recording"),
             repeats: 1,
+            workgroups: self.workgroups,
             checks: false,
         }
     }
@@ -205,8 +235,8 @@ impl Evaluator {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
-        let mut table: toml::Table =
-            toml::from_str(&text).map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
+        let mut table: toml::Table = toml::from_str(&text)
+            .map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
         let folder = std::path::absolute(path.parent().unwrap_or(Path::new(".")))?;
         let absolute = |it: &mut toml::Value| {
             if let toml::Value::String(path) = it {
@@ -230,7 +260,8 @@ impl Evaluator {
         let failed = |why: String| Evaluation::failed(Failure::Run, why);
         let file = out.join("job.json");
         let text = serde_json::to_string(job).map_err(|it| failed(it.to_string()))?;
-        std::fs::write(&file, text).map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
+        std::fs::write(&file, text)
+            .map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
         let words = [self.command.as_os_str(), "tune".as_ref(), "--job".as_ref(), file.as_os_str()];
         let ended = process::program(&words, &self.spec.folder, &self.bounds());
         if let Some(kind) = ended.failure() {

@@ -1,23 +1,36 @@
 //! Runs of a search: the space file, evaluation of configurations, and the loop that asks, runs and tells.
 
 mod child;
+pub mod emit;
 mod evaluate;
 mod evaluation;
+mod floor;
+mod init;
+mod live;
+mod memory;
+mod number;
 mod prior;
 mod process;
 mod proof;
 mod recorded;
+mod results;
 mod search;
 mod space;
 mod spec;
 mod template;
+pub mod worker;
 
 pub use child::{Buffer, Job, JobResult, difference_of};
 pub use evaluate::{Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
-pub use recorded::Recorded;
+pub use init::init;
+pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, live, patches};
+pub use number::{NoNumber, Pattern, ResultFile};
+pub use prior::prior_of;
 pub use proof::{Proof, proof};
+pub use recorded::{Recorded, described};
+pub use results::t4;
 pub use search::{Attempt, Evaluate, Found, LookUp, Plan, Watching, search};
-pub use tune::{Id, Prior, Settings, Space, Strategy};
 pub use space::{id_of, space_of};
-pub use spec::{Limits, Measure, Run, Spec, SpecFile, Start};
+pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
+pub use tune::{Id, Prior, Settings, Space, Strategy};

@@ -9,7 +9,7 @@ use tune::{Id, Space};
 use view::{Gain, ProofOutcome, ProofStep};
 
 /// A winner that passed.
-#[derive(Default)]
+#[derive(Clone, Default, Debug)]
 pub struct Proof {
     /// The configuration.
     pub winner: Option<Id>,
@@ -43,7 +43,8 @@ pub fn proof(
     fastest.sort_by(|a, b| a.0.total_cmp(&b.0));
     fastest.dedup_by_key(|it| it.1);
     let folder = evaluator.folder()?;
-    let reference = start.and_then(|id| checked(evaluator, space, id, &folder.path().join("start")).ok().flatten());
+    let reference =
+        start.and_then(|id| checked(evaluator, space, id, &folder.path().join("start")).ok().flatten());
     for (at, (_, id)) in fastest.into_iter().take(MOST_CHECKED).enumerate() {
         let steps = steps(evaluator, space, id, reference.as_ref(), &folder.path().join(at.to_string()));
         let passed = steps.iter().all(|it| it.outcome != ProofOutcome::Failed);
@@ -83,7 +84,11 @@ fn steps(
     let result = match checked(evaluator, space, id, folder) {
         Ok(Some(it)) => it,
         Ok(None) => {
-            return vec![step("results", ProofOutcome::NotDone, "only launch files are checked on the emulator".into())];
+            return vec![step(
+                "results",
+                ProofOutcome::NotDone,
+                "only launch files are checked on the emulator".into(),
+            )];
         }
         Err(error) => return vec![step("results", ProofOutcome::Failed, format!("{error:#}"))],
     };

@@ -1,7 +1,7 @@
 //! A recorded space: configurations whose times are known and only looked up.
 
 use super::evaluation::{Evaluation, Failed, Failure};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use tune::{Parameter, Space, Value};
 use tunedb::space::{Status, Trial};
 use tunedb::{Detail, Tunings};
@@ -27,14 +27,6 @@ impl Recorded {
         if space.trials.is_empty() {
             bail!("it describes a space and has no results");
         }
-        let parameters: Vec<Parameter> = space
-            .parameters
-            .iter()
-            .map(|it| Parameter {
-                name: it.name.clone(),
-                values: it.values.iter().map(|text| Value::parse(text)).collect(),
-            })
-            .collect();
         let mut rows = Vec::new();
         let mut evaluations = Vec::new();
         let mut seen = std::collections::HashSet::new();
@@ -47,8 +39,30 @@ impl Recorded {
         }
         let words = [space.kernel.as_str(), space.device.as_str()];
         let name = words.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(", ");
-        Ok(Recorded { name, space: Space::listed(parameters, rows)?, evaluations })
+        Ok(Recorded { name, space: Space::listed(parameters(space), rows)?, evaluations })
     }
+}
+
+/// The space that a file describes without results; `None` if it has results or is something else.
+///
+/// # Errors
+/// If no configuration is valid, or a constraint cannot be read.
+pub fn described(tunings: &Tunings<'_>) -> Result<Option<Space>> {
+    let Detail::Space(space) = &tunings.detail else { return Ok(None) };
+    if !space.trials.is_empty() {
+        return Ok(None);
+    }
+    let space = Space::new(parameters(space), &space.restrictions, tune::Limits::default());
+    Ok(Some(space.with_context(|| format!("`{}`", tunings.name))?))
+}
+
+/// The parameters of a file's space.
+pub(super) fn parameters(space: &tunedb::space::Space) -> Vec<Parameter> {
+    let of = |it: &tunedb::space::Parameter| Parameter {
+        name: it.name.clone(),
+        values: it.values.iter().map(|text| Value::parse(text)).collect(),
+    };
+    space.parameters.iter().map(of).collect()
 }
 
 fn evaluation(trial: &Trial, time_us: Result<f64, &'static str>) -> Evaluation {

@@ -9,15 +9,7 @@ use tune::{Id, Space};
 /// # Errors
 /// If none is valid, or a constraint cannot be read.
 pub fn space_of(spec: &Spec) -> Result<Space> {
-    if !spec.constraints.is_empty() {
-        bail!("constraints are not read yet");
-    }
-    let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
-    for parameter in &spec.parameters {
-        let places = 0..parameter.values.len() as u32;
-        rows = rows.iter().flat_map(|row| places.clone().map(|it| [row.as_slice(), &[it]].concat())).collect();
-    }
-    Ok(Space::listed(spec.parameters.clone(), rows)?)
+    Ok(Space::new(spec.parameters.clone(), &spec.constraints, tune::Limits::default())?)
 }
 
 /// The configuration with these values; parameters that are not named have their first value.

@@ -1,9 +1,11 @@
 //! The space file: parameters, constraints, and what a configuration becomes.
 
 use anyhow::{Context, Result, anyhow, bail};
+use expression::Expression;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use tune::{Parameter, Value};
+use tunedb::Detail;
 
 /// A space file as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +15,10 @@ pub struct SpecFile {
     pub name: Option<String>,
     /// GPU; of an emulated run the one to emulate.
     pub gpu: Option<String>,
-    /// Values of each parameter: a list, or a text with an expression of Python.
+    /// File with parameters and constraints, T1, in place of `parameters`.
+    space: Option<String>,
+    /// Values of each parameter: a list, or a text with an expression of Python such as `range(1, 9)`.
+    #[serde(default)]
     parameters: toml::Table,
     /// Expressions that are true of every valid configuration.
     #[serde(default)]
@@ -29,6 +34,8 @@ pub struct SpecFile {
     /// Limits of one configuration.
     #[serde(default)]
     limits: LimitTable,
+    /// What is known before the first run.
+    prior: Option<PriorTable>,
     /// The work of one run, from which times that cannot be are known.
     #[serde(default)]
     pub work: Work,
@@ -57,6 +64,50 @@ struct RunTable {
     repeats: u32,
 }
 
+/// What is known before the first run.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorTable {
+    /// A launch file that is emulated in place of `[run]`.
+    pub launch: Option<String>,
+    /// Most workgroups of it that run, as samples of all.
+    pub workgroups: Option<u64>,
+    /// A matrix product, whose tiles have modelled times.
+    pub tile: Option<TilePrior>,
+}
+
+/// A matrix product and the parameters that cut it into tiles.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TilePrior {
+    /// Rows, columns and depth.
+    pub mnk: [u64; 3],
+    /// Type of the factors.
+    #[serde(rename = "type")]
+    pub dtype: String,
+    /// Layout: `tn`, `tt`, `nn` or `nt`.
+    #[serde(default = "TilePrior::layout")]
+    pub layout: String,
+    /// Parameter with the rows of a tile.
+    pub m: String,
+    /// Columns.
+    pub n: String,
+    /// Depth of a step.
+    pub k: String,
+    /// Waves of a workgroup; 4 without it.
+    pub waves: Option<String>,
+    /// Pipeline stages; 2 without it.
+    pub stages: Option<String>,
+    /// Workgroups that share the depth; 1 without it.
+    pub split_k: Option<String>,
+}
+
+impl TilePrior {
+    fn layout() -> String {
+        "tt".to_owned()
+    }
+}
+
 /// How a configuration's results are checked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,12 +126,15 @@ struct LimitTable {
     memory_mib: Option<u64>,
 }
 
-/// Work of one run, as expressions of parameters.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Work of one run.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
     /// Floating-point operations.
     pub flops: Option<f64>,
+    /// Type that they are done in; without it the fastest of the GPU.
+    #[serde(rename = "type")]
+    pub dtype: Option<String>,
     /// Bytes that have to come from memory or go to it.
     pub bytes: Option<f64>,
 }
@@ -191,6 +245,8 @@ pub struct Spec {
     pub repeats: u32,
     /// How its results are checked.
     pub check: Option<Check>,
+    /// What is known before the first run.
+    pub prior: Option<PriorTable>,
     /// Limits of one configuration.
     pub limits: Limits,
     /// Work of one run.
@@ -218,9 +274,17 @@ impl Spec {
         let file: SpecFile = toml::from_str(text).map_err(|error| anyhow!("{error}"))?;
         let parameters = file.parameters.iter().map(|(name, values)| parameter(name, values));
         let parameters = parameters.collect::<Result<Vec<_>>>()?;
-        if parameters.is_empty() {
-            bail!("`[parameters]` is empty: give each parameter a list of values");
-        }
+        let mut constraints = file.constraints;
+        let parameters = match (&file.space, parameters.is_empty()) {
+            (Some(_), false) => bail!("it has both `space` and `[parameters]`"),
+            (None, true) => bail!("`[parameters]` is empty: give each parameter a list of values"),
+            (None, false) => parameters,
+            (Some(path), true) => {
+                let (parameters, more) = described(&folder.join(path))?;
+                constraints.extend(more);
+                parameters
+            }
+        };
         let repeats = file.run.repeats.max(1);
         Ok(Spec {
             name: file.name.unwrap_or_else(|| stem.to_owned()),
@@ -229,15 +293,32 @@ impl Spec {
             start: file.start.as_ref().map(start).transpose()?,
             run: run(&file.run, folder)?,
             parameters,
-            constraints: file.constraints,
+            constraints,
             build: file.build,
             repeats,
             check: file.check,
+            prior: file.prior,
             limits: Limits {
                 seconds: file.limits.seconds.filter(|it| *it > 0.0).unwrap_or(Limits::default().seconds),
                 memory_mib: file.limits.memory_mib.unwrap_or(Limits::default().memory_mib),
             },
             work: file.work,
+        })
+    }
+
+    /// The emulated launch that stands before the runs of this file, as a file of its own; `None` if there is none.
+    pub fn emulated_prior(&self) -> Option<Spec> {
+        let launch = match (&self.prior, &self.run) {
+            (Some(PriorTable { launch: Some(launch), .. }), _) => self.folder.join(launch),
+            (_, Run::Launch(path)) => path.clone(),
+            _ => return None,
+        };
+        Some(Spec {
+            run: Run::Launch(launch),
+            repeats: 1,
+            check: None,
+            work: Work::default(),
+            ..self.clone()
         })
     }
 
@@ -259,7 +340,9 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
         );
     }
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some()) {
-        bail!("`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels");
+        bail!(
+            "`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels"
+        );
     }
     if let Some(launch) = &table.launch {
         return Ok(Run::Launch(folder.join(launch)));
@@ -291,9 +374,40 @@ fn value(name: &str, it: &toml::Value) -> Result<Value> {
     })
 }
 
+/// Parameters and constraints of a T1 file.
+fn described(path: &Path) -> Result<(Vec<Parameter>, Vec<String>)> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{name}`"))?;
+    let tunings = tunedb::read(&name.to_string(), &bytes).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    let Detail::Space(space) = &tunings.detail else { bail!("`{name}` describes no search space") };
+    Ok((super::recorded::parameters(space), space.restrictions.clone()))
+}
+
+/// Values of an expression of Python: a list or range.
+fn listed(name: &str, text: &str) -> Result<Option<Vec<Value>>> {
+    let Ok(expression) = Expression::parse(text) else { return Ok(None) };
+    let Ok(expression::Value::List(all)) = expression.constant() else { return Ok(None) };
+    let of = |it: &expression::Value| {
+        Ok(match it {
+            expression::Value::Int(it) => Value::Int(*it),
+            expression::Value::Float(it) => Value::Float(*it),
+            expression::Value::Bool(it) => Value::Bool(*it),
+            expression::Value::Text(it) => Value::Text(it.clone()),
+            expression::Value::List(_) => {
+                bail!("`{name}`: a value is a number, text, `True` or `False`, and no list")
+            }
+        })
+    };
+    all.iter().map(of).collect::<Result<Vec<_>>>().map(Some)
+}
+
 fn parameter(name: &str, values: &toml::Value) -> Result<Parameter> {
     let values = match values {
         toml::Value::Array(all) => all.iter().map(|it| value(name, it)).collect::<Result<Vec<_>>>()?,
+        toml::Value::String(text) => match listed(name, text)? {
+            Some(values) => values,
+            None => vec![Value::Text(text.clone())],
+        },
         other => vec![value(name, other)?],
     };
     for (at, it) in values.iter().enumerate() {
@@ -324,10 +438,25 @@ mod tests {
     }
 
     #[test]
+    fn values_are_lists_or_expressions() {
+        for (text, count) in [
+            ("[1, 2, 3]", 3),
+            ("\"range(0, 10, 2)\"", 5),
+            ("\"[2**i for i in range(4)]\"", 4),
+            ("\"fast\"", 1),
+            ("7", 1),
+        ] {
+            let spec = Spec::of(&GOOD.replace("[1, 2]", text), "a", Path::new(".")).unwrap();
+            assert_eq!(spec.parameters[0].values.len(), count, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (from, to, said) in [
             ("x = [1, 2]", "x = [1, 1]", "twice"),
             ("x = [1, 2]\ny = [true, false]", "", "is empty"),
+            ("x = [1, 2]", "x = \"[[1]]\"", "no list"),
             ("unit = \"us\"", "unit = \"h\"", "`h`"),
             ("([0-9.]+)", "[0-9.]+", "it has 0"),
             ("([0-9.]+)", "([0-9.]+", "`time`"),

@@ -1,0 +1,127 @@
+//! What goes wrong with a database.
+
+/// Why a database does not do what it is asked to.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StoreError {
+    /// An address of no engine.
+    #[error(
+        "`{address}` is no address of a database: {why}\nhint: give a path, `sqlite:PATH` or `postgres://USER@HOST/DATABASE`"
+    )]
+    Address {
+        /// The address.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// PostgreSQL without the feature.
+    #[error(
+        "this build has no PostgreSQL\nhint: build with `--features postgres`, or give the path of an SQLite file"
+    )]
+    NotBuilt,
+    /// Not reachable.
+    #[error("cannot reach `{place}`: {why}")]
+    Unreachable {
+        /// Address without password.
+        place: String,
+        /// The reason.
+        why: String,
+    },
+    /// Not a database, or one of somebody else.
+    #[error("`{place}` is no database of Rockhound: {why}\nhint: name another file")]
+    Foreign {
+        /// Address without password.
+        place: String,
+        /// The reason.
+        why: String,
+    },
+    /// Written by a newer version.
+    #[error(
+        "`{place}` has schema {found}, this version knows schemas up to {known}\nhint: use the version of Rockhound that wrote it, or another database"
+    )]
+    Newer {
+        /// Address without password.
+        place: String,
+        /// Its schema.
+        found: i64,
+        /// The newest known schema.
+        known: i64,
+    },
+    /// Not writable.
+    #[error(
+        "`{place}` cannot be written: {why}\nhint: make it and its folder writable, or name another place"
+    )]
+    ReadOnly {
+        /// Address without password.
+        place: String,
+        /// The reason.
+        why: String,
+    },
+    /// Held by another process for longer than this one waits.
+    #[error(
+        "`{place}` is locked by another process for over {seconds} s\nhint: end that process; for many workers use PostgreSQL"
+    )]
+    Locked {
+        /// Address without password.
+        place: String,
+        /// How long this process waited.
+        seconds: u64,
+    },
+    /// No space is left.
+    #[error(
+        "the disk of `{place}` is full\nhint: make room and go on with `--resume`: committed results are kept"
+    )]
+    Full {
+        /// Address without password.
+        place: String,
+    },
+    /// Anything else that the engine says.
+    #[error("`{place}`: {why}")]
+    Engine {
+        /// Address without password.
+        place: String,
+        /// The engine's words.
+        why: String,
+    },
+    /// A study of this name has other settings.
+    #[error(
+        "study `{name}` exists with another space or other settings\nhint: name another study, or give what it began with to go on with it"
+    )]
+    OtherStudy {
+        /// Name of the study.
+        name: String,
+    },
+    /// No study of this name or number.
+    #[error("no study `{name}`\nhint: the studies are: {known}")]
+    NoStudy {
+        /// Name or number.
+        name: String,
+        /// Names of the studies.
+        known: String,
+    },
+    /// A worker with another GPU than the study's.
+    #[error(
+        "study `{study}` is of `{bound}`, and this worker has `{population}`: times of different GPUs are not mixed\nhint: make a study for each GPU, or a mixed one"
+    )]
+    OtherPopulation {
+        /// Name of the study.
+        study: String,
+        /// GPU of the study.
+        bound: String,
+        /// GPU of the worker.
+        population: String,
+    },
+    /// A task that was pushed before with another payload.
+    #[error(
+        "task {sequence} of study `{study}` was pushed before as `{before}` and now as `{now}`\nhint: only one process may lead a study, with the same version and seed"
+    )]
+    OtherTask {
+        /// Name of the study.
+        study: String,
+        /// Number of the task.
+        sequence: u64,
+        /// Its payload.
+        before: String,
+        /// The payload of now.
+        now: String,
+    },
+}

@@ -1,0 +1,193 @@
+//! SQLite in a file.
+//!
+//! On a disk of this machine the file has a write-ahead log: readers do not wait for writers, and a commit is one
+//! write that is flushed. On a network file system it has a rollback journal, because processes share the index of a
+//! write-ahead log in memory, which other machines do not see. Both survive `kill -9` at any moment, and `synchronous =
+//! FULL` makes commits survive a power cut.
+
+use crate::engine::{Cell, Dialect, Engine, Row, Statements, Work};
+use crate::error::StoreError;
+use crate::schema;
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter, types::ValueRef};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait for another process.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// `application_id` of the files: "Rock".
+const APPLICATION: i64 = 0x526f_636b;
+
+/// Types of file systems whose machines do not share memory: NFS, SMB 1 and 2, CIFS, Lustre, GPFS, Ceph, AFS, 9P, GFS2, OCFS2,
+/// BeeGFS, and FUSE, which may be any.
+const NETWORK: &[u64] = &[
+    0x6969,
+    0x517b,
+    0xfe53_4d42,
+    0xff53_4d42,
+    0x0bd0_0bd0,
+    0x4750_4653,
+    0x00c3_6400,
+    0x5346_414f,
+    0x0102_1997,
+    0x0116_1970,
+    0x7461_636f,
+    0x1983_0326,
+    0x6573_5546,
+];
+
+/// An open file.
+pub(crate) struct Sqlite {
+    connection: Connection,
+    place: String,
+}
+
+impl Sqlite {
+    /// Opens or makes a file, without its tables.
+    pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
+        let place = path.display().to_string();
+        let fails = |error| failure(&place, &error);
+        let folder = folder_of(path);
+        if !folder.is_dir() {
+            let why = format!("there is no folder `{}`", folder.display());
+            return Err(StoreError::Unreachable { place, why });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(fails)?;
+        connection.busy_timeout(PATIENCE).map_err(fails)?;
+        check_owner(&connection, &place)?;
+        if connection.is_readonly("main").map_err(fails)? {
+            return Err(StoreError::ReadOnly { place, why: "the file is read-only".to_owned() });
+        }
+        let mode = if is_on_network(&folder) { "TRUNCATE" } else { "WAL" };
+        let set =
+            format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+        connection.execute_batch(&set).map_err(fails)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        let mut engine = Sqlite { connection, place };
+        let (versions, marks) =
+            (engine.dialect().sql(schema::VERSIONS), format!("PRAGMA application_id = {APPLICATION}"));
+        engine.transaction(&mut |statements| {
+            statements.rows(&marks, &[])?;
+            statements.rows(&versions, &[]).map(|_| ())
+        })?;
+        Ok(engine)
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+fn is_on_network(folder: &Path) -> bool {
+    rustix::fs::statfs(folder).is_ok_and(|it| NETWORK.contains(&(it.f_type as u64 & 0xffff_ffff)))
+}
+
+/// Refuses databases that hold tables and are not ours.
+fn check_owner(connection: &Connection, place: &str) -> Result<(), StoreError> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(|error| failure(place, &error))?;
+    let owner = number("PRAGMA application_id").map_err(|error| failure(place, &error))?;
+    if tables > 0 && owner != APPLICATION {
+        let why = "it is an SQLite database of another program".to_owned();
+        return Err(StoreError::Foreign { place: place.to_owned(), why });
+    }
+    Ok(())
+}
+
+impl Statements for Sqlite {
+    fn rows(&mut self, sql: &str, cells: &[Cell]) -> Result<Vec<Row>, StoreError> {
+        rows(&self.connection, sql, cells).map_err(|error| failure(&self.place, &error))
+    }
+}
+
+impl Engine for Sqlite {
+    fn dialect(&self) -> Dialect {
+        Dialect {
+            schema: "",
+            now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+            serial: "INTEGER PRIMARY KEY",
+            // Writers wait for each other.
+            skip_locked: "",
+            lock_schema: None,
+            nests_changes: false,
+        }
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    fn transaction(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
+        // Immediate: a transaction that begins as a reader cannot wait to become a writer.
+        self.rows("BEGIN IMMEDIATE", &[])?;
+        let ended = work(self).and_then(|()| self.rows("COMMIT", &[]).map(|_| ()));
+        if ended.is_err() && !self.connection.is_autocommit() {
+            // The first error counts; without a roll-back the next transaction reports.
+            let _ = self.rows("ROLLBACK", &[]);
+        }
+        ended
+    }
+}
+
+fn rows(connection: &Connection, sql: &str, cells: &[Cell]) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let columns = statement.column_count();
+    let mut found = statement.query(params_from_iter(cells.iter().map(parameter)))?;
+    let mut all = Vec::new();
+    while let Some(row) = found.next()? {
+        let cell = |at| {
+            Ok(match row.get_ref(at)? {
+                ValueRef::Integer(it) => Cell::Integer(it),
+                ValueRef::Text(it) => Cell::Text(String::from_utf8_lossy(it).into_owned()),
+                _ => Cell::Null,
+            })
+        };
+        all.push((0..columns).map(cell).collect::<rusqlite::Result<Row>>()?);
+    }
+    Ok(all)
+}
+
+fn parameter(cell: &Cell) -> rusqlite::types::Value {
+    match cell {
+        Cell::Integer(it) => (*it).into(),
+        Cell::Text(it) => it.clone().into(),
+        Cell::Null => rusqlite::types::Value::Null,
+    }
+}
+
+fn failure(place: &str, error: &rusqlite::Error) -> StoreError {
+    let (place, why) = (place.to_owned(), error.to_string());
+    let Some(code) = error.sqlite_error_code() else { return StoreError::Engine { place, why } };
+    match code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            StoreError::Locked { place, seconds: PATIENCE.as_secs() }
+        }
+        ErrorCode::DiskFull => StoreError::Full { place },
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { place, why },
+        ErrorCode::NotADatabase => {
+            StoreError::Foreign { place, why: "it is another kind of file".to_owned() }
+        }
+        ErrorCode::CannotOpen => {
+            // A write-ahead log cannot even be read where its index cannot be written.
+            let path = Path::new(&place);
+            let writable = |it: &Path| rustix::fs::access(it, rustix::fs::Access::WRITE_OK);
+            match writable(&folder_of(path))
+                .and_then(|()| if path.is_file() { writable(path) } else { Ok(()) })
+            {
+                Err(error) => StoreError::ReadOnly { place, why: std::io::Error::from(error).to_string() },
+                Ok(()) => StoreError::Unreachable { place, why: "the file cannot be opened".to_owned() },
+            }
+        }
+        ErrorCode::DatabaseCorrupt => StoreError::Engine {
+            place,
+            why: "the file is damaged; go on from a copy, or begin a new one".to_owned(),
+        },
+        _ => {
+            let extended = error.sqlite_error().map_or(ffi::SQLITE_ERROR, |it| it.extended_code);
+            StoreError::Engine { place, why: format!("{why} (SQLite's code {extended})") }
+        }
+    }
+}

@@ -3,6 +3,8 @@
 //! [`Space`] holds the valid configurations, [`Search`] proposes which to run next and is told the results. It starts
 //! no process: whoever runs configurations asks, runs and tells.
 
+pub mod landscape;
+pub mod race;
 mod random;
 mod search;
 mod space;

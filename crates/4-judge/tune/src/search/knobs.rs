@@ -5,12 +5,16 @@
 pub struct Knobs {
     /// Configurations before the first model.
     pub first: usize,
+    /// Configurations drawn for each of them, of which the least similar to the others is taken.
+    pub spread: usize,
     /// Outcomes are cut off so far above their mean, in standard deviations.
     pub cut: f64,
-    /// Most candidates that the model follows.
-    pub candidates: usize,
-    /// Configurations drawn to find candidates among.
-    pub sample: u64,
+    /// Fewest and most candidates that the model follows.
+    pub candidates: (usize, usize),
+    /// Candidates times outcomes between these limits: the work of one proposal.
+    pub work: usize,
+    /// Fewest and most configurations drawn to find candidates among, four for each candidate.
+    pub sample: (usize, usize),
     /// Most outcomes that the model is fitted to.
     pub outcomes: usize,
     /// Most outcomes by which lengths are learned.
@@ -29,8 +33,8 @@ pub struct Knobs {
     pub log_noise_spread: f64,
     /// Share of the variance that is a sum over parameters; the rest is a product.
     pub additive: f64,
-    /// Every so many proposals is made with `boldness` times the uncertainty; 0: none.
-    pub bold_every: usize,
+    /// Results without improvement after which every second proposal is bold.
+    pub patience: usize,
     /// Factor on the uncertainty of bold proposals.
     pub boldness: f64,
     /// Weight of the prior before any outcome, as a correlation.
@@ -43,20 +47,22 @@ impl Default for Knobs {
     fn default() -> Knobs {
         Knobs {
             first: 8,
-            cut: 1.0,
-            candidates: 512,
-            sample: 2048,
+            spread: 16,
+            cut: 0.7,
+            candidates: (512, 4096),
+            work: 64 << 10,
+            sample: (1024, 4096),
             outcomes: 256,
             learned: 96,
-            tries: 16,
+            tries: 10,
             growth: 0.25,
-            log_length: 0.0,
-            log_length_spread: 1.0,
-            log_noise: -6.0,
+            log_length: 0.5,
+            log_length_spread: 0.7,
+            log_noise: -7.0,
             log_noise_spread: 2.0,
             additive: 0.0,
-            bold_every: 0,
-            boldness: 2.0,
+            patience: 10,
+            boldness: 4.0,
             prior_weight: 0.5,
             prior_weight_spread: 0.4,
         }

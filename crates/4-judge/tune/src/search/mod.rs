@@ -3,6 +3,7 @@
 mod axes;
 mod expected;
 mod gaussian;
+mod improvement;
 mod knobs;
 mod model;
 mod plain;

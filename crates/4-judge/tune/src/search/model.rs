@@ -10,10 +10,12 @@
 use super::axes::{Axis, axes};
 use super::expected::Expected;
 use super::gaussian::{Cholesky, Fit, Outcomes, Shape, Tables};
+use super::improvement::Improvements;
 use super::knobs::Knobs;
 use super::{Prior, Propose, Told};
 use crate::random::Random;
 use crate::space::{Id, Neighbourhood, Space};
+use foldhash::fast::FixedState;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,6 +25,8 @@ const BEST: usize = 6;
 const ROUNDS: usize = 2;
 /// Configurations of each round whose neighbours are looked at.
 const FRONT: usize = 6;
+
+type Ids = HashSet<Id, FixedState>;
 
 /// A configuration as the model sees it.
 #[derive(Clone, Debug)]
@@ -35,17 +39,21 @@ struct Candidate {
 #[derive(Debug)]
 pub(super) struct Model {
     knobs: Knobs,
+    improvements: Improvements,
     space: Arc<Space>,
     axes: Vec<Axis>,
     expected: Option<Expected>,
-    rejected: HashSet<Id>,
+    rejected: Ids,
     random: Random,
     shape: Shape,
     /// Results, in the order of the proposals.
     seen: Vec<(Candidate, Told)>,
+    /// Results up to the best.
+    improved: usize,
+    best: f64,
     /// Proposals without result, in their order.
     open: Vec<Candidate>,
-    taken: HashSet<Id>,
+    taken: Ids,
     /// Results with which the next fit is made.
     next_fit: usize,
     fitted: Option<Fitted>,
@@ -149,6 +157,7 @@ impl Model {
         let axes = axes(space.parameters());
         Model {
             knobs,
+            improvements: Improvements::new(),
             space: space.clone(),
             expected: Expected::of(prior),
             rejected: prior.rejected.iter().copied().collect(),
@@ -156,8 +165,10 @@ impl Model {
             shape: Shape::expected(&axes, &knobs),
             axes,
             seen: Vec::new(),
+            improved: 0,
+            best: f64::INFINITY,
             open: Vec::new(),
-            taken: HashSet::new(),
+            taken: Ids::default(),
             next_fit: knobs.first,
             fitted: None,
         }
@@ -175,6 +186,9 @@ impl Propose for Model {
             fitted.learn(fitted.outcome(told), expected);
         }
         self.seen.push((it, told));
+        if rank(told) < self.best {
+            (self.best, self.improved) = (rank(told), self.seen.len());
+        }
     }
 
     fn propose(&mut self) -> Option<Id> {
@@ -201,7 +215,12 @@ impl Propose for Model {
 
 impl Model {
     fn describe(&self, id: Id) -> Candidate {
-        let places = self.space.places(id);
+        self.describe_with(id, &mut vec![0; self.space.parameters().len()])
+    }
+
+    /// As `describe`, with room for the places.
+    fn describe_with(&self, id: Id, places: &mut [u32]) -> Candidate {
+        self.space.write_places(id, places);
         let row = self.axes.iter().map(|it| it.class[places[it.parameter] as usize]).collect();
         Candidate { id, row }
     }
@@ -227,13 +246,21 @@ impl Model {
                 return best;
             }
         }
-        for _ in 0..64 {
+        // Far from what was proposed: the least similar of some.
+        let tables = Tables::of(&self.axes, &self.shape, self.knobs.additive);
+        let mut best: Option<(f32, Id)> = None;
+        for _ in 0..self.knobs.spread {
             let it = self.space.random(&mut self.random);
             if self.free(it) {
-                return Some(it);
+                let row = self.describe(it).row;
+                let others = self.seen.iter().map(|it| &it.0).chain(&self.open);
+                let likeness = others.map(|it| tables.correlation(&row, &it.row)).fold(0.0, f32::max);
+                if best.is_none_or(|best| likeness < best.0) {
+                    best = Some((likeness, it));
+                }
             }
         }
-        None
+        best.map(|it| it.1)
     }
 
     /// The candidate with the highest expected improvement.
@@ -241,17 +268,19 @@ impl Model {
         let fitted = self.fitted.as_ref()?;
         let known = self.seen.iter().filter(|(_, told)| *told != Told::Failed);
         let best = known.map(|(_, told)| fitted.outcome(*told)).fold(f64::INFINITY, f64::min);
-        let number = self.seen.len() + self.open.len();
-        let bold = self.knobs.bold_every > 0 && number.is_multiple_of(self.knobs.bold_every);
+        // Without progress every second proposal goes where less is known.
+        let stuck = self.seen.len() - self.improved >= self.knobs.patience;
+        let bold = stuck && (self.seen.len() + self.open.len()).is_multiple_of(2);
         let scale = if bold { fitted.scale * self.knobs.boldness } else { fitted.scale };
-        let mut top: Option<(f64, Id)> = None;
+        let (best, scale) = (best as f32, scale as f32);
+        let mut top: Option<(f32, Id)> = None;
         for (at, it) in fitted.candidates.iter().enumerate() {
             if self.taken.contains(&it.id) {
                 continue;
             }
-            let deviation = f64::from(fitted.variances[at].max(1e-9)).sqrt() * scale;
-            let improvement = log_improvement((best - f64::from(fitted.estimates[at])) / deviation);
-            let it = (improvement + deviation.ln(), it.id);
+            let variance = fitted.variances[at].max(1e-9);
+            let gain = (best - fitted.estimates[at]) / (variance.sqrt() * scale);
+            let it = (self.improvements.log(gain) + variance.ln() / 2.0, it.id);
             if top.is_none_or(|top| it.0 > top.0) {
                 top = Some(it);
             }
@@ -379,10 +408,14 @@ impl Model {
     fn candidates(&mut self, fitted: &Fitted) -> Vec<Candidate> {
         let weights = fitted.weights();
         let mut found: Vec<(f64, Candidate)> = Vec::new();
-        let mut known: HashSet<Id> = HashSet::new();
+        let mut known = Ids::default();
+        let mut places = vec![0; self.space.parameters().len()];
+        let (fewest, most) = self.knobs.candidates;
+        let most = (self.knobs.work / fitted.rows.len().max(1)).clamp(fewest, most);
+        let sample = (4 * most).clamp(self.knobs.sample.0, self.knobs.sample.1) as u64;
         let mut ids: Vec<Id> = match self.space.len() {
-            all if all <= self.knobs.sample => (0..all).collect(),
-            _ => (0..self.knobs.sample).map(|_| self.space.random(&mut self.random)).collect(),
+            all if all <= sample => (0..all).collect(),
+            _ => (0..sample).map(|_| self.space.random(&mut self.random)).collect(),
         };
         let mut best: Vec<usize> = (0..self.seen.len()).collect();
         best.sort_by(|&a, &b| rank(self.seen[a].1).total_cmp(&rank(self.seen[b].1)));
@@ -390,12 +423,12 @@ impl Model {
             ids.extend(self.space.neighbours(self.seen[at].0.id, Neighbourhood::Any));
         }
         if let Some(expected) = &self.expected {
-            ids.extend(expected.best_from(0).filter(|&it| self.free(it)).take(self.knobs.candidates / 8));
+            ids.extend(expected.best_from(0).filter(|&it| self.free(it)).take(most / 8));
         }
         for round in 0..=ROUNDS {
             for id in std::mem::take(&mut ids) {
                 if self.free(id) && known.insert(id) {
-                    let it = self.describe(id);
+                    let it = self.describe_with(id, &mut places);
                     found.push((fitted.estimate(&weights, &it.row, self.expects(id)), it));
                 }
             }
@@ -410,11 +443,11 @@ impl Model {
             }
         }
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
-        for at in self.knobs.candidates / 2..found.len().min(self.knobs.candidates) {
+        for at in most / 2..found.len().min(most) {
             let other = at + self.random.below((found.len() - at) as u64) as usize;
             found.swap(at, other);
         }
-        found.truncate(self.knobs.candidates);
+        found.truncate(most);
         found.into_iter().map(|it| it.1).collect()
     }
 }
@@ -429,22 +462,4 @@ fn log_time(told: Told) -> Option<f64> {
 /// Faster results first, failures last.
 fn rank(told: Told) -> f64 {
     log_time(told).unwrap_or(f64::INFINITY)
-}
-
-/// Logarithm of the expected improvement for an expected gain in standard deviations, over the standard deviation.
-fn log_improvement(gain: f64) -> f64 {
-    const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_7;
-    if gain < -3.0 {
-        return -gain * gain / 2.0 - HALF_LOG_TAU - 2.0 * (-gain).ln();
-    }
-    let density = (-gain * gain / 2.0 - HALF_LOG_TAU).exp();
-    (density + gain * below(gain, density)).max(f64::MIN_POSITIVE).ln()
-}
-
-/// Probability that a normal variable is below a value (Abramowitz and Stegun 26.2.17; error below 1e-7).
-fn below(value: f64, density: f64) -> f64 {
-    let t = 1.0 / (1.0 + 0.231_641_9 * value.abs());
-    let series = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
-    let above = density * series.iter().fold(0.0, |all, it| (all + it) * t);
-    if value > 0.0 { 1.0 - above } else { above }
 }

@@ -1,3 +1,5 @@
 //! What the crate gives to others.
 
+mod landscape;
+mod race;
 mod space;

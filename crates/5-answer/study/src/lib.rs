@@ -42,7 +42,7 @@ pub use operators::Operators;
 pub use rooflines::{Placed, Shown};
 pub use search::{SearchedSpace, Trial, add_search, constraints};
 pub use sets::{compile, explain, known_set, sets, targets};
-pub use tile::{TileQuestion, tile};
+pub use tile::{AskedTile, TileQuestion, tile, tile_times};
 use view::RuleInfo;
 
 /// Every rule as a renderer needs it.

@@ -95,6 +95,60 @@ pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
     Ok(answer)
 }
 
+/// A tile as a search asks for it: rows, columns, depth, workgroups that share the depth, waves, stages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AskedTile {
+    /// Rows, columns, depth.
+    pub mnk: [u64; 3],
+    /// Workgroups that share the depth.
+    pub split_k: u64,
+    /// Waves of a workgroup.
+    pub waves: u32,
+    /// Pipeline stages.
+    pub stages: u32,
+}
+
+/// Modelled times of tiles of one product, microseconds; `None` where no workgroup fits or the GPU has no such
+/// instructions.
+///
+/// # Errors
+/// If GPU, type or layout are not known.
+pub fn tile_times(
+    (gpu, dtype, layout): (&str, &str, &str),
+    mnk: [u64; 3],
+    tiles: &[AskedTile],
+) -> Result<Vec<Option<f64>>, UsageError> {
+    let model = Model::by_name(gpu).ok_or_else(|| UsageError::new(format!("no GPU `{gpu}`"), ""))?;
+    let question = TileQuestion {
+        gpu,
+        dtype,
+        scales: None,
+        layout,
+        mnk: &[mnk],
+        sweep: None,
+        left_stride: None,
+        right_stride: None,
+        tile: None,
+        stages: 2,
+        waves: 4,
+        split_k: None,
+        top: 1,
+        workgroup_mapping: None,
+        remaps_xcds: None,
+    };
+    let problems = problems(&question)?;
+    let Some(problem) = problems.first() else { return Ok(Vec::new()) };
+    let time = |it: &AskedTile| {
+        let [m, n, k] = it.mnk;
+        if m == 0 || n == 0 || k == 0 {
+            return None;
+        }
+        let tile = Tile { m, n, k, split_k: it.split_k.max(1), waves: it.waves, stages: it.stages };
+        Some(Estimate::of(model, *problem, tile).time?.total_us)
+    };
+    Ok(tiles.iter().map(time).collect())
+}
+
 /// The products, all of one type and layout.
 fn problems(question: &TileQuestion<'_>) -> Result<Vec<Problem>, UsageError> {
     let element = ElementType::by_name(question.dtype).filter(|it| ElementType::FACTORS.contains(it));

@@ -1,5 +1,7 @@
 //! `rockhound tune`: the fastest configuration of a kernel with few runs.
 
+mod live;
+mod prior;
 mod telling;
 
 use crate::answer::{self, DECIMALS, Target};
@@ -30,16 +32,18 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
         output::print(&tune::init(source)?)?;
         return Ok(Outcome::Fine);
     }
-    let Some(path) = &args.space else {
-        return Err(usage("no space to search", "name a space file, or a program behind `--`"));
-    };
     let mut gated = gate::open("tune", Judges::Launches, &args.fail_on, &args.memory)?;
     let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
     let running = Running::new(look);
-    if path.extension().is_some_and(|it| it == "toml") {
-        of_file(args, path, &running, &mut answer)?;
-    } else {
-        of_recorded(args, path, &running, &mut answer)?;
+    match &args.space {
+        None if args.program.is_empty() => {
+            return Err(usage("no space to search", "name a space file, or a program behind `--`"));
+        }
+        None => live::of_program(args, &running, &mut answer)?,
+        Some(path) if path.extension().is_some_and(|it| it == "toml") => {
+            of_file(args, path, &running, &mut answer)?;
+        }
+        Some(path) => of_recorded(args, path, &running, &mut answer)?,
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     answer::finish(&mut answer, &target, &mut gated)
@@ -71,7 +75,9 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     answer.inputs.push(input);
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);
-    let found = search(args, &space, &LookUp(&recorded.evaluations), running, (None, 1))?;
+    let known = prior::prior(args, None, &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&LookUp(&recorded.evaluations), known.prior), running, (None, 1))?;
     if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
         let percent = 100.0 * optimum / best;
         answer.note(
@@ -82,7 +88,7 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
     let proof = Proof { winner, ..Proof::default() };
-    add(answer, args, (&title, "recorded time"), &space, &found, (None, proof));
+    add(answer, args, (&title, "recorded time"), &space, &found.attempts, (None, proof));
     Ok(())
 }
 
@@ -108,7 +114,13 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let objective = objective(spec, &evaluator, on_gpu);
     let one = on_gpu || matches!(spec.run, Run::Command { .. });
     let jobs = if one { 1 } else { std::thread::available_parallelism().map_or(1, |it| it.get() as u16) };
-    let found = search(args, &space, &evaluator, running, (start, jobs))?;
+    let known = prior::prior(args, Some(spec), &space, &running.interrupts()?)?;
+    told(answer, &known);
+    let found = search(args, &space, (&evaluator, known.prior), running, (start, jobs))?;
+    if let Some(file) = &args.results {
+        let text = tune::t4(&spec.name, evaluator.gpu().unwrap_or(""), &space, &found.attempts);
+        std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
     if found.interrupted {
         answer.note(NoteKind::Warning, "interrupted: the budget was not used up");
     }
@@ -117,12 +129,18 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     } else {
         tune::proof(&evaluator, &space, &found, start, spec.is_repeatable(on_gpu))?
     };
-    add(answer, args, (&spec.name, &objective), &space, &found, (start, proof));
+    add(answer, args, (&spec.name, &objective), &space, &found.attempts, (start, proof));
     if found.attempts.iter().all(|it| it.evaluation.failed.is_some()) {
         let first = found.attempts.first().and_then(|it| it.evaluation.failed.as_ref());
         bail_nothing(first.map_or("", |it| it.why.as_str()), answer);
     }
     Ok(())
+}
+
+fn told(answer: &mut Answer<Searches>, known: &prior::Known) {
+    if let Some(from) = &known.from {
+        answer.note(NoteKind::Info, from.clone());
+    }
 }
 
 fn bail_nothing(why: &str, answer: &mut Answer<Searches>) {
@@ -144,28 +162,24 @@ fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
 fn search(
     args: &Tune,
     space: &Arc<tune::Space>,
-    evaluate: &dyn Evaluate,
+    (evaluate, prior): (&dyn Evaluate, tune::Prior),
     running: &Running<'_>,
     (start, jobs): (Option<tune::Id>, u16),
 ) -> Result<Found> {
     let budget = args.budget.of(space.len());
     let settings = tune::Settings {
-        strategy: match args.strategy {
-            StrategyName::Model => tune::Strategy::Model,
-            StrategyName::Random => tune::Strategy::Random,
-            StrategyName::Exhaustive => tune::Strategy::Exhaustive,
-        },
+        strategy: strategy(args),
         seed: args.seed,
         budget,
         lag: u32::from(args.jobs.unwrap_or(jobs)),
         first: start.into_iter().collect(),
     };
-    let telling = Telling::new(budget.min(space.len()));
+    let telling = Telling::new("tune", budget.min(space.len()));
     let found = tune::search(
         Plan {
             space: space.clone(),
             settings,
-            prior: tune::Prior::default(),
+            prior,
             evaluate,
             workers: usize::from(args.jobs.unwrap_or(jobs)),
             earlier: Vec::new(),
@@ -177,19 +191,27 @@ fn search(
     found
 }
 
+fn strategy(args: &Tune) -> tune::Strategy {
+    match args.strategy {
+        StrategyName::Model => tune::Strategy::Model,
+        StrategyName::Random => tune::Strategy::Random,
+        StrategyName::Exhaustive => tune::Strategy::Exhaustive,
+    }
+}
+
 fn add(
     answer: &mut Answer<Searches>,
     args: &Tune,
     (name, objective): (&str, &str),
     space: &tune::Space,
-    found: &Found,
+    attempts: &[Attempt],
     (start, proof): (Option<tune::Id>, Proof),
 ) {
     let trial = |it: &'_ Attempt| -> (tune::Id, Option<(&'static str, String)>) {
         (it.id, it.evaluation.failed.as_ref().map(|it| (it.kind.words(), it.why.clone())))
     };
-    let failures: Vec<_> = found.attempts.iter().map(trial).collect();
-    let trials = found.attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
+    let failures: Vec<_> = attempts.iter().map(trial).collect();
+    let trials = attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
         id: *id,
         runs_us: &attempt.evaluation.runs_us,
         failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),

@@ -27,6 +27,13 @@ pub(crate) struct Tune {
     /// Program whose autotuned Triton kernels are searched.
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "space")]
     pub(crate) program: Vec<OsString>,
+    /// Search beyond the configurations that a program lists: the options of AMD GPUs and the sizes of blocks around
+    /// those listed, as far as the rules of the GPU allow.
+    #[arg(long, requires = "program")]
+    pub(crate) widen: bool,
+    /// Write patch, `triton.Config` list and files for Triton's cache of tuning results into a folder.
+    #[arg(long, value_name = "FOLDER", requires = "program")]
+    pub(crate) write: Option<PathBuf>,
     /// GPU to emulate.
     #[arg(long, short, value_name = "GPU", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
@@ -42,6 +49,16 @@ pub(crate) struct Tune {
     /// Seed; the same seed and results give the same search.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+    /// What is known before the first run: `auto` the tile model where the space file names a product, `tile`,
+    /// `emulated` the emulated clock, `none`, or a file with times of another GPU (T4, cache of Kernel Tuner).
+    #[arg(long, value_name = "PRIOR", default_value = "auto", value_parser = prior)]
+    pub(crate) prior: PriorName,
+    /// Configurations that `--prior emulated` runs.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) prior_runs: u64,
+    /// Write what was run to a file in the form T4.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
     /// Configurations that run at once; by default one on a GPU, else one per core.
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -102,6 +119,31 @@ pub(crate) enum StrategyName {
     Random,
     /// All, in their order.
     Exhaustive,
+}
+
+/// What is known before the first run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum PriorName {
+    /// What the space file gives without another run.
+    Auto,
+    /// Nothing.
+    None,
+    /// The tile model.
+    Tile,
+    /// The emulated clock.
+    Emulated,
+    /// Times of a file.
+    File(PathBuf),
+}
+
+fn prior(text: &str) -> Result<PriorName, String> {
+    Ok(match text {
+        "auto" => PriorName::Auto,
+        "none" => PriorName::None,
+        "tile" => PriorName::Tile,
+        "emulated" => PriorName::Emulated,
+        path => PriorName::File(path.into()),
+    })
 }
 
 fn budget(text: &str) -> Result<Budget, String> {

@@ -10,6 +10,7 @@ use view::duration;
 
 /// Tells of each result.
 pub(super) struct Telling {
+    what: &'static str,
     start: Instant,
     budget: u64,
     state: Mutex<State>,
@@ -25,8 +26,8 @@ struct State {
 }
 
 impl Telling {
-    pub(super) fn new(budget: u64) -> Telling {
-        Telling { start: Instant::now(), budget, state: Mutex::default() }
+    pub(super) fn new(what: &'static str, budget: u64) -> Telling {
+        Telling { what, start: Instant::now(), budget, state: Mutex::default() }
     }
 
     /// Takes the line away.
@@ -38,7 +39,7 @@ impl Telling {
 }
 
 impl State {
-    fn line(&self, budget: u64, start: Instant) -> String {
+    fn line(&self, (what, budget): (&str, u64), start: Instant) -> String {
         let best = self
             .best_us
             .map_or_else(|| "none has a time".to_owned(), |us| format!("best {}", duration(us * 1e3)));
@@ -52,7 +53,7 @@ impl State {
                 format!(", {} left", duration(each * budget.saturating_sub(self.known) as f64))
             }
         };
-        format!("tune: {} of {budget} run, {best}{failed}{left}", self.known)
+        format!("{what}: {} of {budget} run, {best}{failed}{left}", self.known)
     }
 }
 
@@ -67,7 +68,7 @@ impl Watching for Telling {
         if improves {
             state.best_us = time;
         }
-        let line = state.line(self.budget, self.start);
+        let line = state.line((self.what, self.budget), self.start);
         if terminal::shows_progress() {
             let bar = state.bar.get_or_insert_with(|| {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));

@@ -26,6 +26,8 @@ pub struct Job {
     pub output: PathBuf,
     /// Runs.
     pub repeats: u32,
+    /// Most workgroups that run, as samples of all; results are not computed then.
+    pub workgroups: Option<u64>,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
 }
@@ -147,8 +149,8 @@ impl Job {
                 select: Selection::default(),
                 blocks: Vec::new(),
                 set: None,
-                detail: Detail::default(),
-                no_results: false,
+                detail: Detail { most_workgroups: self.workgroups, ..Detail::default() },
+                no_results: self.workgroups.is_some(),
             }),
         }
     }

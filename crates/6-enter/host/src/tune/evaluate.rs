@@ -29,6 +29,8 @@ pub struct Evaluator {
     command: PathBuf,
     /// Looks at built code before it runs.
     inspects: bool,
+    /// Most workgroups that run, as samples of all.
+    workgroups: Option<u64>,
     /// The least time that the work takes, microseconds, and what needs it.
     least: Option<(f64, String)>,
 }
@@ -47,13 +49,19 @@ impl Evaluator {
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
         let least = model.and_then(|it| least_us(it, &spec.work));
-        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, least })
+        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, workgroups: None, least })
     }
 
     /// With or without a look at built code before it runs.
     #[must_use]
     pub fn inspecting(self, inspects: bool) -> Evaluator {
         Evaluator { inspects, ..self }
+    }
+
+    /// With most so many workgroups of each launch, as samples of all.
+    #[must_use]
+    pub fn sampling(self, workgroups: Option<u64>) -> Evaluator {
+        Evaluator { workgroups, ..self }
     }
 
     /// A folder for what is built, which goes with the evaluator.
@@ -94,7 +102,7 @@ impl Evaluator {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
         }
         let Run::Launch(path) = &self.spec.run else { return Ok(None) };
-        let job = Job { checks: true, ..self.launch_job(path, configuration, folder)? };
+        let job = Job { checks: true, workgroups: None, ..self.launch_job(path, configuration, folder)? };
         self.job(&job, folder).map(Some).map_err(|it| {
             anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
         })
@@ -217,6 +225,7 @@ impl Evaluator {
             on_gpu: self.place == Place::Gpu,
             output: out.join("recording"),
             repeats: 1,
+            workgroups: self.workgroups,
             checks: false,
         }
     }

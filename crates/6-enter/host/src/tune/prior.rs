@@ -1,10 +1,12 @@
-//! What built code says of a configuration before it runs.
+//! What is known of configurations before they run: from their code, and from times of another place.
 
 use crate::Contents;
 use analysis::{KernelEvidence, Source};
 use anyhow::{Context, Result, anyhow};
 use codeobj::{CodeObject, Wanted};
+use std::collections::HashMap;
 use std::path::Path;
+use tune::{Id, Prior, Space};
 
 /// Why the kernels in a code object cannot run or cannot be fast: no workgroup fits, or registers are spilled.
 /// `None` if nothing speaks against it.
@@ -42,5 +44,66 @@ fn of(evidence: &KernelEvidence<'_>) -> Option<String> {
     match metadata.vgpr_spills {
         Some(spills) if spills > 0 => Some(format!("spills {spills} VGPRs to scratch")),
         _ => None,
+    }
+}
+
+/// A prior from times that were taken elsewhere: on another GPU, or emulated. Configurations are equal if they agree in
+/// the parameters that both have; the fastest counts. Returns the number of configurations with a time, too.
+///
+/// # Errors
+/// If no parameter has the same name in both.
+pub fn prior_of(
+    space: &Space,
+    elsewhere: &Space,
+    time_us: &dyn Fn(Id) -> Option<f64>,
+) -> Result<(Prior, u64)> {
+    let place = |it: &Space, name: &str| it.parameters().iter().position(|it| it.name == name);
+    let shared: Vec<(usize, usize)> = (0..space.parameters().len())
+        .filter_map(|at| Some((at, place(elsewhere, &space.parameters()[at].name)?)))
+        .collect();
+    if shared.is_empty() {
+        anyhow::bail!("no parameter of it has the name of one of the space");
+    }
+    let mut times: HashMap<Vec<String>, f64> = HashMap::new();
+    for id in 0..elsewhere.len() {
+        let Some(time) = time_us(id) else { continue };
+        let values = elsewhere.values(id);
+        let key = shared.iter().map(|(_, at)| values[*at].to_string()).collect();
+        times.entry(key).and_modify(|it| *it = it.min(time)).or_insert(time);
+    }
+    let mut known = 0;
+    let expected = (0..space.len()).map(|id| {
+        let values = space.values(id);
+        let key: Vec<String> = shared.iter().map(|(at, _)| values[*at].to_string()).collect();
+        let time = times.get(&key).copied();
+        known += u64::from(time.is_some());
+        time
+    });
+    let expected = expected.collect();
+    Ok((Prior { expected, rejected: Vec::new() }, known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tune::{Limits, Parameter, Value};
+
+    fn space(all: &[(&str, &[i64])]) -> Space {
+        let of = |(name, values): &(&str, &[i64])| Parameter {
+            name: (*name).to_owned(),
+            values: values.iter().map(|it| Value::Int(*it)).collect(),
+        };
+        Space::new(all.iter().map(of).collect(), &[], Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn times_of_another_place() {
+        let here = space(&[("x", &[1, 2]), ("y", &[1, 2])]);
+        let there = space(&[("y", &[2, 3]), ("z", &[0, 1])]);
+        // y=2 z=0, y=2 z=1, y=3 z=0, y=3 z=1
+        let (prior, known) =
+            prior_of(&here, &there, &|id| [Some(8.0), Some(5.0), Some(1.0), None][id as usize]).unwrap();
+        assert_eq!((prior.expected, known), (vec![None, Some(5.0), None, Some(5.0)], 2));
+        assert!(prior_of(&here, &space(&[("z", &[0])]), &|_| None).is_err());
     }
 }

@@ -34,6 +34,8 @@ pub struct SpecFile {
     /// Limits of one configuration.
     #[serde(default)]
     limits: LimitTable,
+    /// What is known before the first run.
+    prior: Option<PriorTable>,
     /// The work of one run, from which times that cannot be are known.
     #[serde(default)]
     pub work: Work,
@@ -60,6 +62,50 @@ struct RunTable {
     unit: Option<String>,
     #[serde(default)]
     repeats: u32,
+}
+
+/// What is known before the first run.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorTable {
+    /// A launch file that is emulated in place of `[run]`.
+    pub launch: Option<String>,
+    /// Most workgroups of it that run, as samples of all.
+    pub workgroups: Option<u64>,
+    /// A matrix product, whose tiles have modelled times.
+    pub tile: Option<TilePrior>,
+}
+
+/// A matrix product and the parameters that cut it into tiles.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TilePrior {
+    /// Rows, columns and depth.
+    pub mnk: [u64; 3],
+    /// Type of the factors.
+    #[serde(rename = "type")]
+    pub dtype: String,
+    /// Layout: `tn`, `tt`, `nn` or `nt`.
+    #[serde(default = "TilePrior::layout")]
+    pub layout: String,
+    /// Parameter with the rows of a tile.
+    pub m: String,
+    /// Columns.
+    pub n: String,
+    /// Depth of a step.
+    pub k: String,
+    /// Waves of a workgroup; 4 without it.
+    pub waves: Option<String>,
+    /// Pipeline stages; 2 without it.
+    pub stages: Option<String>,
+    /// Workgroups that share the depth; 1 without it.
+    pub split_k: Option<String>,
+}
+
+impl TilePrior {
+    fn layout() -> String {
+        "tt".to_owned()
+    }
 }
 
 /// How a configuration's results are checked.
@@ -199,6 +245,8 @@ pub struct Spec {
     pub repeats: u32,
     /// How its results are checked.
     pub check: Option<Check>,
+    /// What is known before the first run.
+    pub prior: Option<PriorTable>,
     /// Limits of one configuration.
     pub limits: Limits,
     /// Work of one run.
@@ -249,11 +297,28 @@ impl Spec {
             build: file.build,
             repeats,
             check: file.check,
+            prior: file.prior,
             limits: Limits {
                 seconds: file.limits.seconds.filter(|it| *it > 0.0).unwrap_or(Limits::default().seconds),
                 memory_mib: file.limits.memory_mib.unwrap_or(Limits::default().memory_mib),
             },
             work: file.work,
+        })
+    }
+
+    /// The emulated launch that stands before the runs of this file, as a file of its own; `None` if there is none.
+    pub fn emulated_prior(&self) -> Option<Spec> {
+        let launch = match (&self.prior, &self.run) {
+            (Some(PriorTable { launch: Some(launch), .. }), _) => self.folder.join(launch),
+            (_, Run::Launch(path)) => path.clone(),
+            _ => return None,
+        };
+        Some(Spec {
+            run: Run::Launch(launch),
+            repeats: 1,
+            check: None,
+            work: Work::default(),
+            ..self.clone()
         })
     }
 

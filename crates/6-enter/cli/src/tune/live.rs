@@ -2,7 +2,7 @@
 
 use super::telling::Telling;
 use super::{add, strategy};
-use crate::args::Tune;
+use crate::args::{Budget, Tune};
 use crate::exit::usage;
 use crate::progress::Running;
 use anyhow::{Context, Result};
@@ -33,7 +33,12 @@ pub(super) fn of_program(args: &Tune, running: &Running<'_>, answer: &mut Answer
         proof: !args.no_proof,
         limits: Limits::default(),
     };
-    let telling = Telling::new("tune", args.budget.of(u64::MAX));
+    // How many runs a percentage means is known search by search.
+    let runs = match args.budget {
+        Budget::Runs(runs) => runs,
+        Budget::Percent(_) => u64::MAX,
+    };
+    let telling = Telling::new("tune", runs);
     let live = tune::live(&request, &telling, running);
     telling.finish();
     let live = live?;

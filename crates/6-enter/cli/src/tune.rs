@@ -7,7 +7,7 @@ mod telling;
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, StrategyName, Tune};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, usage};
 use crate::gate;
 use crate::output;
 use crate::progress::Running;
@@ -44,7 +44,10 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
     let running = Running::new(look);
     match &args.space {
-        None => live::run(args, &running, &mut answer)?,
+        None if args.program.is_empty() => {
+            return Err(usage("no space to search", "name a space file, or a program behind `--`"));
+        }
+        None => live::of_program(args, &running, &mut answer)?,
         Some(path) if path.extension().is_some_and(|it| it == "toml") => {
             of_file(args, path, &running, &mut answer)?;
         }
@@ -228,7 +231,7 @@ fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
 
 fn settings(args: &Tune, space: &tune::Space, (lag, start): (u32, Option<tune::Id>)) -> tune::Settings {
     tune::Settings {
-        strategy: strategy(args.strategy),
+        strategy: strategy(args),
         seed: args.seed,
         budget: args.budget.of(space.len()),
         lag,
@@ -236,8 +239,8 @@ fn settings(args: &Tune, space: &tune::Space, (lag, start): (u32, Option<tune::I
     }
 }
 
-fn strategy(name: StrategyName) -> tune::Strategy {
-    match name {
+fn strategy(args: &Tune) -> tune::Strategy {
+    match args.strategy {
         StrategyName::Model => tune::Strategy::Model,
         StrategyName::Random => tune::Strategy::Random,
         StrategyName::Exhaustive => tune::Strategy::Exhaustive,

@@ -27,6 +27,13 @@ pub(crate) struct Tune {
     /// Program whose autotuned Triton kernels are searched.
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "space")]
     pub(crate) program: Vec<OsString>,
+    /// Search beyond the configurations that a program lists: the options of AMD GPUs and the sizes of blocks around
+    /// those listed, as far as the rules of the GPU allow.
+    #[arg(long, requires = "program")]
+    pub(crate) widen: bool,
+    /// Write patch, `triton.Config` list and files for Triton's cache of tuning results into a folder.
+    #[arg(long, value_name = "FOLDER", requires = "program")]
+    pub(crate) write: Option<PathBuf>,
     /// GPU to emulate.
     #[arg(long, short, value_name = "GPU", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
@@ -59,9 +66,6 @@ pub(crate) struct Tune {
     /// the number of workers changes nothing.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) lag: u32,
-    /// Also configurations beyond those that a script lists: the parameters of AMD GPUs, as far as they are legal.
-    #[arg(long, requires = "program")]
-    pub(crate) widen: bool,
     /// Database of results and work: a file, or `postgres://USER@HOST/DATABASE` for workers on many machines. By default
     /// a file beside the space file.
     #[arg(long, value_name = "ADDRESS", env = "ROCKHOUND_STORE", hide_env_values = true)]

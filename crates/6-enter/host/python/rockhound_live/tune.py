@@ -163,7 +163,7 @@ class Study:
             "bytes": [_bytes(value) for value in values.values() if hasattr(value, "dtype")],
             "file": getattr(code, "co_filename", ""),
             "line": getattr(code, "co_firstlineno", 0),
-            "configurations": [_described(config) for config in self.listed],
+            "configurations": [list(_described(config).items()) for config in self.listed],
             "all": len(tuner.configs),
             "own": sorted(set(getattr(function, "__annotations__", {})) | set(tuner.arg_names)),
             "dot": function is not None and _uses_dot(function),
@@ -249,7 +249,7 @@ class Study:
             return {**result, "failed": {"kind": "no_time", "why": "nothing was launched that has a time"}}
         if found == float("inf"):
             why = timing._reason or "it cannot be launched"
-            return {**result, "failed": {"kind": "rejected", "why": why}}
+            return {**result, "failed": {"kind": "rejected", "why": why.split(". Reducing ")[0].removeprefix("OutOfResources: ")}}
         return {**result, "us": found * 1e3}
 
     def _compiled(self, config):

@@ -47,7 +47,7 @@ pub(crate) const FIRST_GPU: &str = PREFERRED[0];
 /// Programs with Rockhound's HIP runtime in place of the vendor's.
 pub(super) struct EmulatedProgram;
 
-/// Runs a program unrecorded with more variables in its environment.
+/// Runs a program unrecorded with more variables in its environment. What it prints goes to standard error.
 pub(crate) fn with_variables(
     request: &Request,
     variables: &[(OsString, OsString)],
@@ -254,6 +254,9 @@ impl Emulation {
                 first.push(others);
             }
             command.env("LD_PRELOAD", first);
+        }
+        if !self.variables.is_empty() {
+            command.stdout(std::io::stderr());
         }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };

@@ -111,7 +111,11 @@ fn on_gpu(
     let python = run::write_python(folder)?;
     reporter.interrupts()?;
     let mut command = Command::new(&program[0]);
-    command.args(&program[1..]).env("PYTHONPATH", python).envs(variables.iter().cloned());
+    command
+        .args(&program[1..])
+        .env("PYTHONPATH", python)
+        .envs(variables.iter().cloned())
+        .stdout(std::io::stderr());
     let status =
         command.status().with_context(|| format!("cannot start `{}`", program[0].to_string_lossy()))?;
     let code = status.code().or_else(|| status.signal().map(|it| 128 + it)).unwrap_or(1);

@@ -40,6 +40,9 @@ pub(super) enum Said {
     End { study: usize, cache: Option<SaidCache> },
 }
 
+/// Names and values of a configuration, in the program's order.
+pub(super) type Values = Vec<(String, Json)>;
+
 /// Facts of an autotuned kernel.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Begin {
@@ -53,7 +56,7 @@ pub(super) struct Begin {
     pub(super) file: PathBuf,
     pub(super) line: u32,
     /// Configurations after pruning.
-    pub(super) configurations: Vec<Map<String, Json>>,
+    pub(super) configurations: Vec<Values>,
     /// Configurations before pruning.
     pub(super) all: u64,
     /// Names of the kernel's own arguments.

@@ -1,6 +1,6 @@
 //! The space of an autotuned kernel: the configurations that the program lists, or a wider one.
 
-use super::message::{Begin, Configured};
+use super::message::{Begin, Configured, Values};
 use super::widen::{Widened, widened};
 use anyhow::{Context, Result};
 use arch::Model;
@@ -99,7 +99,7 @@ impl LiveSpace {
 }
 
 /// Parameters in the order in which configurations name them, each with its values in order of appearance.
-fn parameters(configurations: &[Map<String, Json>]) -> Vec<Parameter> {
+fn parameters(configurations: &[Values]) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = Vec::new();
     for (name, _) in configurations.iter().flatten() {
         if !parameters.iter().any(|it| it.name == *name) {
@@ -108,7 +108,7 @@ fn parameters(configurations: &[Map<String, Json>]) -> Vec<Parameter> {
     }
     for parameter in &mut parameters {
         for configuration in configurations {
-            let value = value(configuration.get(&parameter.name));
+            let value = value(configuration, &parameter.name);
             if !parameter.values.contains(&value) {
                 parameter.values.push(value);
             }
@@ -121,16 +121,16 @@ fn parameters(configurations: &[Map<String, Json>]) -> Vec<Parameter> {
     parameters
 }
 
-fn row(parameters: &[Parameter], configuration: &Map<String, Json>) -> Vec<u32> {
+fn row(parameters: &[Parameter], configuration: &Values) -> Vec<u32> {
     let place = |it: &Parameter| {
-        let value = value(configuration.get(&it.name));
+        let value = value(configuration, &it.name);
         it.values.iter().position(|other| *other == value).unwrap_or(0) as u32
     };
     parameters.iter().map(place).collect()
 }
 
-fn value(json: Option<&Json>) -> Value {
-    match json {
+fn value(configuration: &Values, name: &str) -> Value {
+    match configuration.iter().find(|it| it.0 == name).map(|it| &it.1) {
         Some(Json::Bool(it)) => Value::Bool(*it),
         Some(Json::Number(it)) => match it.as_i64() {
             Some(whole) => Value::Int(whole),
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn lists_become_spaces() {
         let begin = begin(
-            r#"[{"BLOCK": 64, "num_warps": 4}, {"BLOCK": 128, "num_warps": 4, "kpack": 2}, {"BLOCK": 64, "num_warps": 4}]"#,
+            r#"[[["BLOCK", 64], ["num_warps", 4]], [["BLOCK", 128], ["num_warps", 4], ["kpack", 2]],
+                [["BLOCK", 64], ["num_warps", 4]]]"#,
         );
         let space = LiveSpace::new(&begin, false, None).unwrap();
         assert_eq!(space.space.len(), 2, "one is there twice");

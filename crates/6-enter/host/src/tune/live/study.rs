@@ -58,6 +58,8 @@ pub(super) struct Study {
     checks: bool,
     modelled: bool,
     widened: bool,
+    /// The first that is checked is the start.
+    start_checked: bool,
     reference: Option<JobResult>,
     proof: Proof,
     cache: Option<CacheFile>,
@@ -99,6 +101,7 @@ impl Study {
             search,
             asked: Vec::new(),
             results: Vec::new(),
+            start_checked: false,
             reference: None,
             proof: Proof::default(),
             cache: None,
@@ -190,12 +193,10 @@ impl Study {
             Some(Buffer { name: it.name.clone(), element: element(&it.element)?, file: it.file.clone() })
         });
         let result = JobResult { buffers: known.collect(), ..JobResult::default() };
-        if self.start == Some(id) && self.reference.is_none() && failed.is_none() {
+        if self.start == Some(id) && !std::mem::replace(&mut self.start_checked, true) {
             // Its files go when the program heard the answer.
-            self.reference = self.kept(&result).ok();
-            if self.results.iter().any(|it| it.0 == id) {
-                return true;
-            }
+            self.reference = failed.is_none().then(|| self.kept(&result).ok()).flatten();
+            return failed.is_none();
         }
         let mut steps = Vec::new();
         match (failed, &self.reference) {

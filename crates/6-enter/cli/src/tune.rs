@@ -14,8 +14,8 @@ use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::{Place, Reporter};
 use host::tune::{
-    self, Attempt, Evaluation, Evaluator, Job, LookUp, Plan, Proof, Queue, QueueRequest, Recorded, Run,
-    Shared, Spec,
+    self, Attempt, Evaluation, Evaluator, Job, LookUp, Plan, Proof, Proving, Queue, QueueRequest, Recorded,
+    Run, Shared, Spec,
 };
 use host::tunings;
 use std::path::Path;
@@ -176,7 +176,7 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let search = tune::Search::new(space.clone(), settings, known.prior);
     let found = tune::drive(search, &mut queue, &stop, &telling);
     telling.finish();
-    let found = match found {
+    let mut found = match found {
         Ok(found) => {
             queue.end(!found.interrupted)?;
             found
@@ -197,7 +197,14 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let proof = if args.no_proof {
         Proof { winner: found.search.best().map(|(id, _)| id), ..Proof::default() }
     } else {
-        tune::proof(&evaluator, &space, &found, start, spec.is_repeatable(on_gpu))?
+        eprintln!("tune: proving the winner");
+        tune::proof(Proving {
+            evaluator: &evaluator,
+            space: &space,
+            attempts: &mut found.attempts,
+            start,
+            repeatable: spec.is_repeatable(on_gpu),
+        })?
     };
     add(answer, args, (&spec.name, &objective), &space, &found.attempts, (start, proof));
     if found.attempts.iter().all(|it| it.evaluation.failed.is_some()) {

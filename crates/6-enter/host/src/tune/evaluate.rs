@@ -41,6 +41,30 @@ pub struct Evaluator {
     stop: Option<Arc<AtomicBool>>,
 }
 
+/// A configuration that is built.
+#[derive(Debug)]
+pub struct Built<'e> {
+    evaluator: &'e Evaluator,
+    configuration: &'e Configuration<'e>,
+    folder: TempDir,
+}
+
+impl Built<'_> {
+    /// Runs it so many times.
+    pub fn run(&self, repeats: u32) -> Evaluation {
+        let start = Instant::now();
+        let ran = self.evaluator.run(self.configuration, self.folder.path(), repeats);
+        let mut evaluation = match ran {
+            Ok(it) | Err(it) => it,
+        };
+        if let Some(why) = self.evaluator.impossible(&evaluation) {
+            evaluation = Evaluation::failed(Failure::NoTime, why);
+        }
+        evaluation.run_s = start.elapsed().as_secs_f64();
+        evaluation
+    }
+}
+
 /// A configuration: names and values.
 pub type Configuration<'a> = [(&'a str, &'a Value)];
 
@@ -105,23 +129,40 @@ impl Evaluator {
 
     /// Builds and runs a configuration.
     pub fn run_one(&self, configuration: &Configuration<'_>) -> Evaluation {
-        let folder = match self.folder() {
-            Ok(it) => it,
-            Err(error) => return Evaluation::failed(Failure::Run, format!("{error:#}")),
-        };
         let start = Instant::now();
-        let built = self.build(configuration, folder.path());
+        let built = self.built(configuration);
         let build_s = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let mut evaluation = match built.and_then(|()| self.run(configuration, folder.path())) {
-            Ok(it) | Err(it) => it,
+        let mut evaluation = match built {
+            Ok(built) => built.run(self.spec.repeats),
+            Err(failed) => failed,
         };
-        if let Some(why) = self.impossible(&evaluation) {
-            evaluation = Evaluation::failed(Failure::NoTime, why);
-        }
         evaluation.build_s = build_s;
-        evaluation.run_s = start.elapsed().as_secs_f64();
         evaluation
+    }
+
+    /// Builds a configuration, to be run any number of times.
+    ///
+    /// # Errors
+    /// The failure, as the result of the configuration.
+    pub fn built<'e>(&'e self, configuration: &'e Configuration<'e>) -> Result<Built<'e>, Evaluation> {
+        let folder = self.folder().map_err(|error| Evaluation::failed(Failure::Run, format!("{error:#}")))?;
+        self.build(configuration, folder.path())?;
+        Ok(Built { evaluator: self, configuration, folder })
+    }
+
+    /// Runs the check command of the space file; `None` if it has none.
+    ///
+    /// # Errors
+    /// Why the results are wrong, or the command cannot run.
+    pub fn check_command(&self, built: &Built<'_>) -> Option<Result<(), String>> {
+        let command = self.spec.check.as_ref()?.command.as_ref()?;
+        let at = (built.configuration, built.folder.path());
+        let command = match self.filled(command, at, Unknown::Refused) {
+            Ok(it) => it,
+            Err(error) => return Some(Err(format!("{error:#}"))),
+        };
+        let ended = process::shell(&command, &self.spec.folder, &self.bounds());
+        Some(if ended.is_well() { Ok(()) } else { Err(ended.why()) })
     }
 
     /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if what runs is
@@ -214,14 +255,19 @@ impl Evaluator {
         }
     }
 
-    fn run(&self, configuration: &Configuration<'_>, out: &Path) -> Result<Evaluation, Evaluation> {
+    fn run(
+        &self,
+        configuration: &Configuration<'_>,
+        out: &Path,
+        repeats: u32,
+    ) -> Result<Evaluation, Evaluation> {
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
         match &self.spec.run {
             Run::Command { command, measure } => {
                 let command =
                     self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let mut runs_us = Vec::new();
-                for _ in 0..self.spec.repeats {
+                for _ in 0..repeats {
                     let ended = process::shell(&command, &self.spec.folder, &self.bounds());
                     if let Some(kind) = ended.failure() {
                         return Err(Evaluation::failed(kind, ended.why()));
@@ -240,12 +286,8 @@ impl Evaluator {
             Run::Program { command, kernel } => {
                 let command =
                     self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
-                let job = Job {
-                    program: Some(command),
-                    kernel: kernel.clone(),
-                    repeats: self.spec.repeats,
-                    ..self.any_job(out)
-                };
+                let job =
+                    Job { program: Some(command), kernel: kernel.clone(), repeats, ..self.any_job(out) };
                 self.job(&job, out).map(|it| it.evaluation)
             }
         }

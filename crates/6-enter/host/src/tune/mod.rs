@@ -22,13 +22,13 @@ mod template;
 pub mod worker;
 
 pub use child::{Buffer, Job, JobResult, difference_of};
-pub use evaluate::{Configuration, Evaluator};
+pub use evaluate::{Built, Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
 pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, live, patches};
 pub use number::{NoNumber, Pattern, ResultFile};
 pub use prior::prior_of;
-pub use proof::{Proof, proof};
+pub use proof::{Proof, Proving, proof};
 pub use queue::{Queue, QueueRequest, Shared, serve};
 pub use recorded::{Recorded, described};
 pub use results::t4;

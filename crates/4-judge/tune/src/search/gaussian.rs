@@ -166,6 +166,7 @@ pub(super) struct Outcomes<'a> {
 
 /// The outcomes under a shape.
 pub(super) struct Fit {
+    pub(super) cholesky: Cholesky,
     /// Mean of the process.
     pub(super) mean: f64,
     /// Weight of the prior in the mean of each configuration, at least 0.
@@ -195,7 +196,7 @@ impl Fit {
         let n = values.len() as f64;
         let unlikeliness =
             n / 2.0 * (squares / n + 1e-12).ln() + cholesky.half_log_determinant() + shape.penalty(knobs);
-        Fit { mean, weight, scale: (squares / n).sqrt().max(1e-6), unlikeliness }
+        Fit { cholesky, mean, weight, scale: (squares / n).sqrt().max(1e-6), unlikeliness }
     }
 }
 

@@ -98,25 +98,31 @@ impl Fitted {
     fn push(&mut self, it: Candidate) {
         let covariances = self.rows.iter().map(|row| f64::from(self.tables.correlation(&it.row, &row.row)));
         self.cholesky.push(covariances, self.variance);
-        let at = self.rows.len();
+        self.rows.push(it);
+        self.solved.push(0.0);
+        self.follow();
+    }
+
+    /// Computes what the next row of the process says of the candidates.
+    fn follow(&mut self) {
+        let at = self.solutions.len();
         let row = self.cholesky.row(at);
-        let tables = &self.tables;
         let mut new = vec![0.0f32; self.candidates.len()];
-        tables.correlations(&it.row, &self.classes, &mut new);
+        self.tables.correlations(&self.rows[at].row, &self.classes, &mut new);
         for (factor, solution) in row.iter().zip(&self.solutions) {
             let factor = *factor as f32;
             for (new, it) in new.iter_mut().zip(solution) {
                 *new -= factor * it;
             }
         }
-        let scale = (1.0 / row[at]) as f32;
-        for (new, variance) in new.iter_mut().zip(&mut self.variances) {
+        let (scale, solved) = ((1.0 / row[at]) as f32, self.solved[at] as f32);
+        let candidates = self.variances.iter_mut().zip(&mut self.estimates);
+        for (new, (variance, estimate)) in new.iter_mut().zip(candidates) {
             *new *= scale;
             *variance -= *new * *new;
+            *estimate += solved * *new;
         }
         self.solutions.push(new);
-        self.rows.push(it);
-        self.solved.push(0.0);
     }
 
     /// Takes the outcome of the first configuration that has none.
@@ -125,8 +131,10 @@ impl Fitted {
         let value = outcome - self.mean - self.weight * expected;
         let solved = self.cholesky.solve_next(&self.solved[..at], value);
         self.solved[at] = solved;
-        for (estimate, it) in self.estimates.iter_mut().zip(&self.solutions[at]) {
-            *estimate += solved as f32 * it;
+        if let Some(solution) = self.solutions.get(at) {
+            for (estimate, it) in self.estimates.iter_mut().zip(solution) {
+                *estimate += solved as f32 * it;
+            }
         }
         self.known += 1;
     }
@@ -333,25 +341,21 @@ impl Model {
         let fit = Fit::of(&fitted.tables, &self.shape, &outcomes, &self.knobs);
         (fitted.mean, fitted.weight, fitted.scale) = (fit.mean, fit.weight, fit.scale);
         let values = outcomes.values;
-        // First without candidates: what is best by the model decides which they are.
+        fitted.cholesky = fit.cholesky;
+        fitted.rows = used.iter().map(|&it| self.seen[it].0.clone()).collect();
+        fitted.solved = vec![0.0; used.len()];
         for (&at, &value) in used.iter().zip(&values) {
-            fitted.push(self.seen[at].0.clone());
             fitted.learn(value, self.expects(self.seen[at].0.id));
         }
+        // The outcomes decide which candidates there are.
         let candidates = self.candidates(&fitted);
-        fitted.estimates =
-            candidates.iter().map(|it| (fitted.mean + fitted.weight * self.expects(it.id)) as f32).collect();
+        let estimate = |it: &Candidate| (fitted.mean + fitted.weight * self.expects(it.id)) as f32;
+        fitted.estimates = candidates.iter().map(estimate).collect();
         fitted.variances = vec![1.0; candidates.len()];
         fitted.classes = candidates.iter().flat_map(|it| it.row.iter().copied()).collect();
         fitted.candidates = candidates.into_iter().map(|it| it.id).collect();
-        (fitted.cholesky, fitted.known) = (Cholesky::default(), 0);
-        fitted.solutions.clear();
-        fitted.solved.clear();
-        for it in std::mem::take(&mut fitted.rows) {
-            fitted.push(it);
-        }
-        for (&at, &value) in used.iter().zip(&values) {
-            fitted.learn(value, self.expects(self.seen[at].0.id));
+        for _ in 0..used.len() {
+            fitted.follow();
         }
         for it in &self.open {
             fitted.push(it.clone());

@@ -100,7 +100,8 @@ impl Cluster {
         let name = job_name(&self.study);
         let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
         // `$(NAME)` in a command is a variable of the pod.
-        let words: Vec<String> = self.words().into_iter().map(|it| quoted(&it.replace("$(", "$$("))).collect();
+        let words: Vec<String> =
+            self.words().into_iter().map(|it| quoted(&it.replace("$(", "$$("))).collect();
         let workers = self.workers;
         // Every failed pod is replaced: a task that kills its workers ends by itself.
         let failures = workers.saturating_mul(10);

@@ -4,7 +4,7 @@ use crate::space::Parameter;
 use crate::value::Value;
 
 /// Most classes of values of a parameter: a table has a row and a column for each.
-const MOST_CLASSES: usize = 128;
+pub(super) const MOST_CLASSES: usize = 64;
 
 /// Distances of the values of one parameter, from 0 to 1, each by class and class.
 #[derive(Clone, Debug)]

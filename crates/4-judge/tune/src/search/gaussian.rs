@@ -3,7 +3,7 @@
 //! The correlation of two configurations is a product over parameters of one table of values by values each
 //! (Matérn 5/2 of the distance of the values; a length for each distance is learned by maximum likelihood).
 
-use super::axes::Axis;
+use super::axes::{Axis, MOST_CLASSES};
 use super::knobs::Knobs;
 
 /// What is learned: how fast outcomes change with each distance, and how much they vary for no known reason.
@@ -37,14 +37,11 @@ impl Shape {
 /// Correlations of values, by axis.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
-    /// Share of the sum, over the number of axes; share of the product.
-    additive: f32,
-    product: f32,
     tables: Vec<(usize, Vec<f32>)>,
 }
 
 impl Tables {
-    pub(super) fn of(axes: &[Axis], shape: &Shape, additive: f64) -> Tables {
+    pub(super) fn of(axes: &[Axis], shape: &Shape) -> Tables {
         let mut lengths = shape.log_lengths.iter();
         let table = |axis: &Axis| {
             let mut out = vec![1.0f32; axis.classes * axis.classes];
@@ -57,20 +54,36 @@ impl Tables {
             }
             (axis.classes, out)
         };
-        let (sum, product) = (additive / axes.len().max(1) as f64, 1.0 - additive);
-        Tables { additive: sum as f32, product: product as f32, tables: axes.iter().map(table).collect() }
+        Tables { tables: axes.iter().map(table).collect() }
     }
 
     /// Correlation of two configurations.
     #[inline]
     pub(super) fn correlation(&self, a: &[u16], b: &[u16]) -> f32 {
-        let (mut product, mut sum) = (self.product, 0.0);
+        let mut product = 1.0;
         for ((width, table), (&a, &b)) in self.tables.iter().zip(a.iter().zip(b)) {
-            let it = table[usize::from(a) * width + usize::from(b)];
-            product *= it;
-            sum += it;
+            product *= table[usize::from(a) * width + usize::from(b)];
         }
-        product + self.additive * sum
+        product
+    }
+
+    /// Correlations of a configuration with many, whose classes are one after the other.
+    pub(super) fn correlations(&self, a: &[u16], others: &[u16], out: &mut [f32]) {
+        let of = |((width, table), &a): (&(usize, Vec<f32>), &u16)| {
+            let start = usize::from(a) * width;
+            // Wide enough for any class, so that the loop below needs no check of it.
+            let mut line = [0.0f32; MOST_CLASSES];
+            line[..*width].copy_from_slice(&table[start..start + width]);
+            line
+        };
+        let lines: Vec<[f32; MOST_CLASSES]> = self.tables.iter().zip(a).map(of).collect();
+        for (out, other) in out.iter_mut().zip(others.chunks_exact(lines.len().max(1))) {
+            let mut product = 1.0;
+            for (line, &b) in lines.iter().zip(other) {
+                product *= line[usize::from(b) % MOST_CLASSES];
+            }
+            *out = product;
+        }
     }
 }
 
@@ -153,6 +166,7 @@ pub(super) struct Outcomes<'a> {
 
 /// The outcomes under a shape.
 pub(super) struct Fit {
+    pub(super) cholesky: Cholesky,
     /// Mean of the process.
     pub(super) mean: f64,
     /// Weight of the prior in the mean of each configuration, at least 0.
@@ -182,7 +196,7 @@ impl Fit {
         let n = values.len() as f64;
         let unlikeliness =
             n / 2.0 * (squares / n + 1e-12).ln() + cholesky.half_log_determinant() + shape.penalty(knobs);
-        Fit { mean, weight, scale: (squares / n).sqrt().max(1e-6), unlikeliness }
+        Fit { cholesky, mean, weight, scale: (squares / n).sqrt().max(1e-6), unlikeliness }
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Knobs {
     pub candidates: (usize, usize),
     /// Candidates times outcomes between these limits: the work of one proposal.
     pub work: usize,
-    /// Fewest and most configurations drawn to find candidates among, four for each candidate.
+    /// Fewest and most configurations drawn to find candidates among, two for each candidate.
     pub sample: (usize, usize),
     /// Most outcomes that the model is fitted to.
     pub outcomes: usize,
@@ -31,8 +31,6 @@ pub struct Knobs {
     pub log_noise: f64,
     /// Standard deviation of that expectation.
     pub log_noise_spread: f64,
-    /// Share of the variance that is a sum over parameters; the rest is a product.
-    pub additive: f64,
     /// Results without improvement after which every second proposal is bold.
     pub patience: usize,
     /// Factor on the uncertainty of bold proposals.
@@ -49,10 +47,10 @@ impl Default for Knobs {
             first: 8,
             spread: 16,
             cut: 0.7,
-            candidates: (512, 4096),
+            candidates: (384, 4096),
             work: 64 << 10,
             sample: (1024, 4096),
-            outcomes: 256,
+            outcomes: 192,
             learned: 96,
             tries: 10,
             growth: 0.25,
@@ -60,7 +58,6 @@ impl Default for Knobs {
             log_length_spread: 0.7,
             log_noise: -7.0,
             log_noise_spread: 2.0,
-            additive: 0.0,
             patience: 10,
             boldness: 4.0,
             prior_weight: 0.5,

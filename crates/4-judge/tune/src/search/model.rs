@@ -77,7 +77,9 @@ struct Fitted {
     /// Solution for the outcomes; 0 for open proposals, which says that they will be as expected.
     solved: Vec<f64>,
     known: usize,
-    candidates: Vec<Candidate>,
+    candidates: Vec<Id>,
+    /// Classes of their values.
+    classes: Vec<u16>,
     /// Solution for each row and candidate.
     solutions: Vec<Vec<f32>>,
     variances: Vec<f32>,
@@ -96,25 +98,31 @@ impl Fitted {
     fn push(&mut self, it: Candidate) {
         let covariances = self.rows.iter().map(|row| f64::from(self.tables.correlation(&it.row, &row.row)));
         self.cholesky.push(covariances, self.variance);
-        let at = self.rows.len();
+        self.rows.push(it);
+        self.solved.push(0.0);
+        self.follow();
+    }
+
+    /// Computes what the next row of the process says of the candidates.
+    fn follow(&mut self) {
+        let at = self.solutions.len();
         let row = self.cholesky.row(at);
-        let tables = &self.tables;
-        let mut new: Vec<f32> =
-            self.candidates.iter().map(|other| tables.correlation(&it.row, &other.row)).collect();
+        let mut new = vec![0.0f32; self.candidates.len()];
+        self.tables.correlations(&self.rows[at].row, &self.classes, &mut new);
         for (factor, solution) in row.iter().zip(&self.solutions) {
             let factor = *factor as f32;
             for (new, it) in new.iter_mut().zip(solution) {
                 *new -= factor * it;
             }
         }
-        let scale = (1.0 / row[at]) as f32;
-        for (new, variance) in new.iter_mut().zip(&mut self.variances) {
+        let (scale, solved) = ((1.0 / row[at]) as f32, self.solved[at] as f32);
+        let candidates = self.variances.iter_mut().zip(&mut self.estimates);
+        for (new, (variance, estimate)) in new.iter_mut().zip(candidates) {
             *new *= scale;
             *variance -= *new * *new;
+            *estimate += solved * *new;
         }
         self.solutions.push(new);
-        self.rows.push(it);
-        self.solved.push(0.0);
     }
 
     /// Takes the outcome of the first configuration that has none.
@@ -123,18 +131,24 @@ impl Fitted {
         let value = outcome - self.mean - self.weight * expected;
         let solved = self.cholesky.solve_next(&self.solved[..at], value);
         self.solved[at] = solved;
-        for (estimate, it) in self.estimates.iter_mut().zip(&self.solutions[at]) {
-            *estimate += solved as f32 * it;
+        if let Some(solution) = self.solutions.get(at) {
+            for (estimate, it) in self.estimates.iter_mut().zip(solution) {
+                *estimate += solved as f32 * it;
+            }
         }
         self.known += 1;
     }
 
-    /// Where the process expects the outcomes of configurations, without their uncertainty.
-    fn estimate(&self, weights: &[f64], row: &[u16], expected: f64) -> f64 {
-        let known = self.rows.iter().zip(weights);
-        let sum: f64 =
-            known.map(|(it, weight)| weight * f64::from(self.tables.correlation(row, &it.row))).sum();
-        self.mean + self.weight * expected + sum
+    /// Where the process expects the outcomes of configurations beside what the prior says.
+    fn estimates(&self, weights: &[f64], classes: &[u16], count: usize) -> Vec<f32> {
+        let (mut out, mut correlations) = (vec![self.mean as f32; count], vec![0.0f32; count]);
+        for (known, &weight) in self.rows.iter().zip(weights) {
+            self.tables.correlations(&known.row, classes, &mut correlations);
+            for (out, it) in out.iter_mut().zip(&correlations) {
+                *out += weight as f32 * it;
+            }
+        }
+        out
     }
 
     /// Weights of the outcomes in an estimate.
@@ -192,15 +206,14 @@ impl Propose for Model {
     }
 
     fn propose(&mut self) -> Option<Id> {
-        if self.seen.len() >= self.next_fit
-            || (self.seen.len() >= self.knobs.first && self.candidate().is_none())
-        {
-            self.fit();
+        if self.seen.len() < self.next_fit {
+            let next = self.candidate();
+            if next.is_some() || self.seen.len() < self.knobs.first {
+                return next.or_else(|| self.first());
+            }
         }
-        if self.fitted.is_none() {
-            return self.first();
-        }
-        self.candidate()
+        self.fit();
+        self.candidate().or_else(|| self.first())
     }
 
     fn proposed(&mut self, id: Id) {
@@ -247,7 +260,7 @@ impl Model {
             }
         }
         // Far from what was proposed: the least similar of some.
-        let tables = Tables::of(&self.axes, &self.shape, self.knobs.additive);
+        let tables = Tables::of(&self.axes, &self.shape);
         let mut best: Option<(f32, Id)> = None;
         for _ in 0..self.knobs.spread {
             let it = self.space.random(&mut self.random);
@@ -266,21 +279,20 @@ impl Model {
     /// The candidate with the highest expected improvement.
     fn candidate(&self) -> Option<Id> {
         let fitted = self.fitted.as_ref()?;
-        let known = self.seen.iter().filter(|(_, told)| *told != Told::Failed);
-        let best = known.map(|(_, told)| fitted.outcome(*told)).fold(f64::INFINITY, f64::min);
+        let best = ((self.best - fitted.centre) / fitted.spread).min(fitted.cut);
         // Without progress every second proposal goes where less is known.
         let stuck = self.seen.len() - self.improved >= self.knobs.patience;
         let bold = stuck && (self.seen.len() + self.open.len()).is_multiple_of(2);
         let scale = if bold { fitted.scale * self.knobs.boldness } else { fitted.scale };
         let (best, scale) = (best as f32, scale as f32);
         let mut top: Option<(f32, Id)> = None;
-        for (at, it) in fitted.candidates.iter().enumerate() {
-            if self.taken.contains(&it.id) {
+        for (at, &it) in fitted.candidates.iter().enumerate() {
+            if self.taken.contains(&it) {
                 continue;
             }
             let variance = fitted.variances[at].max(1e-9);
             let gain = (best - fitted.estimates[at]) / (variance.sqrt() * scale);
-            let it = (self.improvements.log(gain) + variance.ln() / 2.0, it.id);
+            let it = (self.improvements.log(gain) + variance.ln() / 2.0, it);
             if top.is_none_or(|top| it.0 > top.0) {
                 top = Some(it);
             }
@@ -315,37 +327,35 @@ impl Model {
             solved: Vec::new(),
             known: 0,
             candidates: Vec::new(),
+            classes: Vec::new(),
             solutions: Vec::new(),
             variances: Vec::new(),
             estimates: Vec::new(),
         };
         let learned = self.chosen(self.knobs.learned);
         self.shape = self.learned_shape(&self.outcomes(&fitted, &learned));
-        fitted.tables = Tables::of(&self.axes, &self.shape, self.knobs.additive);
+        fitted.tables = Tables::of(&self.axes, &self.shape);
         fitted.variance = 1.0 + self.shape.noise();
         let used = self.chosen(self.knobs.outcomes);
         let outcomes = self.outcomes(&fitted, &used);
         let fit = Fit::of(&fitted.tables, &self.shape, &outcomes, &self.knobs);
         (fitted.mean, fitted.weight, fitted.scale) = (fit.mean, fit.weight, fit.scale);
         let values = outcomes.values;
-        // First without candidates: what is best by the model decides which they are.
+        fitted.cholesky = fit.cholesky;
+        fitted.rows = used.iter().map(|&it| self.seen[it].0.clone()).collect();
+        fitted.solved = vec![0.0; used.len()];
         for (&at, &value) in used.iter().zip(&values) {
-            fitted.push(self.seen[at].0.clone());
             fitted.learn(value, self.expects(self.seen[at].0.id));
         }
+        // The outcomes decide which candidates there are.
         let candidates = self.candidates(&fitted);
-        fitted.estimates =
-            candidates.iter().map(|it| (fitted.mean + fitted.weight * self.expects(it.id)) as f32).collect();
+        let estimate = |it: &Candidate| (fitted.mean + fitted.weight * self.expects(it.id)) as f32;
+        fitted.estimates = candidates.iter().map(estimate).collect();
         fitted.variances = vec![1.0; candidates.len()];
-        fitted.candidates = candidates;
-        (fitted.cholesky, fitted.known) = (Cholesky::default(), 0);
-        fitted.solutions.clear();
-        fitted.solved.clear();
-        for it in std::mem::take(&mut fitted.rows) {
-            fitted.push(it);
-        }
-        for (&at, &value) in used.iter().zip(&values) {
-            fitted.learn(value, self.expects(self.seen[at].0.id));
+        fitted.classes = candidates.iter().flat_map(|it| it.row.iter().copied()).collect();
+        fitted.candidates = candidates.into_iter().map(|it| it.id).collect();
+        for _ in 0..used.len() {
+            fitted.follow();
         }
         for it in &self.open {
             fitted.push(it.clone());
@@ -382,9 +392,7 @@ impl Model {
     /// The shape that fits best, from the one before by random changes of one length each.
     fn learned_shape(&self, outcomes: &Outcomes<'_>) -> Shape {
         let mut random = self.random.clone();
-        let of = |it: &Shape| {
-            Fit::of(&Tables::of(&self.axes, it, self.knobs.additive), it, outcomes, &self.knobs).unlikeliness
-        };
+        let of = |it: &Shape| Fit::of(&Tables::of(&self.axes, it), it, outcomes, &self.knobs).unlikeliness;
         let mut shape = self.shape.clone();
         let mut best = of(&shape);
         for _ in 0..self.knobs.tries {
@@ -412,7 +420,7 @@ impl Model {
         let mut places = vec![0; self.space.parameters().len()];
         let (fewest, most) = self.knobs.candidates;
         let most = (self.knobs.work / fitted.rows.len().max(1)).clamp(fewest, most);
-        let sample = (4 * most).clamp(self.knobs.sample.0, self.knobs.sample.1) as u64;
+        let sample = (2 * most).clamp(self.knobs.sample.0, self.knobs.sample.1) as u64;
         let mut ids: Vec<Id> = match self.space.len() {
             all if all <= sample => (0..all).collect(),
             _ => (0..sample).map(|_| self.space.random(&mut self.random)).collect(),
@@ -426,11 +434,16 @@ impl Model {
             ids.extend(expected.best_from(0).filter(|&it| self.free(it)).take(most / 8));
         }
         for round in 0..=ROUNDS {
+            let mut new: Vec<Candidate> = Vec::new();
             for id in std::mem::take(&mut ids) {
                 if self.free(id) && known.insert(id) {
-                    let it = self.describe_with(id, &mut places);
-                    found.push((fitted.estimate(&weights, &it.row, self.expects(id)), it));
+                    new.push(self.describe_with(id, &mut places));
                 }
+            }
+            let classes: Vec<u16> = new.iter().flat_map(|it| it.row.iter().copied()).collect();
+            let estimates = fitted.estimates(&weights, &classes, new.len());
+            for (it, estimate) in new.into_iter().zip(estimates) {
+                found.push((f64::from(estimate) + fitted.weight * self.expects(it.id), it));
             }
             if round < ROUNDS {
                 let front = found.len().min(FRONT);

@@ -2,4 +2,5 @@
 
 mod landscape;
 mod race;
+mod search;
 mod space;

@@ -9,6 +9,6 @@ mod space;
 mod value;
 
 pub use random::Random;
-pub use search::{Asked, Prior, Search, Settings, Strategy, Told};
+pub use search::{Asked, Knobs, Prior, Search, Settings, Strategy, Told};
 pub use space::{Id, Limits, Neighbourhood, Parameter, Removed, Space, SpaceError};
 pub use value::Value;

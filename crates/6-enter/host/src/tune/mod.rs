@@ -1,11 +1,14 @@
 //! Runs of a search: the space file, evaluation of configurations, and the loop that asks, runs and tells.
 
 mod child;
+pub mod emit;
 mod evaluate;
 mod evaluation;
 mod floor;
 mod init;
 mod live;
+mod memory;
+mod number;
 mod prior;
 mod process;
 mod proof;
@@ -15,12 +18,14 @@ mod search;
 mod space;
 mod spec;
 mod template;
+pub mod worker;
 
 pub use child::{Buffer, Job, JobResult, difference_of};
 pub use evaluate::{Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
 pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, live, patches};
+pub use number::{NoNumber, Pattern, ResultFile};
 pub use prior::prior_of;
 pub use proof::{Proof, proof};
 pub use recorded::{Recorded, described};

@@ -11,6 +11,7 @@ mod libraries;
 mod memory;
 mod recordings;
 mod traces;
+mod tuning;
 
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -72,6 +73,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: emulator::large,
     },
     Benchmark { name: "largest", about: "`rockhound inspect` of librocsparse", run: libraries::largest },
+    Benchmark {
+        name: "tune",
+        about: "searching the recorded spaces of `../shared`, 50 seeds, and building the described ones",
+        run: tuning::run,
+    },
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {

@@ -6,7 +6,8 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use view::{
     Accuracy, Answer, Columns, Comparison, FileError, Guide, Incidents, KernelCard, Listing, Machines,
-    MetricsReport, OccupancyReport, Plain, Recordings, Rooflines, Roofs, Sets, Summary, Tiles, Tuned,
+    MetricsReport, OccupancyReport, Plain, Recordings, Rooflines, Roofs, Searches, Sets, Summary, Tiles,
+    Tuned,
 };
 
 /// The document of `inspect`, which is written kernel by kernel and so is no value of `view`.
@@ -76,6 +77,7 @@ const DOCUMENTS: &[Document] = &[
     (view::TILE_SCHEMA, "tile --format json", SchemaGenerator::root_schema_for::<Answer<Tiles>>),
     (view::TRACE_SCHEMA, "trace --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
     (view::TRIAGE_SCHEMA, "triage --format json", SchemaGenerator::root_schema_for::<Answer<Incidents>>),
+    (view::TUNE_SCHEMA, "tune --format json", SchemaGenerator::root_schema_for::<Answer<Searches>>),
     (view::TUNEDB_SCHEMA, "tunedb QUESTION --format json", SchemaGenerator::root_schema_for::<Answer<Tuned>>),
 ];
 

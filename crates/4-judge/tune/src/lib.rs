@@ -3,12 +3,14 @@
 //! [`Space`] holds the valid configurations, [`Search`] proposes which to run next and is told the results. It starts
 //! no process: whoever runs configurations asks, runs and tells.
 
+pub mod landscape;
+pub mod race;
 mod random;
 mod search;
 mod space;
 mod value;
 
 pub use random::Random;
-pub use search::{Asked, Prior, Search, Settings, Strategy, Told};
+pub use search::{Asked, Knobs, Prior, Search, Settings, Strategy, Told};
 pub use space::{Id, Limits, Neighbourhood, Parameter, Removed, Space, SpaceError};
 pub use value::Value;

@@ -80,6 +80,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         outputs,
     });
     answer.tables.extend(fastest(searched));
+    answer.tables.extend(parameters(searched));
     answer.tables.extend(constraints(searched.name, searched.space));
     answer.tables.extend(failures(searched));
 }
@@ -168,6 +169,53 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
         columns,
         rows: timed.iter().take(searched.top).map(row).collect(),
         more: timed.len().saturating_sub(searched.top),
+        ..Table::default()
+    })
+}
+
+/// Most pairs of parameters in the table of parameters.
+const MOST_PAIRS: usize = 3;
+
+/// What the parameters explain of the times; `None` for too few results.
+fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
+    let times: Vec<(Id, f64)> = searched
+        .trials
+        .iter()
+        .filter(|it| it.failed.is_none())
+        .filter_map(|it| Some((it.id, median(it.runs_us)?)))
+        .collect();
+    let importance = tune::landscape::importance(searched.space, &times)?;
+    let names = searched.space.parameters();
+    let share = |value: f64| Cell::from(100.0 * value.max(0.0));
+    let mut alone: Vec<(usize, f64)> = importance.alone.iter().copied().enumerate().collect();
+    alone.retain(|(at, _)| names[*at].values.len() > 1);
+    alone.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let row =
+        |label: String, cell: Cell, best: Cell| Row { label, cells: vec![cell, best], ..Row::default() };
+    let best = searched.winner.map(|id| searched.space.values(id));
+    let value = |at: usize| best.as_ref().map_or(Cell::Empty, |it| Cell::text(it[at].to_string()));
+    let mut rows: Vec<Row> =
+        alone.iter().map(|(at, it)| row(names[*at].name.clone(), share(*it), value(*at))).collect();
+    for pair in importance.pairs.iter().filter(|it| it.share > 0.01).take(MOST_PAIRS) {
+        let name = format!("{} with {}", names[pair.a].name, names[pair.b].name);
+        rows.push(row(name, share(pair.share), Cell::Empty));
+    }
+    Some(Table {
+        title: format!("Parameters of {}", searched.name),
+        label: "parameter".to_owned(),
+        columns: vec![
+            Column {
+                key: "explains_percent",
+                ..Column::new("explains of the times", ColumnKind::Percent, "%")
+            },
+            Column { key: "winner", ..Column::new("winner", ColumnKind::Word, "") },
+        ],
+        rows,
+        notes: vec![format!(
+            "{}; the model explains {:.0} % of the variance of the results",
+            tune::landscape::Importance::METHOD,
+            100.0 * importance.explained
+        )],
         ..Table::default()
     })
 }

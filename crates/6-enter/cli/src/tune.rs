@@ -1,5 +1,7 @@
 //! `rockhound tune`: the fastest configuration of a kernel with few runs.
 
+mod cluster;
+mod live;
 mod prior;
 mod telling;
 
@@ -12,7 +14,8 @@ use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::{Place, Reporter};
 use host::tune::{
-    self, Attempt, Evaluate, Evaluation, Evaluator, Found, Job, LookUp, Plan, Proof, Recorded, Run, Spec,
+    self, Attempt, Evaluation, Evaluator, Job, LookUp, Plan, Proof, Proving, Queue, QueueRequest, Recorded,
+    Run, Shared, Spec,
 };
 use host::tunings;
 use std::path::Path;
@@ -31,16 +34,24 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
         output::print(&tune::init(source)?)?;
         return Ok(Outcome::Fine);
     }
-    let Some(path) = &args.space else {
-        return Err(usage("no space to search", "name a space file, or a program behind `--`"));
-    };
+    if args.worker {
+        return cluster::worker(args);
+    }
+    if let Some(form) = args.emit {
+        return cluster::emit(args, form);
+    }
     let mut gated = gate::open("tune", Judges::Launches, &args.fail_on, &args.memory)?;
     let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
     let running = Running::new(look);
-    if path.extension().is_some_and(|it| it == "toml") {
-        of_file(args, path, &running, &mut answer)?;
-    } else {
-        of_recorded(args, path, &running, &mut answer)?;
+    match &args.space {
+        None if args.program.is_empty() => {
+            return Err(usage("no space to search", "name a space file, or a program behind `--`"));
+        }
+        None => live::of_program(args, &running, &mut answer)?,
+        Some(path) if path.extension().is_some_and(|it| it == "toml") => {
+            of_file(args, path, &running, &mut answer)?;
+        }
+        Some(path) => of_recorded(args, path, &running, &mut answer)?,
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     answer::finish(&mut answer, &target, &mut gated)
@@ -74,7 +85,20 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let space = Arc::new(recorded.space);
     let known = prior::prior(args, None, &space, &running.interrupts()?)?;
     told(answer, &known);
-    let found = search(args, &space, (&LookUp(&recorded.evaluations), known.prior), running, (None, 1))?;
+    let settings = settings(args, &space, (1, None));
+    let telling = Telling::new("tune", settings.budget.min(space.len()));
+    let evaluate = &LookUp(&recorded.evaluations);
+    let plan = Plan {
+        space: space.clone(),
+        settings,
+        prior: known.prior,
+        evaluate,
+        workers: 1,
+        stop: running.interrupts()?,
+    };
+    let found = tune::search(plan, &telling);
+    telling.finish();
+    let found = found?;
     if let (Some(optimum), Some((_, best))) = (optimum, found.search.best()) {
         let percent = 100.0 * optimum / best;
         answer.note(
@@ -85,7 +109,7 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
     let proof = Proof { winner, ..Proof::default() };
-    add(answer, args, (&title, "recorded time"), &space, &found, (None, proof));
+    add(answer, args, (&title, "recorded time"), &space, &found.attempts, (None, proof));
     Ok(())
 }
 
@@ -99,7 +123,8 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     };
     let place = if on_gpu { Place::Gpu } else { Place::Emulator };
     let command = std::env::current_exe().context("the command cannot be found")?;
-    let evaluator = Evaluator::new(spec, place, args.gpu.clone(), command)?.inspecting(!args.no_inspect);
+    let evaluator =
+        Evaluator::new(spec, place, args.gpu.clone(), command.clone())?.inspecting(!args.no_inspect);
     let spec = &evaluator.spec;
     let mut input = Input::new(&spec.name, path.display().to_string(), "space file");
     let (valid, all) = (view::thousands(space.len()), u64::try_from(space.product()).map(view::thousands));
@@ -110,10 +135,58 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     answer.inputs.push(input);
     let objective = objective(spec, &evaluator, on_gpu);
     let one = on_gpu || matches!(spec.run, Run::Command { .. });
-    let jobs = if one { 1 } else { std::thread::available_parallelism().map_or(1, |it| it.get() as u16) };
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = args.jobs.map_or_else(|| if one { 1 } else { cores() }, usize::from);
     let known = prior::prior(args, Some(spec), &space, &running.interrupts()?)?;
     told(answer, &known);
-    let found = search(args, &space, (&evaluator, known.prior), running, (start, jobs))?;
+    let settings = settings(args, &space, (args.lag, start));
+    let stop = running.interrupts()?;
+    let shared = Shared {
+        stem: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        spec: std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?,
+        folder: std::path::absolute(&spec.folder)?,
+        gpu: args.gpu.clone(),
+        on_gpu,
+        inspects: !args.no_inspect,
+    };
+    let mut name = args.study.clone().unwrap_or_else(|| shared.study(&spec.name, &settings));
+    if args.fresh {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        name = format!("{name}-{:x}", now.as_millis());
+    }
+    let beside = path.with_extension("db").display().to_string();
+    let store = args.store.as_deref().unwrap_or(&beside);
+    let request = QueueRequest { store, study: &name, local: jobs, mixes: args.mix_gpus, command: &command };
+    let mut queue = Queue::begin(&request, &shared, (&space, &settings), &stop)?;
+    if queue.earlier() > 0 {
+        let earlier = view::counted(queue.earlier(), "result");
+        answer.note(
+            NoteKind::Info,
+            format!("{earlier} of earlier runs in `{store}` (study `{name}`); `--fresh` runs all again"),
+        );
+    }
+    if jobs == 0 {
+        eprintln!(
+            "tune: waits for workers: rockhound tune --worker --store {} --study {}",
+            view::shell_word(store),
+            view::shell_word(&name)
+        );
+    }
+    let telling = Telling::new("tune", settings.budget.min(space.len()));
+    let search = tune::Search::new(space.clone(), settings, known.prior);
+    let found = tune::drive(search, &mut queue, &stop, &telling);
+    telling.finish();
+    let mut found = match found {
+        Ok(found) => {
+            queue.end(!found.interrupted)?;
+            found
+        }
+        Err(error) => {
+            // The journal may be what failed.
+            let _ = queue.end(false);
+            return Err(error);
+        }
+    };
     if let Some(file) = &args.results {
         let text = tune::t4(&spec.name, evaluator.gpu().unwrap_or(""), &space, &found.attempts);
         std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
@@ -124,9 +197,16 @@ fn of_file(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<
     let proof = if args.no_proof {
         Proof { winner: found.search.best().map(|(id, _)| id), ..Proof::default() }
     } else {
-        tune::proof(&evaluator, &space, &found, start, spec.is_repeatable(on_gpu))?
+        eprintln!("tune: proving the winner");
+        tune::proof(Proving {
+            evaluator: &evaluator,
+            space: &space,
+            attempts: &mut found.attempts,
+            start,
+            repeatable: spec.is_repeatable(on_gpu),
+        })?
     };
-    add(answer, args, (&spec.name, &objective), &space, &found, (start, proof));
+    add(answer, args, (&spec.name, &objective), &space, &found.attempts, (start, proof));
     if found.attempts.iter().all(|it| it.evaluation.failed.is_some()) {
         let first = found.attempts.first().and_then(|it| it.evaluation.failed.as_ref());
         bail_nothing(first.map_or("", |it| it.why.as_str()), answer);
@@ -156,40 +236,22 @@ fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
     }
 }
 
-fn search(
-    args: &Tune,
-    space: &Arc<tune::Space>,
-    (evaluate, prior): (&dyn Evaluate, tune::Prior),
-    running: &Running<'_>,
-    (start, jobs): (Option<tune::Id>, u16),
-) -> Result<Found> {
-    let budget = args.budget.of(space.len());
-    let settings = tune::Settings {
-        strategy: match args.strategy {
-            StrategyName::Model => tune::Strategy::Model,
-            StrategyName::Random => tune::Strategy::Random,
-            StrategyName::Exhaustive => tune::Strategy::Exhaustive,
-        },
+fn settings(args: &Tune, space: &tune::Space, (lag, start): (u32, Option<tune::Id>)) -> tune::Settings {
+    tune::Settings {
+        strategy: strategy(args),
         seed: args.seed,
-        budget,
-        lag: u32::from(args.jobs.unwrap_or(jobs)),
+        budget: args.budget.of(space.len()),
+        lag,
         first: start.into_iter().collect(),
-    };
-    let telling = Telling::new("tune", budget.min(space.len()));
-    let found = tune::search(
-        Plan {
-            space: space.clone(),
-            settings,
-            prior,
-            evaluate,
-            workers: usize::from(args.jobs.unwrap_or(jobs)),
-            earlier: Vec::new(),
-            stop: running.interrupts()?,
-        },
-        &telling,
-    );
-    telling.finish();
-    found
+    }
+}
+
+fn strategy(args: &Tune) -> tune::Strategy {
+    match args.strategy {
+        StrategyName::Model => tune::Strategy::Model,
+        StrategyName::Random => tune::Strategy::Random,
+        StrategyName::Exhaustive => tune::Strategy::Exhaustive,
+    }
 }
 
 fn add(
@@ -197,14 +259,14 @@ fn add(
     args: &Tune,
     (name, objective): (&str, &str),
     space: &tune::Space,
-    found: &Found,
+    attempts: &[Attempt],
     (start, proof): (Option<tune::Id>, Proof),
 ) {
     let trial = |it: &'_ Attempt| -> (tune::Id, Option<(&'static str, String)>) {
         (it.id, it.evaluation.failed.as_ref().map(|it| (it.kind.words(), it.why.clone())))
     };
-    let failures: Vec<_> = found.attempts.iter().map(trial).collect();
-    let trials = found.attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
+    let failures: Vec<_> = attempts.iter().map(trial).collect();
+    let trials = attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
         id: *id,
         runs_us: &attempt.evaluation.runs_us,
         failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),

@@ -1,3 +1,6 @@
 //! What the crate gives to others.
 
+mod landscape;
+mod race;
+mod search;
 mod space;

@@ -22,11 +22,18 @@ use view::{Format, Searches};
   rockhound tune -- python bench.py                every @triton.autotune that the script calls")]
 pub(crate) struct Tune {
     /// Space file (TOML, or T1 with `--run`), or recorded space (T4, cache of Kernel Tuner).
-    #[arg(value_name = "SPACE", required_unless_present_any = ["init", "job", "program"])]
+    #[arg(value_name = "SPACE", required_unless_present_any = ["init", "job", "program", "worker", "emit"])]
     pub(crate) space: Option<PathBuf>,
     /// Program whose autotuned Triton kernels are searched.
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "space")]
     pub(crate) program: Vec<OsString>,
+    /// Search beyond the configurations that a program lists: the options of AMD GPUs and the sizes of blocks around
+    /// those listed, as far as the rules of the GPU allow.
+    #[arg(long, requires = "program")]
+    pub(crate) widen: bool,
+    /// Write patch, `triton.Config` list and files for Triton's cache of tuning results into a folder.
+    #[arg(long, value_name = "FOLDER", requires = "program")]
+    pub(crate) write: Option<PathBuf>,
     /// GPU to emulate.
     #[arg(long, short, value_name = "GPU", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
@@ -52,9 +59,47 @@ pub(crate) struct Tune {
     /// Write what was run to a file in the form T4.
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-    /// Configurations that run at once; by default one on a GPU, else one per core.
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Configurations that run at once here; by default one on a GPU, else one per core. 0: only workers elsewhere run.
+    #[arg(long, short = 'j', value_name = "N")]
     pub(crate) jobs: Option<u16>,
+    /// Configurations that may be out at once, on all workers together. More see fewer results before they are chosen;
+    /// the number of workers changes nothing.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) lag: u32,
+    /// Database of results and work: a file, or `postgres://USER@HOST/DATABASE` for workers on many machines. By default
+    /// a file beside the space file.
+    #[arg(long, value_name = "ADDRESS", env = "ROCKHOUND_STORE", hide_env_values = true)]
+    pub(crate) store: Option<String>,
+    /// Name of the study in the database; by default one that changes with everything that changes times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) study: Option<String>,
+    /// Do not go on with results of earlier runs.
+    #[arg(long, conflicts_with = "study")]
+    pub(crate) fresh: bool,
+    /// Times of different GPUs may be mixed.
+    #[arg(long)]
+    pub(crate) mix_gpus: bool,
+    /// Work on a study of a database until it is closed.
+    #[arg(long, requires_all = ["store", "study"], conflicts_with_all = ["space", "program", "init"])]
+    pub(crate) worker: bool,
+    /// Write the file that starts workers on a cluster: a batch script of Slurm, a Job of Kubernetes.
+    #[arg(long, value_enum, value_name = "FORM", requires_all = ["store", "study"], conflicts_with_all = ["space", "program", "init", "worker"])]
+    pub(crate) emit: Option<ClusterForm>,
+    /// With --emit: workers, each with one GPU.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) workers: u32,
+    /// With --emit slurm: workers of a node.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) per_node: u32,
+    /// With --emit slurm: time of the job, as Slurm reads it.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<String>,
+    /// With --emit slurm: partition.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) partition: Option<String>,
+    /// With --emit kubernetes: image with this command and what the configurations need.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
     /// Rows of the table of configurations.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
@@ -101,6 +146,15 @@ impl Budget {
             Budget::Percent(percent) => ((configurations as f64 * percent / 100.0).round() as u64).max(1),
         }
     }
+}
+
+/// A way to start workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ClusterForm {
+    /// A batch script.
+    Slurm,
+    /// A Job.
+    Kubernetes,
 }
 
 /// How configurations are chosen.

@@ -128,7 +128,6 @@ fn emulated(args: &Tune, spec: &Spec, space: &Arc<Space>, stop: &Arc<AtomicBool>
         prior: Prior::default(),
         evaluate: &evaluator,
         workers,
-        earlier: Vec::new(),
         stop: stop.clone(),
     };
     let found = tune::search(plan, &telling)?;

@@ -47,13 +47,14 @@ impl State {
             if self.failed > 0 { format!(", {} without a time", self.failed) } else { String::new() };
         let ran = self.known - self.earlier;
         let left = match ran {
-            0 => String::new(),
+            ran if ran == 0 || budget == u64::MAX => String::new(),
             ran => {
                 let each = start.elapsed().as_nanos() as f64 / ran as f64;
                 format!(", {} left", duration(each * budget.saturating_sub(self.known) as f64))
             }
         };
-        format!("{what}: {} of {budget} run, {best}{failed}{left}", self.known)
+        let of = if budget == u64::MAX { String::new() } else { format!(" of {budget}") };
+        format!("{what}: {}{of} run, {best}{failed}{left}", self.known)
     }
 }
 

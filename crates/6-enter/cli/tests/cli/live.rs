@@ -173,3 +173,71 @@ fn lds_by_our_account_is_what_triton_asks_for() {
         }
     }
 }
+
+/// Runs `rockhound tune ARGS --format json -- PYTHON SCRIPT`; returns the answer.
+fn tuned(args: &[&str], python: &Path, script: &str) -> (Ran, serde_json::Value) {
+    let ran = live(&[&["tune", "--format", "json", "--gpu", "mi300x"], args].concat(), python, script);
+    let answer = serde_json::from_str(&ran.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
+    (ran, answer)
+}
+
+#[test]
+fn every_autotuned_kernel_and_key_is_searched() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let place = folder("live_tune");
+    let (ran, answer) = tuned(&["--write", &place.display().to_string()], &python, "tuned.py");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let searches = answer["searches"].as_array().expect("searches");
+    let names: Vec<&str> = searches.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    for (at, said) in ["row_sum (columns=2048", "copy (n=500", "copy (n=1000"].into_iter().enumerate() {
+        assert!(names[at].starts_with(said), "{names:?}");
+    }
+    // The copies compared with each other; the fastest sum is wrong, one leaves its memory, one does not compile.
+    let sums = &searches[0];
+    assert_eq!((&sums["tried"], &sums["failed"]), (&5.into(), &2.into()), "{}", ran.stderr);
+    let steps: Vec<&str> =
+        sums["proof"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(steps, ["failed", "passed", "passed", "passed"], "{sums}");
+    let values = sums["winner"]["values"].to_string();
+    assert!(values.contains("right") && ran.stderr.contains("sums {'BLOCK': "), "{values}{}", ran.stderr);
+    let failures = answer["tables"].to_string();
+    for said in ["does not build", "fails while it runs", "power of 2"] {
+        assert!(failures.contains(said), "{said}: {failures}");
+    }
+    // The source as it would be, and what Triton's own cache reads.
+    let patch = std::fs::read_to_string(place.join("winners.patch")).expect("a patch");
+    assert!(patch.contains("+        triton.Config({\"BLOCK\": ") && patch.contains("tuned.py"), "{patch}");
+    let caches = testkit::files(&place.join("triton-cache"));
+    assert_eq!(caches.len(), 2, "a pre_hook cannot be kept in a file: {:?}", caches.keys());
+    // Triton itself takes the winner from them.
+    let script = root().join("crates/6-enter/cli/tests/live/tuned.py").display().to_string();
+    let python = python.display().to_string();
+    let ran = command(&["run", "--gpu", "mi300x", "--", &python, &script])
+        .env("TRITON_CACHE_DIR", place.join("triton-cache"))
+        .env("TRITON_CACHE_AUTOTUNING", "1")
+        .env("TRITON_PRINT_AUTOTUNING", "1")
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(!said.contains("autotuning for function copy"), "{said}");
+}
+
+#[test]
+fn wider_spaces_are_searched_by_the_rules_of_the_gpu() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let (ran, answer) = tuned(&["--widen", "--budget", "6", "--seed", "1"], &python, "tuned.py");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let copies = &answer["searches"][1];
+    assert!(copies["configurations"].as_u64() > Some(40), "{copies}");
+    assert_eq!(copies["tried"], 6, "{copies}");
+    assert!(copies["winner"]["values"].to_string().contains("waves_per_eu"), "{copies}");
+}
+
+#[test]
+fn programs_without_a_search_are_errors() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let (ran, _) = tuned(&[], &python, "vector_add.py");
+    assert_ne!(ran.code, 0);
+    assert!(ran.stderr.contains("no kernel with `@triton.autotune`"), "{}", ran.stderr);
+}

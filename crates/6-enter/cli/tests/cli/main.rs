@@ -41,5 +41,6 @@ mod thread_trace;
 mod trace;
 mod triton;
 mod tui;
+mod tune;
 mod tunedb;
 mod view;

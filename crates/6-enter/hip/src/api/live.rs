@@ -3,6 +3,7 @@
 //! Command, library and Python files are of one build, so these entries promise nothing to other callers.
 
 use super::{entries, put, text};
+use crate::checks::Checking;
 use crate::codes::Code;
 use crate::runtime::lock;
 use std::ptr::with_exposed_provenance_mut as pointer;
@@ -50,6 +51,21 @@ entries! {
             put(launches, runtime.launches)?;
             put(unknown, pieces)
         }
+    }
+
+    /// Threads that run workgroups from now on.
+    fn rockhoundThreads(count: u32) {
+        lock().settings.threads = count.max(1) as usize;
+        Ok(())
+    }
+
+    /// Looks for mistakes in launches from now on: `races,uninit`. Nothing is timed or recorded then.
+    fn rockhoundCheck(checks: Chars) {
+        // SAFETY: the caller gives a text.
+        let checks = probe::Checks::parse(&unsafe { text(checks) }?).map_err(|_| Code::hipErrorInvalidValue)?;
+        let folder = std::env::var_os(host::session::VARIABLE).ok_or(Code::hipErrorNotInitialized)?;
+        lock().checking = checks.any().then(|| Checking::new(checks, folder.as_ref()));
+        Ok(())
     }
 
     /// The next launch finds empty caches, as benchmarks want it.

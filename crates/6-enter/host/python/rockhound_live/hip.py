@@ -111,6 +111,16 @@ def measure(is_on):
     return bool(before.value)
 
 
+def use_threads(count):
+    """Threads that run workgroups from now on."""
+    call("rockhoundThreads", ctypes.c_uint32(count))
+
+
+def check(checks):
+    """Looks for mistakes in launches from now on; nothing is timed."""
+    call("rockhoundCheck", checks.encode())
+
+
 def say(text):
     """Tells the user something."""
     flush()

@@ -20,6 +20,7 @@ use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use record::{Prediction, Settings};
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -40,8 +41,27 @@ const NAMES: [&str; 8] = [
 /// GPUs in the order in which they are chosen for the code a program has.
 const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
 
+/// The GPU of programs whose code names none.
+pub(crate) const FIRST_GPU: &str = PREFERRED[0];
+
 /// Programs with Rockhound's HIP runtime in place of the vendor's.
 pub(super) struct EmulatedProgram;
+
+/// Runs a program unrecorded with more variables in its environment. What it prints goes to standard error.
+pub(crate) fn with_variables(
+    request: &Request,
+    variables: &[(OsString, OsString)],
+    reporter: &dyn Reporter,
+) -> Result<Ended> {
+    let mut emulation = Emulation::prepare(request, reporter)?;
+    emulation.variables = variables.to_vec();
+    Ok(emulation.run(request, None, reporter)?.ended())
+}
+
+/// Writes the Python files for a program on a GPU; returns its `PYTHONPATH`.
+pub(crate) fn write_python(folder: &Path) -> Result<OsString> {
+    python::write(folder)
+}
 
 impl Runner for EmulatedProgram {
     fn run(&self, request: &Request, reporter: &dyn Reporter) -> Result<Ran> {
@@ -150,6 +170,8 @@ struct Emulation {
     library: PathBuf,
     /// Folders that the program searches before the folders of the environment.
     rpath: Option<String>,
+    /// More variables of its environment.
+    variables: Vec<(OsString, OsString)>,
 }
 
 /// Results of a run.
@@ -186,7 +208,7 @@ impl Emulation {
             (false, true) => "not using the AMD GPU: ",
         };
         reporter.say(&format!("{why}emulating {} ({target})", title(model)));
-        Ok(Emulation { model, model_name: name, library, rpath })
+        Ok(Emulation { model, model_name: name, library, rpath, variables: Vec::new() })
     }
 
     /// Runs the program to its end.
@@ -222,7 +244,8 @@ impl Emulation {
             .env("LD_LIBRARY_PATH", paths)
             .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
             .env("PYTHONPATH", python)
-            .env(session::VARIABLE, &folder.0);
+            .env(session::VARIABLE, &folder.0)
+            .envs(self.variables.iter().cloned());
         if self.rpath.is_some() {
             // Symbols of a library that is loaded first count, whichever file the program names.
             let mut first = folder.0.join(NAMES[0]).into_os_string();
@@ -231,6 +254,9 @@ impl Emulation {
                 first.push(others);
             }
             command.env("LD_PRELOAD", first);
+        }
+        if !self.variables.is_empty() {
+            command.stdout(std::io::stderr());
         }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };

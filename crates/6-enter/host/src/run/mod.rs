@@ -16,7 +16,7 @@ mod set;
 mod vendor;
 
 pub use emulated::library::{Libraries, look as libraries};
-pub(crate) use emulated::predictions;
+pub(crate) use emulated::{FIRST_GPU, predictions, with_variables, write_python};
 pub use launch::{Results, results};
 pub use report::{Ended, Output, Ran, Reporter};
 pub use request::{

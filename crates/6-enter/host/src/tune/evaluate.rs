@@ -10,6 +10,8 @@ use crate::run::Place;
 use anyhow::{Context, Result, bail};
 use expression::Expression;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tempfile::TempDir;
 use tune::Value;
@@ -33,6 +35,34 @@ pub struct Evaluator {
     workgroups: Option<u64>,
     /// The least time that the work takes, microseconds, and what needs it.
     least: Option<(f64, String)>,
+    /// Variables of the environment beside those of this process.
+    variables: Vec<(String, String)>,
+    /// Set when what runs is to end.
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// A configuration that is built.
+#[derive(Debug)]
+pub struct Built<'e> {
+    evaluator: &'e Evaluator,
+    configuration: &'e Configuration<'e>,
+    folder: TempDir,
+}
+
+impl Built<'_> {
+    /// Runs it so many times.
+    pub fn run(&self, repeats: u32) -> Evaluation {
+        let start = Instant::now();
+        let ran = self.evaluator.run(self.configuration, self.folder.path(), repeats);
+        let mut evaluation = match ran {
+            Ok(it) | Err(it) => it,
+        };
+        if let Some(why) = self.evaluator.impossible(&evaluation) {
+            evaluation = Evaluation::failed(Failure::NoTime, why);
+        }
+        evaluation.run_s = start.elapsed().as_secs_f64();
+        evaluation
+    }
 }
 
 /// A configuration: names and values.
@@ -49,7 +79,18 @@ impl Evaluator {
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
         let least = model.and_then(|it| least_us(it, &spec.work));
-        Ok(Evaluator { spec, place, gpu, scratch, command, inspects: true, workgroups: None, least })
+        Ok(Evaluator {
+            spec,
+            place,
+            gpu,
+            scratch,
+            command,
+            inspects: true,
+            workgroups: None,
+            least,
+            stop: None,
+            variables: Vec::new(),
+        })
     }
 
     /// With or without a look at built code before it runs.
@@ -64,6 +105,18 @@ impl Evaluator {
         Evaluator { workgroups, ..self }
     }
 
+    /// Ends what runs when the flag is set.
+    #[must_use]
+    pub fn stopping(self, stop: Arc<AtomicBool>) -> Evaluator {
+        Evaluator { stop: Some(stop), ..self }
+    }
+
+    /// With more variables of the environment for what runs.
+    #[must_use]
+    pub fn with_variables(self, variables: Vec<(String, String)>) -> Evaluator {
+        Evaluator { variables, ..self }
+    }
+
     /// A folder for what is built, which goes with the evaluator.
     ///
     /// # Errors
@@ -76,23 +129,40 @@ impl Evaluator {
 
     /// Builds and runs a configuration.
     pub fn run_one(&self, configuration: &Configuration<'_>) -> Evaluation {
-        let folder = match self.folder() {
-            Ok(it) => it,
-            Err(error) => return Evaluation::failed(Failure::Run, format!("{error:#}")),
-        };
         let start = Instant::now();
-        let built = self.build(configuration, folder.path());
+        let built = self.built(configuration);
         let build_s = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let mut evaluation = match built.and_then(|()| self.run(configuration, folder.path())) {
-            Ok(it) | Err(it) => it,
+        let mut evaluation = match built {
+            Ok(built) => built.run(self.spec.repeats),
+            Err(failed) => failed,
         };
-        if let Some(why) = self.impossible(&evaluation) {
-            evaluation = Evaluation::failed(Failure::NoTime, why);
-        }
         evaluation.build_s = build_s;
-        evaluation.run_s = start.elapsed().as_secs_f64();
         evaluation
+    }
+
+    /// Builds a configuration, to be run any number of times.
+    ///
+    /// # Errors
+    /// The failure, as the result of the configuration.
+    pub fn built<'e>(&'e self, configuration: &'e Configuration<'e>) -> Result<Built<'e>, Evaluation> {
+        let folder = self.folder().map_err(|error| Evaluation::failed(Failure::Run, format!("{error:#}")))?;
+        self.build(configuration, folder.path())?;
+        Ok(Built { evaluator: self, configuration, folder })
+    }
+
+    /// Runs the check command of the space file; `None` if it has none.
+    ///
+    /// # Errors
+    /// Why the results are wrong, or the command cannot run.
+    pub fn check_command(&self, built: &Built<'_>) -> Option<Result<(), String>> {
+        let command = self.spec.check.as_ref()?.command.as_ref()?;
+        let at = (built.configuration, built.folder.path());
+        let command = match self.filled(command, at, Unknown::Refused) {
+            Ok(it) => it,
+            Err(error) => return Some(Err(format!("{error:#}"))),
+        };
+        let ended = process::shell(&command, &self.spec.folder, &self.bounds());
+        Some(if ended.is_well() { Ok(()) } else { Err(ended.why()) })
     }
 
     /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if what runs is
@@ -155,7 +225,13 @@ impl Evaluator {
 
     fn bounds(&self) -> Bounds {
         let limits = self.spec.limits;
-        Bounds { seconds: limits.seconds, memory_mib: limits.memory_mib, ..Bounds::default() }
+        Bounds {
+            seconds: limits.seconds,
+            memory_mib: limits.memory_mib,
+            stop: self.stop.clone(),
+            variables: self.variables.clone(),
+            ..Bounds::default()
+        }
     }
 
     fn build(&self, configuration: &Configuration<'_>, out: &Path) -> Result<(), Evaluation> {
@@ -179,14 +255,19 @@ impl Evaluator {
         }
     }
 
-    fn run(&self, configuration: &Configuration<'_>, out: &Path) -> Result<Evaluation, Evaluation> {
+    fn run(
+        &self,
+        configuration: &Configuration<'_>,
+        out: &Path,
+        repeats: u32,
+    ) -> Result<Evaluation, Evaluation> {
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
         match &self.spec.run {
             Run::Command { command, measure } => {
                 let command =
                     self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
                 let mut runs_us = Vec::new();
-                for _ in 0..self.spec.repeats {
+                for _ in 0..repeats {
                     let ended = process::shell(&command, &self.spec.folder, &self.bounds());
                     if let Some(kind) = ended.failure() {
                         return Err(Evaluation::failed(kind, ended.why()));
@@ -205,12 +286,8 @@ impl Evaluator {
             Run::Program { command, kernel } => {
                 let command =
                     self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
-                let job = Job {
-                    program: Some(command),
-                    kernel: kernel.clone(),
-                    repeats: self.spec.repeats,
-                    ..self.any_job(out)
-                };
+                let job =
+                    Job { program: Some(command), kernel: kernel.clone(), repeats, ..self.any_job(out) };
                 self.job(&job, out).map(|it| it.evaluation)
             }
         }

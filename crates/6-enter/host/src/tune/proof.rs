@@ -2,14 +2,16 @@
 
 use super::child::{JobResult, difference_of};
 use super::evaluate::Evaluator;
-use super::search::Found;
+use super::evaluation::Evaluation;
+use super::search::Attempt;
 use anyhow::Result;
 use std::path::Path;
-use tune::{Id, Space};
+use tune::race::{Comparison, RaceSettings, Verdict, compare, race};
+use tune::{Id, Space, Value};
 use view::{Gain, ProofOutcome, ProofStep};
 
 /// A winner that passed.
-#[derive(Default)]
+#[derive(Clone, Default, Debug)]
 pub struct Proof {
     /// The configuration.
     pub winner: Option<Id>,
@@ -22,55 +24,189 @@ pub struct Proof {
 /// Most configurations whose results are checked: after so many wrong ones the search is at fault.
 const MOST_CHECKED: usize = 5;
 
-/// Checks the fastest configurations in turn until one passes, and compares it with the start.
+/// Most configurations that are run again because one of them may be the fastest.
+const MOST_RACING: usize = 8;
+/// Times within this factor of the best may be the fastest.
+const NEAR: f64 = 1.15;
+/// Most further runs of a race.
+const MOST_AGAIN: usize = 60;
+/// Runs of start and winner, in turn.
+const ROUNDS: usize = 12;
+
+/// A search whose winner is to be proven.
+pub struct Proving<'a> {
+    /// Who runs configurations.
+    pub evaluator: &'a Evaluator,
+    /// The space.
+    pub space: &'a Space,
+    /// What was found; times of further runs are added.
+    pub attempts: &'a mut [Attempt],
+    /// The configuration in use.
+    pub start: Option<Id>,
+    /// Equal runs give equal times.
+    pub repeatable: bool,
+}
+
+/// Races the fastest configurations, checks them in turn until one passes, and compares it with the start.
 ///
 /// # Errors
 /// If the folder for results cannot be made.
-pub fn proof(
-    evaluator: &Evaluator,
-    space: &Space,
-    found: &Found,
-    start: Option<Id>,
-    repeatable: bool,
-) -> Result<Proof> {
+pub fn proof(proving: Proving<'_>) -> Result<Proof> {
+    let Proving { evaluator, space, attempts, start, repeatable } = proving;
     let mut proof = Proof::default();
-    let time = |id: Id| {
-        let attempt = found.attempts.iter().find(|it| it.id == id);
-        attempt.and_then(|it| it.evaluation.time_us())
-    };
+    if !repeatable {
+        proof.steps.extend(raced(evaluator, space, attempts));
+    }
     let mut fastest: Vec<(f64, Id)> =
-        found.attempts.iter().filter_map(|it| Some((it.evaluation.time_us()?, it.id))).collect();
+        attempts.iter().filter_map(|it| Some((it.evaluation.time_us()?, it.id))).collect();
     fastest.sort_by(|a, b| a.0.total_cmp(&b.0));
     fastest.dedup_by_key(|it| it.1);
     let folder = evaluator.folder()?;
-    let reference =
-        start.and_then(|id| checked(evaluator, space, id, &folder.path().join("start")).ok().flatten());
-    for (at, (_, id)) in fastest.into_iter().take(MOST_CHECKED).enumerate() {
-        let steps = steps(evaluator, space, id, reference.as_ref(), &folder.path().join(at.to_string()));
+    let reference = match start.map(|id| checked(evaluator, space, id, &folder.path().join("start"))) {
+        None => None,
+        Some(Ok(it)) => it,
+        Some(Err(error)) => {
+            let text = format!("the start itself is wrong or does not run: {error:#}");
+            proof.steps.push(ProofStep { what: "results of the start", outcome: ProofOutcome::Failed, text });
+            None
+        }
+    };
+    for (at, (_, id)) in fastest.iter().take(MOST_CHECKED).enumerate() {
+        let steps = steps(evaluator, space, *id, reference.as_ref(), &folder.path().join(at.to_string()));
         let passed = steps.iter().all(|it| it.outcome != ProofOutcome::Failed);
         proof.steps.extend(steps);
         if passed {
-            proof.winner = Some(id);
+            proof.winner = Some(*id);
             break;
         }
     }
-    let times = |id: Option<Id>| id.and_then(time);
-    if let (Some(before), Some(after), true) = (times(start), times(proof.winner), repeatable) {
-        proof.gain = Some(Gain {
-            speedup: before / after,
-            low: None,
-            high: None,
-            method: "modelled: equal runs give equal times".to_owned(),
-        });
+    let (Some(start), Some(winner)) = (start, proof.winner) else { return Ok(proof) };
+    let time = |id: Id| fastest.iter().find(|it| it.1 == id).map(|it| it.0);
+    if repeatable || start == winner {
+        if let (Some(before), Some(after)) = (time(start), time(winner)) {
+            let method =
+                if repeatable { "modelled: equal runs give equal times" } else { "the start is the fastest" };
+            proof.gain =
+                Some(Gain { speedup: before / after, low: None, high: None, method: method.to_owned() });
+        }
+        return Ok(proof);
+    }
+    match compared(evaluator, space, (start, winner)) {
+        Ok(found) => {
+            let faster = found.verdict == Verdict::Faster;
+            let text = format!("{} rounds of start and winner in turn", found.rounds);
+            let outcome = if faster { ProofOutcome::Passed } else { ProofOutcome::Failed };
+            proof.steps.push(ProofStep { what: "faster than the start", outcome, text });
+            let method = format!("{}, {:.0} %", Comparison::METHOD, 100.0 * found.confidence);
+            let (low, high) = (Some(found.low), Some(found.high));
+            proof.gain = Some(Gain { speedup: found.speedup, low, high, method });
+            if !faster {
+                proof.winner = Some(start);
+            }
+        }
+        Err(why) => proof.steps.push(ProofStep {
+            what: "faster than the start",
+            outcome: ProofOutcome::NotDone,
+            text: why,
+        }),
     }
     Ok(proof)
 }
 
+/// Runs those again that may be the fastest, until one is or the runs are used.
+fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Option<ProofStep> {
+    let mut order: Vec<usize> =
+        (0..attempts.len()).filter(|at| attempts[*at].evaluation.time_us().is_some()).collect();
+    let time = |at: usize| attempts[at].evaluation.time_us().unwrap_or(f64::INFINITY);
+    order.sort_by(|a, b| time(*a).total_cmp(&time(*b)));
+    let best = time(*order.first()?);
+    order.retain(|at| time(*at) <= NEAR * best);
+    order.truncate(MOST_RACING);
+    if order.len() < 2 {
+        return None;
+    }
+    let configurations: Vec<_> = order.iter().map(|at| named(space, attempts[*at].id)).collect();
+    let built: Vec<_> = configurations.iter().map(|it| evaluator.built(it)).collect();
+    let mut runs: Vec<Vec<f64>> = order.iter().map(|at| attempts[*at].evaluation.runs_us.clone()).collect();
+    let mut again = 0;
+    let settings = RaceSettings::default();
+    let ended = loop {
+        let race = race(&runs, &settings);
+        let Some(next) = race.next.filter(|_| again < MOST_AGAIN) else { break race };
+        again += 1;
+        let ran = match &built[next] {
+            Ok(built) => built.run(1),
+            Err(failed) => failed.clone(),
+        };
+        if ran.failed.is_some() {
+            // It does not run each time: it is no winner.
+            attempts[order[next]].evaluation = ran;
+            runs[next].clear();
+        } else {
+            runs[next].extend(ran.runs_us);
+        }
+    };
+    for (at, runs) in order.iter().zip(runs) {
+        if attempts[*at].evaluation.failed.is_none() {
+            attempts[*at].evaluation.runs_us = runs;
+        }
+    }
+    let text = match ended.contenders.len() {
+        0 | 1 => {
+            format!("{} near the best, {} more: one is the fastest", order.len(), view::counted(again, "run"))
+        }
+        left => format!(
+            "{} near the best, {} more: {left} cannot be told apart",
+            order.len(),
+            view::counted(again, "run")
+        ),
+    };
+    Some(ProofStep { what: "fastest of those near it", outcome: ProofOutcome::Passed, text })
+}
+
+/// Start and winner in turn.
+fn compared(evaluator: &Evaluator, space: &Space, (start, winner): (Id, Id)) -> Result<Comparison, String> {
+    let why = |it: Evaluation| it.failed.map_or_else(|| "it has no time".to_owned(), |it| it.why);
+    let (a, b) = (named(space, start), named(space, winner));
+    let (a, b) = (evaluator.built(&a).map_err(why)?, evaluator.built(&b).map_err(why)?);
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let (first, second) = (a.run(1), b.run(1));
+        for it in [&first, &second] {
+            if it.failed.is_some() {
+                return Err(why(it.clone()));
+            }
+        }
+        rounds.push((first.runs_us, second.runs_us));
+    }
+    compare(&rounds, 0.95).ok_or_else(|| "too few rounds".to_owned())
+}
+
+fn named(space: &Space, id: Id) -> Vec<(&str, &Value)> {
+    space.parameters().iter().map(|it| it.name.as_str()).zip(space.values(id)).collect()
+}
+
 fn checked(evaluator: &Evaluator, space: &Space, id: Id, folder: &Path) -> Result<Option<JobResult>> {
     std::fs::create_dir_all(folder)?;
-    let names = space.parameters().iter().map(|it| it.name.as_str());
-    let configuration: Vec<_> = names.zip(space.values(id)).collect();
-    evaluator.check(&configuration, folder)
+    evaluator.check(&named(space, id), folder)
+}
+
+/// Results of what is no launch file, by the check command.
+fn by_command(evaluator: &Evaluator, space: &Space, id: Id) -> ProofStep {
+    let configuration = named(space, id);
+    let checked = match evaluator.built(&configuration) {
+        Ok(built) => evaluator.check_command(&built),
+        Err(failed) => Some(Err(failed.failed.map_or_else(String::new, |it| it.why))),
+    };
+    let (outcome, text) = match checked {
+        None => (
+            ProofOutcome::NotDone,
+            "`[check]` has no `command`, and only launch files are compared".to_owned(),
+        ),
+        Some(Ok(())) => (ProofOutcome::Passed, "by the check command".to_owned()),
+        Some(Err(why)) => (ProofOutcome::Failed, why),
+    };
+    ProofStep { what: "results", outcome, text }
 }
 
 fn steps(
@@ -83,13 +219,7 @@ fn steps(
     let step = |what, outcome, text: String| ProofStep { what, outcome, text };
     let result = match checked(evaluator, space, id, folder) {
         Ok(Some(it)) => it,
-        Ok(None) => {
-            return vec![step(
-                "results",
-                ProofOutcome::NotDone,
-                "only launch files are checked on the emulator".into(),
-            )];
-        }
+        Ok(None) => return vec![by_command(evaluator, space, id)],
         Err(error) => return vec![step("results", ProofOutcome::Failed, format!("{error:#}"))],
     };
     let mut steps = Vec::new();

@@ -44,8 +44,6 @@ pub struct Plan<'a> {
     pub evaluate: &'a dyn Evaluate,
     /// Configurations that run at once.
     pub workers: usize,
-    /// Results of earlier runs of the same search, in the order of its proposals.
-    pub earlier: Vec<(Id, Evaluation)>,
     /// Set when the user interrupts.
     pub stop: Arc<AtomicBool>,
 }
@@ -78,71 +76,115 @@ pub trait Watching: Sync {
     fn known(&self, number: u64, attempt: &Attempt, earlier: bool) -> Result<()>;
 }
 
-/// Searches.
+/// A result of a proposal.
+pub struct Known {
+    /// Number of the proposal, from 0.
+    pub number: u64,
+    /// What came of it.
+    pub evaluation: Evaluation,
+    /// An earlier run of the search has it.
+    pub earlier: bool,
+}
+
+/// Somewhere that runs proposals.
+pub trait Pool {
+    /// Takes a proposal.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    fn submit(&mut self, number: u64, id: Id) -> Result<()>;
+
+    /// Waits for results; none if the search was interrupted.
+    ///
+    /// # Errors
+    /// If no result can come any more.
+    fn wait(&mut self) -> Result<Vec<Known>>;
+}
+
+/// Searches, with proposals run in threads of this process.
 ///
 /// # Errors
 /// If a result cannot be kept.
 pub fn search(plan: Plan<'_>, watching: &dyn Watching) -> Result<Found> {
-    let Plan { space, settings, prior, evaluate, workers, earlier, stop } = plan;
-    let mut earlier: BTreeMap<u64, (Id, Evaluation)> = (0..).zip(earlier).collect();
-    let mut search = Search::new(space.clone(), settings, prior);
-    let mut attempts: BTreeMap<u64, Attempt> = BTreeMap::new();
-    let (send_task, tasks) = mpsc::channel::<(u64, Id)>();
-    let tasks = Mutex::new(tasks);
-    let (send_done, done) = mpsc::channel::<(u64, Attempt)>();
+    let Plan { space, settings, prior, evaluate, workers, stop } = plan;
+    let search = Search::new(space.clone(), settings, prior);
+    let (tasks, queue) = mpsc::channel::<(u64, Id)>();
+    let queue = Mutex::new(queue);
+    let (send, done) = mpsc::channel::<Known>();
     std::thread::scope(|scope| {
         for _ in 0..workers.max(1) {
-            let (tasks, send_done, space) = (&tasks, send_done.clone(), &space);
+            let (queue, send, space) = (&queue, send.clone(), &space);
             scope.spawn(move || {
                 loop {
-                    let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((number, id)) = task else { return };
-                    let attempt = Attempt { id, evaluation: evaluate.evaluate(space, id) };
-                    if send_done.send((number, attempt)).is_err() {
+                    let evaluation = evaluate.evaluate(space, id);
+                    if send.send(Known { number, evaluation, earlier: false }).is_err() {
                         return;
                     }
                 }
             });
         }
-        let mut next = 0;
-        let mut out = 0;
-        let mut ended = false;
-        loop {
-            while !ended {
-                match search.ask() {
-                    Asked::Run(_) if stop.load(Ordering::Relaxed) => ended = true,
-                    Asked::Run(id) => {
-                        let number = next;
-                        next += 1;
-                        match earlier.remove(&number).filter(|(it, _)| *it == id) {
-                            Some((_, evaluation)) => {
-                                let attempt = Attempt { id, evaluation };
-                                watching.known(number, &attempt, true)?;
-                                search.tell(id, told(&attempt.evaluation));
-                                attempts.insert(number, attempt);
-                            }
-                            None => {
-                                out += 1;
-                                send_task.send((number, id))?;
-                            }
-                        }
-                    }
-                    Asked::Wait => break,
-                    Asked::Finished => ended = true,
+        // Threads end when the pool goes.
+        drive(search, &mut Threads { tasks, done }, &stop, watching)
+    })
+}
+
+struct Threads {
+    tasks: mpsc::Sender<(u64, Id)>,
+    done: mpsc::Receiver<Known>,
+}
+
+impl Pool for Threads {
+    fn submit(&mut self, number: u64, id: Id) -> Result<()> {
+        Ok(self.tasks.send((number, id))?)
+    }
+
+    fn wait(&mut self) -> Result<Vec<Known>> {
+        Ok(vec![self.done.recv()?])
+    }
+}
+
+/// Asks what to run, has it run, and tells the results, until the budget is used or `stop` is set.
+///
+/// # Errors
+/// If a result cannot be kept, or none can come any more.
+pub fn drive(
+    mut search: Search,
+    pool: &mut dyn Pool,
+    stop: &AtomicBool,
+    watching: &dyn Watching,
+) -> Result<Found> {
+    let mut asked: Vec<Id> = Vec::new();
+    let mut attempts: BTreeMap<u64, Attempt> = BTreeMap::new();
+    let mut ended = false;
+    loop {
+        while !ended {
+            match search.ask() {
+                Asked::Run(_) if stop.load(Ordering::Relaxed) => ended = true,
+                Asked::Run(id) => {
+                    pool.submit(asked.len() as u64, id)?;
+                    asked.push(id);
                 }
+                Asked::Wait => break,
+                Asked::Finished => ended = true,
             }
-            if out == 0 {
-                break;
-            }
-            let (number, attempt) = done.recv()?;
-            out -= 1;
-            watching.known(number, &attempt, false)?;
-            search.tell(attempt.id, told(&attempt.evaluation));
+        }
+        if attempts.len() == asked.len() {
+            break;
+        }
+        let known = pool.wait()?;
+        if known.is_empty() {
+            break;
+        }
+        for Known { number, evaluation, earlier } in known {
+            let Some(&id) = asked.get(number as usize) else { continue };
+            let attempt = Attempt { id, evaluation };
+            watching.known(number, &attempt, earlier)?;
+            search.tell(id, told(&attempt.evaluation));
             attempts.insert(number, attempt);
         }
-        drop(send_task);
-        Ok::<(), anyhow::Error>(())
-    })?;
+    }
     let interrupted = stop.load(Ordering::Relaxed);
     Ok(Found { search, attempts: attempts.into_values().collect(), interrupted })
 }

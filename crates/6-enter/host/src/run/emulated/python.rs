@@ -11,9 +11,10 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 14] = [
     ("sitecustomize.py", include_str!("../../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../../python/rockhound_live/__init__.py")),
+    ("rockhound_live/children.py", include_str!("../../../python/rockhound_live/children.py")),
     ("rockhound_live/hip.py", include_str!("../../../python/rockhound_live/hip.py")),
     ("rockhound_live/imports.py", include_str!("../../../python/rockhound_live/imports.py")),
     ("rockhound_live/launch.py", include_str!("../../../python/rockhound_live/launch.py")),
@@ -23,6 +24,7 @@ const FILES: [(&str, &str); 12] = [
     ("rockhound_live/torch_cuda.py", include_str!("../../../python/rockhound_live/torch_cuda.py")),
     ("rockhound_live/torch_precision.py", include_str!("../../../python/rockhound_live/torch_precision.py")),
     ("rockhound_live/torch_tensors.py", include_str!("../../../python/rockhound_live/torch_tensors.py")),
+    ("rockhound_live/tune.py", include_str!("../../../python/rockhound_live/tune.py")),
     ("rockhound_live/triton_driver.py", include_str!("../../../python/rockhound_live/triton_driver.py")),
 ];
 

@@ -1,0 +1,191 @@
+//! `tune`: space files whose commands are small scripts, launch files, recorded spaces.
+
+use crate::run::{Ran, command, folder, root};
+use crate::schema::Schema;
+use serde_json::Value;
+use std::path::Path;
+
+fn run_in(dir: &Path, args: &[&str]) -> Ran {
+    let output = command(args).current_dir(dir).output().expect("the program starts");
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The search of one space file in a folder of its own.
+fn search(name: &str, file: &str, args: &[&str]) -> (Ran, Value) {
+    let dir = folder(name);
+    std::fs::write(dir.join("tune.toml"), file).unwrap();
+    let ran = run_in(&dir, &[&["tune", "tune.toml", "--format", "json"], args].concat());
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    if !value.is_null() {
+        assert_eq!(Schema::of("tune-1").problems(&value), [""; 0]);
+    }
+    (ran, value)
+}
+
+/// Times of a parabola: x = 5, y = 2 is fastest with 10 ms.
+const PARABOLA: &str = "constraints = [\"x + y <= 12\", \"x % 8 != 7\"]
+[parameters]
+x = \"range(1, 11)\"
+y = [0, 1, 2, 3, 4]
+[start]
+x = 1
+[run]
+command = \"echo noise 7; echo time: {10 + (x - 5)**2 + 3 * (y - 2)**2} ms\"
+time = \"time: ([0-9.]+) ms\"
+";
+
+#[test]
+fn the_fastest_of_a_space_is_found() {
+    for strategy in ["exhaustive", "model", "random"] {
+        let budget = if strategy == "model" { "30" } else { "100" };
+        let args = ["--strategy", strategy, "--budget", budget, "--no-proof"];
+        let (ran, value) = search(&format!("tune-parabola-{strategy}"), PARABOLA, &args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let search = &value["searches"][0];
+        // 10 values of x without 7, with y up to 4: of x = 9 and 10 none is removed but (9, 4), (10, 3), (10, 4).
+        assert_eq!(
+            (&search["configurations"], &search["combinations"]),
+            (&42.into(), &50.into()),
+            "{strategy}"
+        );
+        let values: Vec<&str> = search["winner"]["values"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|it| it["value"].as_str())
+            .collect();
+        assert_eq!(values, ["5", "2"], "{strategy}");
+        assert_eq!(search["winner"]["time_us"], 10_000.0);
+        assert_eq!(search["start"]["time_us"], 38_000.0);
+        assert_eq!(search["verdict"], "faster");
+        assert_eq!(search["outputs"][0]["value"], "-Dx=5 -Dy=2");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_search() {
+    let args = ["--budget", "12", "--seed", "7", "--no-proof", "-j", "2"];
+    let (_, one) = search("tune-seed-1", PARABOLA, &args);
+    let (_, two) = search("tune-seed-2", PARABOLA, &args);
+    assert_eq!(one["searches"], two["searches"]);
+    assert_eq!(one["tables"], two["tables"]);
+}
+
+#[test]
+fn a_failure_has_its_reason_and_its_kind() {
+    for (name, from, to, kind, why) in [
+        ("none", "echo time: {10 + (x - 5)**2 + 3 * (y - 2)**2} ms", "true", "no valid time", "no time"),
+        ("two", "echo noise 7", "echo time: 3 ms", "no valid time", "2 times"),
+        ("zero", "{10 + (x - 5)**2 + 3 * (y - 2)**2}", "0", "no valid time", "0"),
+        ("fails", "echo noise 7", "echo broken pipe >&2; exit 3", "fails while it runs", "broken pipe"),
+        ("signal", "echo noise 7", "kill -SEGV $$", "fails while it runs", "SIGSEGV"),
+        ("hang", "echo noise 7", "sleep 60", "exceeds the time limit", "second"),
+    ] {
+        let file = format!("{}[limits]\nseconds = 1\n", PARABOLA.replace(from, to));
+        let (ran, value) = search(&format!("tune-fails-{name}"), &file, &["--budget", "1", "--no-proof"]);
+        assert_eq!(ran.code, 1, "{name}: {}", ran.stderr);
+        assert_eq!(value["searches"][0]["verdict"], "nothing", "{name}");
+        let tables = value["tables"].as_array().unwrap();
+        let failures = tables.iter().find(|it| it["columns"][1]["key"] == "failure").expect(name);
+        let cells = &failures["rows"][0]["cells"];
+        assert_eq!(cells[1], kind, "{name}");
+        assert!(cells[2].as_str().unwrap().contains(&why.replace(['2', '0'], "N")), "{name}: {cells}");
+    }
+}
+
+#[test]
+fn a_space_that_cannot_be_is_refused() {
+    for (name, from, to, said) in [
+        ("unknown", "x % 8 != 7", "z % 8 != 7", "`z`"),
+        ("empty", "x + y <= 12", "x + y < 1", "x + y < 1"),
+        ("divides", "x % 8 != 7", "8 % (y - 2) == 0", "zero"),
+        ("endless", "range(1, 11)", "range(10**15)", "10**15"),
+        ("syntax", "x % 8 != 7", "x % 8 !=", "column"),
+        ("start", "x = 1\n[run]", "x = 77\n[run]", "77"),
+        ("start-breaks", "x = 1\n[run]", "x = 7\n[run]", "constraint"),
+        ("braces", "{10 + (x", "{10 + (q", "q"),
+    ] {
+        let file = PARABOLA.replace(from, to);
+        assert_ne!(file, PARABOLA, "{name}");
+        let (ran, _) = search(&format!("tune-space-{name}"), &file, &["--budget", "1", "--no-proof"]);
+        assert!(ran.code == 1 || ran.code == 64, "{name}: {} {}", ran.code, ran.stderr);
+        assert!(ran.stderr.contains(said) || ran.stdout.contains(said), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_time_that_no_gpu_can_reach_is_refused() {
+    let file = format!("gpu = \"mi300x\"\n{PARABOLA}[work]\nflops = 1e14\ntype = \"f16\"\n");
+    let (ran, value) = search("tune-impossible", &file, &["--strategy", "exhaustive", "--no-proof"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // 1e14 operations take 76.5 ms at 1,307 Tflop/s.
+    let search = &value["searches"][0];
+    assert!(
+        search["winner"]["time_us"].as_f64().unwrap() >= 70_000.0 || search["winner"].is_null(),
+        "{search}"
+    );
+    assert!(search["failed"].as_u64().unwrap() > 30, "{search}");
+}
+
+/// The code object that the examples have, launched with several workgroups.
+fn copy(dir: &Path, expected: &str) {
+    let code = root().join("examples/vector_copy/vector_copy.gfx942.hsaco");
+    let launch = format!(
+        "code = {code:?}\nkernel = \"vecCopy\"\ngrid = [65536]\nworkgroup = [{{WG}}]\n[[argument]]\nname = \"a\"\ntype = \"f64\"\nshape = [65536]\ninitial = \"arange\"\n[[argument]]\nname = \"c\"\ntype = \"f64\"\nshape = [65536]\n{expected}\n[[argument]]\nname = \"n\"\ntype = \"i32\"\nvalue = {{N}}\n"
+    );
+    std::fs::write(dir.join("LAUNCH.toml"), launch).unwrap();
+    let file = "gpu = \"mi300x\"\n[parameters]\nWG = [64, 128, 256]\nN = [65536, 100]\n[start]\nWG = 64\n[run]\nlaunch = \"LAUNCH.toml\"\n";
+    std::fs::write(dir.join("tune.toml"), file).unwrap();
+}
+
+#[test]
+fn a_winner_that_computes_something_else_is_refused() {
+    // With n = 100 nearly nothing is copied, so it is the fastest.
+    let dir = folder("tune-wrong");
+    copy(&dir, "");
+    let ran = run_in(&dir, &["tune", "tune.toml", "--format", "json", "--results", "all.T4.json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let search = &value["searches"][0];
+    assert_eq!(search["tried"], 6);
+    assert_eq!(search["winner"]["values"][1]["value"], "65536", "{search}");
+    let proof = search["proof"].as_array().unwrap();
+    assert!(proof.iter().any(|it| it["what"] == "results" && it["outcome"] == "failed"), "{search}");
+    assert!(proof.iter().any(|it| it["what"] == "results" && it["outcome"] == "passed"), "{search}");
+    // What was run is a recorded space, and can stand before another search.
+    let ran = run_in(
+        &dir,
+        &["tune", "all.T4.json", "--budget", "50%", "--prior", "all.T4.json", "--format", "json"],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["searches"][0]["tried"], 3);
+    assert_eq!(value["searches"][0]["winner"]["values"][1]["value"], "100");
+    // Where the launch file says what is right, a wrong configuration fails as it runs.
+    copy(&dir, "expected = \"a\"");
+    let ran = run_in(&dir, &["tune", "tune.toml", "--format", "json"]);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["searches"][0]["failed"], 3, "{}", ran.stderr);
+}
+
+#[test]
+fn a_description_alone_is_counted_and_not_searched() {
+    let dir = folder("tune-described");
+    let t1 = "{\"General\": {\"BenchmarkName\": \"a\"}, \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"x\", \"Type\": \"int\", \"Values\": \"[1, 2, 4]\"}, {\"Name\": \"y\", \"Type\": \"int\", \"Values\": \"list(range(3))\"}], \"Conditions\": [{\"Expression\": \"x * y <= 4\", \"Parameters\": [\"x\", \"y\"]}]}}";
+    std::fs::write(dir.join("a.T1.json"), t1).unwrap();
+    let ran = run_in(&dir, &["tune", "a.T1.json", "--format", "json"]);
+    assert_eq!(ran.code, 1);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["inputs"][0]["used"], "8 valid configurations");
+    assert_eq!(value["tables"][0]["rows"][0]["cells"][0], 1.0);
+    let file = "space = \"a.T1.json\"\n[run]\ncommand = \"echo {x + y}\"\n";
+    std::fs::write(dir.join("tune.toml"), file).unwrap();
+    let ran =
+        run_in(&dir, &["tune", "tune.toml", "--format", "json", "--no-proof", "--strategy", "exhaustive"]);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["searches"][0]["winner"]["time_us"], 1000.0, "{}", ran.stderr);
+}

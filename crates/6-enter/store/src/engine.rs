@@ -1,4 +1,4 @@
-//! What the journal asks of a database.
+//! The interface between journal and database.
 
 use crate::error::StoreError;
 

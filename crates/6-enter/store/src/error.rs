@@ -1,4 +1,4 @@
-//! What goes wrong with a database.
+//! Errors of databases.
 
 /// Why a database does not do what it is asked to.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum StoreError {
     Address {
         /// The address.
         address: String,
-        /// What is wrong with it.
+        /// The fault in it.
         why: String,
     },
     /// PostgreSQL without the feature.

@@ -77,25 +77,25 @@ pub trait Journal: Send {
     /// Whether a study has work.
     ///
     /// # Errors
-    /// If there is no such study, or with the database.
+    /// If the study does not exist, or with the database.
     fn state(&mut self, study: StudyId) -> Result<State, StoreError>;
 
     /// Counts of a study's tasks.
     ///
     /// # Errors
-    /// If there is no such study, or with the database.
+    /// If the study does not exist, or with the database.
     fn progress(&mut self, study: StudyId) -> Result<Progress, StoreError>;
 
     /// Ends a study: its workers end after the task they have.
     ///
     /// # Errors
-    /// If there is no such study, or with the database.
+    /// If the study does not exist, or with the database.
     fn close(&mut self, study: StudyId) -> Result<(), StoreError>;
 
     /// Interrupts a study: its workers end after the task they have.
     ///
     /// # Errors
-    /// If there is no such study, or with the database.
+    /// If the study does not exist, or with the database.
     fn stop(&mut self, study: StudyId) -> Result<(), StoreError>;
 }
 

@@ -1,4 +1,4 @@
-//! What the journal holds.
+//! Values of the journal.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub struct StudyEntry {
 pub struct Task {
     /// Number in its study; claims are made in this order.
     pub sequence: u64,
-    /// What to evaluate, in the caller's form.
+    /// Work to do, in the caller's form.
     pub payload: String,
 }
 
@@ -78,9 +78,9 @@ pub struct Claim {
     pub study: StudyId,
     /// Number of the task.
     pub sequence: u64,
-    /// What to evaluate.
+    /// Work to do.
     pub payload: String,
-    /// Number of this claim among those of its task, from 1.
+    /// Number of this claim among the claims of its task, from 1.
     pub attempt: u32,
     /// Time until it expires unless renewed.
     pub lease: Duration,
@@ -100,11 +100,11 @@ pub enum Finish {
 /// A task that ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// Number of this end among those of its study, from 1: what to ask for results after.
+    /// Number of this end among the ends of its study, from 1: the cursor of `results`.
     pub order: u64,
     /// Number of the task.
     pub sequence: u64,
-    /// What to evaluate.
+    /// Work to do.
     pub payload: String,
     /// The worker's result, or why there is none.
     pub result: Result<String, String>,

@@ -108,7 +108,7 @@ static ANY: LazyLock<Regex> = LazyLock::new(|| {
 /// The number in an output: see [`Pattern::parse`].
 ///
 /// # Errors
-/// What is wrong with the pattern or the output, in words.
+/// The fault of the pattern or the output, in words.
 pub fn number(output: &str, pattern: Option<&str>) -> Result<f64, String> {
     Pattern::parse(pattern)?.find(output).map_err(|error| error.to_string())
 }

@@ -40,7 +40,7 @@ pub struct Bounds {
     pub memory_mib: u64,
     /// Output and errors together, MiB; 0: 16.
     pub output_mib: u64,
-    /// Variables beside those of this process.
+    /// Variables beside the variables of this process.
     pub variables: Vec<(String, String)>,
     /// Set when the program is to end.
     pub stop: Option<Arc<AtomicBool>>,
@@ -198,7 +198,7 @@ impl Drop for Guard {
     }
 }
 
-/// What happens to a program.
+/// An event in the life of a program.
 enum Event {
     Ended,
     TooMuchOutput,

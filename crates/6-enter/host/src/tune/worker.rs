@@ -19,7 +19,7 @@ pub trait EvaluateTask {
     fn evaluate(&mut self, payload: &str, alive: &dyn Fn() -> bool) -> String;
 }
 
-/// What a worker works on.
+/// The study and the terms of a worker.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// Address of the database.
@@ -47,7 +47,7 @@ pub enum WorkerEnd {
     Idle,
 }
 
-/// What a worker did.
+/// Results of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worked {
     /// Results that were kept.
@@ -73,7 +73,7 @@ pub fn told_to_end() -> Result<Arc<AtomicBool>> {
 /// Works on a study until it is closed or `told` is set; then the task in work is given back.
 ///
 /// # Errors
-/// If there is no such study, its GPU is another, or with the database.
+/// If the study does not exist, its GPU is another, or with the database.
 pub fn work(work: &Work, evaluate: &mut dyn EvaluateTask, told: &AtomicBool) -> Result<Worked> {
     let mut journal = store::open(&work.store)?;
     let study = journal.study(&work.study)?.id;
@@ -128,7 +128,7 @@ fn until_closed(
     Ok(worked)
 }
 
-/// Heartbeats of the claim in work, on a thread and connection of their own: evaluations take long, and a database may
+/// Heartbeats of the claim in work, on a second thread and connection: evaluations take long, and a database may
 /// be away for some time.
 #[derive(Default)]
 struct Beats {

@@ -1,4 +1,4 @@
-//! What holds for every engine.
+//! Properties of every engine.
 
 use crate::engines::{Database, study, worker};
 use rockhound_store::{
@@ -77,8 +77,8 @@ fn a_study_is_gone_on_with_only_as_it_began() {
             error
                 .starts_with("task 3 of study `again` was pushed before as `{\"id\": 3}` and now as `other`")
         );
-        let error = journal.study("againn").unwrap_err().to_string();
-        assert!(error.contains("no study `againn`\nhint: the studies are: `again`"), "{error}");
+        let error = journal.study("another").unwrap_err().to_string();
+        assert!(error.contains("no study `another`\nhint: the studies are: `again`"), "{error}");
         assert_eq!(journal.studies().unwrap().len(), 1);
         for (ends, state) in [(false, State::Stopped), (true, State::Closed)] {
             if ends {

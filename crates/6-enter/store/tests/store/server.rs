@@ -1,4 +1,4 @@
-//! What servers do.
+//! Servers that restart or refuse.
 
 use crate::contract::study_of;
 use crate::engines::{Database, study, worker};

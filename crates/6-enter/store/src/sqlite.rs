@@ -3,7 +3,7 @@
 //! On a disk of this machine the file has a write-ahead log: readers do not wait for writers, and a commit is one
 //! write that is flushed. On a network file system it has a rollback journal, because processes share the index of a
 //! write-ahead log in memory, which other machines do not see. Both survive `kill -9` at any moment, and `synchronous =
-//! FULL` makes commits survive a power cut.
+//! FULL` makes results survive a power cut.
 
 use crate::engine::{Cell, Dialect, Engine, Row, Statements, Work};
 use crate::error::StoreError;
@@ -40,6 +40,8 @@ const NETWORK: &[u64] = &[
 pub(crate) struct Sqlite {
     connection: Connection,
     place: String,
+    /// Has a write-ahead log.
+    has_log: bool,
 }
 
 impl Sqlite {
@@ -61,12 +63,13 @@ impl Sqlite {
         if connection.is_readonly("main").map_err(fails)? {
             return Err(StoreError::ReadOnly { place, why: "the file is read-only".to_owned() });
         }
-        let mode = if is_on_network(&folder) { "TRUNCATE" } else { "WAL" };
+        let has_log = !is_on_network(&folder);
+        let mode = if has_log { "WAL" } else { "TRUNCATE" };
         let set =
             format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
         connection.execute_batch(&set).map_err(fails)?;
         connection.set_prepared_statement_cache_capacity(32);
-        let mut engine = Sqlite { connection, place };
+        let mut engine = Sqlite { connection, place, has_log };
         let (versions, marks) =
             (engine.dialect().sql(schema::VERSIONS), format!("PRAGMA application_id = {APPLICATION}"));
         engine.transaction(&mut |statements| {
@@ -121,6 +124,21 @@ impl Engine for Sqlite {
     }
 
     fn transaction(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
+        // Results are flushed to the disk. A claim or heartbeat that a power cut loses is made again; a rollback journal
+        // needs the flush to stay intact.
+        if self.has_log {
+            self.rows("PRAGMA synchronous = FULL", &[])?;
+        }
+        let ended = self.committed(work);
+        if self.has_log {
+            self.rows("PRAGMA synchronous = NORMAL", &[])?;
+        }
+        ended
+    }
+}
+
+impl Sqlite {
+    fn committed(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
         // Immediate: a transaction that begins as a reader cannot wait to become a writer.
         self.rows("BEGIN IMMEDIATE", &[])?;
         let ended = work(self).and_then(|()| self.rows("COMMIT", &[]).map(|_| ()));

@@ -207,7 +207,7 @@ fn every_autotuned_kernel_and_key_is_searched() {
     }
     // The source as it would be, and what Triton's own cache reads.
     let patch = std::fs::read_to_string(place.join("winners.patch")).expect("a patch");
-    assert!(patch.contains("+        triton.Config({\"BLOCK\": ") && patch.contains("tuned.py"), "{patch}");
+    assert!(patch.contains("+    triton.Config({\"BLOCK\": ") && patch.contains("tuned.py"), "{patch}");
     let caches = testkit::files(&place.join("triton-cache"));
     assert_eq!(caches.len(), 2, "a pre_hook cannot be kept in a file: {:?}", caches.keys());
     // Triton itself takes the winner from them.

@@ -21,8 +21,11 @@ _MOST_TEXT = 1 << 16
 
 def first_line(error):
     """An error in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    # Triton's compiler begins with a place and ends with the reason.
+    return f"{type(error).__name__}: {lines[-1] if lines[0].startswith('at ') else lines[0]}"
 
 
 def findings():

@@ -24,6 +24,7 @@ impl LiveStudy {
         for (parameter, value) in self.space.parameters().iter().zip(self.space.values(id)) {
             let text = match value {
                 Value::Text(it) if it == UNSET => continue,
+                Value::Text(it) if parameter.name == "pre_hook" && it.contains('<') => continue,
                 Value::Text(it) if parameter.name == "pre_hook" => it.clone(),
                 Value::Text(it) => format!("{it:?}"),
                 other => other.to_string(),
@@ -35,6 +36,15 @@ impl LiveStudy {
             }
         }
         format!("{prefix}Config({{{}}}{options})", kwargs.join(", "))
+    }
+
+    /// The winner has a function without a name as `pre_hook`, which no text can stand for.
+    fn has_nameless_hook(&self) -> bool {
+        let nameless = |id: Id| {
+            let mut pairs = self.space.parameters().iter().zip(self.space.values(id));
+            pairs.any(|(it, value)| it.name == "pre_hook" && value.to_string().contains('<'))
+        };
+        self.proof.winner.is_some_and(nameless)
     }
 
     /// The winner as a `triton.Config`.
@@ -111,6 +121,9 @@ impl Hunk {
         let (start, end) = named.or_else(|| arguments(source, inside).first().copied())?;
         let start = start + source[start..end].len() - source[start..end].trim_start().len();
         let mut configs: Vec<String> = Vec::new();
+        if studies.iter().any(|it| it.has_nameless_hook()) {
+            return None;
+        }
         for study in studies {
             let config = study.config(study.proof.winner?, prefix);
             if !configs.contains(&config) {

@@ -1,4 +1,4 @@
-//! What is wrong with an expression, and where.
+//! Errors in expressions, with their place.
 
 /// An error in an expression.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -8,14 +8,14 @@ pub struct ExpressionError {
     pub at: usize,
     /// The class of error.
     pub kind: ErrorKind,
-    /// What is wrong.
+    /// The error in words.
     pub message: String,
 }
 
 /// Classes of errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
-    /// The text is no expression of this language.
+    /// The text is not an expression of this language.
     Syntax,
     /// A name that has no value.
     UnknownName,

@@ -6,7 +6,7 @@ use crate::lex::{Token, tokens};
 use crate::tree::{Binary, Comparison, Expression, Node, NodeId};
 use crate::value::Value;
 
-/// Words that are no names.
+/// Words that are not names.
 const KEYWORDS: [&str; 9] = ["and", "or", "not", "in", "if", "else", "for", "lambda", "is"];
 
 /// Operators from the loosest to the tightest, but for `**`.
@@ -38,7 +38,7 @@ impl Expression {
     /// Parses a text. `lambda p: p["x"] <= 8` and `lambda x, y: x * y <= 8`, as Kernel Tuner has them, are their bodies.
     ///
     /// # Errors
-    /// If the text is no expression of this language or exceeds a limit.
+    /// If the text is not an expression of this language or exceeds a limit.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let out = Expression {
             text: text.to_owned(),

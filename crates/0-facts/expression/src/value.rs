@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    /// What kind of value it is, in words.
+    /// The kind of value, in words.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Int(_) => "an integer",

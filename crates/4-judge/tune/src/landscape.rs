@@ -1,4 +1,4 @@
-//! What results say of a space: importance of parameters, landscapes along pairs, fronts of several objectives.
+//! Findings on a space from its results: importance of parameters, landscapes along pairs, fronts of several objectives.
 
 mod forest;
 mod importance;
@@ -40,7 +40,7 @@ pub fn landscape(space: &Space, results: &[(Id, f64)], a: usize, b: usize) -> Ve
     cells.into_iter().map(cell).collect()
 }
 
-/// Which of some points no other beats: every objective is to be small. Points with a value that is no number are out;
+/// Which of some points no other beats: every objective is to be small. Points with a value that is not a number are out;
 /// of equal points all stay.
 pub fn pareto(points: &[Vec<f64>]) -> Vec<usize> {
     let valid: Vec<usize> =

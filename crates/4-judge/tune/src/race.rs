@@ -37,7 +37,7 @@ pub struct Race {
 /// Which configurations may be the fastest, and which of them to run again.
 ///
 /// Each has confidence bounds on its median time (racing, Maron and Moore 1994). A configuration whose lower bound is
-/// above the lowest upper bound is out. The spread of one with few runs is that of all.
+/// above the lowest upper bound is out. The spread of one with few runs is the spread of all.
 /// `runs`: times of each configuration; one without a time does not take part.
 pub fn race(runs: &[Vec<f64>], settings: &RaceSettings) -> Race {
     let centres: Vec<Option<Centre>> = runs.iter().map(|it| centre(it)).collect();

@@ -2,7 +2,7 @@
 
 use super::robust::median;
 
-/// What a comparison shows.
+/// The outcome of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The second is faster.
@@ -26,7 +26,7 @@ pub struct Comparison {
     pub confidence: f64,
     /// Rounds.
     pub rounds: usize,
-    /// What it shows.
+    /// The outcome.
     pub verdict: Verdict,
 }
 

@@ -4,7 +4,7 @@
 pub(super) const MEDIAN_ERROR: f64 = 1.2533;
 /// Median absolute deviation of a normal variable of deviation 1, inverted.
 const DEVIATION: f64 = 1.4826;
-/// A first run is cold if it is so many standard deviations from the others.
+/// A first run is cold if it is above the others by this number of standard deviations.
 const COLD: f64 = 6.0;
 
 /// The centre of repeated times of one configuration.

@@ -1,4 +1,4 @@
-//! What a prior expects, by rank.
+//! The expectation of a prior, by rank.
 
 use super::Prior;
 use crate::space::Id;

@@ -6,7 +6,7 @@
 use super::axes::{Axis, MOST_CLASSES};
 use super::knobs::Knobs;
 
-/// What is learned: how fast outcomes change with each distance, and how much they vary for no known reason.
+/// The learned shape: how fast outcomes change with each distance, and how much they vary for no known reason.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     /// Natural logarithm of the length of each distance.
@@ -160,7 +160,7 @@ pub(super) struct Outcomes<'a> {
     pub(super) rows: Vec<&'a [u16]>,
     /// Outcomes, scaled to a spread of about 1.
     pub(super) values: Vec<f64>,
-    /// What the prior expects of each, on the same scale; empty without a prior.
+    /// The expectation of the prior of each, on the same scale; empty without a prior.
     pub(super) expected: Vec<f64>,
 }
 

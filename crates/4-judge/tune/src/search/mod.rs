@@ -1,4 +1,4 @@
-//! What to run next.
+//! Strategies that choose the next run.
 
 mod axes;
 mod expected;
@@ -27,7 +27,7 @@ pub enum Strategy {
     Exhaustive,
 }
 
-/// What is expected of configurations before the first run.
+/// Expectations of configurations before the first run.
 #[derive(Clone, Default, Debug)]
 pub struct Prior {
     /// Expected time of each configuration in any unit; `None`: not known. Empty: nothing is known.
@@ -149,7 +149,7 @@ impl Search {
         Asked::Run(id)
     }
 
-    /// Tells the result of a configuration that was asked for, in any order. A time that is no positive number is a
+    /// Tells the result of a configuration that was asked for, in any order. A time that is not a positive number is a
     /// failure; a second result of a configuration, or one that was not asked for, is ignored.
     pub fn tell(&mut self, id: Id, told: Told) {
         let told = match told {

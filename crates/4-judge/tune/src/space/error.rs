@@ -54,20 +54,20 @@ pub enum SpaceError {
         /// The value's place.
         place: u32,
     },
-    /// A constraint is no expression over the parameters.
+    /// A constraint is not an expression over the parameters.
     #[error("constraint `{constraint}`: {error}")]
     Constraint {
         /// The constraint.
         constraint: String,
-        /// What is wrong with it.
+        /// The error in it.
         error: ExpressionError,
     },
-    /// A constraint is no true or false.
+    /// A constraint is neither true nor false.
     #[error("constraint `{constraint}` is {value}, and neither true nor false: compare it, as in `… != 0`")]
     NotLogical {
         /// The constraint.
         constraint: String,
-        /// What it is.
+        /// Its value.
         value: String,
     },
     /// A constraint cannot be computed for a configuration that all others allow.
@@ -75,7 +75,7 @@ pub enum SpaceError {
     NotComputed {
         /// The constraint.
         constraint: String,
-        /// What is wrong.
+        /// The error.
         error: ExpressionError,
         /// The configuration.
         configuration: String,

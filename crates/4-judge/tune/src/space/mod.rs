@@ -36,7 +36,7 @@ pub struct Parameter {
     pub values: Vec<Value>,
 }
 
-/// What building a space may cost.
+/// Limits on the cost of building a space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Edges of the tree; one takes 16 bytes.
@@ -120,8 +120,8 @@ impl Space {
     /// The configurations that satisfy all constraints, which are expressions of Python over the parameters' names.
     ///
     /// # Errors
-    /// If a parameter has no values or stands twice, a constraint cannot be read, names an unknown parameter, is no
-    /// true or false, or cannot be computed for a configuration that the others allow; if no configuration is left,
+    /// If a parameter has no values or is given twice, a constraint cannot be read, names an unknown parameter, is neither
+    /// true nor false, or cannot be computed for a configuration that the others allow; if no configuration is left,
     /// with the constraint at fault; if a limit is exceeded.
     pub fn new(
         parameters: Vec<Parameter>,

@@ -32,7 +32,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// The operations that it reads; those of `Whole` are in [`Program::wholes`].
+    /// The operations that it reads; the operations of `Whole` are in [`Program::wholes`].
     pub(super) fn inputs(self) -> ([OpId; 3], usize) {
         use Op::{Abs, Add, And, Constant, Divide, Equal, FloorDivide, If, Less, LessOrEqual, Max, Min};
         use Op::{Multiply, Negate, Not, Or, Parameter, Remainder, Subtract, Whole};

@@ -16,7 +16,7 @@ const MOST_ROUNDS: usize = 3;
 /// Parameters above which the first order is kept: an estimate costs time in proportion to their number.
 const MOST_PARAMETERS: usize = 48;
 
-/// What the estimate needs of an operation.
+/// An operation as the estimate sees it.
 struct Part {
     /// The parameters that it reads, as bits.
     reads: u128,

@@ -36,7 +36,7 @@ pub(super) struct Program {
     pub(super) wholes: Vec<Whole>,
 }
 
-/// The number that stands for a value; texts are numbered by their place.
+/// The number that represents a value; texts are numbered by their place.
 pub(super) fn number_of(value: &Value, place: usize) -> f64 {
     value.number().unwrap_or(place as f64)
 }
@@ -68,7 +68,7 @@ impl Domain {
     }
 }
 
-/// The constraint is no true or false, by its operators.
+/// The constraint is neither true nor false, by its operators.
 pub(super) struct NotLogical;
 
 impl Program {

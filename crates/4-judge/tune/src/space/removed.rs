@@ -1,4 +1,4 @@
-//! What constraints remove.
+//! Counts of configurations that constraints remove.
 
 use super::{Rules, Space, SpaceError};
 
@@ -14,7 +14,7 @@ pub struct Removed {
 }
 
 impl Space {
-    /// What each constraint removes, in their order.
+    /// The number of configurations that each constraint removes, in their order.
     ///
     /// # Errors
     /// If a constraint cannot be computed for a configuration that only another removes, or a limit is exceeded: then

@@ -45,7 +45,7 @@ pub(super) trait Wholes {
     fn holds(&self, whole: usize, places: &[u32]) -> Option<bool>;
 }
 
-/// What a tree is built from.
+/// The input of a tree.
 pub(super) struct Plan<'a> {
     pub(super) program: &'a Program,
     pub(super) domains: &'a [Domain],
@@ -81,7 +81,7 @@ struct Builder<'a> {
     work: u64,
 }
 
-/// What a node is built for: the constraints that are open, as bits, and the one that failed.
+/// The state that a node is built for: the constraints that are open, as bits, and the one that failed.
 #[derive(Clone)]
 struct State {
     open: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What results say of a space.
+//! Findings on a space from its results.
 
 use rockhound_tune::landscape::{geometric_mean, importance, landscape, pareto};
 use rockhound_tune::{Id, Limits, Parameter, Random, Space, Value};

@@ -1,4 +1,4 @@
-//! What the crate gives to others.
+//! Tests of the public interface.
 
 mod landscape;
 mod race;

@@ -224,7 +224,7 @@ fn bail_nothing(why: &str, answer: &mut Answer<Searches>) {
     answer.note(NoteKind::Error, format!("no configuration has a time; the first: {why}"));
 }
 
-/// What is made small, in words.
+/// The objective, in words.
 fn objective(spec: &Spec, evaluator: &Evaluator, on_gpu: bool) -> String {
     let gpu = evaluator.gpu().unwrap_or("the code's GPU");
     match (&spec.run, on_gpu) {

@@ -49,7 +49,7 @@ pub(crate) struct Tune {
     /// Seed; the same seed and results give the same search.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// What is known before the first run: `auto` the tile model where the space file names a product, `tile`,
+    /// Expected times before the first run: `auto` the tile model where the space file names a product, `tile`,
     /// `emulated` the emulated clock, `none`, or a file with times of another GPU (T4, cache of Kernel Tuner).
     #[arg(long, value_name = "PRIOR", default_value = "auto", value_parser = prior)]
     pub(crate) prior: PriorName,
@@ -132,14 +132,14 @@ pub(crate) struct Tune {
 /// Most configurations to run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Budget {
-    /// So many.
+    /// A number of runs.
     Runs(u64),
     /// A share of the valid ones, percent.
     Percent(f64),
 }
 
 impl Budget {
-    /// Configurations of a space with so many valid ones; at least one.
+    /// Configurations of a space with this number of valid ones; at least one.
     pub(crate) fn of(self, configurations: u64) -> u64 {
         match self {
             Budget::Runs(runs) => runs,
@@ -168,10 +168,10 @@ pub(crate) enum StrategyName {
     Exhaustive,
 }
 
-/// What is known before the first run.
+/// Source of expected times before the first run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PriorName {
-    /// What the space file gives without another run.
+    /// The tile model, where the space file names a product.
     Auto,
     /// Nothing.
     None,

@@ -1,4 +1,4 @@
-//! What is known of configurations before the first run.
+//! Expected times of configurations before the first run.
 
 use super::telling::Telling;
 use crate::args::{PriorName, Tune};
@@ -18,7 +18,7 @@ pub(super) struct Known {
     pub(super) from: Option<String>,
 }
 
-/// What the arguments ask for.
+/// The prior that the arguments request.
 pub(super) fn prior(
     args: &Tune,
     spec: Option<&Spec>,

@@ -14,7 +14,7 @@ fn run_in(dir: &Path, args: &[&str]) -> Ran {
     }
 }
 
-/// The search of one space file in a folder of its own.
+/// The search of one space file in a new folder.
 fn search(name: &str, file: &str, args: &[&str]) -> (Ran, Value) {
     let dir = folder(name);
     std::fs::write(dir.join("tune.toml"), file).unwrap();

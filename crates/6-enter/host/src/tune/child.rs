@@ -1,4 +1,4 @@
-//! What the process of one configuration does: a kernel is launched, or a program profiled, and its times read.
+//! Work of the process of one configuration: a kernel is launched, or a program profiled, and its times read.
 
 use super::evaluation::{Evaluation, Failure};
 use crate::launch_file::{Element, difference};
@@ -9,7 +9,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What to run, as a file.
+/// A launch or a program to run, as a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// A launch file.
@@ -32,7 +32,7 @@ pub struct Job {
     pub checks: bool,
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct JobResult {
     /// Times or failure.

@@ -50,7 +50,7 @@ pub struct Built<'e> {
 }
 
 impl Built<'_> {
-    /// Runs it so many times.
+    /// Runs it this number of times.
     pub fn run(&self, repeats: u32) -> Evaluation {
         let start = Instant::now();
         let ran = self.evaluator.run(self.configuration, self.folder.path(), repeats);
@@ -99,7 +99,7 @@ impl Evaluator {
         Evaluator { inspects, ..self }
     }
 
-    /// With most so many workgroups of each launch, as samples of all.
+    /// With at most this number of workgroups of each launch, as samples of all.
     #[must_use]
     pub fn sampling(self, workgroups: Option<u64>) -> Evaluator {
         Evaluator { workgroups, ..self }
@@ -165,8 +165,8 @@ impl Evaluator {
         Some(if ended.is_well() { Ok(()) } else { Err(ended.why()) })
     }
 
-    /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if what runs is
-    /// no emulated launch. Its results are left in a file of the folder.
+    /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if the run
+    /// is not an emulated launch. Its results are left in a file of the folder.
     pub fn check(&self, configuration: &Configuration<'_>, folder: &Path) -> Result<Option<JobResult>> {
         if let Err(failed) = self.build(configuration, folder) {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
@@ -184,7 +184,7 @@ impl Evaluator {
         fill(text, &lookup, unknown)
     }
 
-    /// The text that a name or expression in braces stands for.
+    /// The text in place of a name or expression in braces.
     fn lookup(
         &self,
         name: &str,
@@ -332,7 +332,7 @@ impl Evaluator {
         Ok(Job { launch: Some(filled), ..self.any_job(out) })
     }
 
-    /// Runs a job in a process of its own.
+    /// Runs a job in its own process.
     fn job(&self, job: &Job, out: &Path) -> Result<JobResult, Evaluation> {
         let failed = |why: String| Evaluation::failed(Failure::Run, why);
         let file = out.join("job.json");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What came of one configuration, as the journal keeps it.
+/// Result of one configuration, as the journal keeps it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Time of each run, microseconds; empty if it failed.
@@ -23,7 +23,7 @@ pub struct Evaluation {
 pub struct Failed {
     /// Kind.
     pub kind: Failure,
-    /// What happened: the compiler's error, the fault, the limit.
+    /// The compiler's error, the fault, the limit.
     pub why: String,
 }
 

@@ -38,7 +38,7 @@ pub struct LiveRequest<'a> {
     pub gpu: Option<String>,
     /// Also configurations beyond those that the program lists.
     pub widen: bool,
-    /// Most configurations to run, of so many valid ones.
+    /// Most configurations to run, by the number of valid ones.
     pub budget: &'a (dyn Fn(u64) -> u64 + Sync),
     /// How configurations are chosen.
     pub strategy: Strategy,
@@ -52,7 +52,7 @@ pub struct LiveRequest<'a> {
     pub limits: Limits,
 }
 
-/// What came of the program.
+/// Result of the program.
 #[derive(Debug)]
 pub struct Live {
     /// One per kernel and key, in the order in which they began.

@@ -1,4 +1,4 @@
-//! What is known of configurations before they run: from their code, and from times of another place.
+//! Knowledge of configurations before they run: from their code, and from times of another place.
 
 use crate::Contents;
 use analysis::{KernelEvidence, Source};

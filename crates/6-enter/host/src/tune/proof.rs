@@ -17,11 +17,11 @@ pub struct Proof {
     pub winner: Option<Id>,
     /// It compared with the start.
     pub gain: Option<Gain>,
-    /// What was looked at, of it and of those that failed.
+    /// Steps for the winner and for candidates that failed.
     pub steps: Vec<ProofStep>,
 }
 
-/// Most configurations whose results are checked: after so many wrong ones the search is at fault.
+/// Most configurations whose results are checked: after this number of wrong ones the search is at fault.
 const MOST_CHECKED: usize = 5;
 
 /// Most configurations that are run again because one of them may be the fastest.
@@ -39,7 +39,7 @@ pub struct Proving<'a> {
     pub evaluator: &'a Evaluator,
     /// The space.
     pub space: &'a Space,
-    /// What was found; times of further runs are added.
+    /// Configurations that were run; times of further runs are added.
     pub attempts: &'a mut [Attempt],
     /// The configuration in use.
     pub start: Option<Id>,
@@ -139,7 +139,7 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
             Err(failed) => failed.clone(),
         };
         if ran.failed.is_some() {
-            // It does not run each time: it is no winner.
+            // It does not run each time: it cannot win.
             attempts[order[next]].evaluation = ran;
             runs[next].clear();
         } else {
@@ -191,7 +191,7 @@ fn checked(evaluator: &Evaluator, space: &Space, id: Id, folder: &Path) -> Resul
     evaluator.check(&named(space, id), folder)
 }
 
-/// Results of what is no launch file, by the check command.
+/// Results of commands and programs, by the check command.
 fn by_command(evaluator: &Evaluator, space: &Space, id: Id) -> ProofStep {
     let configuration = named(space, id);
     let checked = match evaluator.built(&configuration) {

@@ -25,7 +25,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_m
 /// Largest file that is part of a fingerprint, bytes.
 const MOST_HASHED: u64 = 1 << 28;
 
-/// What a worker has to know of a study: its settings in the database.
+/// Settings of a study in the database: all that a worker has to know.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Shared {
     /// Name of the space file without its ending.

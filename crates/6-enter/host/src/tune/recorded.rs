@@ -13,7 +13,7 @@ pub struct Recorded {
     pub name: String,
     /// The measured configurations.
     pub space: Space,
-    /// What was measured of each.
+    /// The result of each.
     pub evaluations: Vec<Evaluation>,
 }
 

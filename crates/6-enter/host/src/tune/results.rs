@@ -1,4 +1,4 @@
-//! What was run, as T4: the form in which tuners exchange results, which `tune` and `tunedb` read.
+//! Configurations that were run, as T4: the form in which tuners exchange results, which `tune` and `tunedb` read.
 
 use super::evaluation::{Evaluation, Failure};
 use super::search::Attempt;

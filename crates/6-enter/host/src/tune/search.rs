@@ -38,7 +38,7 @@ pub struct Plan<'a> {
     pub space: Arc<Space>,
     /// Settings of the search.
     pub settings: Settings,
-    /// What is known before.
+    /// Expected times.
     pub prior: Prior,
     /// Who runs configurations.
     pub evaluate: &'a dyn Evaluate,
@@ -53,7 +53,7 @@ pub struct Plan<'a> {
 pub struct Attempt {
     /// The configuration.
     pub id: Id,
-    /// What came of it.
+    /// Its result.
     pub evaluation: Evaluation,
 }
 
@@ -80,7 +80,7 @@ pub trait Watching: Sync {
 pub struct Known {
     /// Number of the proposal, from 0.
     pub number: u64,
-    /// What came of it.
+    /// Its result.
     pub evaluation: Evaluation,
     /// An earlier run of the search has it.
     pub earlier: bool,

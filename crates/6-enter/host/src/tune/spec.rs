@@ -34,7 +34,7 @@ pub struct SpecFile {
     /// Limits of one configuration.
     #[serde(default)]
     limits: LimitTable,
-    /// What is known before the first run.
+    /// Source of expected times before the first run.
     prior: Option<PriorTable>,
     /// The work of one run, from which times that cannot be are known.
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct SpecFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// A command of the shell; `{defines}` is `-DNAME=VALUE` of all parameters, `{out}` a folder of its own.
+    /// A command of the shell; `{defines}` is `-DNAME=VALUE` of all parameters, `{out}` a folder for this configuration.
     pub command: String,
     /// The code object it makes, which is looked at before the run: `{out}/kernel.hsaco`.
     pub code: Option<String>,
@@ -64,7 +64,7 @@ struct RunTable {
     repeats: u32,
 }
 
-/// What is known before the first run.
+/// Source of expected times before the first run.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriorTable {
@@ -154,7 +154,7 @@ impl Default for Limits {
     }
 }
 
-/// What runs.
+/// The program, command or launch that runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Run {
     /// A launch file on an emulated GPU.
@@ -245,7 +245,7 @@ pub struct Spec {
     pub repeats: u32,
     /// How its results are checked.
     pub check: Option<Check>,
-    /// What is known before the first run.
+    /// Source of expected times before the first run.
     pub prior: Option<PriorTable>,
     /// Limits of one configuration.
     pub limits: Limits,
@@ -257,7 +257,7 @@ impl Spec {
     /// Reads a space file.
     ///
     /// # Errors
-    /// If it is no TOML of this form, or what runs is not said or said twice.
+    /// If it is not TOML of this form, or `[run]` has none or several of its three keys.
     pub fn read(path: &Path) -> Result<Spec> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
@@ -306,7 +306,7 @@ impl Spec {
         })
     }
 
-    /// The emulated launch that stands before the runs of this file, as a file of its own; `None` if there is none.
+    /// A space file whose runs are the emulated launch of the prior; `None` if there is none.
     pub fn emulated_prior(&self) -> Option<Spec> {
         let launch = match (&self.prior, &self.run) {
             (Some(PriorTable { launch: Some(launch), .. }), _) => self.folder.join(launch),

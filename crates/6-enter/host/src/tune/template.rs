@@ -2,15 +2,15 @@
 
 use anyhow::{Result, bail};
 
-/// What a name or expression in braces stands for; `None` if it is unknown.
+/// The text in place of a name or expression in braces; `None` if it is unknown.
 pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// What becomes of braces that hold nothing known.
+/// Treatment of braces that hold nothing known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
     /// An error: the text is a command.
     Refused,
-    /// Kept: the text has braces of its own, as TOML does.
+    /// Kept: the text uses braces for other things, as TOML does.
     Kept,
 }
 

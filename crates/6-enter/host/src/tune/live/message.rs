@@ -1,17 +1,17 @@
-//! What the Python side says and hears: lines of JSON.
+//! Messages between the Python side and the search: lines of JSON.
 
 use super::super::evaluation::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::path::PathBuf;
 
-/// What the Python side says.
+/// A message of the Python side.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case")]
 pub(super) enum Said {
     /// An autotuned kernel is called with a new key.
     Begin(Box<Begin>),
-    /// What to run next.
+    /// It asks for the next configuration.
     Ask { study: usize },
     /// A result.
     Tell {
@@ -28,7 +28,7 @@ pub(super) enum Said {
     },
     /// The search has ended: which to check.
     Candidates { study: usize },
-    /// What a checked run left.
+    /// Buffers and mistakes of a checked run.
     Checked {
         study: usize,
         id: u64,
@@ -65,7 +65,7 @@ pub(super) struct Begin {
     pub(super) dot: bool,
     /// The grid is computed from the configuration.
     pub(super) grid_follows: bool,
-    /// Each configuration runs in a process of its own, on the emulated GPU.
+    /// Each configuration runs in its own process, on the emulated GPU.
     pub(super) isolated: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct SaidCache {
     pub(super) text: String,
 }
 
-/// What it hears.
+/// An answer to the Python side.
 #[derive(Debug, Serialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub(super) enum Answer {

@@ -1,4 +1,4 @@
-//! What a program's author does with winners: the list of `triton.Config`, and a patch of the source.
+//! Winners in the forms that a program's author uses: the list of `triton.Config`, and a patch of the source.
 
 use super::space::UNSET;
 use super::study::LiveStudy;

@@ -71,7 +71,7 @@ impl<'a> Server<'a> {
         let _ = UnixStream::connect(&self.path);
     }
 
-    /// What is known of the searches.
+    /// The searches so far.
     pub(super) fn studies(&self) -> Vec<LiveStudy> {
         self.all().iter().map(Study::public).collect()
     }

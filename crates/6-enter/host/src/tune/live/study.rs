@@ -110,7 +110,7 @@ impl Study {
         })
     }
 
-    /// What to run next.
+    /// The next configuration to run.
     pub(super) fn ask(&mut self) -> Answer {
         match self.search.ask() {
             Asked::Run(id) => {
@@ -178,7 +178,7 @@ impl Study {
         answer
     }
 
-    /// What a checked run left: of the start, or of a candidate. Returns whether it passed.
+    /// Takes the result of a checked run, of the start, or of a candidate. Returns whether it passed.
     pub(super) fn checked(
         &mut self,
         id: Id,
@@ -251,7 +251,7 @@ impl Study {
         }
     }
 
-    /// What is known of it.
+    /// The search as an answer shows it.
     pub(super) fn public(&self) -> LiveStudy {
         let begin = &self.begin;
         let words = begin.key.iter().chain(&begin.types).map(|(name, value)| format!("{name}={value}"));

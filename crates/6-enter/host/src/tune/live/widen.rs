@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::sync::OnceLock;
 use tune::{Limits, Parameter, Space, Value};
 
-/// What is added, and the rules.
+/// Added parameters, and the rules.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rules {
@@ -26,7 +26,7 @@ struct Added {
     values: Vec<i64>,
     /// Only for kernels with this.
     needs: Option<String>,
-    /// Only on GPUs whose workgroups have at most so many bytes of LDS.
+    /// Only on GPUs whose workgroups have at most this number of bytes of LDS.
     most_lds: Option<i64>,
 }
 

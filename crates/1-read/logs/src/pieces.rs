@@ -25,8 +25,7 @@ pub(crate) struct Last {
 impl Pieces {
     /// The lines that end within a piece, with what earlier ones held of them; `None` if none ends.
     pub(crate) fn lines<'p>(&mut self, piece: &'p [u8]) -> Option<Cow<'p, [u8]>> {
-        let Some(&last) = piece.last() else { return None };
-        self.open = last != b'\n';
+        self.open = *piece.last()? != b'\n';
         let Some(end) = memchr::memrchr(b'\n', piece) else {
             self.rest.extend_from_slice(piece);
             return (self.rest.len() > MOST_KEPT).then(|| Cow::Owned(std::mem::take(&mut self.rest)));

@@ -10,9 +10,9 @@ mod space;
 mod study;
 mod widen;
 
-pub use outputs::{CacheFile, Patch, patches};
-pub use space::LeftOut;
-pub use study::LiveStudy;
+pub use outputs::{Patch, patches};
+pub use study::{CacheFile, LiveStudy};
+pub use widen::LeftOut;
 
 use super::search::Watching;
 use super::spec::Limits;

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use store::{Done, Journal, Population, Study, StudyId, Task, Worker};
-use tune::{Id, Settings, Space, Value};
+use tune::{Id, Prior, Settings, Space, Value};
 
 /// First and longest pause between two looks for results.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
@@ -63,12 +63,12 @@ impl Shared {
     }
 
     /// The study that goes on with results of earlier runs only where everything is equal: `tune-1a2b3c4d`.
-    pub fn study(&self, name: &str, settings: &Settings) -> String {
-        format!("{name}-{}", self.fingerprint(settings).get(..8).unwrap_or_default())
+    pub fn study(&self, name: &str, search: (&Settings, &Prior)) -> String {
+        format!("{name}-{}", self.fingerprint(search).get(..8).unwrap_or_default())
     }
 
     /// Hash of all that must be equal for results to go on with: the file, the files that it names, the search.
-    fn fingerprint(&self, settings: &Settings) -> String {
+    fn fingerprint(&self, (settings, prior): (&Settings, &Prior)) -> String {
         let mut hash = DefaultHasher::new();
         (&self.spec, &self.gpu, self.on_gpu, self.inspects).hash(&mut hash);
         // A kernel that changed has other times.
@@ -80,6 +80,8 @@ impl Shared {
             }
         }
         format!("{:?}", (settings.strategy, settings.seed, settings.lag, &settings.first)).hash(&mut hash);
+        prior.rejected.hash(&mut hash);
+        prior.expected.iter().for_each(|it| it.map(f64::to_bits).hash(&mut hash));
         format!("{:016x}", hash.finish())
     }
 }
@@ -124,7 +126,7 @@ impl Queue {
     pub fn begin(
         request: &QueueRequest<'_>,
         shared: &Shared,
-        (space, settings): (&Arc<Space>, &Settings),
+        (space, settings, prior): (&Arc<Space>, &Settings, &Prior),
         stop: &Arc<AtomicBool>,
     ) -> Result<Queue> {
         make_folder(request.store)?;
@@ -136,7 +138,7 @@ impl Queue {
         };
         let study = journal.begin(&Study {
             name: request.study.to_owned(),
-            fingerprint: shared.fingerprint(settings),
+            fingerprint: shared.fingerprint((settings, prior)),
             settings: serde_json::to_string(shared)?,
             population,
         })?;

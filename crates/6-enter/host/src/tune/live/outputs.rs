@@ -5,15 +5,6 @@ use super::study::LiveStudy;
 use std::path::{Path, PathBuf};
 use tune::{Id, Value};
 
-/// A file of Triton's cache of tuning results (`cache_results=True`, `TRITON_CACHE_AUTOTUNING=1`).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CacheFile {
-    /// Place below Triton's cache folder.
-    pub place: PathBuf,
-    /// Its text.
-    pub text: String,
-}
-
 /// Options of `triton.Config` beside the kernel's own parameters.
 const OPTIONS: [&str; 5] = ["num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override"];
 

@@ -1,7 +1,7 @@
 //! The space of an autotuned kernel: the configurations that the program lists, or a wider one.
 
 use super::message::{Begin, Configured, Values};
-use super::widen::{Widened, widened};
+use super::widen::{LeftOut, Widened, widened};
 use anyhow::{Context, Result};
 use arch::Model;
 use serde_json::{Map, Value as Json};
@@ -11,15 +11,6 @@ use tune::{Id, Parameter, Space, Value};
 
 /// Text of a parameter that a configuration does not set.
 pub(super) const UNSET: &str = "unset";
-
-/// Configurations that were left out before the first run, and why.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LeftOut {
-    /// Number of configurations.
-    pub configurations: u64,
-    /// The rule, in words.
-    pub why: String,
-}
 
 /// A space with what its configurations are to the program.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use super::super::proof::Proof;
 use super::super::search::Attempt;
 use super::LiveRequest;
 use super::message::{Answer, Begin, Configured, SaidBuffer, SaidCache, SaidFailure};
-use super::outputs::CacheFile;
-use super::space::{LeftOut, LiveSpace};
+use super::space::LiveSpace;
+use super::widen::LeftOut;
 use crate::launch_file::Element;
 use anyhow::Result;
 use arch::Model;
@@ -15,6 +15,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tune::{Asked, Id, Prior, Search, Settings, Space, Told};
 use view::{Gain, ProofOutcome, ProofStep};
+
+/// A file of Triton's cache of tuning results (`cache_results=True`, `TRITON_CACHE_AUTOTUNING=1`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CacheFile {
+    /// Place below Triton's cache folder.
+    pub place: PathBuf,
+    /// Its text.
+    pub text: String,
+}
 
 /// The search for one autotuned kernel and key.
 #[derive(Clone, Debug)]

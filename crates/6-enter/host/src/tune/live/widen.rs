@@ -1,12 +1,20 @@
 //! A wider space than the program lists, with the rules that make its configurations legal on a GPU.
 
 use super::message::Begin;
-use super::space::LeftOut;
 use anyhow::{Context, Result};
 use arch::Model;
 use serde::Deserialize;
 use std::sync::OnceLock;
 use tune::{Limits, Parameter, Space, Value};
+
+/// Configurations that were left out before the first run, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// Number of configurations.
+    pub configurations: u64,
+    /// The rule, in words.
+    pub why: String,
+}
 
 /// Added parameters, and the rules.
 #[derive(Debug, Deserialize)]

@@ -101,8 +101,8 @@ impl End {
     pub fn why(&self) -> String {
         let last = self.errors.lines().rev().map(str::trim).find(|it| !it.is_empty());
         let with_last = |what: String| last.map_or(what.clone(), |it| format!("{what}: {it}"));
-        let what = match (self.limit, self.signal, self.code) {
-            _ if self.fault.is_some() => return self.fault.clone().unwrap_or_default(),
+        match (self.limit, self.signal, self.code) {
+            _ if self.fault.is_some() => self.fault.clone().unwrap_or_default(),
             (Some(Limit::Time), ..) => {
                 format!("killed after {} s, the limit of its time", self.bounds.seconds)
             }
@@ -115,15 +115,14 @@ impl End {
             (Some(Limit::Output), ..) => {
                 format!("killed after {} MiB of output", most_output(&self.bounds) >> 20)
             }
-            (Some(Limit::Stopped), ..) => return "killed because the search was interrupted".to_owned(),
+            (Some(Limit::Stopped), ..) => "killed because the search was interrupted".to_owned(),
             (None, Some(9), _) => {
                 with_last("killed by SIGKILL, as the kernel does if memory runs out".to_owned())
             }
             (None, Some(signal), _) => with_last(format!("ended by {}", signal_name(signal))),
             (None, None, Some(code)) => with_last(format!("exit code {code}")),
             (None, None, None) => "it did not end".to_owned(),
-        };
-        what
+        }
     }
 }
 

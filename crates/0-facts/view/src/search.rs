@@ -120,12 +120,47 @@ pub struct Gain {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProofStep {
-    /// What was looked at: `results`, `races and unwritten memory`, `time`.
-    pub what: &'static str,
+    /// Its subject.
+    pub what: ProofOf,
     /// What came of it.
     pub outcome: ProofOutcome,
     /// In words.
     pub text: String,
+}
+
+/// Subject of a step of a proof.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProofOf {
+    /// The start's own results.
+    Start,
+    /// The fastest of configurations near the best.
+    Fastest,
+    /// Results of a candidate.
+    Results,
+    /// Races and reads of unwritten memory of a candidate.
+    Mistakes,
+    /// The winner is faster than the start.
+    Faster,
+}
+
+impl ProofOf {
+    /// For people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            ProofOf::Start => "results of the start",
+            ProofOf::Fastest => "fastest of those near it",
+            ProofOf::Results => "results",
+            ProofOf::Mistakes => "races, unwritten memory",
+            ProofOf::Faster => "faster than the start",
+        }
+    }
+
+    /// Whether a failed step means wrong results.
+    pub const fn is_of_results(self) -> bool {
+        matches!(self, ProofOf::Results | ProofOf::Mistakes)
+    }
 }
 
 /// Outcome of a step of a proof.

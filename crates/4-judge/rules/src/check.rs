@@ -3,7 +3,8 @@
 //! Rules do not see each other's findings; findings are sorted afterwards, by severity and place.
 
 use crate::{
-    CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence, registry,
+    CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, SearchEvidence, TraceEvidence,
+    TuningEvidence, registry,
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -131,6 +132,13 @@ pub fn check_tunings(evidence: &TuningEvidence<'_>) -> (Vec<Finding>, Vec<NotChe
 /// All findings for a launch, most severe first, and the rules whose evidence is absent.
 pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     let (mut findings, not_checked) = outcomes(|rule| Some(rule.launch_check()?(evidence)));
+    sort_by_severity(&mut findings);
+    (findings, not_checked)
+}
+
+/// Judges the search of a tuning space.
+pub fn check_search(evidence: &SearchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let (mut findings, not_checked) = outcomes(|rule| Some(rule.search_check()?(evidence)));
     sort_by_severity(&mut findings);
     (findings, not_checked)
 }

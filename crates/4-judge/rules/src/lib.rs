@@ -26,6 +26,7 @@ mod recorded;
 mod registry;
 mod remainder;
 mod rules;
+mod search;
 mod shapes;
 mod sites;
 mod text;
@@ -35,7 +36,8 @@ mod waits;
 mod work;
 
 pub use check::{
-    check, check_comm, check_execution, check_launch, check_traces, check_tunings, check_workload,
+    check, check_comm, check_execution, check_launch, check_search, check_traces, check_tunings,
+    check_workload,
 };
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
@@ -46,6 +48,7 @@ pub use host::{HostEvidence, Judged, Profile};
 pub use launch::{LaunchCheck, LaunchEvidence};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
+pub use search::{SearchCheck, SearchEvidence};
 pub use traced::TraceEvidence;
 pub use tunings::{TuneMachine, TuningEvidence};
 
@@ -114,6 +117,8 @@ pub enum Check {
     Ir(IrCheck),
     /// The shape of a launch.
     Launch(LaunchCheck),
+    /// The search of a tuning space.
+    Search(SearchCheck),
 }
 
 /// Result of a rule for one kernel.
@@ -163,6 +168,7 @@ impl Rule {
         comm_check: Comm => CommCheck, "of files on communication";
         tuning_check: Tunings => TuningCheck, "of tuning databases";
         launch_check: Launch => LaunchCheck, "of launches";
+        search_check: Search => SearchCheck, "of searches";
     }
 
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.

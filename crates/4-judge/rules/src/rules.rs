@@ -74,6 +74,8 @@ pub(crate) mod res006;
 pub(crate) mod res007;
 pub(crate) mod res008;
 pub(crate) mod res009;
+pub(crate) mod src001;
+pub(crate) mod src002;
 pub(crate) mod syn001;
 pub(crate) mod syn002;
 pub(crate) mod syn003;
@@ -211,6 +213,8 @@ pub(crate) static RULES: &[Rule] = &[
     res007::RULE,
     res008::RULE,
     res009::RULE,
+    src001::RULE,
+    src002::RULE,
     syn001::RULE,
     syn002::RULE,
     syn003::RULE,

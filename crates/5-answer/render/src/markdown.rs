@@ -406,7 +406,8 @@ pub(crate) fn searches(part: &Searches, out: &mut String) {
             let _ = writeln!(out, "\nGain: {:.3}x ({})", gain.speedup, words(&gain.method));
         }
         for step in &search.proof {
-            let _ = writeln!(out, "\n* {}: {}: {}", step.what, step.outcome.word(), words(&step.text));
+            let _ =
+                writeln!(out, "\n* {}: {}: {}", step.what.words(), step.outcome.word(), words(&step.text));
         }
         out.push('\n');
     }

@@ -1,10 +1,11 @@
 //! A search of a tuning space as an answer: the winner beside the start, what was tried, what failed and why.
 
+use rules::{SearchEvidence, check_search};
 use std::collections::BTreeMap;
 use tune::{Id, Space};
 use view::{
-    Answer, Cell, Column, ColumnKind, Configured, Gain, Improvement, NamedValue, ProofStep, Row,
-    SearchResult, SearchVerdict, Searches, Table, noun_of,
+    Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, NamedValue, ProofOutcome,
+    ProofStep, Row, SearchResult, SearchVerdict, Searches, Table, noun_of,
 };
 
 /// One configuration that was run.
@@ -14,6 +15,8 @@ pub struct Trial<'a> {
     pub id: Id,
     /// Its times, microseconds.
     pub runs_us: &'a [f64],
+    /// Its results are wrong.
+    pub wrong: bool,
     /// Kind of failure and its reason, if it has no time.
     pub failed: Option<(&'static str, &'a str)>,
 }
@@ -62,7 +65,8 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         (Some(winner), Some(start)) if winner == start => SearchVerdict::NoFaster,
         (Some(_), Some(_)) => SearchVerdict::Faster,
     };
-    let winner = searched.winner.map(configured);
+    let (start, winner) = (searched.start.map(configured), searched.winner.map(configured));
+    judge(answer, searched, (start.as_ref(), winner.as_ref()));
     let outputs = winner.as_ref().map(outputs).unwrap_or_default();
     answer.part.searches.push(SearchResult {
         name: searched.name.to_owned(),
@@ -72,7 +76,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         tried: searched.trials.len() as u64,
         failed,
         verdict,
-        start: searched.start.map(configured),
+        start,
         winner,
         gain: searched.gain.clone(),
         proof: searched.proof.clone(),
@@ -83,6 +87,35 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
     answer.tables.extend(parameters(searched));
     answer.tables.extend(constraints(searched.name, searched.space));
     answer.tables.extend(failures(searched));
+}
+
+/// Adds the findings of a search.
+fn judge(
+    answer: &mut Answer<Searches>,
+    searched: &SearchedSpace<'_>,
+    (start, winner): (Option<&Configured>, Option<&Configured>),
+) {
+    let words = |it: Option<&Configured>| it.map(Configured::words).unwrap_or_default();
+    let failed_proof =
+        searched.proof.iter().find(|it| it.outcome == ProofOutcome::Failed && it.what.is_of_results());
+    let wrong = searched.trials.iter().filter(|it| it.wrong);
+    let reasons = wrong.clone().filter_map(|it| it.failed.map(|(_, why)| why));
+    let evidence = SearchEvidence {
+        gain: searched.gain.as_ref().map(|it| it.speedup),
+        least_gain: searched.gain.as_ref().and_then(|it| it.low),
+        start: &words(start),
+        winner: &words(winner),
+        wrong: wrong.count() as u64 + u64::from(failed_proof.is_some()),
+        wrong_because: reasons.chain(failed_proof.map(|it| it.text.as_str())).next(),
+    };
+    let (findings, not_checked) = check_search(&evidence);
+    let named = |it: Finding| Finding { kernel: Some(searched.name.to_owned()), ..it };
+    answer.findings.extend(findings.into_iter().map(named));
+    for it in not_checked {
+        if !answer.not_checked.contains(&it) {
+            answer.not_checked.push(it);
+        }
+    }
 }
 
 fn values(space: &Space, id: Id) -> Vec<NamedValue> {

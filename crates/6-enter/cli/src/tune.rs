@@ -14,7 +14,7 @@ use crate::output;
 use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::Reporter;
-use host::tune::{self, Attempt, Evaluation, Job, LookUp, Plan, Proof, Recorded};
+use host::tune::{self, Attempt, Evaluation, Failure, Job, LookUp, Plan, Proof, Recorded};
 use host::tunings;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     if let Some(form) = args.emit {
         return cluster::emit(args, form);
     }
-    let mut gated = gate::open("tune", Judges::Launches, &args.fail_on, &args.memory)?;
+    let mut gated = gate::open("tune", Judges::Searches, &args.fail_on, &args.memory)?;
     let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
     let running = Running::new(look);
     match &args.space {
@@ -150,6 +150,7 @@ fn add(
     let trials = attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
         id: *id,
         runs_us: &attempt.evaluation.runs_us,
+        wrong: attempt.evaluation.failed.as_ref().is_some_and(|it| it.kind == Failure::Wrong),
         failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),
     });
     let searched = SearchedSpace {

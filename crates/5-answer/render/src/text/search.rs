@@ -55,7 +55,7 @@ fn one(page: &mut Page, search: &SearchResult) {
             ProofOutcome::NotDone => Role::Dim,
         };
         let spans = [
-            plain(format!("{}: ", step.what)),
+            plain(format!("{}: ", step.what.words())),
             span(role, step.outcome.word()),
             dim(format!("  {}", step.text)),
         ];

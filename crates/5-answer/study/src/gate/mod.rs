@@ -39,6 +39,8 @@ pub enum Judges {
     Tunings,
     /// Shapes of launches.
     Launches,
+    /// Searches of tuning spaces.
+    Searches,
 }
 
 impl Judges {
@@ -54,6 +56,7 @@ impl Judges {
             Judges::Communication => matches!(check, Check::Comm(_)),
             Judges::Tunings => matches!(check, Check::Tunings(_)),
             Judges::Launches => matches!(check, Check::Launch(_)),
+            Judges::Searches => matches!(check, Check::Search(_)),
         };
         rule.checks.iter().any(is)
     }

@@ -156,6 +156,10 @@ fn a_winner_that_computes_something_else_is_refused() {
     let proof = search["proof"].as_array().unwrap();
     assert!(proof.iter().any(|it| it["what"] == "results" && it["outcome"] == "failed"), "{search}");
     assert!(proof.iter().any(|it| it["what"] == "results" && it["outcome"] == "passed"), "{search}");
+    let rules: Vec<&Value> = value["findings"].as_array().unwrap().iter().map(|it| &it["rule"]).collect();
+    assert!(rules.contains(&&"SRC002".into()), "{rules:?}");
+    let ran = run_in(&dir, &["tune", "tune.toml", "--fail-on", "SRC002"]);
+    assert_eq!(ran.code, 2, "results of the run before, judged again: {}", ran.stderr);
     // What was run is a recorded space, and can stand before another search.
     let ran = run_in(
         &dir,

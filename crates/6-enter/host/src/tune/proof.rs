@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::path::Path;
 use tune::race::{Comparison, RaceSettings, Verdict, compare, race};
 use tune::{Id, Space, Value};
-use view::{Gain, ProofOutcome, ProofStep};
+use view::{Gain, ProofOf, ProofOutcome, ProofStep};
 
 /// A winner that passed.
 #[derive(Clone, Default, Debug)]
@@ -67,7 +67,7 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
         Some(Ok(it)) => it,
         Some(Err(error)) => {
             let text = format!("the start itself is wrong or does not run: {error:#}");
-            proof.steps.push(ProofStep { what: "results of the start", outcome: ProofOutcome::Failed, text });
+            proof.steps.push(ProofStep { what: ProofOf::Start, outcome: ProofOutcome::Failed, text });
             None
         }
     };
@@ -96,7 +96,7 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
             let faster = found.verdict == Verdict::Faster;
             let text = format!("{} rounds of start and winner in turn", found.rounds);
             let outcome = if faster { ProofOutcome::Passed } else { ProofOutcome::Failed };
-            proof.steps.push(ProofStep { what: "faster than the start", outcome, text });
+            proof.steps.push(ProofStep { what: ProofOf::Faster, outcome, text });
             let method = format!("{}, {:.0} %", Comparison::METHOD, 100.0 * found.confidence);
             let (low, high) = (Some(found.low), Some(found.high));
             proof.gain = Some(Gain { speedup: found.speedup, low, high, method });
@@ -104,11 +104,9 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
                 proof.winner = Some(start);
             }
         }
-        Err(why) => proof.steps.push(ProofStep {
-            what: "faster than the start",
-            outcome: ProofOutcome::NotDone,
-            text: why,
-        }),
+        Err(why) => {
+            proof.steps.push(ProofStep { what: ProofOf::Faster, outcome: ProofOutcome::NotDone, text: why })
+        }
     }
     Ok(proof)
 }
@@ -161,7 +159,7 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
             view::counted(again, "run")
         ),
     };
-    Some(ProofStep { what: "fastest of those near it", outcome: ProofOutcome::Passed, text })
+    Some(ProofStep { what: ProofOf::Fastest, outcome: ProofOutcome::Passed, text })
 }
 
 /// Start and winner in turn.
@@ -206,7 +204,7 @@ fn by_command(evaluator: &Evaluator, space: &Space, id: Id) -> ProofStep {
         Some(Ok(())) => (ProofOutcome::Passed, "by the check command".to_owned()),
         Some(Err(why)) => (ProofOutcome::Failed, why),
     };
-    ProofStep { what: "results", outcome, text }
+    ProofStep { what: ProofOf::Results, outcome, text }
 }
 
 fn steps(
@@ -220,26 +218,28 @@ fn steps(
     let result = match checked(evaluator, space, id, folder) {
         Ok(Some(it)) => it,
         Ok(None) => return vec![by_command(evaluator, space, id)],
-        Err(error) => return vec![step("results", ProofOutcome::Failed, format!("{error:#}"))],
+        Err(error) => return vec![step(ProofOf::Results, ProofOutcome::Failed, format!("{error:#}"))],
     };
     let mut steps = Vec::new();
     steps.push(match reference {
-        None => step("results", ProofOutcome::NotDone, "no start whose results could be compared".into()),
+        None => {
+            step(ProofOf::Results, ProofOutcome::NotDone, "no start whose results could be compared".into())
+        }
         Some(start) => {
             let tolerance = evaluator.spec.check.as_ref().map_or(0.0, |it| it.tolerance);
             match difference_of(start, &result, tolerance) {
                 Ok(elements) => step(
-                    "results",
+                    ProofOf::Results,
                     ProofOutcome::Passed,
                     format!("{} elements as of the start (tolerance {tolerance})", view::thousands(elements)),
                 ),
-                Err(why) => step("results", ProofOutcome::Failed, why),
+                Err(why) => step(ProofOf::Results, ProofOutcome::Failed, why),
             }
         }
     });
     steps.push(match result.mistakes.first() {
-        None => step("races, unwritten memory", ProofOutcome::Passed, "none found on the emulator".into()),
-        Some(first) => step("races, unwritten memory", ProofOutcome::Failed, first.clone()),
+        None => step(ProofOf::Mistakes, ProofOutcome::Passed, "none found on the emulator".into()),
+        Some(first) => step(ProofOf::Mistakes, ProofOutcome::Failed, first.clone()),
     });
     steps
 }

@@ -14,7 +14,7 @@ use arch::Model;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tune::{Asked, Id, Prior, Search, Settings, Space, Told};
-use view::{Gain, ProofOutcome, ProofStep};
+use view::{Gain, ProofOf, ProofOutcome, ProofStep};
 
 /// A file of Triton's cache of tuning results (`cache_results=True`, `TRITON_CACHE_AUTOTUNING=1`).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -181,7 +181,11 @@ impl Study {
             self.proof.winner = fastest.first().map(|it| it.1);
             if !self.modelled {
                 let text = "on a GPU the program itself has to compare results".to_owned();
-                self.proof.steps.push(ProofStep { what: "results", outcome: ProofOutcome::NotDone, text });
+                self.proof.steps.push(ProofStep {
+                    what: ProofOf::Results,
+                    outcome: ProofOutcome::NotDone,
+                    text,
+                });
             }
         }
         answer
@@ -209,18 +213,16 @@ impl Study {
         }
         let mut steps = Vec::new();
         match (failed, &self.reference) {
-            (Some(it), _) => steps.push(step("results", ProofOutcome::Failed, it.why)),
+            (Some(it), _) => steps.push(step(ProofOf::Results, ProofOutcome::Failed, it.why)),
             (None, None) => {
                 let text = "the start does not run, so no results can be compared".to_owned();
-                steps.push(step("results", ProofOutcome::NotDone, text));
+                steps.push(step(ProofOf::Results, ProofOutcome::NotDone, text));
             }
             (None, Some(start)) => steps.push(compared(start, &result, &unreadable)),
         }
         steps.push(match mistakes.first() {
-            None => {
-                step("races, unwritten memory", ProofOutcome::Passed, "none found on the emulator".into())
-            }
-            Some(first) => step("races, unwritten memory", ProofOutcome::Failed, first.clone()),
+            None => step(ProofOf::Mistakes, ProofOutcome::Passed, "none found on the emulator".into()),
+            Some(first) => step(ProofOf::Mistakes, ProofOutcome::Failed, first.clone()),
         });
         let passed = steps.iter().all(|it| it.outcome != ProofOutcome::Failed);
         self.proof.steps.extend(steps);
@@ -301,7 +303,7 @@ fn compared(start: &JobResult, result: &JobResult, unreadable: &[&str]) -> Proof
     if !unreadable.is_empty() {
         text += &format!("; not compared, by their types: {}", unreadable.join(", "));
     }
-    ProofStep { what: "results", outcome, text }
+    ProofStep { what: ProofOf::Results, outcome, text }
 }
 
 /// The type of elements by the name that NumPy or torch has for it.

@@ -78,6 +78,11 @@ const BENCHMARKS: &[Benchmark] = &[
         about: "searching the recorded spaces of `../shared`, 50 seeds, and building the described ones",
         run: tuning::run,
     },
+    Benchmark {
+        name: "left-out",
+        about: "the same, 20 seeds, by settings of the model that were chosen on other spaces (minutes)",
+        run: tuning::left_out,
+    },
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {

@@ -3,10 +3,15 @@
 //! After k of N configurations the baseline is the expected best of k random draws, and the score the part of the way from
 //! there to the optimum, as a mean over the budget: 5 % of the configurations.
 
+mod left_out;
+
+pub(super) use left_out::run as left_out;
+
 use super::Line;
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use host::tune::{Prior, Recorded, Settings, Space, Strategy};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use tune::{Asked, Knobs, Search, Told};
@@ -44,17 +49,18 @@ struct Outcome {
 }
 
 pub(super) fn run() -> Result<Vec<Line>> {
-    let folder = root().join("../shared/tuning/spaces");
+    let folder = folder();
     if !folder.is_dir() {
-        return Ok(vec![Line::plain("tune".to_owned(), format!("skipped: needs {}", folder.display()))]);
+        return Ok(skipped(&folder));
     }
     let mut lines = Vec::new();
     for (name, count) in DESCRIBED {
         lines.push(construction(&folder.join(format!("{name}_milo.T1.json")), count)?);
     }
-    let spaces: Vec<Measured> = SPACES.iter().map(|it| read(&folder.join(it))).collect::<Result<_>>()?;
+    let spaces = spaces(&folder)?;
     for lag in [1, 8] {
-        let outcomes: Vec<Outcome> = spaces.iter().map(|it| searched(it, lag, Knobs::default())).collect();
+        let outcomes: Vec<Outcome> =
+            spaces.iter().map(|it| searched(it, lag, Knobs::default(), SEEDS)).collect();
         for (name, it) in SPACES.iter().zip(&outcomes) {
             let [f1, f2, f5] = it.fractions;
             let value = format!(
@@ -84,7 +90,19 @@ pub(super) fn run() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn open(path: &std::path::Path) -> Result<host::tunings::TuneFile> {
+fn folder() -> PathBuf {
+    root().join("../shared/tuning/spaces")
+}
+
+fn skipped(folder: &Path) -> Vec<Line> {
+    vec![Line::plain("tune".to_owned(), format!("skipped: needs {}", folder.display()))]
+}
+
+fn spaces(folder: &Path) -> Result<Vec<Measured>> {
+    SPACES.iter().map(|it| read(&folder.join(it))).collect()
+}
+
+fn open(path: &Path) -> Result<host::tunings::TuneFile> {
     let (mut files, _) = host::tunings::open(&[path.to_owned()]);
     files.pop().with_context(|| format!("cannot read `{}`", path.display()))
 }
@@ -115,7 +133,7 @@ fn construction(path: &std::path::Path, count: u64) -> Result<Line> {
     Ok(Line { what, value: format!("{best:.2} ms"), asked })
 }
 
-fn read(path: &std::path::Path) -> Result<Measured> {
+fn read(path: &Path) -> Result<Measured> {
     let file = open(path)?;
     let recorded = Recorded::of(&tunedb::read(&path.display().to_string(), file.bytes())?)?;
     let times: Vec<Option<f64>> = recorded.evaluations.iter().map(|it| it.time_us()).collect();
@@ -124,18 +142,18 @@ fn read(path: &std::path::Path) -> Result<Measured> {
     Ok(Measured { space: Arc::new(recorded.space), times, sorted })
 }
 
-fn searched(measured: &Measured, lag: u32, knobs: Knobs) -> Outcome {
+fn searched(measured: &Measured, lag: u32, knobs: Knobs, seeds: u64) -> Outcome {
     let all = measured.times.len();
     let budget = all / 20;
     let optimum = measured.sorted[all - 1];
     let start = Instant::now();
     let mut out = Outcome { worst: 1.0, ..Outcome::default() };
-    for seed in 1..=SEEDS {
+    for seed in 1..=seeds {
         let best = curve(measured, seed, (lag, budget), knobs);
         out.unused += (budget - best.len()) as u64;
         let after = |it: usize| best[it.clamp(1, best.len()) - 1];
         for (mean, percent) in out.fractions.iter_mut().zip([1, 2, 5]) {
-            *mean += optimum / after((all * percent + 50) / 100) / SEEDS as f64;
+            *mean += optimum / after((all * percent + 50) / 100) / seeds as f64;
         }
         out.worst = out.worst.min(optimum / after(budget));
         out.optimum += u32::from(after(budget) <= optimum);
@@ -145,9 +163,9 @@ fn searched(measured: &Measured, lag: u32, knobs: Knobs) -> Outcome {
             let random = measured.sorted[place.min(all) - 1];
             if random > optimum { (after(k) - random) / (optimum - random) } else { 1.0 }
         });
-        out.score += progress.sum::<f64>() / (budget - first + 1) as f64 / SEEDS as f64;
+        out.score += progress.sum::<f64>() / (budget - first + 1) as f64 / seeds as f64;
     }
-    out.ms = start.elapsed().as_secs_f64() * 1e3 / (SEEDS as f64 * budget as f64);
+    out.ms = start.elapsed().as_secs_f64() * 1e3 / (seeds as f64 * budget as f64);
     out
 }
 

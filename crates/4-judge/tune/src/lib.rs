@@ -11,6 +11,6 @@ mod space;
 mod value;
 
 pub use random::Random;
-pub use search::{Asked, Knobs, Prior, Search, Settings, Strategy, Told};
+pub use search::{Asked, Knobs, Prior, Search, Settings, Strategy, Told, extended};
 pub use space::{Id, Limits, Neighbourhood, Parameter, Removed, Space, SpaceError};
 pub use value::Value;

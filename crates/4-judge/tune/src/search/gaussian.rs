@@ -5,6 +5,7 @@
 
 use super::axes::{Axis, MOST_CLASSES};
 use super::knobs::Knobs;
+use crate::random::Random;
 
 /// The learned shape: how fast outcomes change with each distance, and how much they vary for no known reason.
 #[derive(Clone, Debug)]
@@ -24,6 +25,33 @@ impl Shape {
 
     pub(super) fn noise(&self) -> f64 {
         self.log_noise.exp()
+    }
+
+    /// The shape that fits best, from this one by random changes of one length each.
+    pub(super) fn learned(
+        &self,
+        axes: &[Axis],
+        outcomes: &Outcomes<'_>,
+        knobs: &Knobs,
+        mut random: Random,
+    ) -> Shape {
+        let of = |it: &Shape| Fit::of(&Tables::of(axes, it), it, outcomes, knobs).unlikeliness;
+        let mut shape = self.clone();
+        let mut best = of(&shape);
+        for _ in 0..knobs.tries {
+            let mut changed = shape.clone();
+            let at = random.below(shape.log_lengths.len() as u64 + 1) as usize;
+            let change = (random.unit() * 2.0 - 1.0) * 1.2;
+            match changed.log_lengths.get_mut(at) {
+                Some(it) => *it += change,
+                None => changed.log_noise = (changed.log_noise + 2.0 * change).clamp(-9.0, 0.0),
+            }
+            let it = of(&changed);
+            if it < best {
+                (best, shape) = (it, changed);
+            }
+        }
+        shape
     }
 
     fn penalty(&self, knobs: &Knobs) -> f64 {
@@ -85,6 +113,24 @@ impl Tables {
             *out = product;
         }
     }
+
+    /// Means of a process at configurations whose classes are one after the other, from weighted rows.
+    pub(super) fn estimates<'a>(
+        &self,
+        mean: f64,
+        rows: impl Iterator<Item = (&'a [u16], f64)>,
+        classes: &[u16],
+        count: usize,
+    ) -> Vec<f32> {
+        let (mut out, mut correlations) = (vec![mean as f32; count], vec![0.0f32; count]);
+        for (row, weight) in rows {
+            self.correlations(row, classes, &mut correlations);
+            for (out, it) in out.iter_mut().zip(&correlations) {
+                *out += weight as f32 * it;
+            }
+        }
+        out
+    }
 }
 
 /// The lower triangular matrix whose product with its transpose is the covariance of some elements.
@@ -130,8 +176,22 @@ impl Cholesky {
         (value - dot(&row[..before.len()], before)) / row[before.len()]
     }
 
+    /// Weights of the first elements in an estimate, from their solution.
+    pub(super) fn weights(&self, solved: &[f64]) -> Vec<f64> {
+        let mut weights = solved.to_vec();
+        for at in (0..solved.len()).rev() {
+            let row = self.row(at);
+            weights[at] /= row[at];
+            let it = weights[at];
+            for (other, factor) in weights[..at].iter_mut().zip(row) {
+                *other -= it * factor;
+            }
+        }
+        weights
+    }
+
     /// The solution for all elements.
-    fn solve(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+    pub(super) fn solve(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.size);
         for it in values {
             let next = self.solve_next(&out, it);

@@ -2,12 +2,14 @@
 
 mod axes;
 mod expected;
+mod extended;
 mod gaussian;
 mod improvement;
 mod knobs;
 mod model;
 mod plain;
 
+pub use extended::extended;
 pub use knobs::Knobs;
 
 use crate::space::{Id, Space};

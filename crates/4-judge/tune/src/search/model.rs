@@ -141,28 +141,13 @@ impl Fitted {
 
     /// Where the process expects the outcomes of configurations beside what the prior says.
     fn estimates(&self, weights: &[f64], classes: &[u16], count: usize) -> Vec<f32> {
-        let (mut out, mut correlations) = (vec![self.mean as f32; count], vec![0.0f32; count]);
-        for (known, &weight) in self.rows.iter().zip(weights) {
-            self.tables.correlations(&known.row, classes, &mut correlations);
-            for (out, it) in out.iter_mut().zip(&correlations) {
-                *out += weight as f32 * it;
-            }
-        }
-        out
+        let rows = self.rows.iter().map(|it| &it.row[..]);
+        self.tables.estimates(self.mean, rows.zip(weights.iter().copied()), classes, count)
     }
 
     /// Weights of the outcomes in an estimate.
     fn weights(&self) -> Vec<f64> {
-        let mut weights = self.solved[..self.known].to_vec();
-        for at in (0..self.known).rev() {
-            let row = self.cholesky.row(at);
-            weights[at] /= row[at];
-            let it = weights[at];
-            for (other, factor) in weights[..at].iter_mut().zip(row) {
-                *other -= it * factor;
-            }
-        }
-        weights
+        self.cholesky.weights(&self.solved[..self.known])
     }
 }
 
@@ -333,7 +318,9 @@ impl Model {
             estimates: Vec::new(),
         };
         let learned = self.chosen(self.knobs.learned);
-        self.shape = self.learned_shape(&self.outcomes(&fitted, &learned));
+        let outcomes = self.outcomes(&fitted, &learned);
+        let random = self.random.clone();
+        self.shape = self.shape.learned(&self.axes, &outcomes, &self.knobs, random);
         fitted.tables = Tables::of(&self.axes, &self.shape);
         fitted.variance = 1.0 + self.shape.noise();
         let used = self.chosen(self.knobs.outcomes);
@@ -387,28 +374,6 @@ impl Model {
         };
         let values = seen().map(|it| fitted.outcome(it.1)).collect();
         Outcomes { rows: seen().map(|it| &it.0.row[..]).collect(), values, expected }
-    }
-
-    /// The shape that fits best, from the one before by random changes of one length each.
-    fn learned_shape(&self, outcomes: &Outcomes<'_>) -> Shape {
-        let mut random = self.random.clone();
-        let of = |it: &Shape| Fit::of(&Tables::of(&self.axes, it), it, outcomes, &self.knobs).unlikeliness;
-        let mut shape = self.shape.clone();
-        let mut best = of(&shape);
-        for _ in 0..self.knobs.tries {
-            let mut changed = shape.clone();
-            let at = random.below(shape.log_lengths.len() as u64 + 1) as usize;
-            let change = (random.unit() * 2.0 - 1.0) * 1.2;
-            match changed.log_lengths.get_mut(at) {
-                Some(it) => *it += change,
-                None => changed.log_noise = (changed.log_noise + 2.0 * change).clamp(-9.0, 0.0),
-            }
-            let it = of(&changed);
-            if it < best {
-                (best, shape) = (it, changed);
-            }
-        }
-        shape
     }
 
     /// Configurations that may be proposed next: a sample of the space, neighbours of the best results, and what local
@@ -465,7 +430,7 @@ impl Model {
     }
 }
 
-fn log_time(told: Told) -> Option<f64> {
+pub(super) fn log_time(told: Told) -> Option<f64> {
     match told {
         Told::Took(time) => Some(time.ln()),
         Told::Failed => None,

@@ -1,7 +1,7 @@
 //! Searches of a space whose times are a function.
 
 use rockhound_tune::{
-    Asked, Id, Limits, Parameter, Prior, Random, Search, Settings, Space, Strategy, Told, Value,
+    Asked, Id, Limits, Parameter, Prior, Random, Search, Settings, Space, Strategy, Told, Value, extended,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -183,4 +183,43 @@ fn good_priors_help_and_wrong_ones_cost_little() {
     let row = format!("{without:.3} {good:.3} {fair:.3}; {long_without:.3} {noise:.3} {inverted:.3}");
     assert!(good > without + 0.1 && fair > without, "{row}");
     assert!(noise > long_without - 0.1 && inverted > long_without - 0.1, "{row}");
+}
+
+#[test]
+fn times_of_some_configurations_tell_of_all() {
+    let space = space();
+    let step = (space.len() / 80) as usize;
+    let some: Vec<(Id, Told)> = (0..space.len()).step_by(step).map(|it| (it, told(&space, it))).collect();
+    let expected = extended(&space, &some);
+    let slowest = some.iter().filter_map(|it| match it.1 {
+        Told::Took(time) => Some(time),
+        Told::Failed => None,
+    });
+    let slowest = slowest.fold(0.0, f64::max);
+    for &(id, told) in &some {
+        let time = if let Told::Took(time) = told { time } else { slowest };
+        assert!((expected[id as usize].unwrap() / time - 1.0).abs() < 1e-9);
+    }
+    // Of pairs of others, most are in the right order.
+    let others: Vec<Id> = (0..space.len()).filter(|it| it % step as u64 != 0).collect();
+    let time = |id: Id| if let Told::Took(time) = told(&space, id) { time } else { f64::INFINITY };
+    let mut random = Random::new(1);
+    let mut right = 0;
+    for _ in 0..2000 {
+        let [a, b] = [0; 2].map(|_| others[random.below(others.len() as u64) as usize]);
+        let said = expected[a as usize].unwrap() < expected[b as usize].unwrap();
+        right += u32::from(said == (time(a) < time(b)));
+    }
+    assert!(right > 1600, "{right} of 2000");
+
+    // A few times say nothing of others, and failures alone nothing at all.
+    let few = extended(&space, &some[..4]);
+    assert_eq!(few.iter().flatten().count(), 4);
+    let failed: Vec<(Id, Told)> = (0..20).map(|it| (it, Told::Failed)).collect();
+    assert!(extended(&space, &failed).iter().all(Option::is_none));
+    assert!(extended(&space, &[]).iter().all(Option::is_none));
+    // Equal times, and one that is no configuration.
+    let equal: Vec<(Id, Told)> =
+        (0..20).map(|it| (it, Told::Took(2.0))).chain([(1 << 40, Told::Failed)]).collect();
+    assert!(extended(&space, &equal).iter().flatten().all(|it| (it - 2.0).abs() < 0.01));
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use codeobj::{CodeObject, Wanted};
 use std::collections::HashMap;
 use std::path::Path;
-use tune::{Id, Prior, Space};
+use tune::{Id, Prior, Space, Told};
 
 /// Why the kernels in a code object cannot run or cannot be fast: no workgroup fits, or registers are spilled.
 /// `None` if nothing speaks against it.
@@ -48,7 +48,8 @@ fn of(evidence: &KernelEvidence<'_>) -> Option<String> {
 }
 
 /// A prior from times that were taken elsewhere: on another GPU, or emulated. Configurations are equal if they agree in
-/// the parameters that both have; the fastest counts. Returns the number of configurations with a time, too.
+/// the parameters that both have; the fastest counts. What failed there is expected to be slow, and what was not run
+/// there as a model of the times says. Returns the number of configurations with a time, too.
 ///
 /// # Errors
 /// If no parameter has the same name in both.
@@ -66,21 +67,21 @@ pub fn prior_of(
     }
     let mut times: HashMap<Vec<String>, f64> = HashMap::new();
     for id in 0..elsewhere.len() {
-        let Some(time) = time_us(id) else { continue };
+        let time = time_us(id).unwrap_or(f64::INFINITY);
         let values = elsewhere.values(id);
         let key = shared.iter().map(|(_, at)| values[*at].to_string()).collect();
         times.entry(key).and_modify(|it| *it = it.min(time)).or_insert(time);
     }
     let mut known = 0;
-    let expected = (0..space.len()).map(|id| {
+    let mut results = Vec::new();
+    for id in 0..space.len() {
         let values = space.values(id);
         let key: Vec<String> = shared.iter().map(|(at, _)| values[*at].to_string()).collect();
-        let time = times.get(&key).copied();
-        known += u64::from(time.is_some());
-        time
-    });
-    let expected = expected.collect();
-    Ok((Prior { expected, rejected: Vec::new() }, known))
+        let Some(&time) = times.get(&key) else { continue };
+        known += u64::from(time.is_finite());
+        results.push((id, if time.is_finite() { Told::Took(time) } else { Told::Failed }));
+    }
+    Ok((Prior { expected: tune::extended(space, &results), rejected: Vec::new() }, known))
 }
 
 #[cfg(test)]
@@ -105,5 +106,13 @@ mod tests {
             prior_of(&here, &there, &|id| [Some(8.0), Some(5.0), Some(1.0), None][id as usize]).unwrap();
         assert_eq!((prior.expected, known), (vec![None, Some(5.0), None, Some(5.0)], 2));
         assert!(prior_of(&here, &space(&[("z", &[0])]), &|_| None).is_err());
+
+        // Some times tell of other configurations, and failures are slow.
+        let upto = |most: i64| space(&[("x", &(1..=most).collect::<Vec<i64>>())]);
+        let (here, there) = (upto(12), upto(10));
+        let (prior, known) = prior_of(&here, &there, &|id| (id > 0).then_some(f64::from(id as u32))).unwrap();
+        let [first, .., eleventh, twelfth] = &prior.expected[..] else { panic!("twelve") };
+        assert!((first.unwrap() - 9.0).abs() < 1e-9 && eleventh.unwrap() > 5.0 && twelfth.is_some());
+        assert_eq!(known, 9);
     }
 }

@@ -5,7 +5,7 @@ use crate::args::{PriorName, Tune};
 use crate::exit::usage;
 use anyhow::{Context, Result};
 use host::run::Place;
-use host::tune::{self, Evaluator, Plan, Prior, Recorded, Space, Spec, TilePrior};
+use host::tune::{self, Evaluator, Plan, Prior, Recorded, Space, Spec, TilePrior, Told};
 use host::tunings;
 use std::path::Path;
 use std::sync::Arc;
@@ -104,14 +104,12 @@ fn emulated(args: &Tune, spec: &Spec, space: &Arc<Space>, stop: &Arc<AtomicBool>
     let Some(emulated) = spec.emulated_prior() else {
         return Err(usage(
             "`--prior emulated` needs a launch file",
-            "name one in `[prior]`: `launch = \"LAUNCH.toml\"`, and `workgroups = 64` to run a sample of it",
+            "name one in `[prior]`: `launch = \"SMALL.toml\"`, perhaps of fewer workgroups",
         ));
     };
-    let workgroups = spec.prior.as_ref().and_then(|it| it.workgroups);
     let command = std::env::current_exe().context("the command cannot be found")?;
-    let evaluator = Evaluator::new(emulated, Place::Emulator, args.gpu.clone(), command)?
-        .inspecting(!args.no_inspect)
-        .sampling(workgroups);
+    let evaluator =
+        Evaluator::new(emulated, Place::Emulator, args.gpu.clone(), command)?.inspecting(!args.no_inspect);
     let budget = args.prior_runs.min(space.len());
     let telling = Telling::new("prior", budget);
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -132,17 +130,15 @@ fn emulated(args: &Tune, spec: &Spec, space: &Arc<Space>, stop: &Arc<AtomicBool>
     };
     let found = tune::search(plan, &telling)?;
     telling.finish();
-    let mut prior = Prior { expected: vec![None; space.len() as usize], rejected: Vec::new() };
-    let mut known = 0;
-    for attempt in &found.attempts {
-        match attempt.evaluation.time_us() {
-            Some(time) => {
-                prior.expected[attempt.id as usize] = Some(time);
-                known += 1;
-            }
-            None => prior.rejected.push(attempt.id),
-        }
-    }
+    let results: Vec<(tune::Id, Told)> = found
+        .attempts
+        .iter()
+        .map(|it| (it.id, it.evaluation.time_us().map_or(Told::Failed, Told::Took)))
+        .collect();
+    let failed = results.iter().filter(|it| it.1 == Told::Failed).map(|it| it.0).collect();
+    // Times of some tell of all.
+    let prior = Prior { expected: tune::extended(space, &results), rejected: failed };
+    let known = (results.len() - prior.rejected.len()) as u64;
     let from = match prior.rejected.len() {
         0 => "the emulated clock".to_owned(),
         it => format!("the emulated clock; {it} others failed on it and are not run"),

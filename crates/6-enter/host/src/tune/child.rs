@@ -26,8 +26,6 @@ pub struct Job {
     pub output: PathBuf,
     /// Runs.
     pub repeats: u32,
-    /// Most workgroups that run, as samples of all; results are not computed then.
-    pub workgroups: Option<u64>,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
 }
@@ -149,8 +147,8 @@ impl Job {
                 select: Selection::default(),
                 blocks: Vec::new(),
                 set: None,
-                detail: Detail { most_workgroups: self.workgroups, ..Detail::default() },
-                no_results: self.workgroups.is_some(),
+                detail: Detail::default(),
+                no_results: false,
             }),
         }
     }

@@ -31,8 +31,6 @@ pub struct Evaluator {
     command: PathBuf,
     /// Looks at built code before it runs.
     inspects: bool,
-    /// Most workgroups that run, as samples of all.
-    workgroups: Option<u64>,
     /// The least time that the work takes, microseconds, and what needs it.
     least: Option<(f64, String)>,
     /// Variables of the environment beside those of this process.
@@ -86,7 +84,6 @@ impl Evaluator {
             scratch,
             command,
             inspects: true,
-            workgroups: None,
             least,
             stop: None,
             variables: Vec::new(),
@@ -97,12 +94,6 @@ impl Evaluator {
     #[must_use]
     pub fn inspecting(self, inspects: bool) -> Evaluator {
         Evaluator { inspects, ..self }
-    }
-
-    /// With at most this number of workgroups of each launch, as samples of all.
-    #[must_use]
-    pub fn sampling(self, workgroups: Option<u64>) -> Evaluator {
-        Evaluator { workgroups, ..self }
     }
 
     /// Ends what runs when the flag is set.
@@ -172,7 +163,7 @@ impl Evaluator {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
         }
         let Run::Launch(path) = &self.spec.run else { return Ok(None) };
-        let job = Job { checks: true, workgroups: None, ..self.launch_job(path, configuration, folder)? };
+        let job = Job { checks: true, ..self.launch_job(path, configuration, folder)? };
         self.job(&job, folder).map(Some).map_err(|it| {
             anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
         })
@@ -302,7 +293,6 @@ impl Evaluator {
             on_gpu: self.place == Place::Gpu,
             output: out.join("recording"),
             repeats: 1,
-            workgroups: self.workgroups,
             checks: false,
         }
     }

@@ -35,4 +35,4 @@ pub use results::t4;
 pub use search::{Attempt, Evaluate, Found, Known, LookUp, Plan, Pool, Watching, drive, search};
 pub use space::{id_of, space_of};
 pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
-pub use tune::{Id, Prior, Search, Settings, Space, Strategy};
+pub use tune::{Id, Prior, Search, Settings, Space, Strategy, Told, extended};

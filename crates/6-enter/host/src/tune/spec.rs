@@ -68,10 +68,8 @@ struct RunTable {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriorTable {
-    /// A launch file that is emulated in place of `[run]`.
+    /// A launch file that is emulated in place of `[run]`; fewer workgroups than the real launch will do.
     pub launch: Option<String>,
-    /// Most workgroups of it that run, as samples of all.
-    pub workgroups: Option<u64>,
     /// A matrix product, whose tiles have modelled times.
     pub tile: Option<TilePrior>,
 }

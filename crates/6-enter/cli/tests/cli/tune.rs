@@ -78,8 +78,8 @@ fn the_same_seed_gives_the_same_search() {
 #[test]
 fn a_failure_has_its_reason_and_its_kind() {
     for (name, from, to, kind, why) in [
-        ("none", "echo time: {10 + (x - 5)**2 + 3 * (y - 2)**2} ms", "true", "no valid time", "no time"),
-        ("two", "echo noise 7", "echo time: 3 ms", "no valid time", "2 times"),
+        ("none", "echo time: {10 + (x - 5)**2 + 3 * (y - 2)**2} ms", "true", "no valid time", "no number"),
+        ("two", "echo noise 7", "echo time: 3 ms", "no valid time", "2 numbers"),
         ("zero", "{10 + (x - 5)**2 + 3 * (y - 2)**2}", "0", "no valid time", "0"),
         ("fails", "echo noise 7", "echo broken pipe >&2; exit 3", "fails while it runs", "broken pipe"),
         ("signal", "echo noise 7", "kill -SEGV $$", "fails while it runs", "SIGSEGV"),
@@ -119,16 +119,16 @@ fn a_space_that_cannot_be_is_refused() {
 
 #[test]
 fn a_time_that_no_gpu_can_reach_is_refused() {
-    let file = format!("gpu = \"mi300x\"\n{PARABOLA}[work]\nflops = 1e14\ntype = \"f16\"\n");
+    let file = format!("gpu = \"mi300x\"\n{PARABOLA}[work]\nflops = 3e13\ntype = \"f16\"\n");
     let (ran, value) = search("tune-impossible", &file, &["--strategy", "exhaustive", "--no-proof"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    // 1e14 operations take 76.5 ms at 1,307 Tflop/s.
+    // 3e13 operations take 23 ms at 1,307 Tflop/s, of which the data sheet's clock leaves 5 %.
     let search = &value["searches"][0];
     assert!(
         search["winner"]["time_us"].as_f64().unwrap() >= 70_000.0 || search["winner"].is_null(),
         "{search}"
     );
-    assert!(search["failed"].as_u64().unwrap() > 30, "{search}");
+    assert!(search["failed"].as_u64().unwrap() > 10, "{search}");
 }
 
 /// The code object that the examples have, launched with several workgroups.
@@ -168,7 +168,8 @@ fn a_winner_that_computes_something_else_is_refused() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["searches"][0]["tried"], 3);
-    assert_eq!(value["searches"][0]["winner"]["values"][1]["value"], "100");
+    let winner = value["searches"][0]["winner"]["values"].as_array().unwrap();
+    assert!(winner.iter().any(|it| it["name"] == "N" && it["value"] == "100"), "{winner:?}");
     // Where the launch file says what is right, a wrong configuration fails as it runs.
     copy(&dir, "expected = \"a\"");
     let ran = run_in(&dir, &["tune", "tune.toml", "--format", "json"]);

@@ -145,10 +145,11 @@ class Study:
         self.timings = {}
         started = time.time()
         (self._search_in_children if self.isolated else self._search_here)()
-        winner = self._prove()
-        if winner is not None:
-            winner = self._configuration(winner)
-            self._use(winner, time.time() - started)
+        winner, start = self._prove()
+        # Without a winner the program goes on with the start, whatever was faster.
+        used = start if winner is None else winner
+        if used is not None:
+            self._use(self._configuration(used), time.time() - started)
         self.link.say("end", study=self.number, cache=self._cache() if winner is not None else None)
 
     def _facts(self):
@@ -267,17 +268,17 @@ class Study:
         return hashlib.sha256(binary + repr((grid, kernel.metadata.shared, kernel.metadata.num_warps)).encode()).hexdigest()
 
     def _prove(self):
-        """Runs start and fastest configurations with mistakes looked for; returns the first that passes."""
+        """Runs start and fastest configurations with mistakes looked for; returns the first that passes, and the start."""
         candidates = self.link.say("candidates", study=self.number)
         if not self.isolated or not candidates["check"]:
-            return candidates["fastest"][0] if candidates["fastest"] else None
+            return (candidates["fastest"][0] if candidates["fastest"] else None), candidates["start"]
         start = candidates["start"]
         if start is not None:
             self._check(start)
         for answer in candidates["fastest"]:
             if self._check(answer)["passed"]:
-                return answer
-        return None
+                return answer, start
+        return None, start
 
     def _check(self, answer):
         config, folder = self._configuration(answer), tempfile.mkdtemp(prefix="rockhound-tune-")

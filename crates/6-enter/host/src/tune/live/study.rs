@@ -64,6 +64,8 @@ pub(super) struct Study {
     asked: Vec<Id>,
     results: Vec<(Id, Evaluation)>,
     start: Option<Id>,
+    /// The first of the list, whose results count as right.
+    first: Option<Id>,
     checks: bool,
     modelled: bool,
     widened: bool,
@@ -102,6 +104,7 @@ impl Study {
         let search = Search::new(live.space.clone(), settings, Prior::default());
         Ok(Study {
             start: listed.first().copied(),
+            first: listed.first().copied(),
             checks: request.proof && begin.isolated,
             modelled: begin.isolated,
             widened: request.widen,
@@ -174,7 +177,7 @@ impl Study {
         let configured = |id: Id| -> Configured { self.live.configured(id) };
         let answer = Answer::Candidates {
             check: self.checks,
-            start: self.start.map(configured),
+            start: self.first.map(configured),
             fastest: fastest.iter().take(MOST_CHECKED).map(|it| configured(it.1)).collect(),
         };
         if !self.checks {
@@ -206,7 +209,7 @@ impl Study {
             Some(Buffer { name: it.name.clone(), element: element(&it.element)?, file: it.file.clone() })
         });
         let result = JobResult { buffers: known.collect(), ..JobResult::default() };
-        if self.start == Some(id) && !std::mem::replace(&mut self.start_checked, true) {
+        if self.first == Some(id) && !std::mem::replace(&mut self.start_checked, true) {
             // Its files go when the program heard the answer.
             self.reference = failed.is_none().then(|| self.kept(&result).ok()).flatten();
             return failed.is_none();

@@ -202,7 +202,7 @@ fn every_autotuned_kernel_and_key_is_searched() {
     let values = sums["winner"]["values"].to_string();
     assert!(values.contains("right") && ran.stderr.contains("sums {'BLOCK': "), "{values}{}", ran.stderr);
     let failures = answer["tables"].to_string();
-    for said in ["does not build", "fails while it runs", "power of N"] {
+    for said in ["does not build", "fails while it runs"] {
         assert!(failures.contains(said), "{said}: {failures}");
     }
     // The source as it would be, and what Triton's own cache reads.

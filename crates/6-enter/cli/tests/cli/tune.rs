@@ -83,7 +83,7 @@ fn a_failure_has_its_reason_and_its_kind() {
         ("zero", "{10 + (x - 5)**2 + 3 * (y - 2)**2}", "0", "no valid time", "0"),
         ("fails", "echo noise 7", "echo broken pipe >&2; exit 3", "fails while it runs", "broken pipe"),
         ("signal", "echo noise 7", "kill -SEGV $$", "fails while it runs", "SIGSEGV"),
-        ("hang", "echo noise 7", "sleep 60", "exceeds the time limit", "second"),
+        ("hang", "echo noise 7", "sleep 60", "exceeds the time limit", "limit of its time"),
     ] {
         let file = format!("{}[limits]\nseconds = 1\n", PARABOLA.replace(from, to));
         let (ran, value) = search(&format!("tune-fails-{name}"), &file, &["--budget", "1", "--no-proof"]);
@@ -125,7 +125,7 @@ fn a_time_that_no_gpu_can_reach_is_refused() {
     // 3e13 operations take 23 ms at 1,307 Tflop/s, of which the data sheet's clock leaves 5 %.
     let search = &value["searches"][0];
     assert!(
-        search["winner"]["time_us"].as_f64().unwrap() >= 70_000.0 || search["winner"].is_null(),
+        search["winner"]["time_us"].as_f64().unwrap() >= 21_000.0 || search["winner"].is_null(),
         "{search}"
     );
     assert!(search["failed"].as_u64().unwrap() > 10, "{search}");

@@ -78,6 +78,7 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut input = Input::new(&name, path.display().to_string(), "recorded space");
     input.used = format!("{} configurations", recorded.space.len());
+    input.not_used = file.flaws.iter().take(5).map(|it| format!("line {}: {}", it.line, it.text)).collect();
     answer.inputs.push(input);
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);

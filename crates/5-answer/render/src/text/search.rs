@@ -15,6 +15,9 @@ pub(crate) fn searches(answer: &Answer<Searches>, decimals: usize, style: &Style
         one(&mut page, search);
     }
     let rest = answer::answer(answer, decimals, style);
+    if answer.part.searches.is_empty() {
+        return rest;
+    }
     format!("{}\n{rest}", page.finish().trim_start_matches('\n'))
 }
 

@@ -166,4 +166,9 @@ fn add(
         top: args.top,
     };
     study::add_search(answer, &searched);
+    if attempts.iter().all(|it| it.evaluation.failed.is_some()) {
+        let first = attempts.first().and_then(|it| it.evaluation.failed.as_ref());
+        let why = first.map_or("none was run", |it| it.why.as_str());
+        answer.note(NoteKind::Error, format!("{name}: no configuration has a time; the first: {why}"));
+    }
 }

@@ -50,11 +50,6 @@ pub(super) fn run(
     let proof = ready.proof(&mut found)?;
     let names = (spec.name.as_str(), &*ready.objective());
     add(answer, args, names, &ready.space, &found.attempts, (ready.start, proof));
-    if found.attempts.iter().all(|it| it.evaluation.failed.is_some()) {
-        let first = found.attempts.first().and_then(|it| it.evaluation.failed.as_ref());
-        let why = first.map_or("none was run", |it| it.why.as_str());
-        answer.note(NoteKind::Error, format!("no configuration has a time; the first: {why}"));
-    }
     Ok(())
 }
 

@@ -87,7 +87,8 @@ pub struct Configured {
     pub time_us: Option<f64>,
     /// Times it was measured.
     pub runs: u64,
-    /// Difference of the quartiles in percent of the median; absent for fewer than four runs.
+    /// Standard deviation, from the median of absolute deviations, in percent of the median; absent for fewer than
+    /// four runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread_percent: Option<f64>,
 }

@@ -44,6 +44,27 @@ impl Value {
     }
 }
 
+impl Value {
+    /// The option of a compiler that defines it: `-DTILE=32`; true is 1 and false 0.
+    pub fn define(&self, name: &str) -> String {
+        match self {
+            Value::Bool(it) => format!("-D{name}={}", u8::from(*it)),
+            other => format!("-D{name}={other}"),
+        }
+    }
+}
+
+impl From<&Value> for expression::Value {
+    fn from(value: &Value) -> expression::Value {
+        match value {
+            Value::Int(it) => expression::Value::Int(*it),
+            Value::Float(it) => expression::Value::Float(*it),
+            Value::Bool(it) => expression::Value::Bool(*it),
+            Value::Text(it) => expression::Value::Text(it.clone()),
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

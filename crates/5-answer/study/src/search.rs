@@ -2,6 +2,7 @@
 
 use rules::{SearchEvidence, check_search};
 use std::collections::BTreeMap;
+use tune::race::centre;
 use tune::{Id, Space};
 use view::{
     Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, NamedValue, ProofOutcome,
@@ -54,7 +55,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
             values: values(searched.space, id),
             time_us: median(runs),
             runs: runs.len() as u64,
-            spread_percent: spread(runs),
+            spread_percent: centre(runs).filter(|it| it.runs >= 4).map(|it| 100.0 * it.spread / it.value),
         }
     };
     let failed = searched.trials.iter().filter(|it| it.failed.is_some()).count() as u64;
@@ -67,7 +68,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
     };
     let (start, winner) = (searched.start.map(configured), searched.winner.map(configured));
     judge(answer, searched, (start.as_ref(), winner.as_ref()));
-    let outputs = winner.as_ref().map(outputs).unwrap_or_default();
+    let outputs = searched.winner.map(|it| outputs(searched.space, it)).unwrap_or_default();
     answer.part.searches.push(SearchResult {
         name: searched.name.to_owned(),
         objective: searched.objective.to_owned(),
@@ -125,38 +126,15 @@ fn values(space: &Space, id: Id) -> Vec<NamedValue> {
 }
 
 /// The winner as compilers take it.
-fn outputs(winner: &Configured) -> Vec<NamedValue> {
-    let word = |it: &NamedValue| match it.value.as_str() {
-        "True" => format!("-D{}=1", it.name),
-        "False" => format!("-D{}=0", it.name),
-        value => view::shell_word(&format!("-D{}={value}", it.name)).into_owned(),
-    };
-    let defines: Vec<String> = winner.values.iter().map(word).collect();
-    vec![NamedValue::new("defines", defines.join(" "))]
+fn outputs(space: &Space, winner: Id) -> Vec<NamedValue> {
+    let values = space.parameters().iter().zip(space.values(winner));
+    let words = values.map(|(it, value)| view::shell_word(&value.define(&it.name)).into_owned());
+    vec![NamedValue::new("defines", words.collect::<Vec<_>>().join(" "))]
 }
 
 /// Median of times; `None` if there are none.
 fn median(times: &[f64]) -> Option<f64> {
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    let middle = times.len() / 2;
-    match times.len() {
-        0 => None,
-        it if it % 2 == 1 => Some(times[middle]),
-        _ => Some((times[middle - 1] + times[middle]) / 2.0),
-    }
-}
-
-/// Difference of the quartiles in percent of the median.
-fn spread(times: &[f64]) -> Option<f64> {
-    if times.len() < 4 {
-        return None;
-    }
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
-    let middle = median(&times)?;
-    (middle > 0.0).then(|| 100.0 * (at(0.75) - at(0.25)) / middle)
+    centre(times).map(|it| it.value)
 }
 
 fn improvements(trials: &[Trial<'_>]) -> Vec<Improvement> {

@@ -313,7 +313,7 @@ impl Rules {
         reads
             .iter()
             .zip(places)
-            .map(|(&it, &place)| value_of(&parameters[it].values[place as usize]))
+            .map(|(&it, &place)| (&parameters[it].values[place as usize]).into())
             .collect()
     }
 
@@ -336,15 +336,6 @@ impl Rules {
                 SpaceError::NotLogical { constraint: constraint_text, value: format!("{} ({it})", it.kind()) }
             }
         }
-    }
-}
-
-fn value_of(value: &Value) -> expression::Value {
-    match value {
-        Value::Int(it) => expression::Value::Int(*it),
-        Value::Float(it) => expression::Value::Float(*it),
-        Value::Bool(it) => expression::Value::Bool(*it),
-        Value::Text(it) => expression::Value::Text(it.clone()),
     }
 }
 

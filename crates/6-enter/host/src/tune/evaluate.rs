@@ -345,13 +345,7 @@ impl Evaluator {
 
 /// `-DNAME=VALUE` of each parameter, for a shell; true is 1 and false 0.
 fn defines(configuration: &Configuration<'_>) -> String {
-    let words = configuration.iter().map(|(name, value)| {
-        let value = match value {
-            Value::Bool(it) => u8::from(*it).to_string(),
-            other => other.to_string(),
-        };
-        view::shell_word(&format!("-D{name}={value}")).into_owned()
-    });
+    let words = configuration.iter().map(|(name, value)| view::shell_word(&value.define(name)).into_owned());
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -360,17 +354,8 @@ fn expression(text: &str, configuration: &Configuration<'_>) -> Option<String> {
     let expression = Expression::parse(text).ok()?;
     let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
     let places = expression.bind(&names).ok()?;
-    let values: Vec<_> = places.into_iter().map(|at| of_python(configuration[at].1)).collect();
+    let values: Vec<expression::Value> = places.into_iter().map(|at| configuration[at].1.into()).collect();
     Some(expression.evaluate(&values).ok()?.to_string())
-}
-
-fn of_python(value: &Value) -> expression::Value {
-    match value {
-        Value::Int(it) => expression::Value::Int(*it),
-        Value::Float(it) => expression::Value::Float(*it),
-        Value::Bool(it) => expression::Value::Bool(*it),
-        Value::Text(it) => expression::Value::Text(it.clone()),
-    }
 }
 
 /// The time that a command printed, microseconds.

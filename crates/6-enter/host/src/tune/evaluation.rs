@@ -79,18 +79,11 @@ impl Evaluation {
         Evaluation { failed: Some(Failed { kind, why: why.into() }), ..Evaluation::default() }
     }
 
-    /// Median of the runs, microseconds.
+    /// Median of the runs, microseconds, without a cold first one.
     pub fn time_us(&self) -> Option<f64> {
         if self.failed.is_some() {
             return None;
         }
-        let mut runs: Vec<f64> = self.runs_us.clone();
-        runs.sort_by(f64::total_cmp);
-        let middle = runs.len() / 2;
-        match runs.len() {
-            0 => None,
-            it if it % 2 == 1 => runs.get(middle).copied(),
-            _ => Some((runs[middle - 1] + runs[middle]) / 2.0),
-        }
+        tune::race::centre(&self.runs_us).map(|it| it.value)
     }
 }

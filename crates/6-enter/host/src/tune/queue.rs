@@ -9,7 +9,7 @@ use super::worker::{EvaluateTask, LEASE, Work, Worked, name, pinned, work};
 use crate::run::{Place, model_of_machine};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -291,14 +291,8 @@ impl EvaluateTask for Evaluating {
 
 /// A configuration as a task says it.
 fn payload(space: &Space, id: Id) -> String {
-    let value = |it: &Value| match it {
-        Value::Int(it) => json!(it),
-        Value::Float(it) => json!(it),
-        Value::Bool(it) => json!(it),
-        Value::Text(it) => json!(it),
-    };
     let names = space.parameters().iter().map(|it| it.name.clone());
-    let all: Map<String, Json> = names.zip(space.values(id).into_iter().map(value)).collect();
+    let all: Map<String, Json> = names.zip(space.values(id).into_iter().map(super::results::value)).collect();
     Json::Object(all).to_string()
 }
 

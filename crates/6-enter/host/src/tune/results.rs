@@ -49,7 +49,8 @@ fn result(space: &Space, attempt: &Attempt) -> Json {
     result
 }
 
-fn value(value: &Value) -> Json {
+/// A value as JSON.
+pub(super) fn value(value: &Value) -> Json {
     match value {
         Value::Int(it) => json!(it),
         Value::Float(it) => json!(it),

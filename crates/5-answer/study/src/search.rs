@@ -41,8 +41,14 @@ pub struct SearchedSpace<'a> {
     pub gain: Option<Gain>,
     /// Steps of the proof.
     pub proof: Vec<ProofStep>,
-    /// Rows of the table of configurations.
+    /// Rows of the table of configurations; 0: all.
     pub top: usize,
+}
+
+impl SearchedSpace<'_> {
+    fn most_rows(&self) -> usize {
+        if self.top == 0 { usize::MAX } else { self.top }
+    }
 }
 
 /// Adds a search to an answer.
@@ -161,6 +167,7 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     }
     timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let first = timed.first()?.0;
+    let top = searched.most_rows();
     let varied: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
     let mut columns = vec![
         Column { key: "time_us", ..Column::new("time", ColumnKind::Number, "us") },
@@ -178,8 +185,8 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     Some(Table {
         title: format!("Fastest configurations of {}", searched.name),
         columns,
-        rows: timed.iter().take(searched.top).map(row).collect(),
-        more: timed.len().saturating_sub(searched.top),
+        rows: timed.iter().take(top).map(row).collect(),
+        more: timed.len().saturating_sub(top),
         ..Table::default()
     })
 }
@@ -223,7 +230,7 @@ fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
         ],
         rows,
         notes: vec![format!(
-            "{}; the model explains {:.0} % of the variance of the results",
+            "{}; the model explains {:.0} % of the variance of the results; where constraints tie parameters, shares overlap",
             tune::landscape::Importance::METHOD,
             100.0 * importance.explained
         )],
@@ -270,13 +277,14 @@ fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
     }
     let mut rows: Vec<_> = kinds.into_iter().collect();
     rows.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-    let more = rows.len().saturating_sub(searched.top);
+    let top = searched.most_rows();
+    let more = rows.len().saturating_sub(top);
     let row = |((kind, why), (count, id)): ((&str, String), (u64, Id))| {
         let words: Vec<String> =
             values(searched.space, id).iter().map(|it| format!("{}={}", it.name, it.value)).collect();
         Row::of(vec![Cell::count(count), Cell::text(kind), Cell::text(why), Cell::text(words.join(" "))])
     };
-    let rows: Vec<Row> = rows.into_iter().take(searched.top).map(row).collect();
+    let rows: Vec<Row> = rows.into_iter().take(top).map(row).collect();
     (!rows.is_empty()).then(|| Table {
         title: format!("Configurations of {} without a time", searched.name),
         columns: vec![

@@ -21,7 +21,7 @@ use view::{Format, Searches};
   rockhound tune space.T4.json --budget 5%         what a search would have found in a recorded space
   rockhound tune -- python bench.py                every @triton.autotune that the script calls")]
 pub(crate) struct Tune {
-    /// Space file (TOML, or T1 with `--run`), or recorded space (T4, cache of Kernel Tuner).
+    /// Space file (TOML), recorded space (T4, cache of Kernel Tuner), or T1, which is counted and not searched.
     #[arg(value_name = "SPACE", required_unless_present_any = ["init", "job", "program", "worker", "emit"])]
     pub(crate) space: Option<PathBuf>,
     /// Program whose autotuned Triton kernels are searched.
@@ -100,7 +100,7 @@ pub(crate) struct Tune {
     /// With --emit kubernetes: image with this command and what the configurations need.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
-    /// Rows of the table of configurations.
+    /// Rows of the table of configurations; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
     /// Do not look at built code before it runs.

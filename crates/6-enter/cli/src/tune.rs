@@ -5,6 +5,7 @@ mod file;
 mod live;
 mod prior;
 mod telling;
+mod why;
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, StrategyName, Tune};
@@ -80,6 +81,9 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     input.used = format!("{} configurations", recorded.space.len());
     input.not_used = file.flaws.iter().take(5).map(|it| format!("line {}: {}", it.line, it.text)).collect();
     answer.inputs.push(input);
+    if let Some(text) = &args.why {
+        return why::of_recorded(&recorded, text, answer);
+    }
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);
     let known = prior::prior(args, None, &space, &running.interrupts()?)?;
@@ -93,6 +97,7 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
         prior: known.prior,
         evaluate,
         workers: 1,
+        objective: tune::Objective::default(),
         stop: running.interrupts()?,
     };
     let found = tune::search(plan, &telling);
@@ -108,7 +113,9 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
     let proof = Proof { winner, ..Proof::default() };
-    add(answer, args, (&title, "recorded time"), &space, &found.attempts, (None, proof));
+    let what =
+        Searched { name: &title, objective: "recorded time", of: &tune::Objective::default(), shapes: &[] };
+    add(answer, args, &what, &space, &found.attempts, (None, proof));
     Ok(())
 }
 
@@ -136,27 +143,43 @@ fn strategy(args: &Tune) -> tune::Strategy {
     }
 }
 
+/// What was searched.
+struct Searched<'a> {
+    name: &'a str,
+    /// The objective, in words.
+    objective: &'a str,
+    of: &'a tune::Objective,
+    shapes: &'a [tune::Shape],
+}
+
 fn add(
     answer: &mut Answer<Searches>,
     args: &Tune,
-    (name, objective): (&str, &str),
+    what: &Searched<'_>,
     space: &tune::Space,
     attempts: &[Attempt],
     (start, proof): (Option<tune::Id>, Proof),
 ) {
+    let (is_time, parts) = (what.of.is_time(), what.of.parts());
     let trial = |it: &'_ Attempt| -> (tune::Id, Option<(&'static str, String)>) {
         (it.id, it.evaluation.failed.as_ref().map(|it| (it.kind.words(), it.why.clone())))
     };
     let failures: Vec<_> = attempts.iter().map(trial).collect();
     let trials = attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
         id: *id,
-        runs_us: &attempt.evaluation.runs_us,
+        runs: what.of.runs(&attempt.evaluation),
+        numbers: if is_time { Vec::new() } else { what.of.medians(&attempt.evaluation) },
+        shapes_us: &attempt.evaluation.shapes_us,
         wrong: attempt.evaluation.failed.as_ref().is_some_and(|it| it.kind == Failure::Wrong),
         failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),
     });
+    let name = what.name;
     let searched = SearchedSpace {
         name,
-        objective,
+        objective: what.objective,
+        unit: if is_time { "us" } else { "" },
+        parts: if is_time { Vec::new() } else { parts.map(|(it, large)| (it.to_owned(), large)).collect() },
+        shapes: what.shapes.iter().map(|it| it.name.clone()).collect(),
         space,
         trials: trials.collect(),
         start,

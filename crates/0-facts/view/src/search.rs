@@ -48,6 +48,9 @@ pub struct SearchResult {
     pub proof: Vec<ProofStep>,
     /// The best of the objective after each run that improved it.
     pub convergence: Vec<Improvement>,
+    /// The results along pairs of parameters that explain most of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub landscapes: Vec<Landscape>,
     /// What to write where: text per form, such as `-D` options.
     pub outputs: Vec<NamedValue>,
 }
@@ -204,6 +207,36 @@ impl ProofOutcome {
             ProofOutcome::NotDone => "not done",
         }
     }
+}
+
+/// Results along two parameters.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Landscape {
+    /// The first parameter.
+    pub a: String,
+    /// Its values.
+    pub a_values: Vec<String>,
+    /// The second.
+    pub b: String,
+    /// Its values.
+    pub b_values: Vec<String>,
+    /// Pairs of values with results.
+    pub cells: Vec<LandscapeCell>,
+}
+
+/// Results that share the values of two parameters.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LandscapeCell {
+    /// Place of the value of the first.
+    pub a: u32,
+    /// Place of the value of the second.
+    pub b: u32,
+    /// Best of the objective, in its unit.
+    pub best: f64,
+    /// Results.
+    pub results: u32,
 }
 
 /// A run that improved the best.

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use tune::race::centre;
 use tune::{Id, Space};
 use view::{
-    Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, NamedNumber, NamedValue,
-    ProofOutcome, ProofStep, Row, SearchResult, SearchVerdict, Searches, Table, noun_of,
+    Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, Landscape, LandscapeCell,
+    NamedNumber, NamedValue, ProofOutcome, ProofStep, Row, SearchResult, SearchVerdict, Searches, Table,
+    noun_of,
 };
 
 /// One configuration that was run.
@@ -111,6 +112,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         gain: searched.gain.clone(),
         proof: searched.proof.clone(),
         convergence: best,
+        landscapes: landscapes(searched),
         outputs,
     });
     answer.tables.extend(fastest(searched));
@@ -223,9 +225,45 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
 /// Most pairs of parameters in the table of parameters.
 const MOST_PAIRS: usize = 3;
 
+/// Most landscapes of a search.
+const MOST_LANDSCAPES: usize = 3;
+
+fn results(searched: &SearchedSpace<'_>) -> Vec<(Id, f64)> {
+    searched.trials.iter().filter_map(|it| Some((it.id, it.value()?))).collect()
+}
+
+/// The results along the two parameters that explain most alone, and along the pairs that explain most together.
+fn landscapes(searched: &SearchedSpace<'_>) -> Vec<Landscape> {
+    let results = results(searched);
+    let Some(importance) = tune::landscape::importance(searched.space, &results) else { return Vec::new() };
+    let parameters = searched.space.parameters();
+    let mut alone: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
+    alone.sort_by(|a, b| importance.alone[*b].total_cmp(&importance.alone[*a]));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let strongest = alone.get(..2).map(|it| (it[0], it[1]));
+    let together = importance.pairs.iter().filter(|it| it.share > 0.01).map(|it| (it.a, it.b));
+    for (a, b) in strongest.into_iter().chain(together) {
+        if !pairs.contains(&(a, b)) && !pairs.contains(&(b, a)) {
+            pairs.push((a, b));
+        }
+    }
+    let values = |at: usize| parameters[at].values.iter().map(ToString::to_string).collect();
+    let one = |(a, b): (usize, usize)| Landscape {
+        a: parameters[a].name.clone(),
+        a_values: values(a),
+        b: parameters[b].name.clone(),
+        b_values: values(b),
+        cells: tune::landscape::landscape(searched.space, &results, a, b)
+            .into_iter()
+            .map(|it| LandscapeCell { a: it.a, b: it.b, best: it.best, results: it.results })
+            .collect(),
+    };
+    pairs.into_iter().take(MOST_LANDSCAPES).map(one).collect()
+}
+
 /// What the parameters explain of the times; `None` for too few results.
 fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
-    let times: Vec<(Id, f64)> = searched.trials.iter().filter_map(|it| Some((it.id, it.value()?))).collect();
+    let times = results(searched);
     let importance = tune::landscape::importance(searched.space, &times)?;
     let names = searched.space.parameters();
     let share = |value: f64| Cell::from(100.0 * value.max(0.0));

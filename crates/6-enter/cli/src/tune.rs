@@ -53,7 +53,11 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
         Some(path) => of_recorded(args, path, &running, &mut answer)?,
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
-    answer::finish(&mut answer, &target, &mut gated)
+    let outcome = answer::finish(&mut answer, &target, &mut gated)?;
+    if let Some(page) = &args.page {
+        output::page(page, &render::searches(&answer, env!("CARGO_PKG_VERSION"), &study::rules()))?;
+    }
+    Ok(outcome)
 }
 
 fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {

@@ -128,6 +128,9 @@ pub(crate) struct Tune {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the searches as an HTML page, too: convergence, landscapes, tables.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
     /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]

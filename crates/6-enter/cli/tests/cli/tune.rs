@@ -234,7 +234,7 @@ fn one_configuration_is_explained() {
     assert_eq!(why(&["x=5,y=2"]), (0, not_run.to_vec()));
     assert!(!dir.join("tune.db").exists());
     assert_eq!(run_in(&dir, &["tune", "tune.toml", "--strategy", "exhaustive", "--no-proof"]).code, 0);
-    assert_eq!(why(&["x=5,y=2"]).1[2], pair("was run", "10.00 ms"));
+    assert_eq!(why(&["x=5,y=2"]).1[2], pair("was run", "10.0 ms"));
 }
 
 /// The code object that the examples have, launched with several workgroups.

@@ -110,7 +110,7 @@ impl<'a> SearchView<'a> {
             facts.push(("gain", format!("{:.3}x{between}; {}", gain.speedup, gain.method)));
         }
         let step = |it: &'a view::ProofStep| (it.what.words(), it.outcome.word(), it.text.as_str());
-        let picture = Picture::in_page(460.0, 0.0);
+        let picture = Picture::in_page(980.0, 0.0);
         SearchView {
             name: whole_name(&search.name),
             facts,
@@ -166,7 +166,7 @@ mod tests {
         };
         let page = searches(&Answer::new(TUNE_SCHEMA, Searches { searches: vec![search] }), "0", &[]);
         assert!(!page.contains("<img"), "{page}");
-        for said in ["9.00 us", "3.00 us", "run 3", "&lt;img", "2 runs"].into_iter().take(4) {
+        for said in ["9.00 us", "3.00 us", "run 3", "&lt;img"] {
             assert!(page.contains(said), "{said}");
         }
     }

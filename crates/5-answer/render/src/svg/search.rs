@@ -3,7 +3,8 @@
 use super::Picture;
 use super::element::{At, Svg, text_width};
 use super::number::short;
-use view::{Improvement, Landscape, SearchResult, duration};
+use std::collections::BTreeSet;
+use view::{Improvement, Landscape, LandscapeCell, SearchResult, duration};
 
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;
@@ -61,20 +62,30 @@ pub(crate) fn convergence(search: &SearchResult, picture: &Picture<'_>) -> Optio
 
 /// The best result of each pair of values: the darker the nearer to the best of all.
 pub(crate) fn landscape(of: &Landscape, unit: &str, picture: &Picture<'_>) -> String {
-    let (columns, rows) = (of.a_values.len().max(1), of.b_values.len().max(1));
-    let widest = of.b_values.iter().map(|it| text_width(it, 11.0)).fold(0.0, f64::max);
+    // Values without results have no place.
+    let with = |place: &dyn Fn(&LandscapeCell) -> u32| -> Vec<u32> {
+        of.cells.iter().map(place).collect::<BTreeSet<u32>>().into_iter().collect()
+    };
+    let (a_places, b_places) = (with(&|it| it.a), with(&|it| it.b));
+    let (columns, rows) = (a_places.len().max(1), b_places.len().max(1));
+    let b_words: Vec<&str> = b_places.iter().map(|it| of.b_values[*it as usize].as_str()).collect();
+    let a_words: Vec<&str> = a_places.iter().map(|it| of.a_values[*it as usize].as_str()).collect();
+    let widest = b_words.iter().map(|it| text_width(it, 11.0)).fold(0.0, f64::max);
     let left = (widest + 16.0).min(picture.width / 3.0);
     let cell = ((picture.width - left - 10.0) / columns as f64).min(72.0);
+    let place = |places: &[u32], it: u32| places.binary_search(&it).unwrap_or(0) as f64;
     let top = 24.0;
     let height = top + rows as f64 * ROW + BOTTOM;
     let mut svg = Svg::default();
     open(&mut svg, (picture.width, height), &format!("Best along {} and {}", of.a, of.b));
     svg.label("dim small", (0.0, 12.0), &of.b);
     let best = of.cells.iter().map(|it| it.best).fold(f64::INFINITY, f64::min);
+    let worst = of.cells.iter().map(|it| it.best).fold(best, f64::max).min(2.0 * best);
     for it in &of.cells {
-        let at = (left + f64::from(it.a) * cell, top + f64::from(it.b) * ROW);
-        // Each shade is a step of a sixth of the way to twice the best.
-        let shade = (((it.best / best - 1.0).max(0.0) * SHADES as f64) as usize).min(SHADES - 1);
+        let at = (left + place(&a_places, it.a) * cell, top + place(&b_places, it.b) * ROW);
+        // Shades from the best to the worst, or to twice the best.
+        let way = if worst > best { ((it.best - best) / (worst - best)).clamp(0.0, 1.0) } else { 0.0 };
+        let shade = ((way * SHADES as f64) as usize).min(SHADES - 1);
         let opacity = 1.0 - shade as f64 / SHADES as f64;
         svg.open("g", &[]);
         svg.rect("search-cell", at, (cell - 2.0, ROW - 2.0), &[("fill-opacity", &At(opacity))]);
@@ -84,20 +95,19 @@ pub(crate) fn landscape(of: &Landscape, unit: &str, picture: &Picture<'_>) -> St
             "{a_name}={a} {b_name}={b}: best {value} of {}",
             view::counted(it.results, "result")
         ));
-        let value = short(it.best);
         if text_width(&value, 11.0) < cell - 6.0 {
             svg.anchored("small halo", (at.0 + cell / 2.0, at.1 + 16.0), "middle", &value);
         }
         svg.close();
     }
-    for (row, value) in of.b_values.iter().enumerate() {
+    for (row, value) in b_words.iter().enumerate() {
         svg.anchored("small", (left - 6.0, top + row as f64 * ROW + 16.0), "end", value);
     }
     let bottom = top + rows as f64 * ROW;
     // Values that have no room are left out, evenly.
-    let widest = of.a_values.iter().map(|it| text_width(it, 11.0)).fold(1.0, f64::max);
+    let widest = a_words.iter().map(|it| text_width(it, 11.0)).fold(1.0, f64::max);
     let every = ((widest + 6.0) / cell).ceil().max(1.0) as usize;
-    for (column, value) in of.a_values.iter().enumerate().filter(|it| it.0 % every == 0) {
+    for (column, value) in a_words.iter().enumerate().filter(|it| it.0 % every == 0) {
         svg.anchored("small", (left + (column as f64 + 0.5) * cell, bottom + 14.0), "middle", value);
     }
     svg.anchored("dim small", (left, bottom + 30.0), "start", &of.a);

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use codeobj::{CodeObject, Kernel};
 use emu::{Hidden, Launch, Program};
 use probe::{Code, Table};
-use record::{Job, Recorder};
+use record::{CacheState, Job, Recorder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -304,6 +304,7 @@ pub(super) fn write(page: &mut Page, only: &str) -> Result<()> {
         let timed = timed(benchmark, size)?;
         let start = std::time::Instant::now();
         let mut recorder = Recorder::new(model);
+        recorder.caches(CacheState::AsRun);
         let each = launches(&code, &timed, &mut recorder)?;
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
         let error = (modelled - measured) / measured;

@@ -3,6 +3,7 @@
 //! The truths are numbers in data files with their origin; the kernels are compiled and emulated each time
 //! the page is made, so it always shows the model as it is.
 
+mod events;
 mod kernels;
 mod peaks;
 mod rests;
@@ -115,7 +116,7 @@ fn slots(text: &str) -> impl Iterator<Item = &str> {
     text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0))
 }
 
-const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--intensities`, `--trace`, `--peaks` or `--shares`";
+const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--events` (or `--events=PART OF A NAME`), `--intensities`, `--trace`, `--peaks` or `--shares`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
@@ -128,6 +129,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 "--copy" => vector_copy::write(&mut page)?,
                 "--rates" => kernels::write(&mut page, false)?,
                 "--times" => times::write(&mut page)?,
+                "--events" => events::write(&mut page, "")?,
+                named if named.starts_with("--events=") => {
+                    events::write(&mut page, named.trim_start_matches("--events="))?;
+                }
                 "--intensities" => times::intensities(&mut page)?,
                 "--trace" => trace::write(&mut page)?,
                 "--peaks" => peaks::write(&mut page)?,

@@ -93,6 +93,13 @@ fn page(target: &Target) -> Result<String> {
     for (class, cycles) in target.issue.classes() {
         text += &known_row(class, cycles);
     }
+    write!(text, "\n| launch, nanoseconds besides the dispatch | | basis |\n{HEAD}")?;
+    let launch = &target.launch;
+    text += &known_row("between two events around a launch", &launch.event_pair_ns);
+    text += &known_row("each further launch in a row", &launch.queued_ns);
+    text += &known_row("each further launch in a graph", &launch.graph_ns);
+    text += &known_row("a synchronisation of the host", &launch.synchronize_ns);
+    text += &known_row("a copy from or to the host", &launch.copy_ns);
     occupancy(target, &mut text)?;
     matrix(target, &mut text)?;
     Ok(text)

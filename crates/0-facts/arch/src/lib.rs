@@ -11,6 +11,7 @@ mod elf;
 pub mod fabric;
 mod fact;
 mod generic;
+mod launch;
 mod matrix;
 mod model;
 mod occupancy;
@@ -30,6 +31,7 @@ pub use element::ElementType;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
 pub use generic::{code_runs_on, generic_targets, runs_on};
+pub use launch::LaunchCosts;
 pub use matrix::MatrixShape;
 pub use model::{ComputePartition, LOWEST_MHZ, Model, target_of_product};
 pub use occupancy::{

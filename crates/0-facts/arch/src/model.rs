@@ -70,6 +70,9 @@ pub struct Hbm {
 pub struct MemorySide {
     /// Size.
     pub bytes: Known<u32>,
+    /// Bandwidth between all L2s and this cache, 10^9 bytes per second: reads, writes, and streams of both.
+    #[serde(default)]
+    pub gb_per_s: Option<Fact<[f64; 3]>>,
 }
 
 /// Partition modes.

@@ -8,6 +8,7 @@ use crate::caches::{
 };
 use crate::element::ElementType;
 use crate::fact::{Basis, Fact, Known};
+use crate::launch::LaunchCosts;
 use crate::matrix::{MatrixShape, MatrixTable};
 use crate::overlay;
 use crate::rate::{PeakRate, Rates, Unit};
@@ -58,6 +59,8 @@ pub struct Target {
     pub memory_map: MemoryMap,
     /// How long loads take.
     pub latency: Latency,
+    /// What launches cost besides the dispatch.
+    pub launch: LaunchCosts,
     /// Cycles between two waves of a workgroup that a shader engine starts.
     pub wave_start_cycles: Fact<u32>,
     /// Additional cycles between the last wave of a workgroup and the first of the next.

@@ -22,6 +22,8 @@ pub struct SearchResult {
     pub name: String,
     /// What was made small: `modelled time of the kernel on an emulated Instinct MI300X`.
     pub objective: String,
+    /// Its unit: `us` for times, else empty.
+    pub unit: String,
     /// Valid configurations.
     pub configurations: u64,
     /// Combinations of all values, if they can be counted.
@@ -44,8 +46,11 @@ pub struct SearchResult {
     pub gain: Option<Gain>,
     /// Steps of the proof that the winner is right and faster.
     pub proof: Vec<ProofStep>,
-    /// The fastest time after each run that improved it.
+    /// The best of the objective after each run that improved it.
     pub convergence: Vec<Improvement>,
+    /// The results along pairs of parameters that explain most of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub landscapes: Vec<Landscape>,
     /// What to write where: text per form, such as `-D` options.
     pub outputs: Vec<NamedValue>,
 }
@@ -83,8 +88,11 @@ impl SearchVerdict {
 pub struct Configured {
     /// Its values.
     pub values: Vec<NamedValue>,
-    /// Median time, microseconds; absent if it failed.
-    pub time_us: Option<f64>,
+    /// Median of the objective, in its unit: of a time microseconds; absent if it failed.
+    pub value: Option<f64>,
+    /// Medians of the numbers of a run, where the objective is not the time alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<NamedNumber>,
     /// Times it was measured.
     pub runs: u64,
     /// Standard deviation, from the median of absolute deviations, in percent of the median; absent for fewer than
@@ -101,11 +109,21 @@ impl Configured {
     }
 }
 
+/// A number of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedNumber {
+    /// Name in the space file; `time` in microseconds.
+    pub name: String,
+    /// Median.
+    pub value: f64,
+}
+
 /// The winner compared with the start.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
-    /// Time of the start divided by the winner's.
+    /// Objective of the start divided by the winner's: of times the speedup.
     pub speedup: f64,
     /// Lower end of its confidence interval; absent where equal runs give equal times.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +160,8 @@ pub enum ProofOf {
     Results,
     /// Races and reads of unwritten memory of a candidate.
     Mistakes,
+    /// The start's times do not change with the clocks of the GPU.
+    Steady,
     /// The winner is faster than the start.
     Faster,
 }
@@ -154,6 +174,7 @@ impl ProofOf {
             ProofOf::Fastest => "fastest of those near it",
             ProofOf::Results => "results",
             ProofOf::Mistakes => "races, unwritten memory",
+            ProofOf::Steady => "steady times",
             ProofOf::Faster => "faster than the start",
         }
     }
@@ -188,12 +209,42 @@ impl ProofOutcome {
     }
 }
 
-/// A run that improved the fastest time.
+/// Results along two parameters.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Landscape {
+    /// The first parameter.
+    pub a: String,
+    /// Its values.
+    pub a_values: Vec<String>,
+    /// The second.
+    pub b: String,
+    /// Its values.
+    pub b_values: Vec<String>,
+    /// Pairs of values with results.
+    pub cells: Vec<LandscapeCell>,
+}
+
+/// Results that share the values of two parameters.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LandscapeCell {
+    /// Place of the value of the first.
+    pub a: u32,
+    /// Place of the value of the second.
+    pub b: u32,
+    /// Best of the objective, in its unit.
+    pub best: f64,
+    /// Results.
+    pub results: u32,
+}
+
+/// A run that improved the best.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Improvement {
     /// Number of the run, from 1.
     pub run: u64,
-    /// The fastest time from then on, microseconds.
-    pub time_us: f64,
+    /// The best of the objective from then on, in its unit.
+    pub value: f64,
 }

@@ -1,5 +1,6 @@
 //! A dispatch as its launch describes it.
 
+use mem::Acquire;
 use std::ops::Range;
 
 /// Launch parameters of a dispatch.
@@ -19,6 +20,8 @@ pub struct Grid {
     pub entry: u64,
     /// Assignment of workgroups to XCDs.
     pub order: Order,
+    /// Lines of the L2 that the dispatch finds.
+    pub acquire: Acquire,
     /// The dispatch ends with a release to the host: the L2 writes back its dirty lines.
     pub released: bool,
 }

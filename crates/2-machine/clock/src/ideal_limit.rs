@@ -69,7 +69,7 @@ impl Rates {
         match limit {
             IdealLimit::VectorL1 => self.ideal.vector_l1 = true,
             IdealLimit::L2 => self.ideal.l2 = true,
-            IdealLimit::Hbm => self.memory_byte = [0.0; 2],
+            IdealLimit::Hbm => (self.memory_byte, self.link_byte) = ([0.0; 2], None),
             IdealLimit::Latency => {
                 self.hbm = self.l2;
                 self.memory_side = self.l2;

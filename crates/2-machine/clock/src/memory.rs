@@ -5,6 +5,7 @@
 use crate::dram::{DramChannels, serve};
 use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
+use crate::link::Link;
 use crate::memory_side_cache::MemorySideCache;
 use crate::rates::{Rates, TICKS};
 use mem::{FastPath, HIT, L1_WAYS, L2Answer, MshrSlots, RequestType, Shape, Timing};
@@ -30,6 +31,8 @@ pub(crate) struct Memory {
     /// Memory-side cache, and by channel: tick at which the channel is free.
     pub(crate) memory_side: Option<MemorySideCache>,
     memory_side_free: Vec<u64>,
+    /// By XCD: link to memory-side cache and memory.
+    links: Vec<Link>,
     /// Lines that several XCDs read, for a representative XCD.
     pub(crate) footprint: Option<Footprint>,
     /// An infinite cache is simulated, and its lines.
@@ -73,6 +76,7 @@ impl Memory {
             weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
             memory_side: rates.memory_side_shape.map(|(lines, ways)| MemorySideCache::new(lines, ways, of)),
             memory_side_free: vec![0; own as usize],
+            links: vec![Link::default(); xcds],
             footprint: (of > 1).then(Footprint::default),
             has_infinite_cache: rates.ideal.vector_l1 || rates.ideal.l2,
             infinite_lines: HashSet::new(),
@@ -115,6 +119,7 @@ impl Memory {
         self.device.begin();
         self.pages.iter_mut().for_each(HashMap::clear);
         self.memory_side_free.fill(0);
+        self.links.fill(Link::default());
         self.reads.begin();
         self.writes.begin();
         self.l2_cycles = [0; 2];
@@ -125,11 +130,15 @@ impl Memory {
     fn access_memory(
         &mut self,
         ticks: u64,
-        channel: usize,
+        (xcd, channel): (usize, usize),
         line: u64,
         bytes: u32,
         write: bool,
     ) -> (u64, u64) {
+        let ticks = match &self.rates.link_byte {
+            Some(link_byte) => self.links[xcd].serve(link_byte, ticks, bytes, write),
+            None => ticks,
+        };
         let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
         if self.memory_side.is_none() {
             return self.device.request(&self.rates, (ticks, byte), (channel, line, bytes));
@@ -170,9 +179,9 @@ impl Memory {
     }
 
     /// Writes back a line after the last wave; returns the cycle of the write.
-    pub(crate) fn write_back(&mut self, cycle: u64, line: u64, bytes: u32, l2: usize) -> u64 {
+    pub(crate) fn write_back(&mut self, cycle: u64, line: u64, bytes: u32, (xcd, l2): (usize, usize)) -> u64 {
         let channel = self.channel(l2, line);
-        let (served, latency) = self.access_memory(cycle * TICKS, channel, line, bytes, true);
+        let (served, latency) = self.access_memory(cycle * TICKS, (xcd, channel), line, bytes, true);
         // A line is sent when memory can take it.
         self.writes.pass(bytes, latency.saturating_sub(self.rates.l2));
         served
@@ -192,7 +201,8 @@ impl Memory {
     /// at memory.
     fn fetch(&mut self, ticks: u64, (number, own): (usize, usize), line: u64, bytes: u32) -> u64 {
         let channel = self.channel(own, line);
-        let (served, latency) = self.access_memory(ticks, channel, line, bytes, false);
+        let xcd = number / self.channels;
+        let (served, latency) = self.access_memory(ticks, (xcd, channel), line, bytes, false);
         let there = served + latency - self.rates.l2;
         let sent = (ticks / TICKS).max(self.reads.room(number));
         self.reads.add(number, bytes, sent, there);
@@ -208,7 +218,7 @@ impl Memory {
             if bytes > 0 && !self.hits_infinite(InfiniteCache::Written(xcd), line) {
                 start = start.max(self.writes.room(number) * TICKS);
                 let channel = self.channel(answer.channel, line);
-                let (served, latency) = self.access_memory(start, channel, line, bytes, true);
+                let (served, latency) = self.access_memory(start, (xcd, channel), line, bytes, true);
                 let done = (served + latency).saturating_sub(self.rates.l2);
                 self.writes.add(number, bytes, start / TICKS, done);
             }

@@ -2,6 +2,7 @@
 //!
 //! Each number is one physical quantity of `arch` in another unit; none is tuned here.
 
+use crate::link::LinkByte;
 use arch::Model;
 use mem::XorHash;
 use std::sync::Arc;
@@ -68,6 +69,8 @@ pub struct Rates {
     pub memory_byte: [f64; 2],
     /// Ticks of a channel of the memory-side cache per byte.
     pub memory_side_byte: f64,
+    /// Time for a byte on an XCD's link to memory; `None` where no limit was measured.
+    pub(crate) link_byte: Option<LinkByte>,
     /// Memory channels.
     pub channels: usize,
     /// Lines and ways of the memory-side cache.
@@ -216,6 +219,12 @@ impl Rates {
                 .bytes_per_channel_cycle
                 .value()
                 .map_or(0.0, |bytes| TICKS as f64 / f64::from(bytes)),
+            link_byte: model.memory_side_cache.gb_per_s.as_ref().map(|fact| {
+                let [read, write, mixed] = fact
+                    .value
+                    .map(|rate| TICKS as f64 * engine * f64::from(model.xcds.value.max(1)) / (rate * 1e9));
+                LinkByte { read, write, mixed }
+            }),
             channels: channels as usize,
             memory_side_shape,
             outstanding_translations: target.translation.l1_entries.value().map(|entries| entries as usize),

@@ -168,7 +168,7 @@ impl XcdGroup {
     /// Begins a dispatch of a program with these instructions, of which each XCD expects some workgroups.
     /// Drops a dispatch that was not finished.
     pub(crate) fn begin(&mut self, grid: Grid, ops: Arc<[Op]>, expected: impl Iterator<Item = u64>) {
-        self.caches.begin(grid.arguments.clone(), grid.host.clone());
+        self.caches.begin(grid.arguments.clone(), grid.host.clone(), grid.acquire);
         self.memory.begin();
         self.calendar.clear();
         self.dispatchers.iter_mut().for_each(Dispatcher::begin);
@@ -221,8 +221,9 @@ impl XcdGroup {
         let channels = self.caches.shape().channels;
         let memory = &mut self.memory;
         let mut last = end.max(memory.writes.last);
-        outcome.tally = self.caches.finish(code, self.grid.released, |line, bytes| {
-            last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
+        outcome.tally = self.caches.finish(code, self.grid.released, |xcd, line, bytes| {
+            let l2 = (xcd, line as usize % channels);
+            last = last.max(memory.write_back(end, line, bytes, l2));
         });
         let under_way = &mut outcome.under_way;
         (under_way.reads, under_way.writes) = (memory.reads.cycles, memory.writes.cycles);

@@ -15,12 +15,26 @@ use crate::timing::Timing;
 use crate::vector_l1::{Progress, VectorL1};
 use std::ops::Range;
 
+/// Lines of the L2 that a dispatch finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Acquire {
+    /// As recordings of the target's profiler show.
+    #[default]
+    Recorded,
+    /// Those of the dispatch before, except lines that another XCD has written since.
+    Kept,
+    /// None.
+    Invalidated,
+}
+
 /// Caches of a GPU. They keep lines between dispatches as the hardware does.
 #[derive(Clone, Debug)]
 pub struct Caches {
     shape: Shape,
     xcds: Vec<Xcd>,
     memory_owner: MemoryOwner,
+    /// Lines written back at the end of the last dispatch, with their XCDs, where there are several.
+    last_written: Vec<(usize, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +59,7 @@ impl Caches {
         Caches {
             xcds: vec![xcd; shape.xcds],
             shape: shape.clone(),
+            last_written: Vec::new(),
             memory_owner: MemoryOwner::new(Vec::new(), shape.arguments, Vec::new()),
         }
     }
@@ -55,8 +70,17 @@ impl Caches {
     }
 
     /// Begins a dispatch; `arguments` is host memory of the runtime, `host` is host memory of the program.
-    pub fn begin(&mut self, arguments: Vec<Range<u64>>, host: Vec<Range<u64>>) {
+    /// `acquire` says which lines of the L2 it finds.
+    pub fn begin(&mut self, arguments: Vec<Range<u64>>, host: Vec<Range<u64>>, acquire: Acquire) {
         let [l1, pages, scalar, l2] = self.shape.kept;
+        let l2 = match acquire {
+            Acquire::Recorded => l2,
+            Acquire::Kept => true,
+            Acquire::Invalidated => false,
+        };
+        if l2 {
+            self.invalidate_others();
+        }
         for xcd in &mut self.xcds {
             if !l2 {
                 xcd.l2.clear();
@@ -152,11 +176,12 @@ impl Caches {
         &mut self,
         code: &[Range<u64>],
         released: bool,
-        mut written: impl FnMut(u64, u32),
+        mut written: impl FnMut(usize, u64, u32),
     ) -> Tally {
         let mut sum = FrontCounts::default();
         let mut channels = Vec::new();
-        for Xcd { l2, predictor, shared, front_counts, .. } in &mut self.xcds {
+        let (mut last_written, is_shared) = (Vec::new(), self.xcds.len() > 1);
+        for (number, Xcd { l2, predictor, shared, front_counts, .. }) in self.xcds.iter_mut().enumerate() {
             for shared in shared.iter_mut().filter(|shared| shared.used) {
                 let (shape, memory_owner) = (&self.shape, &self.memory_owner);
                 shared.fetch(
@@ -165,13 +190,31 @@ impl Caches {
                 );
             }
             if released || self.shape.written_back {
-                l2.flush(&mut written);
+                l2.flush(|line, bytes| {
+                    written(number, line, bytes);
+                    if is_shared {
+                        last_written.push((number, line));
+                    }
+                });
             }
             front_counts.sum_by_memory_type();
             sum.merge(front_counts);
             channels.extend(l2.take_counts());
         }
+        self.last_written = last_written;
         Tally::new(sum, channels)
+    }
+
+    /// Invalidates the copies that other XCDs have of the lines that an XCD wrote in the last dispatch.
+    fn invalidate_others(&mut self) {
+        let written = std::mem::take(&mut self.last_written);
+        for (number, xcd) in self.xcds.iter_mut().enumerate() {
+            for &(writer, line) in &written {
+                if writer != number {
+                    xcd.l2.invalidate(line);
+                }
+            }
+        }
     }
 
     /// True if the instruction cache has the line of an address.

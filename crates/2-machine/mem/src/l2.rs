@@ -125,6 +125,13 @@ impl L2 {
         self.cache.clear();
     }
 
+    /// Invalidates the sectors of a line, which was written elsewhere. Its place stays taken.
+    pub(crate) fn invalidate(&mut self, line: u64) {
+        if let Some(place) = self.locate(line).place {
+            self.cache.of(place).invalidate();
+        }
+    }
+
     /// Begins a dispatch.
     pub(crate) fn begin(&mut self) {
         self.note_base = self.largest_note;

@@ -38,7 +38,7 @@ mod xor_hash;
 
 pub use access::{AccessKind, Lanes, Lookup, Policy};
 pub use access_patterns::{AccessPatterns, LdsAccess, VectorAccess};
-pub use caches::Caches;
+pub use caches::{Acquire, Caches};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
 pub use cursor::{Cursor, Event};

@@ -57,6 +57,11 @@ impl LineState {
         self.0 &= !(0xff << SECTORS);
     }
 
+    /// Drops all sectors.
+    pub(crate) fn invalidate(&mut self) {
+        self.0 &= !((1 << (2 * SECTORS)) - 1);
+    }
+
     #[inline(always)]
     pub(crate) fn note(&mut self, note: u64) {
         self.0 = self.0 & ((1 << STATE) - 1) | note << STATE;

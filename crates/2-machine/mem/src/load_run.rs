@@ -333,7 +333,7 @@ mod tests {
     use crate::access_patterns::VectorAccess;
     use crate::shape::Shape;
     use crate::vector_l1::Progress;
-    use crate::{Caches, Policy};
+    use crate::{Acquire, Caches, Policy};
     use arch::Model;
 
     /// Notes what becomes of look-ups; some wait once for their place.
@@ -411,7 +411,7 @@ mod tests {
             let run = |quick: bool| {
                 let (mut caches, mut noted) = (Caches::new(&shape), Noted { quick, ..Noted::default() });
                 let mut state = 5u64;
-                caches.begin(Vec::new(), Vec::new());
+                caches.begin(Vec::new(), Vec::new(), Acquire::Recorded);
                 for _ in 0..20_000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                     // Rows of lines that come round again, one more than there is room for among them; and a
@@ -437,7 +437,7 @@ mod tests {
                     while !caches.look_up_access(unit, (&vector_access, 0), &mut progress, &mut noted) {}
                     caches.end(0, policy, &mut progress, &mut noted);
                 }
-                (noted, caches.finish(&[], false, |_, _| {}))
+                (noted, caches.finish(&[], false, |_, _, _| {}))
             };
             let (slow, quick) = (run(false), run(true));
             assert!(quick.0.fast > quick.0.done / 3, "{model}: {} of {}", quick.0.fast, quick.0.done);

@@ -375,7 +375,7 @@ fn send<F: Timing>(policy: Policy, open_write: Option<OpenWrite>, backend: &mut 
 mod tests {
     use super::*;
     use crate::access::{LineSizes, gather, lookups};
-    use crate::{Caches, Policy};
+    use crate::{Acquire, Caches, Policy};
     use arch::Model;
 
     /// Counts look-ups as they pass.
@@ -419,7 +419,7 @@ mod tests {
             let run = |gathered: bool| {
                 let (mut caches, mut passed, mut state) = (Caches::new(&shape), Passed::default(), 3u64);
                 let mut entries = 0;
-                caches.begin(Vec::new(), Vec::new());
+                caches.begin(Vec::new(), Vec::new(), Acquire::Recorded);
                 for _ in 0..3000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                     // Rows far and near, as many as there are ways or fewer, some over the end of a page.
@@ -448,7 +448,7 @@ mod tests {
                     while !caches.look_up_access((0, 0), (&vector_access, 0), &mut progress, &mut passed) {}
                     caches.end(0, policy, &mut progress, &mut passed);
                 }
-                (entries, passed, caches.finish(&[], false, |_, _| {}))
+                (entries, passed, caches.finish(&[], false, |_, _, _| {}))
             };
             let (one_by_one, gathered) = (run(false), run(true));
             assert!(2 * gathered.0 < one_by_one.0, "{} {}", gathered.0, one_by_one.0);

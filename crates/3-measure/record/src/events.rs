@@ -7,7 +7,7 @@
 use crate::clocks::{self, Clock, Predicted};
 use crate::prediction::Prediction;
 use arch::{Model, Resources};
-use clock::{Detail, Grid, Order};
+use clock::{Acquire, Detail, Grid, Order};
 use mem::{Batch, BatchReader, BatchWriter, SpillStore, Unreadable};
 use probe::Table;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/5\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/6\r\n";
 /// Bytes of it before the number.
 const NAME: usize = 13;
 /// First bytes of what is compressed.
@@ -70,6 +70,8 @@ pub struct Head {
     host: Vec<(u64, u64)>,
     entry: u64,
     released: bool,
+    /// Lines of the L2 that it found, as a number: recorded, kept, invalidated.
+    acquire: u8,
     asked: Asked,
 }
 
@@ -137,6 +139,11 @@ impl Writer {
             host: ends(&grid.host),
             entry: grid.entry,
             released: grid.released,
+            acquire: match grid.acquire {
+                Acquire::Recorded => 0,
+                Acquire::Kept => 1,
+                Acquire::Invalidated => 2,
+            },
             asked: Asked {
                 vgprs: asked.vgprs,
                 agprs: asked.agprs,
@@ -294,6 +301,11 @@ impl Replay {
             entry: head.entry,
             order: Order::default(),
             released: head.released,
+            acquire: match head.acquire {
+                1 => Acquire::Kept,
+                2 => Acquire::Invalidated,
+                _ => Acquire::Recorded,
+            },
         };
         let detail = if head.share { Detail::Share } else { Detail::Full };
         for clock in &mut self.clocks {

@@ -22,4 +22,4 @@ pub use marks::{TIME_SHARED, is_modelled, time_quantity};
 pub use prediction::{CHANGES, Prediction, PredictionError};
 pub use recorder::{Dispatch, Provenance, Recorder, Timed};
 pub use sample::Sample;
-pub use settings::Settings;
+pub use settings::{CacheState, Settings};

@@ -16,9 +16,10 @@ use crate::events;
 use crate::instructions;
 use crate::prediction::Prediction;
 use crate::sample::Sample;
+use crate::settings::CacheState;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Outcome, Stall};
+use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
@@ -57,6 +58,8 @@ pub struct Recorder {
     clocks: Vec<Clock>,
     /// Set if caches and times are not modelled.
     counters_only: bool,
+    /// Lines that dispatches find in the caches.
+    caches: CacheState,
     /// Coverage of the timing model.
     detail: Detail,
     /// Wave events are kept.
@@ -83,6 +86,7 @@ impl Recorder {
             most_workgroups: 0,
             clocks: Vec::new(),
             counters_only: false,
+            caches: CacheState::default(),
             detail: Detail::Full,
             keeps_events: false,
             events: BTreeMap::new(),
@@ -124,6 +128,11 @@ impl Recorder {
     /// Coverage of the timing model, also for predictions; must be set before the first dispatch.
     pub(crate) fn detail(&mut self, detail: Detail) {
         self.detail = detail;
+    }
+
+    /// Lines that dispatches find in the caches from now on.
+    pub fn caches(&mut self, caches: CacheState) {
+        self.caches = caches;
     }
 
     /// From now on, keeps wave events, so that predictions can be made later.
@@ -188,6 +197,9 @@ impl Recorder {
         memory: &emu::Memory,
         launch: &Launch<'_>,
     ) -> Result<(Summary, Counts, Timed), Box<Fault>> {
+        if self.caches == CacheState::Cold {
+            self.empty_caches();
+        }
         let mut counts = table.counts();
         let (model, detail) = (self.model, self.detail);
         let gpu = self.gpu.get_or_insert_with(|| {
@@ -196,7 +208,8 @@ impl Recorder {
             gpu
         });
         let shape = gpu.shape().clone();
-        let grid = traffic::grid(model, program, launch, memory.on_host());
+        let acquire = self.caches.acquire(launch.released);
+        let grid = Grid { acquire, ..traffic::grid(model, program, launch, memory.on_host()) };
         let asked = traffic::resources(program, launch);
         for clock in &mut self.clocks {
             clock.begin(model, detail, &grid, &asked, &table.ops());

@@ -64,6 +64,8 @@ pub struct Inputs<'a> {
     pub renames: &'a Renames,
     /// Panels that show the numbers behind a rule.
     pub panels: fn(&str) -> &'static [u16],
+    /// What a search of parameters would vary because of a finding of a rule.
+    pub tunes: fn(&str) -> Option<&'static str>,
 }
 
 /// Makes the guide; none without a recording.

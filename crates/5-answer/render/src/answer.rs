@@ -5,7 +5,7 @@
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
     Answer, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings,
-    Rooflines, RuleInfo, Searches, Tiles, Tuned,
+    Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned,
 };
 
 /// Settings of a rendering.
@@ -47,6 +47,14 @@ impl Part for Plain {
 }
 
 impl Part for Tuned {
+    const FORMATS: &'static [Format] = USUAL;
+
+    fn csv(answer: &Answer<Self>) -> String {
+        table_csv::joined(answer)
+    }
+}
+
+impl Part for Stored {
     const FORMATS: &'static [Format] = USUAL;
 
     fn csv(answer: &Answer<Self>) -> String {

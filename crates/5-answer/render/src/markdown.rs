@@ -395,8 +395,9 @@ pub(crate) fn words(text: &str) -> String {
 pub(crate) fn searches(part: &Searches, out: &mut String) {
     for search in &part.searches {
         let _ = writeln!(out, "## {}\n\n{}\n", words(&search.name), words(search.verdict.words()));
-        let time = |it: &Configured| it.time_us.map_or_else(|| "n/a".to_owned(), |us| format!("{us:.3}"));
-        out.push_str("| | time us | configuration |\n|---|---:|---|\n");
+        let time = |it: &Configured| it.value.map_or_else(|| "n/a".to_owned(), |it| format!("{it:.3}"));
+        let head = if search.unit == "us" { "time us" } else { "objective" };
+        let _ = write!(out, "| | {head} | configuration |\n|---|---:|---|\n");
         for (name, it) in [("start", &search.start), ("winner", &search.winner)] {
             if let Some(it) = it {
                 let _ = writeln!(out, "| {name} | {} | {} |", time(it), words(&it.words()));

@@ -82,6 +82,7 @@ fn judge(
             not_checked: &report.not_checked,
             notes: &report.notes,
             renames: &options.renames,
+            tunes: rules::parameters,
             panels: |rule| rules::by_id(rule).map_or(&[], |it| it.panels),
         });
         // In a textual comparison only the changes come before the findings.

@@ -24,6 +24,8 @@ mod page;
 mod rooflines;
 mod search;
 mod sets;
+pub mod stored;
+mod summarized;
 mod tables;
 pub mod thresholds;
 mod tile;
@@ -42,6 +44,7 @@ pub use operators::Operators;
 pub use rooflines::{Placed, Shown};
 pub use search::{SearchedSpace, Trial, add_search, constraints};
 pub use sets::{compile, explain, known_set, sets, targets};
+pub use summarized::{Summarized, SummarizedKernel, SummarizedKind, SummarizedQuantity};
 pub use tile::{AskedTile, TileQuestion, tile, tile_times};
 use view::RuleInfo;
 

@@ -1,7 +1,7 @@
 //! Recordings with the metrics of their GPUs; every question about recordings is a method of [`Measured`].
 
 use crate::judge;
-use crate::{Gate, Operators, Shown};
+use crate::{Gate, Operators, Shown, Summarized};
 use analysis::guide::advises;
 use analysis::workload::{Blocks, Condition, Options, Subject, Subjects, list};
 use metrics::{Compiled, Definitions, Settings, WrongDefinitions};
@@ -197,6 +197,14 @@ impl<'a> Measured<'a> {
             &self.subjects.all,
             question.settings(),
         )
+    }
+
+    /// Each recording in short, for a database.
+    pub fn summarized(&self) -> Vec<Summarized> {
+        let one = |subject: &Subject| {
+            crate::summarized::summarized(self.definitions, &self.compiled[subject.target()], subject)
+        };
+        self.subjects.all.iter().map(one).collect()
     }
 
     /// The report whose guide `guide` shows.

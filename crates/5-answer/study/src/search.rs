@@ -1,21 +1,28 @@
 //! A search of a tuning space as an answer: the winner beside the start, what was tried, what failed and why.
 
+mod tables;
+
 use rules::{SearchEvidence, check_search};
 use std::collections::BTreeMap;
 use tune::race::centre;
 use tune::{Id, Space};
 use view::{
-    Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, NamedValue, ProofOutcome,
-    ProofStep, Row, SearchResult, SearchVerdict, Searches, Table, noun_of,
+    Answer, Cell, Column, ColumnKind, Configured, Finding, Gain, Improvement, Landscape, LandscapeCell,
+    NamedNumber, NamedValue, ProofOutcome, ProofStep, Row, SearchResult, SearchVerdict, Searches, Table,
+    noun_of,
 };
 
 /// One configuration that was run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Trial<'a> {
     /// The configuration.
     pub id: Id,
-    /// Its times, microseconds.
-    pub runs_us: &'a [f64],
+    /// The objective in each run.
+    pub runs: Vec<f64>,
+    /// Medians of the numbers of a run, where the objective is not the time alone.
+    pub numbers: Vec<(String, f64)>,
+    /// Median time of each shape, microseconds.
+    pub shapes_us: &'a [f64],
     /// Its results are wrong.
     pub wrong: bool,
     /// Kind of failure and its reason, if it has no time.
@@ -29,6 +36,12 @@ pub struct SearchedSpace<'a> {
     pub name: &'a str,
     /// What was made small.
     pub objective: &'a str,
+    /// Its unit.
+    pub unit: &'a str,
+    /// Numbers of a run, where several count, and whether each is to be large.
+    pub parts: Vec<(String, bool)>,
+    /// Names of the shapes that each configuration runs.
+    pub shapes: Vec<String>,
     /// The space.
     pub space: &'a Space,
     /// Configurations in the order they were proposed.
@@ -45,6 +58,13 @@ pub struct SearchedSpace<'a> {
     pub top: usize,
 }
 
+impl Trial<'_> {
+    /// Median of the objective; `None` if it failed.
+    fn value(&self) -> Option<f64> {
+        median(&self.runs).filter(|_| self.failed.is_none())
+    }
+}
+
 impl SearchedSpace<'_> {
     fn most_rows(&self) -> usize {
         if self.top == 0 { usize::MAX } else { self.top }
@@ -56,10 +76,13 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
     let best = improvements(&searched.trials);
     let time = |id: Id| searched.trials.iter().rev().find(|it| it.id == id);
     let configured = |id: Id| {
-        let runs = time(id).map_or(&[] as &[f64], |it| it.runs_us);
+        let trial = time(id);
+        let runs = trial.map_or(&[] as &[f64], |it| &it.runs);
+        let numbers = trial.into_iter().flat_map(|it| it.numbers.clone());
         Configured {
             values: values(searched.space, id),
-            time_us: median(runs),
+            value: median(runs),
+            numbers: numbers.map(|(name, value)| NamedNumber { name, value }).collect(),
             runs: runs.len() as u64,
             spread_percent: centre(runs).filter(|it| it.runs >= 4).map(|it| 100.0 * it.spread / it.value),
         }
@@ -78,6 +101,7 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
     answer.part.searches.push(SearchResult {
         name: searched.name.to_owned(),
         objective: searched.objective.to_owned(),
+        unit: searched.unit.to_owned(),
         configurations: searched.space.len(),
         combinations: u64::try_from(searched.space.product()).ok(),
         tried: searched.trials.len() as u64,
@@ -88,9 +112,12 @@ pub fn add_search(answer: &mut Answer<Searches>, searched: &SearchedSpace<'_>) {
         gain: searched.gain.clone(),
         proof: searched.proof.clone(),
         convergence: best,
+        landscapes: landscapes(searched),
         outputs,
     });
     answer.tables.extend(fastest(searched));
+    answer.tables.extend(tables::front(searched));
+    answer.tables.extend(tables::shapes(searched));
     answer.tables.extend(parameters(searched));
     answer.tables.extend(constraints(searched.name, searched.space));
     answer.tables.extend(failures(searched));
@@ -146,9 +173,9 @@ fn median(times: &[f64]) -> Option<f64> {
 fn improvements(trials: &[Trial<'_>]) -> Vec<Improvement> {
     let mut out: Vec<Improvement> = Vec::new();
     for (run, trial) in (1..).zip(trials) {
-        let Some(time_us) = median(trial.runs_us).filter(|_| trial.failed.is_none()) else { continue };
-        if out.last().is_none_or(|it| time_us < it.time_us) {
-            out.push(Improvement { run, time_us });
+        let Some(value) = trial.value() else { continue };
+        if out.last().is_none_or(|it| value < it.value) {
+            out.push(Improvement { run, value });
         }
     }
     out
@@ -157,25 +184,29 @@ fn improvements(trials: &[Trial<'_>]) -> Vec<Improvement> {
 /// The fastest configurations, one column per parameter that has several values.
 fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
     let parameters = searched.space.parameters();
-    let mut timed: Vec<(f64, usize, Trial<'_>)> = Vec::new();
+    let mut timed: Vec<(f64, usize, &Trial<'_>)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (number, trial) in searched.trials.iter().enumerate() {
-        if let Some(time) = median(trial.runs_us).filter(|_| trial.failed.is_none() && seen.insert(trial.id))
-        {
-            timed.push((time, number + 1, *trial));
+        if let Some(value) = trial.value().filter(|_| seen.insert(trial.id)) {
+            timed.push((value, number + 1, trial));
         }
     }
     timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let first = timed.first()?.0;
     let top = searched.most_rows();
     let varied: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
+    let is_time = searched.unit == "us";
+    let (key, name) = if is_time { ("time_us", "time") } else { ("objective", "objective") };
     let mut columns = vec![
-        Column { key: "time_us", ..Column::new("time", ColumnKind::Number, "us") },
-        Column { key: "slower_percent", ..Column::new("slower", ColumnKind::Number, "%") },
+        Column { key, ..Column::new(name, ColumnKind::Number, searched.unit) },
+        Column {
+            key: if is_time { "slower_percent" } else { "worse_percent" },
+            ..Column::new(if is_time { "slower" } else { "worse" }, ColumnKind::Number, "%")
+        },
         Column { key: "run", ..Column::new("run", ColumnKind::Id, "") },
     ];
     columns.extend(varied.iter().map(|at| Column::new(&parameters[*at].name, ColumnKind::Word, "")));
-    let row = |(time, number, trial): &(f64, usize, Trial<'_>)| {
+    let row = |(time, number, trial): &(f64, usize, &Trial<'_>)| {
         let mut cells =
             vec![Cell::from(*time), Cell::from(100.0 * (time / first - 1.0)), Cell::count(*number as u64)];
         let values = searched.space.values(trial.id);
@@ -183,7 +214,7 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
         Row::of(cells)
     };
     Some(Table {
-        title: format!("Fastest configurations of {}", searched.name),
+        title: format!("{} configurations of {}", if is_time { "Fastest" } else { "Best" }, searched.name),
         columns,
         rows: timed.iter().take(top).map(row).collect(),
         more: timed.len().saturating_sub(top),
@@ -194,14 +225,45 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
 /// Most pairs of parameters in the table of parameters.
 const MOST_PAIRS: usize = 3;
 
+/// Most landscapes of a search.
+const MOST_LANDSCAPES: usize = 3;
+
+fn results(searched: &SearchedSpace<'_>) -> Vec<(Id, f64)> {
+    searched.trials.iter().filter_map(|it| Some((it.id, it.value()?))).collect()
+}
+
+/// The results along the two parameters that explain most alone, and along the pairs that explain most together.
+fn landscapes(searched: &SearchedSpace<'_>) -> Vec<Landscape> {
+    let results = results(searched);
+    let Some(importance) = tune::landscape::importance(searched.space, &results) else { return Vec::new() };
+    let parameters = searched.space.parameters();
+    let mut alone: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
+    alone.sort_by(|a, b| importance.alone[*b].total_cmp(&importance.alone[*a]));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let strongest = alone.get(..2).map(|it| (it[0], it[1]));
+    let together = importance.pairs.iter().filter(|it| it.share > 0.01).map(|it| (it.a, it.b));
+    for (a, b) in strongest.into_iter().chain(together) {
+        if !pairs.contains(&(a, b)) && !pairs.contains(&(b, a)) {
+            pairs.push((a, b));
+        }
+    }
+    let values = |at: usize| parameters[at].values.iter().map(ToString::to_string).collect();
+    let one = |(a, b): (usize, usize)| Landscape {
+        a: parameters[a].name.clone(),
+        a_values: values(a),
+        b: parameters[b].name.clone(),
+        b_values: values(b),
+        cells: tune::landscape::landscape(searched.space, &results, a, b)
+            .into_iter()
+            .map(|it| LandscapeCell { a: it.a, b: it.b, best: it.best, results: it.results })
+            .collect(),
+    };
+    pairs.into_iter().take(MOST_LANDSCAPES).map(one).collect()
+}
+
 /// What the parameters explain of the times; `None` for too few results.
 fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
-    let times: Vec<(Id, f64)> = searched
-        .trials
-        .iter()
-        .filter(|it| it.failed.is_none())
-        .filter_map(|it| Some((it.id, median(it.runs_us)?)))
-        .collect();
+    let times = results(searched);
     let importance = tune::landscape::importance(searched.space, &times)?;
     let names = searched.space.parameters();
     let share = |value: f64| Cell::from(100.0 * value.max(0.0));
@@ -222,10 +284,7 @@ fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
         title: format!("Parameters of {}", searched.name),
         label: "parameter".to_owned(),
         columns: vec![
-            Column {
-                key: "explains_percent",
-                ..Column::new("explains of the times", ColumnKind::Percent, "%")
-            },
+            Column { key: "explains_percent", ..Column::new("explains", ColumnKind::Percent, "%") },
             Column { key: "winner", ..Column::new("winner", ColumnKind::Word, "") },
         ],
         rows,

@@ -18,6 +18,7 @@ pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::{Path, PathBuf};
+pub(crate) use store::{Place, Store, StoreAdd, StoreExport, StoreImport, StoreQuestion, StoreWrite};
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
 pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, StrategyName, Tune};
@@ -43,6 +44,7 @@ mod on;
 mod on_gpu;
 mod page;
 mod recordings;
+mod store;
 mod tile;
 mod trace;
 mod triage;
@@ -64,7 +66,7 @@ pub(crate) fn formats(known: &'static [Format]) -> impl TypedValueParser<Value =
 
 /// The parser of a recording's or trace's address.
 pub(crate) fn source() -> impl TypedValueParser<Value = Source> {
-    PathBufValueParser::new().map(Source::from)
+    PathBufValueParser::new().map(Source::parse)
 }
 
 /// Help text of the exit codes.
@@ -131,6 +133,7 @@ pub(crate) enum Command {
     Occupancy(Occupancy),
     Doctor(Doctor),
     Triage(Triage),
+    Store(Store),
     Tune(Tune),
     Tunedb(Tunedb),
     Tile(Tile),
@@ -149,7 +152,7 @@ impl Command {
         }
         match self {
             Command::Inspect(it) => ("inspect", of(&it.files)),
-            Command::Diff(it) => ("diff", vec![&it.old, &it.new]),
+            Command::Diff(it) => ("diff", vec![it.old.path(), it.new.path()]),
             Command::Analyze(it) => ("analyze", sources(&it.path, &None)),
             Command::Guide(it) => {
                 ("guide", sources(std::slice::from_ref(&it.subject.path), &it.subject.base))
@@ -167,6 +170,7 @@ impl Command {
             Command::LaunchTemplate(it) => ("launch-template", vec![&it.file]),
             Command::Doctor(it) => ("doctor", of(&it.files)),
             Command::Triage(it) => ("triage", of(&it.files)),
+            Command::Store(it) => ("store add", it.question.inputs()),
             Command::Tune(it) => ("tune", of(it.space.as_slice())),
             Command::Tunedb(it) => ("tunedb", it.question.inputs()),
             Command::Metrics(_)
@@ -274,9 +278,11 @@ A threshold file says how far values may move before the exit code is 2:
 All keys are listed in docs/diff-thresholds.md.")]
 pub(crate) struct Diff {
     /// The old build: a file or a folder.
-    pub(crate) old: PathBuf,
+    #[arg(value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) old: Source,
     /// The new build: a file or a folder.
-    pub(crate) new: PathBuf,
+    #[arg(value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) new: Source,
     #[command(flatten)]
     pub(crate) select: Select,
     /// Treat a kernel of the old build as the same as one of the new build (linker names or demangled names).

@@ -8,7 +8,7 @@ use crate::exit::{Outcome, usage};
 use crate::gate;
 use crate::kernels::{Selection, each_kernel};
 use anyhow::{Context, Result};
-use host::renames;
+use host::{Source, renames};
 use std::path::Path;
 use study::{Build, Judges, thresholds};
 use view::{FileError, KernelCard};
@@ -32,14 +32,18 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     };
     let renamed = renames::parse(&args.matches)?;
     let mut errors = Vec::new();
-    let mut read = |path: &Path| -> Result<Vec<KernelCard>> {
-        let (cards, more) = cards(path, &selection)?;
-        errors.extend(more);
+    let mut read = |source: &Source| -> Result<Vec<KernelCard>> {
+        let (cards, more) = cards(source.open()?, &selection)?;
+        errors.extend(more.into_iter().map(|it| FileError {
+            file: source.told(&it.file),
+            error: source.told(&it.error),
+            hint: it.hint.map(|hint| source.told(&hint)),
+        }));
         Ok(cards)
     };
     let old = read(&args.old)?;
     let new = read(&args.new)?;
-    let build = |path: &Path, kernels| Build { path: path.display().to_string(), kernels };
+    let build = |source: &Source, kernels| Build { path: source.to_string(), kernels };
     let mut answer = study::compare([build(&args.old, &old), build(&args.new, &new)], &renamed, &limits)?;
     // The reader of code has said what it could not read.
     let failed = !errors.is_empty();

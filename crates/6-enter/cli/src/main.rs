@@ -35,6 +35,7 @@ mod progress;
 mod report;
 mod roofline;
 mod run;
+mod store;
 mod subjects;
 mod terminal;
 mod tile;
@@ -128,6 +129,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Doctor(args) => doctor::run(args, &cli.look),
         Command::Triage(args) => triage::run(args, &cli.look),
+        Command::Store(args) => store::run(args, &cli.look),
         Command::Tune(args) => tune::run(args, &cli.look),
         Command::Tunedb(args) => tunedb::run(args, &cli.look),
         Command::Tile(args) => tile::run(args, &cli.look),

@@ -7,6 +7,7 @@ mod live;
 mod prior;
 mod shapes;
 mod telling;
+mod why;
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, StrategyName, Tune};
@@ -57,7 +58,11 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
         Some(path) => of_recorded(args, path, &running, &mut answer)?,
     }
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
-    answer::finish(&mut answer, &target, &mut gated)
+    let outcome = answer::finish(&mut answer, &target, &mut gated)?;
+    if let Some(page) = &args.page {
+        output::page(page, &render::searches(&answer, env!("CARGO_PKG_VERSION"), &study::rules()))?;
+    }
+    Ok(outcome)
 }
 
 fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
@@ -102,6 +107,9 @@ fn of_problem(
     input.used = format!("{} configurations", recorded.space.len());
     input.not_used = file.flaws.iter().take(5).map(|it| format!("line {}: {}", it.line, it.text)).collect();
     answer.inputs.push(input);
+    if let Some(text) = &args.why {
+        return why::of_recorded(&recorded, text, answer);
+    }
     let optimum = recorded.evaluations.iter().filter_map(Evaluation::time_us).min_by(f64::total_cmp);
     let space = Arc::new(recorded.space);
     let known = prior::prior(args, None, &space, &running.interrupts()?)?;
@@ -115,6 +123,7 @@ fn of_problem(
         prior: known.prior,
         evaluate,
         workers: 1,
+        objective: tune::Objective::default(),
         stop: running.interrupts()?,
     };
     let found = tune::search(plan, &telling);
@@ -130,7 +139,9 @@ fn of_problem(
     let winner = found.search.best().map(|(id, _)| id);
     let title = if recorded.name.is_empty() { name } else { recorded.name };
     let proof = Proof { winner, ..Proof::default() };
-    add(answer, args, (&title, "recorded time"), &space, &found.attempts, (None, proof));
+    let what =
+        Searched { name: &title, objective: "recorded time", of: &tune::Objective::default(), shapes: &[] };
+    add(answer, args, &what, &space, &found.attempts, (None, proof));
     Ok(())
 }
 
@@ -158,27 +169,43 @@ fn strategy(args: &Tune) -> tune::Strategy {
     }
 }
 
+/// What was searched.
+struct Searched<'a> {
+    name: &'a str,
+    /// The objective, in words.
+    objective: &'a str,
+    of: &'a tune::Objective,
+    shapes: &'a [tune::Shape],
+}
+
 fn add(
     answer: &mut Answer<Searches>,
     args: &Tune,
-    (name, objective): (&str, &str),
+    what: &Searched<'_>,
     space: &tune::Space,
     attempts: &[Attempt],
     (start, proof): (Option<tune::Id>, Proof),
 ) {
+    let (is_time, parts) = (what.of.is_time(), what.of.parts());
     let trial = |it: &'_ Attempt| -> (tune::Id, Option<(&'static str, String)>) {
         (it.id, it.evaluation.failed.as_ref().map(|it| (it.kind.words(), it.why.clone())))
     };
     let failures: Vec<_> = attempts.iter().map(trial).collect();
     let trials = attempts.iter().zip(&failures).map(|(attempt, (id, failed))| Trial {
         id: *id,
-        runs_us: &attempt.evaluation.runs_us,
+        runs: what.of.runs(&attempt.evaluation),
+        numbers: if is_time { Vec::new() } else { what.of.medians(&attempt.evaluation) },
+        shapes_us: &attempt.evaluation.shapes_us,
         wrong: attempt.evaluation.failed.as_ref().is_some_and(|it| it.kind == Failure::Wrong),
         failed: failed.as_ref().map(|(kind, why)| (*kind, why.as_str())),
     });
+    let name = what.name;
     let searched = SearchedSpace {
         name,
-        objective,
+        objective: what.objective,
+        unit: if is_time { "us" } else { "" },
+        parts: if is_time { Vec::new() } else { parts.map(|(it, large)| (it.to_owned(), large)).collect() },
+        shapes: what.shapes.iter().map(|it| it.name.clone()).collect(),
         space,
         trials: trials.collect(),
         start,

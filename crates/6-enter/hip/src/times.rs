@@ -7,7 +7,7 @@ use anyhow::Result;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
 use probe::Table;
-use record::{Recorder, Settings};
+use record::{CacheState, Recorder, Settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Times {
     /// Times of launches on a GPU.
     pub(crate) fn new(model: &'static Model) -> Times {
         let mut recorder = Recorder::new(model);
-        let settings = Settings { shares_xcds: true, ..Settings::default() };
+        let settings = Settings { shares_xcds: true, caches: CacheState::AsRun, ..Settings::default() };
         if let Ok(configured) = settings.recorder(model, Some(host::spill::store())) {
             recorder = configured;
         }

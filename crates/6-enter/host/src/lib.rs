@@ -33,6 +33,7 @@ pub mod session;
 pub mod settings;
 mod source;
 pub mod spill;
+pub mod stored;
 mod strangers;
 pub mod subjects;
 pub mod trace_index;

@@ -31,6 +31,13 @@ pub struct Disk {
     named: Vec<String>,
 }
 
+impl Disk {
+    /// Paths of the files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.values().map(|(path, _)| path.as_path())
+    }
+}
+
 impl Folder for Disk {
     fn names(&self) -> Vec<String> {
         self.files.keys().cloned().collect()
@@ -57,9 +64,10 @@ pub fn read(source: &Source) -> Result<Workload> {
 
 /// Reads a recording, and gives its files too.
 pub fn read_with_files(source: &Source) -> Result<(Workload, Disk)> {
-    let path = source.path();
-    let disk = files(path)?;
-    let workload = read_disk(&disk).map_err(|error| explain(path, &disk, &error))?;
+    let path = source.open()?;
+    let told = |error: anyhow::Error| anyhow!("{}", source.told(&format!("{error:#}")));
+    let disk = files(path).map_err(told)?;
+    let workload = read_disk(&disk).map_err(|error| told(explain(path, &disk, &error)))?;
     Ok((workload, disk))
 }
 
@@ -75,7 +83,7 @@ pub struct Run {
 
 /// Reads the runs of a folder, each as a recording.
 pub fn read_runs(source: &Source) -> Result<Vec<Run>> {
-    let path = source.path();
+    let path = source.open()?;
     let mut disk = files(path)?;
     let runs = match read_disk(&disk) {
         Ok(workload) => return Ok(vec![Run { name: String::new(), source: source.clone(), workload }]),
@@ -207,7 +215,7 @@ fn is_timeline(file: &Path) -> bool {
 
 /// Lists the files of a recording.
 pub fn files_of(source: &Source) -> Result<Disk> {
-    files(source.path())
+    files(source.open()?)
 }
 
 fn files(path: &Path) -> Result<Disk> {
@@ -298,7 +306,8 @@ pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
 
 /// The recordings at an address: those below a folder, or the one it is.
 pub fn each(source: &Source) -> Vec<Source> {
-    match recordings_in(source.path()) {
+    let Source::Path(path) = source else { return vec![source.clone()] };
+    match recordings_in(path) {
         found if found.is_empty() => vec![source.clone()],
         found => found.into_iter().map(Source::Path).collect(),
     }
@@ -404,7 +413,7 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
 /// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are
 /// given as errors.
 pub fn read_ranks(source: &Source) -> Result<(Workload, Vec<anyhow::Error>)> {
-    let path = source.path();
+    let path = source.open()?;
     let found = recordings_in(path);
     if found.len() < 2 {
         return Ok((read(source)?, Vec::new()));

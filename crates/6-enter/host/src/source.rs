@@ -1,20 +1,104 @@
 //! Address of a recording or trace, as a user writes it.
 
+use crate::stored::Opened;
+use anyhow::{Result, anyhow};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Beginning of the address of a recording in a database.
+const STORE: &str = "store:";
 
 /// Where a recording or trace is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
     /// A folder, a file, or a run by its name in a folder.
     Path(PathBuf),
+    /// A recording in a database: `store:7`, `store:label=commit=1a2b3c`.
+    Stored(Arc<InStore>),
+}
+
+/// A recording in a database; its files are written into a temporary folder when they are first asked for.
+pub struct InStore {
+    /// The address as typed, with `store:`.
+    address: PathBuf,
+    opened: OnceLock<Result<Opened, String>>,
 }
 
 impl Source {
-    /// Its path on this machine.
+    /// Reads an address: what begins with `store:` is in the database, all else is a path.
+    pub fn parse(typed: PathBuf) -> Source {
+        match typed.to_str() {
+            Some(text) if text.starts_with(STORE) => {
+                Source::Stored(Arc::new(InStore { address: typed, opened: OnceLock::new() }))
+            }
+            _ => Source::Path(typed),
+        }
+    }
+
+    /// Its path on this machine; of a recording that the database does not give, the address.
     pub fn path(&self) -> &Path {
-        let Source::Path(path) = self;
-        path
+        match self {
+            Source::Path(path) => path,
+            Source::Stored(it) => it.open().map_or(&it.address, |it| &it.path),
+        }
+    }
+
+    /// The same, or why the database does not give it.
+    pub fn open(&self) -> Result<&Path> {
+        match self {
+            Source::Path(path) => Ok(path),
+            Source::Stored(it) => it.open().map(|it| &*it.path).map_err(|error| anyhow!("{error}")),
+        }
+    }
+
+    /// The address as typed, by which outputs call it.
+    pub fn called(&self) -> &Path {
+        match self {
+            Source::Path(path) => path,
+            Source::Stored(it) => &it.address,
+        }
+    }
+}
+
+impl Source {
+    /// A message on its files that calls them as the user did.
+    pub fn told(&self, message: &str) -> String {
+        let here = self.path().display().to_string();
+        match self {
+            Source::Path(_) => message.to_owned(),
+            Source::Stored(it) => message.replace(&here, &it.address.to_string_lossy()),
+        }
+    }
+}
+
+impl InStore {
+    fn open(&self) -> Result<&Opened, &String> {
+        let wanted = self.address.to_str().and_then(|it| it.strip_prefix(STORE)).unwrap_or_default();
+        self.opened
+            .get_or_init(|| crate::stored::opened(wanted).map_err(|error| format!("{error:#}")))
+            .as_ref()
+    }
+}
+
+impl PartialEq for InStore {
+    fn eq(&self, other: &InStore) -> bool {
+        self.address == other.address
+    }
+}
+
+impl Eq for InStore {}
+
+impl Hash for InStore {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address.hash(state);
+    }
+}
+
+impl fmt::Debug for InStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(f)
     }
 }
 
@@ -38,6 +122,6 @@ impl From<&PathBuf> for Source {
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path().display().fmt(f)
+        self.called().display().fmt(f)
     }
 }

@@ -119,7 +119,7 @@ fn each(asked: &Asked) -> Vec<One> {
     let alone = |workload: Workload| (workload, Vec::new());
     let mut all = Vec::new();
     for source in sources {
-        let path = source.path().to_owned();
+        let path = source.called().to_owned();
         let mut add = |source: Source, called: PathBuf, read| all.push(One { source, called, read });
         match (asked.ranks, asked.runs) {
             (Some(_), _) => add(source.clone(), path, recording::read_ranks(&source)),

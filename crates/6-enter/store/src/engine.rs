@@ -3,12 +3,18 @@
 use crate::error::StoreError;
 
 /// A value of a column or parameter.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cell {
-    /// A number.
+    /// A whole number.
     Integer(i64),
+    /// A number.
+    Real(f64),
     /// Text.
     Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Numbers, some of them unknown.
+    Numbers(Vec<Option<f64>>),
     /// Nothing.
     Null,
 }
@@ -34,6 +40,30 @@ impl From<Option<&str>> for Cell {
     }
 }
 
+impl From<String> for Cell {
+    fn from(it: String) -> Cell {
+        Cell::Text(it)
+    }
+}
+
+impl From<&[u8]> for Cell {
+    fn from(it: &[u8]) -> Cell {
+        Cell::Bytes(it.to_owned())
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(it: Option<f64>) -> Cell {
+        it.map_or(Cell::Null, Cell::Real)
+    }
+}
+
+impl From<Option<i64>> for Cell {
+    fn from(it: Option<i64>) -> Cell {
+        it.map_or(Cell::Null, Cell::Integer)
+    }
+}
+
 /// Words in which the engines' SQL differs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dialect {
@@ -49,6 +79,16 @@ pub(crate) struct Dialect {
     pub(crate) lock_schema: Option<&'static str>,
     /// A statement may hold others that change rows.
     pub(crate) nests_changes: bool,
+    /// Type of a column of bytes.
+    pub(crate) bytes: &'static str,
+    /// Type of a column of [`Cell::Numbers`].
+    pub(crate) numbers: &'static str,
+    /// The number at `m.position`, from 0, in `run.numbers`.
+    pub(crate) element: &'static str,
+    /// The numbers of `run.times` as rows `e`, and their place from 0.
+    pub(crate) each: (&'static str, &'static str),
+    /// Holds off the removal of blobs until the transaction ends, or waits for all who do so.
+    pub(crate) blobs: Option<(&'static str, &'static str)>,
 }
 
 impl Dialect {
@@ -58,6 +98,11 @@ impl Dialect {
             .replace("{now}", self.now)
             .replace("{serial}", self.serial)
             .replace("{skip_locked}", self.skip_locked)
+            .replace("{bytes}", self.bytes)
+            .replace("{numbers}", self.numbers)
+            .replace("{element}", self.element)
+            .replace("{each}", self.each.0)
+            .replace("{place}", self.each.1)
     }
 }
 
@@ -66,6 +111,9 @@ pub(crate) trait Statements {
     /// Runs a statement with parameters `?1`, `?2` and returns its rows.
     fn rows(&mut self, sql: &str, cells: &[Cell]) -> Result<Vec<Row>, StoreError>;
 }
+
+/// Rows of a query of somebody else: names of the columns, and texts.
+pub(crate) type Texts = (Vec<String>, Vec<Vec<Option<String>>>);
 
 /// Work of one transaction. It may run several times: it must change nothing but the database.
 pub(crate) type Work<'a> = dyn FnMut(&mut dyn Statements) -> Result<(), StoreError> + 'a;
@@ -83,6 +131,15 @@ pub(crate) trait Engine: Statements + Send {
     fn repeated(&self) -> bool {
         false
     }
+
+    /// Runs one statement that only reads, and gives at most `most` of its rows.
+    fn query(&mut self, sql: &str, most: usize) -> Result<Texts, StoreError>;
+
+    /// Gives pages of removed rows back.
+    fn vacuum(&mut self) -> Result<(), StoreError>;
+
+    /// Bytes of the database.
+    fn size(&mut self) -> Result<i64, StoreError>;
 
     /// Runs work as one transaction, which sees no other's changes and whose changes others see at once.
     fn transaction(&mut self, work: &mut Work<'_>) -> Result<(), StoreError>;

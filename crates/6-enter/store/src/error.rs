@@ -26,6 +26,48 @@ pub enum StoreError {
         /// The reason.
         why: String,
     },
+    /// No file where a database is to be read.
+    #[error("there is no database `{place}`\nhint: `rockhound store add FOLDER --store {place}` makes one")]
+    NoDatabase {
+        /// Path.
+        place: String,
+    },
+    /// Rows or blobs that are not as they were written.
+    #[error("the database is damaged: {why}\nhint: restore it from a copy, or add the recordings again")]
+    Damaged {
+        /// What is wrong.
+        why: String,
+    },
+    /// No metric or counter of a name.
+    #[error(
+        "no recording has a metric or counter `{name}`\nhint: `time` is the time of a dispatch; `rockhound store query 'SELECT DISTINCT name FROM metric_values'` lists the others"
+    )]
+    NoMetric {
+        /// Name.
+        name: String,
+    },
+    /// A query that cannot be answered.
+    #[error("the query cannot be answered: {why}")]
+    Query {
+        /// The reason.
+        why: String,
+    },
+    /// No recording of a number or label.
+    #[error("`{place}` has no recording `{wanted}`\nhint: `rockhound store list` shows what is there")]
+    NoRecording {
+        /// Address without password.
+        place: String,
+        /// Number or label.
+        wanted: String,
+    },
+    /// A recording that cannot be kept.
+    #[error("`{what}` cannot be stored: {why}")]
+    Unstorable {
+        /// File or label.
+        what: String,
+        /// The reason and the remedy.
+        why: String,
+    },
     /// Not a database, or one of somebody else.
     #[error("`{place}` is no database of Rockhound: {why}\nhint: name another file")]
     Foreign {

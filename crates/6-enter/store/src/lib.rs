@@ -14,15 +14,18 @@ mod journal;
 mod model;
 #[cfg(feature = "postgres")]
 mod postgres;
+pub mod recordings;
 mod schema;
 mod sqlite;
 mod statements;
+mod tables;
 mod token;
 
 pub use address::Address;
 pub use error::StoreError;
 pub use journal::Journal;
 pub use model::{Claim, Done, Finish, Population, Progress, State, Study, StudyEntry, StudyId, Task, Worker};
+pub use recordings::Archive;
 
 /// Claims of a task that may expire before the task counts as failed: a task that kills its workers ends.
 pub const MOST_LOST: i64 = 3;

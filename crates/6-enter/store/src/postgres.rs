@@ -8,13 +8,13 @@
 //! clear text (SCRAM); an address with `sslmode=require` is refused.
 
 use crate::address::Address;
-use crate::engine::{Cell, Dialect, Engine, Row, Statements, Work};
+use crate::engine::{Cell, Dialect, Engine, Row, Statements, Texts, Work};
 use crate::error::StoreError;
 use crate::schema;
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Config, Error, GenericClient, NoTls};
+use postgres::{Client, Config, Error, GenericClient, NoTls, SimpleQueryMessage};
 use std::time::{Duration, Instant};
 
 /// How long a server may be away.
@@ -161,6 +161,14 @@ impl Engine for Postgres {
             skip_locked: "FOR UPDATE OF task SKIP LOCKED",
             lock_schema: Some(LOCK),
             nests_changes: true,
+            bytes: "BYTEA",
+            numbers: "DOUBLE PRECISION[]",
+            element: "run.numbers[m.position + 1]",
+            each: ("unnest(run.times) WITH ORDINALITY AS e (value, number)", "e.number - 1"),
+            blobs: Some((
+                "SELECT 1::bigint FROM pg_advisory_xact_lock_shared(5940474291431272815)",
+                "SELECT 1::bigint FROM pg_advisory_xact_lock(5940474291431272815)",
+            )),
         }
     }
 
@@ -170,6 +178,46 @@ impl Engine for Postgres {
 
     fn repeated(&self) -> bool {
         self.repeated
+    }
+
+    fn query(&mut self, sql: &str, most: usize) -> Result<Texts, StoreError> {
+        self.repeat(&mut |client, _| {
+            let mut reading = client.build_transaction().read_only(true).start()?;
+            reading.batch_execute("SET LOCAL search_path TO rockhound, pg_catalog, public")?;
+            // What is sent with parameters is one statement: a `COMMIT` before another would end the reading.
+            reading.execute(&format!("DECLARE answer NO SCROLL CURSOR FOR {sql}"), &[]).map_err(queried)?;
+            let count = if most == usize::MAX { "ALL".to_owned() } else { most.to_string() };
+            let (mut names, mut all) = (Vec::new(), Vec::new());
+            for message in reading.simple_query(&format!("FETCH {count} FROM answer")).map_err(queried)? {
+                match message {
+                    SimpleQueryMessage::RowDescription(columns) => {
+                        names = columns.iter().map(|it| it.name().to_owned()).collect();
+                    }
+                    SimpleQueryMessage::Row(row) => {
+                        all.push((0..row.len()).map(|at| row.get(at).map(str::to_owned)).collect());
+                    }
+                    _ => {}
+                }
+            }
+            Ok((names, all))
+        })
+    }
+
+    fn vacuum(&mut self) -> Result<(), StoreError> {
+        // Without `FULL`, which would keep everybody out: the room is used by the next recordings.
+        for table in ["blobs", "recording_files", "kernel_runs", "recordings"] {
+            self.repeat(&mut |client, _| Ok(client.batch_execute(&format!("VACUUM rockhound.{table}"))?))?;
+        }
+        Ok(())
+    }
+
+    fn size(&mut self) -> Result<i64, StoreError> {
+        let sizes = "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class c
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'rockhound' AND c.relkind = 'r'";
+        match self.rows(sizes, &[])?.first().and_then(|row| row.first()) {
+            Some(Cell::Integer(it)) => Ok(*it),
+            _ => Ok(0),
+        }
     }
 
     fn transaction(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
@@ -210,14 +258,23 @@ fn rows(client: &mut impl GenericClient, place: &str, sql: &str, cells: &[Cell])
         .iter()
         .map(|cell| match cell {
             Cell::Integer(it) => (it as &(dyn ToSql + Sync), Type::INT8),
+            Cell::Real(it) => (it as &(dyn ToSql + Sync), Type::FLOAT8),
             Cell::Text(it) => (it as &(dyn ToSql + Sync), Type::TEXT),
-            Cell::Null => (&None::<&str> as &(dyn ToSql + Sync), Type::TEXT),
+            Cell::Bytes(it) => (it as &(dyn ToSql + Sync), Type::BYTEA),
+            Cell::Numbers(it) => (it as &(dyn ToSql + Sync), Type::FLOAT8_ARRAY),
+            // The column says the type.
+            Cell::Null => (&None::<&str> as &(dyn ToSql + Sync), Type::UNKNOWN),
         })
         .collect();
     let found = client.query_typed(&sql.replace('?', "$"), &parameters)?;
     let row = |row: &postgres::Row| {
         let cell = |(at, column): (usize, &postgres::Column)| match *column.type_() {
             Type::INT8 => row.try_get::<_, Option<i64>>(at).map(|it| it.map_or(Cell::Null, Cell::Integer)),
+            Type::FLOAT8 => row.try_get::<_, Option<f64>>(at).map(Cell::from),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at).map(|it| it.map_or(Cell::Null, Cell::Bytes)),
+            Type::FLOAT8_ARRAY => {
+                row.try_get::<_, Option<Vec<Option<f64>>>>(at).map(|it| it.map_or(Cell::Null, Cell::Numbers))
+            }
             _ => row.try_get::<_, Option<String>>(at).map(|it| it.map_or(Cell::Null, Cell::Text)),
         };
         row.columns().iter().enumerate().map(cell).collect::<Result<Row, Error>>()
@@ -225,6 +282,14 @@ fn rows(client: &mut impl GenericClient, place: &str, sql: &str, cells: &[Cell])
     let unreadable =
         |error: Error| Fault::Ours(StoreError::Engine { place: place.to_owned(), why: words(&error) });
     found.iter().map(row).collect::<Result<_, _>>().map_err(unreadable)
+}
+
+/// The fault of a query that somebody wrote: the server's words alone.
+fn queried(error: Error) -> Fault {
+    match error.as_db_error() {
+        Some(it) if !is_away(&error) => Fault::Ours(StoreError::Query { why: it.message().to_owned() }),
+        _ => Fault::Server(error),
+    }
 }
 
 /// Whether the server is away, starts or stops, so that a later attempt may succeed.

@@ -3,9 +3,13 @@
 
 use crate::engine::{Cell, Engine, Statements};
 use crate::error::StoreError;
+use crate::tables;
 
 /// Statements of each step, from schema 1.
-const STEPS: &[&[&str]] = &[&[
+const STEPS: &[&[&str]] = &[TUNING, tables::RECORDINGS];
+
+/// The tuner's queue.
+const TUNING: &[&str] = &[
     "CREATE TABLE {s}tune_studies (
         id {serial},
         name TEXT NOT NULL UNIQUE,
@@ -39,13 +43,29 @@ const STEPS: &[&[&str]] = &[&[
     // Done tasks are many, and no claim looks at them.
     "CREATE INDEX tune_tasks_open ON {s}tune_tasks (study, sequence) WHERE state < 2",
     "CREATE UNIQUE INDEX tune_tasks_finished ON {s}tune_tasks (study, finished) WHERE finished IS NOT NULL",
-]];
+];
 
 /// The newest schema.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
 
-/// Brings the schema up to date; several processes may do so at once.
-pub(crate) fn migrate(engine: &mut impl Engine) -> Result<(), StoreError> {
+/// The version of a database; 0 without tables.
+pub(crate) fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
+    let newest = engine.dialect().sql("SELECT max(version) FROM {s}rockhound_schema");
+    let found = match engine.rows(&newest, &[])?.first().and_then(|row| row.first()) {
+        Some(Cell::Integer(it)) => *it,
+        _ => 0,
+    };
+    if found > NEWEST {
+        return Err(StoreError::Newer { place: engine.place().to_owned(), found, known: NEWEST });
+    }
+    Ok(found)
+}
+
+/// Brings the schema up to date; several processes may do so at once. One that is up to date is only read.
+pub(crate) fn migrate(engine: &mut dyn Engine) -> Result<(), StoreError> {
+    if version(engine)? == NEWEST {
+        return Ok(());
+    }
     let (dialect, place) = (engine.dialect(), engine.place().to_owned());
     let newest = dialect.sql("SELECT max(version) FROM {s}rockhound_schema");
     engine.transaction(&mut |statements| {

@@ -5,9 +5,10 @@
 //! write-ahead log in memory, which other machines do not see. Both survive `kill -9` at any moment, and `synchronous =
 //! FULL` makes results survive a power cut.
 
-use crate::engine::{Cell, Dialect, Engine, Row, Statements, Work};
+use crate::engine::{Cell, Dialect, Engine, Row, Statements, Texts, Work};
 use crate::error::StoreError;
 use crate::schema;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter, types::ValueRef};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -80,6 +81,25 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Opens a file that is there, whose tables are as this version has them, without writing to it. `None` if the
+    /// tables are older.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Option<Sqlite>, StoreError> {
+        let place = path.display().to_string();
+        let fails = |error| failure(&place, &error);
+        if !path.is_file() {
+            return Err(StoreError::NoDatabase { place });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(fails)?;
+        connection.busy_timeout(PATIENCE).map_err(fails)?;
+        check_owner(&connection, &place)?;
+        let mut engine = Sqlite { connection, place, has_log: false };
+        let known = schema::version(&mut engine)?;
+        Ok((known == schema::NEWEST).then_some(engine))
+    }
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
@@ -116,11 +136,45 @@ impl Engine for Sqlite {
             skip_locked: "",
             lock_schema: None,
             nests_changes: false,
+            bytes: "BLOB",
+            numbers: "TEXT",
+            element: "json_extract(run.numbers, '$[' || m.position || ']')",
+            each: ("json_each(run.times) AS e", "e.key"),
+            blobs: None,
         }
     }
 
     fn place(&self) -> &str {
         &self.place
+    }
+
+    fn query(&mut self, sql: &str, most: usize) -> Result<Texts, StoreError> {
+        self.connection.authorizer(Some(|context: AuthContext<'_>| may(&context)));
+        let found = texts(&self.connection, sql, most);
+        self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>);
+        found.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::AuthorizationForStatementDenied) => {
+                StoreError::Query { why: "a query only reads: one `SELECT`, `VALUES` or `WITH`".to_owned() }
+            }
+            None if matches!(error, rusqlite::Error::InvalidQuery) => {
+                StoreError::Query { why: "there is no statement".to_owned() }
+            }
+            None | Some(ErrorCode::Unknown) => StoreError::Query { why: error.to_string() },
+            Some(_) => failure(&self.place, &error),
+        })
+    }
+
+    fn vacuum(&mut self) -> Result<(), StoreError> {
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)", &[])?;
+        self.rows("VACUUM", &[]).map(|_| ())
+    }
+
+    fn size(&mut self) -> Result<i64, StoreError> {
+        let number = |rows: Vec<Row>| match rows.first().and_then(|row| row.first()) {
+            Some(Cell::Integer(it)) => *it,
+            _ => 0,
+        };
+        Ok(number(self.rows("PRAGMA page_count", &[])?) * number(self.rows("PRAGMA page_size", &[])?))
     }
 
     fn transaction(&mut self, work: &mut Work<'_>) -> Result<(), StoreError> {
@@ -159,8 +213,10 @@ fn rows(connection: &Connection, sql: &str, cells: &[Cell]) -> rusqlite::Result<
         let cell = |at| {
             Ok(match row.get_ref(at)? {
                 ValueRef::Integer(it) => Cell::Integer(it),
+                ValueRef::Real(it) => Cell::Real(it),
                 ValueRef::Text(it) => Cell::Text(String::from_utf8_lossy(it).into_owned()),
-                _ => Cell::Null,
+                ValueRef::Blob(it) => Cell::Bytes(it.to_owned()),
+                ValueRef::Null => Cell::Null,
             })
         };
         all.push((0..columns).map(cell).collect::<rusqlite::Result<Row>>()?);
@@ -171,9 +227,56 @@ fn rows(connection: &Connection, sql: &str, cells: &[Cell]) -> rusqlite::Result<
 fn parameter(cell: &Cell) -> rusqlite::types::Value {
     match cell {
         Cell::Integer(it) => (*it).into(),
+        Cell::Real(it) => (*it).into(),
         Cell::Text(it) => it.clone().into(),
+        Cell::Bytes(it) => it.clone().into(),
+        Cell::Numbers(it) => json(it).into(),
         Cell::Null => rusqlite::types::Value::Null,
     }
+}
+
+/// Numbers as SQLite's functions of JSON read them.
+fn json(numbers: &[Option<f64>]) -> String {
+    let text =
+        |it: &Option<f64>| it.filter(|it| it.is_finite()).map_or("null".to_owned(), |it| it.to_string());
+    format!("[{}]", numbers.iter().map(text).collect::<Vec<_>>().join(","))
+}
+
+/// What a statement of a user may do: read.
+fn may(context: &AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select
+        | AuthAction::Read { .. }
+        | AuthAction::Function { .. }
+        | AuthAction::Recursive => Authorization::Allow,
+        _ => Authorization::Deny,
+    }
+}
+
+fn texts(connection: &Connection, sql: &str, most: usize) -> rusqlite::Result<Texts> {
+    let mut statement = connection.prepare(sql)?;
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    if names.is_empty() {
+        // Nothing but a comment.
+        return Err(rusqlite::Error::InvalidQuery);
+    }
+    let mut found = statement.query([])?;
+    let mut all = Vec::new();
+    while all.len() < most
+        && let Some(row) = found.next()?
+    {
+        let text = |at| {
+            Ok(match row.get_ref(at)? {
+                ValueRef::Integer(it) => Some(it.to_string()),
+                ValueRef::Real(it) => Some(it.to_string()),
+                ValueRef::Text(it) => Some(String::from_utf8_lossy(it).into_owned()),
+                ValueRef::Blob(it) => Some(it.iter().map(|byte| format!("{byte:02x}")).collect()),
+                ValueRef::Null => None,
+            })
+        };
+        all.push((0..names.len()).map(text).collect::<rusqlite::Result<_>>()?);
+    }
+    Ok((names, all))
 }
 
 fn failure(place: &str, error: &rusqlite::Error) -> StoreError {

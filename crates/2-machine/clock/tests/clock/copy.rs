@@ -2,7 +2,7 @@
 
 use arch::Model;
 use mem::{AccessKind, Count, Lanes, Policy, Tally, Trace};
-use rockhound_clock::{Gpu, Grid};
+use rockhound_clock::{Acquire, Gpu, Grid};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;
@@ -126,6 +126,50 @@ fn lines_visible_to_the_host_are_written_back() {
             assert!(early + late <= half_lines / 2 && early <= half_lines / 2 - 16_384 * u64::from(!all));
         }
     }
+}
+
+#[test]
+fn what_is_only_read_stays_in_a_kept_l2() {
+    // 4 MiB are read and 4 MiB are written: both fit into the L2s of all XCDs.
+    let (groups, lines) = (2048, 32_768);
+    for (acquire, read) in [(Acquire::Recorded, lines), (Acquire::Invalidated, lines), (Acquire::Kept, 0)] {
+        let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
+        copy(&mut gpu, groups, 8);
+        let tally = copy_of(&mut gpu, Grid { groups, acquire, ..Grid::default() }, 8);
+        assert_eq!(tally.get(Count::FabricRead128), read, "{acquire:?}");
+    }
+}
+
+#[test]
+fn a_line_that_another_xcd_wrote_is_read_again() {
+    // Workgroup 0 of the first dispatch reads on XCD 0 what workgroup 0 of the second reads too; between
+    // them XCD 1 writes it.
+    let read = |writes: bool| {
+        let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
+        let mut dispatch = |groups: u64, from: u64, kind: AccessKind| {
+            gpu.begin(
+                Grid { groups, groups_per_unit: 8, acquire: Acquire::Kept, ..Grid::default() },
+                Arc::new([]),
+            );
+            let mut trace = Trace::new(&gpu.shape().clone());
+            for group in 0..groups {
+                trace.begin();
+                trace.wave();
+                if group == from {
+                    let addresses = std::array::from_fn(|lane| A + 8 * lane as u64);
+                    trace.vector(0, 0, Policy::plain(kind), &Lanes::new(&addresses, u64::MAX, 8));
+                }
+            }
+            gpu.push(trace.finish());
+            gpu.finish(&[]).tally.get(Count::FabricRead128)
+        };
+        assert_eq!(dispatch(1, 0, AccessKind::Load), 4);
+        if writes {
+            dispatch(2, 1, AccessKind::Store);
+        }
+        dispatch(1, 0, AccessKind::Load)
+    };
+    assert_eq!([read(false), read(true)], [0, 4]);
 }
 
 #[test]

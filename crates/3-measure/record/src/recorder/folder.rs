@@ -5,6 +5,7 @@
 
 use super::{Dispatch, Recorder};
 use crate::marks::{self, Apart};
+use crate::settings::CacheState;
 use clock::{Detail, RepresentativeXcds};
 use mem::MOST_PER_GROUP;
 use probe::Value;
@@ -47,7 +48,11 @@ impl Recorder {
             0 => emulator.clone(),
             most => format!("{emulator}, a sample of at most {most} workgroups of each dispatch"),
         };
-        fact("emulated_by", emulator);
+        let caches = match self.caches {
+            CacheState::Profiled => String::new(),
+            other => format!(", caches {}", other.name()),
+        };
+        fact("emulated_by", format!("{emulator}{caches}"));
         fact("version", SYSINFO_VERSION.to_string());
         fact("gpu_model", model.short().to_string());
         fact("gpu_arch", target.name.to_string());

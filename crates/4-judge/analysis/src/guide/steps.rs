@@ -80,6 +80,7 @@ pub(super) fn steps(
     if let Some(kernel) = lead(inputs.kernels) {
         out.extend(next_wave(kernel, verdict, findings));
     }
+    out.extend(search(inputs, last, findings, emulated));
     if verdict.bound_by.is_some() {
         out.push(GuideStep::new(
             StepKind::Change,
@@ -154,6 +155,30 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
     let command =
         format!("rockhound profile --on gpu -n {}{kernels}{blocks} -- {}", shell_word(&name), program(last));
     Some(GuideStep::new(StepKind::Record, why, command))
+}
+
+/// Searches the parameters that a finding is about.
+fn search(
+    inputs: &Inputs<'_>,
+    last: &Subject,
+    findings: &[GuideFinding],
+    emulated: bool,
+) -> Option<GuideStep> {
+    let about = |it: &GuideFinding| Some((it.finding.rule, (inputs.tunes)(it.finding.rule)?));
+    let (rule, parameters) = findings.iter().find_map(about)?;
+    let w = &last.workload;
+    let place = match models(&w.machine).first().filter(|_| emulated) {
+        Some(model) => format!("--gpu {}", short(model)),
+        None => "--on gpu".to_owned(),
+    };
+    if !w.launches.iter().any(|it| !it.compiled.is_empty() || it.tuning.is_some()) {
+        let why = format!("search its parameters ({parameters}: {rule}) through macros of the source");
+        return Some(GuideStep::new(StepKind::Try, why, "rockhound tune --init KERNEL.hip > tune.toml"));
+    }
+    let tuned = w.launches.iter().any(|it| it.tuning.is_some());
+    let (before, widen) = if tuned { ("", " --widen") } else { (", once it has `@triton.autotune`", "") };
+    let why = format!("search its parameters ({parameters}: {rule}){before}");
+    Some(GuideStep::new(StepKind::Try, why, format!("rockhound tune {place}{widen} -- {}", program(last))))
 }
 
 /// Shows what an autotuner of Triton tried.

@@ -8,10 +8,12 @@ mod cells;
 mod code;
 mod data;
 mod head;
+mod search;
 mod tables;
 mod timeline;
 mod trace;
 
+pub use search::searches;
 pub use trace::timeline;
 
 use crate::marks;

@@ -7,6 +7,7 @@ mod element;
 mod memory_chart;
 mod number;
 mod roofline;
+pub(crate) mod search;
 mod theme;
 mod waves;
 

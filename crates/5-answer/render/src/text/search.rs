@@ -37,7 +37,7 @@ fn one(page: &mut Page, search: &SearchResult) {
     field(page, "result", &[span(role, search.verdict.words())]);
     for (name, it) in [("start", &search.start), ("winner", &search.winner)] {
         if let Some(it) = it {
-            field(page, name, &configured(it));
+            field(page, name, &configured(it, &search.unit));
         }
     }
     if let Some(gain) = &search.gain {
@@ -69,8 +69,27 @@ fn one(page: &mut Page, search: &SearchResult) {
     }
 }
 
-fn configured(it: &Configured) -> Vec<Span> {
-    let time = it.time_us.map_or_else(|| "no time".to_owned(), |us| duration(us * 1e3));
+fn configured(it: &Configured, unit: &str) -> Vec<Span> {
+    let time = match it.value {
+        None => "no time".to_owned(),
+        Some(us) if unit == "us" => duration(us * 1e3),
+        Some(value) => plain_number(value),
+    };
+    let numbers: String =
+        it.numbers.iter().map(|it| format!("{} {}  ", it.name, plain_number(it.value))).collect();
     let spread = it.spread_percent.map_or_else(String::new, |it| format!(" ({it:.1} % spread)"));
-    vec![plain(format!("{time}{spread}  ")), plain(it.words())]
+    vec![plain(format!("{time}{spread}  ")), dim(numbers), plain(it.words())]
+}
+
+/// At most five significant digits.
+fn plain_number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        it if !(1e-3..1e6).contains(&it) => format!("{value:.4e}"),
+        it => {
+            let decimals = (4 - it.log10().floor() as i32).clamp(0, 7) as usize;
+            let text = format!("{value:.decimals$}");
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+    }
 }

@@ -157,6 +157,11 @@ pub(crate) struct Profile {
     /// would take long, and reports how far they differ; `full` always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
+    /// Lines that a dispatch finds in the caches: `profiled` as under the vendor's profiler, whose packets
+    /// between dispatches empty the L2 of some GPUs; `cold` nothing; `warm` what the dispatch before left in
+    /// the L2; `as-run` the same until the host copies, as without a profiler.
+    #[arg(long, value_name = "STATE", default_value = "profiled", value_parser = PossibleValuesParser::new(run::CacheState::ALL.map(|it| it.1)))]
+    pub(crate) caches: String,
     /// Only the recording matters, not the results of kernels: dispatches that are not recorded do not run.
     #[arg(long)]
     pub(crate) no_results: bool,
@@ -234,6 +239,7 @@ impl Profile {
                     keeps_events: self.keep_events,
                     counters_only: self.counters_only,
                     shares_xcds: self.clock_detail != "full",
+                    caches: run::CacheState::by_name(&self.caches).unwrap_or_default(),
                 },
                 no_results: self.no_results,
             }),

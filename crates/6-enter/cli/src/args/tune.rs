@@ -6,9 +6,11 @@ use super::formats;
 use super::gpu_name::GpuName;
 use super::on::On;
 use clap::{Args, ValueEnum};
+use host::tune::Limit;
 use render::Part;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 use view::{Format, Searches};
 
 pub(crate) use shapes::{Project, ShapesArgs};
@@ -22,6 +24,7 @@ pub(crate) use shapes::{Project, ShapesArgs};
   rockhound tune --init kernel.hip > tune.toml     a first space file from the macros of a kernel
   rockhound tune tune.toml --gpu mi300x            search it on an emulated MI300X
   rockhound tune tune.toml --budget 200 --seed 1   at most 200 configurations
+  rockhound tune tune.toml --why TILE=64,ROWS=8  why this one is not run, or what came of it
   rockhound tune space.T4.json --budget 5%         what a search would have found in a recorded space
   rockhound tune -- python bench.py                every @triton.autotune that the script calls
   rockhound tune moe --shapes config.json --tp 8 --for vllm --gpu mi300x -o configs/   entries for a model")]
@@ -46,7 +49,8 @@ pub(crate) struct Tune {
     /// Where programs run.
     #[arg(long, value_enum, default_value_t = On::Auto, value_name = "PLACE")]
     pub(crate) on: On,
-    /// Most configurations to run: a number, or a part of the valid ones as `5%`.
+    /// Most configurations to run: a number, a part of the valid ones as `5%`, a time of the search as `90s`, `20m`, `2h`,
+    /// or a time that configurations run, of all GPUs together, as `600gpu-s`.
     #[arg(long, value_name = "RUNS", default_value = "100", value_parser = budget)]
     pub(crate) budget: Budget,
     /// How configurations are chosen.
@@ -73,7 +77,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) lag: u32,
     /// Database of results and work: a file, or `postgres://USER@HOST/DATABASE` for workers on many machines. By default
-    /// a file beside the space file.
+    /// a file beside the space file, and of programs `rockhound-tune.db` in the current folder.
     #[arg(long, value_name = "ADDRESS", env = "ROCKHOUND_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// Name of the study in the database; by default one that changes with everything that changes times.
@@ -109,6 +113,9 @@ pub(crate) struct Tune {
     /// Rows of the table of configurations; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
+    /// Say what is known of one configuration, as `TILE=64 ROWS=8`, and search nothing.
+    #[arg(long, value_name = "CONFIGURATION", requires = "space")]
+    pub(crate) why: Option<String>,
     /// Do not look at built code before it runs.
     #[arg(long)]
     pub(crate) no_inspect: bool,
@@ -127,6 +134,9 @@ pub(crate) struct Tune {
     /// Write to a file instead of standard output; with --shapes the entries, to a file or into a folder.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the searches as an HTML page, too: convergence, landscapes, tables.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
     /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
@@ -144,6 +154,8 @@ pub(crate) enum Budget {
     Runs(u64),
     /// A share of the valid ones, percent.
     Percent(f64),
+    /// As many as fit in a time.
+    Time(Limit),
 }
 
 impl Budget {
@@ -152,6 +164,15 @@ impl Budget {
         match self {
             Budget::Runs(runs) => runs,
             Budget::Percent(percent) => ((configurations as f64 * percent / 100.0).round() as u64).max(1),
+            Budget::Time(_) => configurations,
+        }
+    }
+
+    /// The time that it is.
+    pub(crate) fn limit(self) -> Limit {
+        match self {
+            Budget::Time(limit) => limit,
+            Budget::Runs(_) | Budget::Percent(_) => Limit::None,
         }
     }
 }
@@ -202,7 +223,12 @@ fn prior(text: &str) -> Result<PriorName, String> {
 }
 
 fn budget(text: &str) -> Result<Budget, String> {
-    let wrong = || "write a number of runs, or a percentage such as `5%`".to_owned();
+    let wrong = || {
+        "write a number of runs, a percentage such as `5%`, a time such as `20m`, or `600gpu-s`".to_owned()
+    };
+    if let Some(limit) = time(text.trim()) {
+        return limit.map(Budget::Time).ok_or_else(wrong);
+    }
     match text.trim().strip_suffix('%') {
         Some(percent) => {
             let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
@@ -213,4 +239,21 @@ fn budget(text: &str) -> Result<Budget, String> {
             Ok(runs) => Ok(Budget::Runs(runs)),
         },
     }
+}
+
+/// A time with its unit; `None` if the text has no unit of time, `Some(None)` if its number is none.
+fn time(text: &str) -> Option<Option<Limit>> {
+    let number = |text: &str, unit: f64| {
+        let seconds = text.trim().parse::<f64>().ok()? * unit;
+        Duration::try_from_secs_f64(seconds).ok().filter(|it| !it.is_zero())
+    };
+    if let Some(rest) = text.strip_suffix("gpu-s") {
+        return Some(number(rest, 1.0).map(Limit::Busy));
+    }
+    for (unit, seconds) in [("s", 1.0), ("m", 60.0), ("min", 60.0), ("h", 3600.0)] {
+        if let Some(rest) = text.strip_suffix(unit) {
+            return Some(number(rest, seconds).map(Limit::Wall));
+        }
+    }
+    None
 }

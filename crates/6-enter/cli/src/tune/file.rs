@@ -1,13 +1,14 @@
 //! A space file, searched through a database.
 
 use super::telling::Telling;
-use super::{add, prior, settings, told};
+use super::{Searched, add, prior, settings, told, why};
 use crate::args::Tune;
 use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::{Place, Reporter};
 use host::tune::{
-    self, Evaluator, Found, Id, Prior, Proof, Proving, Queue, QueueRequest, Run, Shared, Space, Spec,
+    self, Course, Evaluator, Found, Id, Limit, Prior, Proof, Proving, Queue, QueueRequest, Run, Shared,
+    Space, Spec,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,9 @@ pub(super) fn run(
     let ready = Ready::new(args, path)?;
     let spec = &ready.evaluator.spec;
     answer.inputs.push(ready.input());
+    if let Some(text) = &args.why {
+        return why::of_file(args, text, (path, &ready.space), &ready.evaluator, running, answer);
+    }
     let known = prior::prior(args, Some(spec), &ready.space, &running.interrupts()?)?;
     told(answer, &known);
     let mut found = ready.search(known.prior, running, answer)?;
@@ -44,12 +48,22 @@ pub(super) fn run(
         let text = tune::t4(&spec.name, gpu, &ready.space, &found.attempts);
         std::fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
     }
+    if found.timed_out {
+        let runs = view::counted(found.attempts.len(), "run");
+        answer.note(NoteKind::Info, format!("the budget of time ended the search after {runs}"));
+    }
     if found.interrupted {
         answer.note(NoteKind::Warning, "interrupted: the budget was not used up");
     }
     let proof = ready.proof(&mut found)?;
-    let names = (spec.name.as_str(), &*ready.objective());
-    add(answer, args, names, &ready.space, &found.attempts, (ready.start, proof));
+    let objective = spec.objective.words(&ready.time());
+    let objective = match spec.shapes.len() {
+        0 => objective,
+        many => format!("{objective}; geometric mean over {}", view::counted(many, "shape")),
+    };
+    let what =
+        Searched { name: &spec.name, objective: &objective, of: &spec.objective, shapes: &spec.shapes };
+    add(answer, args, &what, &ready.space, &found.attempts, (ready.start, proof));
     Ok(())
 }
 
@@ -81,8 +95,8 @@ impl<'a> Ready<'a> {
         input
     }
 
-    /// The objective, in words.
-    fn objective(&self) -> String {
+    /// The time, in words.
+    fn time(&self) -> String {
         let gpu = self.evaluator.gpu().unwrap_or("the code's GPU");
         match (&self.evaluator.spec.run, self.on_gpu) {
             (Run::Command { .. }, _) => "time that the command prints".to_owned(),
@@ -128,9 +142,13 @@ impl<'a> Ready<'a> {
             let (store, name) = (view::shell_word(store), view::shell_word(&name));
             eprintln!("tune: waits for workers: rockhound tune --worker --store {store} --study {name}");
         }
-        let telling = Telling::new("tune", settings.budget.min(space.len()));
+        // How many runs a time means is not known.
+        let most =
+            if args.budget.limit() == Limit::None { settings.budget.min(space.len()) } else { u64::MAX };
+        let telling = Telling::new("tune", most).of(&spec.objective);
         let search = tune::Search::new(space.clone(), settings, prior);
-        let found = tune::drive(search, &mut queue, &stop, &telling);
+        let course = Course { objective: &spec.objective, limit: args.budget.limit(), stop: &stop };
+        let found = tune::drive(search, &mut queue, &course, &telling);
         telling.finish();
         match found {
             Ok(found) => {

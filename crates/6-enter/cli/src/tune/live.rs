@@ -1,7 +1,7 @@
 //! `rockhound tune -- PROGRAM`: autotuned Triton kernels of a program that runs as it is.
 
 use super::telling::Telling;
-use super::{add, strategy};
+use super::{Searched, add, strategy};
 use crate::args::{Budget, Tune};
 use crate::exit::usage;
 use crate::progress::Running;
@@ -10,6 +10,9 @@ use host::run::{Ended, Place};
 use host::tune::{self, Limits, LiveRequest, LiveStudy, Patch};
 use std::path::Path;
 use view::{Answer, Cell, Column, ColumnKind, FileError, Input, NamedValue, NoteKind, Row, Searches, Table};
+
+/// Database of results of programs, in the current folder.
+const OF_PROGRAMS: &str = "rockhound-tune.db";
 
 pub(super) fn of_program(args: &Tune, running: &Running<'_>, answer: &mut Answer<Searches>) -> Result<()> {
     let place = Place::from(args.on);
@@ -32,11 +35,14 @@ pub(super) fn of_program(args: &Tune, running: &Running<'_>, answer: &mut Answer
         workers: args.jobs.map_or(cores, u32::from),
         proof: !args.no_proof,
         limits: Limits::default(),
+        limit: args.budget.limit(),
+        store: Some(args.store.clone().unwrap_or_else(|| OF_PROGRAMS.to_owned())),
+        fresh: args.fresh,
     };
     // How many runs a percentage means is known search by search.
     let runs = match args.budget {
         Budget::Runs(runs) => runs,
-        Budget::Percent(_) => u64::MAX,
+        Budget::Percent(_) | Budget::Time(_) => u64::MAX,
     };
     let telling = Telling::new("tune", runs);
     let live = tune::live(&request, &telling, running);
@@ -83,7 +89,8 @@ fn of_study(answer: &mut Answer<Searches>, args: &Tune, study: &LiveStudy) {
     } else {
         "time on the GPU of this machine"
     };
-    add(answer, args, (&name, objective), &study.space, &study.attempts, (study.start, study.proof.clone()));
+    let what = Searched { name: &name, objective, of: &tune::Objective::default(), shapes: &[] };
+    add(answer, args, &what, &study.space, &study.attempts, (study.start, study.proof.clone()));
     if let Some(search) = answer.part.searches.last_mut() {
         search.outputs = Vec::new();
         search.outputs.extend(study.winner_config().map(|it| NamedValue::new("configuration", it)));
@@ -91,6 +98,10 @@ fn of_study(answer: &mut Answer<Searches>, args: &Tune, study: &LiveStudy) {
         search
             .outputs
             .extend(study.cache.iter().map(|it| NamedValue::new("cache", it.place.display().to_string())));
+    }
+    if study.earlier > 0 {
+        let earlier = view::counted(study.earlier, "result");
+        answer.note(NoteKind::Info, format!("{name}: {earlier} of earlier runs; `--fresh` runs all again"));
     }
     if study.unfinished {
         answer.note(NoteKind::Warning, format!("{name}: the program ended before its search did"));

@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use anyhow::Result;
-use host::tune::{Attempt, Watching};
+use host::tune::{Attempt, Objective, Watching};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,6 +13,7 @@ pub(super) struct Telling {
     what: &'static str,
     start: Instant,
     budget: u64,
+    objective: Objective,
     state: Mutex<State>,
 }
 
@@ -21,13 +22,19 @@ struct State {
     known: u64,
     earlier: u64,
     failed: u64,
-    best_us: Option<f64>,
+    best: Option<f64>,
     bar: Option<ProgressBar>,
 }
 
 impl Telling {
     pub(super) fn new(what: &'static str, budget: u64) -> Telling {
-        Telling { what, start: Instant::now(), budget, state: Mutex::default() }
+        let objective = Objective::default();
+        Telling { what, start: Instant::now(), budget, objective, state: Mutex::default() }
+    }
+
+    /// Of an objective other than the time.
+    pub(super) fn of(self, objective: &Objective) -> Telling {
+        Telling { objective: objective.clone(), ..self }
     }
 
     /// Takes the line away.
@@ -39,10 +46,14 @@ impl Telling {
 }
 
 impl State {
-    fn line(&self, (what, budget): (&str, u64), start: Instant) -> String {
-        let best = self
-            .best_us
-            .map_or_else(|| "none has a time".to_owned(), |us| format!("best {}", duration(us * 1e3)));
+    fn line(&self, telling: &Telling) -> String {
+        let Telling { what, start, budget, objective, .. } = telling;
+        let budget = *budget;
+        let best = match self.best {
+            None => "none has a time".to_owned(),
+            Some(us) if objective.is_time() => format!("best {}", duration(us * 1e3)),
+            Some(value) => format!("best {value:.4}"),
+        };
         let failed =
             if self.failed > 0 { format!(", {} without a time", self.failed) } else { String::new() };
         let ran = self.known - self.earlier;
@@ -63,13 +74,13 @@ impl Watching for Telling {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.known += 1;
         state.earlier += u64::from(earlier);
-        let time = attempt.evaluation.time_us();
-        state.failed += u64::from(time.is_none());
-        let improves = time.is_some_and(|us| state.best_us.is_none_or(|best| us < best));
+        let value = self.objective.score(&attempt.evaluation);
+        state.failed += u64::from(value.is_none());
+        let improves = value.is_some_and(|it| state.best.is_none_or(|best| it < best));
         if improves {
-            state.best_us = time;
+            state.best = value;
         }
-        let line = state.line((self.what, self.budget), self.start);
+        let line = state.line(self);
         if terminal::shows_progress() {
             let bar = state.bar.get_or_insert_with(|| {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));

@@ -174,9 +174,11 @@ fn lds_by_our_account_is_what_triton_asks_for() {
     }
 }
 
-/// Runs `rockhound tune ARGS --format json -- PYTHON SCRIPT`; returns the answer.
-fn tuned(args: &[&str], python: &Path, script: &str) -> (Ran, serde_json::Value) {
-    let ran = live(&[&["tune", "--format", "json", "--gpu", "mi300x"], args].concat(), python, script);
+/// Runs `rockhound tune ARGS --format json -- PYTHON SCRIPT` with results kept in a folder; returns the answer.
+fn tuned(kept: &Path, args: &[&str], python: &Path, script: &str) -> (Ran, serde_json::Value) {
+    let store = kept.join("tune.db").display().to_string();
+    let first = ["tune", "--format", "json", "--gpu", "mi300x", "--store", &store];
+    let ran = live(&[&first, args].concat(), python, script);
     let answer = serde_json::from_str(&ran.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
     (ran, answer)
@@ -186,7 +188,7 @@ fn tuned(args: &[&str], python: &Path, script: &str) -> (Ran, serde_json::Value)
 fn every_autotuned_kernel_and_key_is_searched() {
     let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
     let place = folder("live_tune");
-    let (ran, answer) = tuned(&["--write", &place.display().to_string()], &python, "tuned.py");
+    let (ran, answer) = tuned(&place, &["--write", &place.display().to_string()], &python, "tuned.py");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let searches = answer["searches"].as_array().expect("searches");
     let names: Vec<&str> = searches.iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -204,6 +206,13 @@ fn every_autotuned_kernel_and_key_is_searched() {
     let failures = answer["tables"].to_string();
     for said in ["does not build", "fails while it runs"] {
         assert!(failures.contains(said), "{said}: {failures}");
+    }
+    // The same command takes all results from the database, and finds the same.
+    let (again, same) = tuned(&place, &[], &python, "tuned.py");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert!(same["notes"].to_string().contains(": 5 results of earlier runs"), "{}", same["notes"]);
+    for (it, before) in same["searches"].as_array().unwrap().iter().zip(searches) {
+        assert_eq!((&it["winner"], &it["tried"]), (&before["winner"], &before["tried"]));
     }
     // The source as it would be, and what Triton's own cache reads.
     let patch = std::fs::read_to_string(place.join("winners.patch")).expect("a patch");
@@ -226,7 +235,8 @@ fn every_autotuned_kernel_and_key_is_searched() {
 #[test]
 fn wider_spaces_are_searched_by_the_rules_of_the_gpu() {
     let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
-    let (ran, answer) = tuned(&["--widen", "--budget", "6", "--seed", "1"], &python, "tuned.py");
+    let (ran, answer) =
+        tuned(&folder("live_tune_wider"), &["--widen", "--budget", "6", "--seed", "1"], &python, "tuned.py");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let copies = &answer["searches"][1];
     assert!(copies["configurations"].as_u64() > Some(40), "{copies}");
@@ -237,7 +247,7 @@ fn wider_spaces_are_searched_by_the_rules_of_the_gpu() {
 #[test]
 fn programs_without_a_search_are_errors() {
     let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
-    let (ran, _) = tuned(&[], &python, "vector_add.py");
+    let (ran, _) = tuned(&folder("live_tune_none"), &[], &python, "vector_add.py");
     assert_ne!(ran.code, 0);
     assert!(ran.stderr.contains("no kernel with `@triton.autotune`"), "{}", ran.stderr);
 }

@@ -36,6 +36,7 @@ mod runs;
 mod sampling;
 mod schema;
 mod selection;
+mod store;
 mod strangers;
 mod thread_trace;
 mod trace;

@@ -59,8 +59,8 @@ fn the_fastest_of_a_space_is_found() {
             .filter_map(|it| it["value"].as_str())
             .collect();
         assert_eq!(values, ["5", "2"], "{strategy}");
-        assert_eq!(search["winner"]["time_us"], 10_000.0);
-        assert_eq!(search["start"]["time_us"], 38_000.0);
+        assert_eq!(search["winner"]["value"], 10_000.0);
+        assert_eq!(search["start"]["value"], 38_000.0);
         assert_eq!(search["verdict"], "faster");
         assert_eq!(search["outputs"][0]["value"], "-Dx=5 -Dy=2");
     }
@@ -125,10 +125,116 @@ fn a_time_that_no_gpu_can_reach_is_refused() {
     // 3e13 operations take 23 ms at 1,307 Tflop/s, of which the data sheet's clock leaves 5 %.
     let search = &value["searches"][0];
     assert!(
-        search["winner"]["time_us"].as_f64().unwrap() >= 21_000.0 || search["winner"].is_null(),
+        search["winner"]["value"].as_f64().unwrap() >= 21_000.0 || search["winner"].is_null(),
         "{search}"
     );
     assert!(search["failed"].as_u64().unwrap() > 10, "{search}");
+}
+
+/// The tables of an answer by their first words.
+fn table<'a>(value: &'a Value, title: &str) -> &'a Value {
+    let tables = value["tables"].as_array().unwrap();
+    tables.iter().find(|it| it["title"].as_str().unwrap().starts_with(title)).expect(title)
+}
+
+/// The parabola over two shapes, with a second number.
+fn two_numbers() -> String {
+    let run = "echo energy: {10 + x} J; echo time: {M + (x - 5)**2 + 3 * (y - 2)**2} ms";
+    let file = PARABOLA.replace("echo noise 7; echo time: {10 + (x - 5)**2 + 3 * (y - 2)**2} ms", run);
+    format!(
+        "{file}[[shapes]]\nM = 10\n[[shapes]]\nM = 20\nname = \"large\"\n[objective]\nminimize = [\"time\", \"energy\"]\n[objective.numbers]\nenergy = \"energy: ([0-9.]+) J\"\n"
+    )
+}
+
+#[test]
+fn several_numbers_over_several_shapes() {
+    let args = ["--strategy", "exhaustive", "--no-proof"];
+    let (ran, value) = search("tune-numbers", &two_numbers(), &args);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let found = &value["searches"][0];
+    assert_eq!(found["unit"], "");
+    // x = 5, y = 2: 10 and 20 ms, 15 J.
+    let winner = &found["winner"];
+    let mean = (200f64.sqrt() * 1000.0 * 15.0).sqrt();
+    assert!((winner["value"].as_f64().unwrap() / mean - 1.0).abs() < 1e-9, "{winner}");
+    assert_eq!(
+        (&winner["numbers"][1]["name"], &winner["numbers"][1]["value"]),
+        (&"energy".into(), &15.0.into())
+    );
+    let shapes = table(&value, "Shapes");
+    assert_eq!(
+        (&shapes["rows"][1]["label"], &shapes["rows"][1]["cells"][1]),
+        (&"large".into(), &20_000.0.into())
+    );
+    // Less energy costs time: x from 1 to 5, always y = 2.
+    let front = table(&value, "Configurations of tune that no other beats");
+    let rows: Vec<&str> =
+        front["rows"].as_array().unwrap().iter().filter_map(|it| it["cells"][2].as_str()).collect();
+    assert_eq!(rows, ["5", "4", "3", "2", "1"]);
+
+    // Each shape has its own least time.
+    let file = format!("gpu = \"mi300x\"\n{}[work]\nflops = \"1e12 * M\"\ntype = \"f16\"\n", two_numbers());
+    let (_, value) = search("tune-numbers-floor", &file, &args);
+    // 20e12 operations take 14.5 ms or more: 10 ms for 10e12 can be, 7.2 ms or more.
+    assert_eq!(value["searches"][0]["failed"], 0);
+    let (_, value) = search("tune-numbers-floor-2", &file.replace("1e12 * M", "1e11 * M * M"), &args);
+    let reason = &table(&value, "Configurations of tune without a time")["rows"][0]["cells"][2];
+    assert!(reason.as_str().unwrap().starts_with("large: a time of"), "{reason}");
+}
+
+#[test]
+fn a_budget_of_time_ends_a_search() {
+    let file = PARABOLA.replace("echo noise 7", "sleep 0.2");
+    for (name, budget) in [("wall", "1s"), ("busy", "1gpu-s")] {
+        let args = ["--strategy", "random", "--no-proof", "--budget", budget, "-j", "1"];
+        let (ran, value) = search(&format!("tune-time-{name}"), &file, &args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let tried = value["searches"][0]["tried"].as_u64().unwrap();
+        assert!((1..=13).contains(&tried), "{name}: {tried}");
+    }
+    let (ran, _) = search("tune-time-wrong", PARABOLA, &["--budget", "0s"]);
+    assert_eq!(ran.code, 64);
+}
+
+#[test]
+fn a_number_can_be_in_a_file_that_each_run_writes() {
+    let file = PARABOLA
+        .replace("echo noise 7; echo time", "echo 7 ms; echo time")
+        .replace(" ms\"\ntime", " ms > {out}/time.txt\"\nfile = \"{out}/time.txt\"\ntime");
+    let (ran, value) = search("tune-file", &file, &["--strategy", "exhaustive", "--no-proof"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(value["searches"][0]["winner"]["value"], 10_000.0);
+    // One that only the first run writes is not read again.
+    let stale = file.replace(
+        "{out}/time.txt\"\nfile = \"{out}/time.txt",
+        "time.new; [ -e time.txt ] || mv time.new time.txt\"\nfile = \"time.txt",
+    );
+    assert_ne!(stale, file);
+    let (_, value) = search("tune-stale", &stale, &["--strategy", "exhaustive", "--no-proof", "-j", "1"]);
+    assert_eq!(value["searches"][0]["failed"], 41);
+}
+
+#[test]
+fn one_configuration_is_explained() {
+    let dir = folder("tune-why");
+    std::fs::write(dir.join("tune.toml"), PARABOLA).unwrap();
+    let why = |args: &[&str]| {
+        let ran = run_in(&dir, &[&["tune", "tune.toml", "--format", "json", "--why"], args].concat());
+        let value: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let rows = value["tables"][0]["rows"].as_array().cloned().unwrap_or_default();
+        let row = |it: &Value| {
+            (it["label"].as_str().unwrap().to_owned(), it["cells"][0].as_str().unwrap().to_owned())
+        };
+        (ran.code, rows.iter().map(row).collect::<Vec<_>>())
+    };
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(why(&["x=7 y=2"]), (0, vec![pair("valid", "no")]));
+    assert_eq!(why(&["z=7"]).0, 64);
+    let not_run = [pair("valid", "yes"), pair("expected time", "not known"), pair("was run", "no")];
+    assert_eq!(why(&["x=5,y=2"]), (0, not_run.to_vec()));
+    assert!(!dir.join("tune.db").exists());
+    assert_eq!(run_in(&dir, &["tune", "tune.toml", "--strategy", "exhaustive", "--no-proof"]).code, 0);
+    assert_eq!(why(&["x=5,y=2"]).1[2], pair("was run", "10.0 ms"));
 }
 
 /// The code object that the examples have, launched with several workgroups.
@@ -192,7 +298,7 @@ fn a_description_alone_is_counted_and_not_searched() {
     let ran =
         run_in(&dir, &["tune", "tune.toml", "--format", "json", "--no-proof", "--strategy", "exhaustive"]);
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(value["searches"][0]["winner"]["time_us"], 1000.0, "{}", ran.stderr);
+    assert_eq!(value["searches"][0]["winner"]["value"], 1000.0, "{}", ran.stderr);
 }
 
 #[test]

@@ -91,6 +91,25 @@ def _described(config):
     return values
 
 
+def _source(tuner):
+    """Triton's hash of a kernel and all that it calls; empty if it has none."""
+    kernel = tuner.fn
+    while kernel is not None and not hasattr(type(kernel), "cache_key"):
+        kernel = getattr(kernel, "fn", None)
+    try:
+        return str(getattr(kernel, "cache_key", ""))
+    except Exception:  # It reads the kernel's globals, which may be anything.
+        return ""
+
+
+def _summary(value):
+    """What of an argument changes the time: a tensor's shape and strides, another's value."""
+    if hasattr(value, "shape"):
+        stride = getattr(value, "stride", None)
+        return f"{tuple(value.shape)} {tuple(stride()) if callable(stride) else ''}"
+    return repr(value) if isinstance(value, (bool, int, float, str)) else ""
+
+
 def _function(tuner):
     """The kernel's Python function below decorators."""
     function = tuner.fn
@@ -164,6 +183,8 @@ class Study:
             "bytes": [_bytes(value) for value in values.values() if hasattr(value, "dtype")],
             "file": getattr(code, "co_filename", ""),
             "line": getattr(code, "co_firstlineno", 0),
+            "source": _source(tuner),
+            "arguments": [[name, _summary(value)] for name, value in values.items()],
             "configurations": [list(_described(config).items()) for config in self.listed],
             "all": len(tuner.configs),
             "own": sorted(set(getattr(function, "__annotations__", {})) | set(tuner.arg_names)),

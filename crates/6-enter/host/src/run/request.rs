@@ -2,7 +2,7 @@
 
 use crate::hardware::launcher::split_launcher;
 use crate::session::Progress;
-use record::Settings;
+use record::{CacheState, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -118,6 +118,8 @@ pub struct Detail {
     pub counters_only: bool,
     /// Simulates two representative XCDs if simulating all would take long.
     pub shares_xcds: bool,
+    /// Lines that dispatches find in the caches.
+    pub caches: CacheState,
 }
 
 impl From<&Detail> for Settings {
@@ -129,6 +131,7 @@ impl From<&Detail> for Settings {
             keeps_events: detail.keeps_events,
             counters_only: detail.counters_only,
             shares_xcds: detail.shares_xcds,
+            caches: detail.caches,
         }
     }
 }

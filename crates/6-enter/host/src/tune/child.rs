@@ -4,10 +4,13 @@ use super::evaluation::{Evaluation, Failure};
 use crate::launch_file::{Element, difference};
 use crate::run::{self, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What};
 use crate::{Source, recording};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use metrics::{Definitions, Settings};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use workload::Workload;
 
 /// A launch or a program to run, as a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -28,6 +31,9 @@ pub struct Job {
     pub repeats: u32,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
+    /// Metrics of the kernels that count: names, and ids of the metrics.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, String>,
 }
 
 /// Result of a job.
@@ -80,20 +86,19 @@ impl Job {
         if let (Some(launch), true) = (&self.launch, self.checks) {
             return self.checked(launch, reporter);
         }
-        let mut runs_us = Vec::new();
+        let mut evaluation = Evaluation::default();
         for _ in 0..self.repeats.max(1) {
-            match self.once(reporter)? {
-                Ok(time) => runs_us.push(time),
-                Err(failed) => return Ok(JobResult { evaluation: failed, ..JobResult::default() }),
+            evaluation.add(self.once(reporter)?);
+            if evaluation.failed.is_some() {
+                break;
             }
         }
-        let evaluation = Evaluation { runs_us, ..Evaluation::default() };
         Ok(JobResult { evaluation, ..JobResult::default() })
     }
 
-    fn once(&self, reporter: &dyn Reporter) -> Result<Result<f64, Evaluation>> {
+    fn once(&self, reporter: &dyn Reporter) -> Result<Evaluation> {
         let ran = run::run(&self.request(), reporter)?;
-        let failed = |kind, why: String| Ok(Err(Evaluation::failed(kind, why)));
+        let failed = |kind, why: String| Ok(Evaluation::failed(kind, why));
         match ran.ended {
             Ended::Well => {}
             Ended::Differs => {
@@ -107,6 +112,7 @@ impl Job {
         }
         let mut sum_us = 0.0;
         let mut counted = 0;
+        let mut numbers = BTreeMap::new();
         for folder in &ran.folders {
             let workload = recording::read(&Source::from(folder))?;
             let kernel = self.kernel.as_deref().map(Regex::new).transpose()?;
@@ -114,17 +120,35 @@ impl Job {
                 let name = workload.kernels.get(workload.dispatches.kernel[row] as usize);
                 kernel.as_ref().is_none_or(|it| name.is_some_and(|name| it.is_match(name)))
             };
-            for row in (0..workload.dispatches.len()).filter(|row| wanted(*row)) {
-                if let Some(ns) = workload.dispatches.duration(row) {
-                    sum_us += ns / 1e3;
-                    counted += 1;
+            let rows: Vec<usize> = (0..workload.dispatches.len()).filter(|row| wanted(*row)).collect();
+            for ns in rows.iter().filter_map(|row| workload.dispatches.duration(*row)) {
+                sum_us += ns / 1e3;
+                counted += 1;
+            }
+            if numbers.is_empty() && !rows.is_empty() && !self.metrics.is_empty() {
+                match self.numbers(&workload, rows) {
+                    Ok(found) => numbers = found,
+                    Err(why) => return failed(Failure::NoTime, format!("{why:#}")),
                 }
             }
         }
         match counted {
             0 => failed(Failure::NoTime, "no kernel that counts was launched".into()),
-            _ => Ok(Ok(sum_us)),
+            _ => Ok(Evaluation { runs_us: vec![sum_us], numbers, ..Evaluation::default() }),
         }
+    }
+
+    /// The metrics of the kernels that count.
+    fn numbers(&self, workload: &Workload, rows: Vec<usize>) -> Result<BTreeMap<String, Vec<f64>>> {
+        let target = workload.machine.target().context("the recording does not name its GPU")?;
+        let compiled = Definitions::built_in().compile(target)?;
+        let rows = rows.into_iter().map(|row| row as u32).collect();
+        let evaluation = metrics::Evaluation::new(&compiled, workload, rows, Settings::default());
+        let number = |(name, metric): (&String, &String)| match evaluation.value(metric) {
+            Ok(value) => Ok((name.clone(), vec![value])),
+            Err(missing) => bail!("`{name}` ({metric}) has no value: {missing}"),
+        };
+        self.metrics.iter().map(number).collect()
     }
 
     fn request(&self) -> Request {

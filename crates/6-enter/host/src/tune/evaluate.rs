@@ -1,9 +1,11 @@
 //! Evaluation of one configuration: build, look at the code, run.
 
-use super::child::{Job, JobResult};
+use super::child::{Buffer, Job, JobResult};
 use super::evaluation::{Evaluation, Failure};
 use super::floor::least_us;
-use super::process::{self, Bounds, End};
+use super::number::ResultFile;
+use super::process::{self, Bounds};
+use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
 use super::template::{Unknown, fill};
 use crate::run::Place;
@@ -31,8 +33,8 @@ pub struct Evaluator {
     command: PathBuf,
     /// Looks at built code before it runs.
     inspects: bool,
-    /// The least time that the work takes, microseconds, and what needs it.
-    least: Option<(f64, String)>,
+    /// The least time that the work of each shape takes, microseconds, and what needs it.
+    least: Vec<Option<(f64, String)>>,
     /// Variables of the environment beside those of this process.
     variables: Vec<(String, String)>,
     /// Set when what runs is to end.
@@ -55,9 +57,6 @@ impl Built<'_> {
         let mut evaluation = match ran {
             Ok(it) | Err(it) => it,
         };
-        if let Some(why) = self.evaluator.impossible(&evaluation) {
-            evaluation = Evaluation::failed(Failure::NoTime, why);
-        }
         evaluation.run_s = start.elapsed().as_secs_f64();
         evaluation
     }
@@ -76,7 +75,7 @@ impl Evaluator {
         let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
-        let least = model.and_then(|it| least_us(it, &spec.work));
+        let least = spec.work.iter().map(|work| least_us(model?, work)).collect();
         Ok(Evaluator {
             spec,
             place,
@@ -147,13 +146,18 @@ impl Evaluator {
     /// Why the results are wrong, or the command cannot run.
     pub fn check_command(&self, built: &Built<'_>) -> Option<Result<(), String>> {
         let command = self.spec.check.as_ref()?.command.as_ref()?;
-        let at = (built.configuration, built.folder.path());
-        let command = match self.filled(command, at, Unknown::Refused) {
-            Ok(it) => it,
-            Err(error) => return Some(Err(format!("{error:#}"))),
+        let check = |configuration: &Configuration<'_>| {
+            let at = (configuration, built.folder.path());
+            let command = self.filled(command, at, Unknown::Refused).map_err(|error| format!("{error:#}"))?;
+            let ended = process::shell(&command, &self.spec.folder, &self.bounds());
+            if ended.is_well() { Ok(()) } else { Err(ended.why()) }
         };
-        let ended = process::shell(&command, &self.spec.folder, &self.bounds());
-        Some(if ended.is_well() { Ok(()) } else { Err(ended.why()) })
+        Some(match &self.spec.shapes[..] {
+            [] => check(built.configuration),
+            shapes => shapes.iter().try_for_each(|shape| {
+                check(&with(built.configuration, shape)).map_err(|why| format!("{}: {why}", shape.name))
+            }),
+        })
     }
 
     /// Runs the configuration with mistakes looked for: races, reads of unwritten memory. `None` if the run
@@ -163,10 +167,25 @@ impl Evaluator {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
         }
         let Run::Launch(path) = &self.spec.run else { return Ok(None) };
-        let job = Job { checks: true, ..self.launch_job(path, configuration, folder)? };
-        self.job(&job, folder).map(Some).map_err(|it| {
-            anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
-        })
+        let check = |configuration: &Configuration<'_>, at: &str| {
+            let job = self.launch_job(path, configuration, folder)?;
+            let job = Job { checks: true, output: folder.join(format!("recording{at}")), ..job };
+            self.job(&job, folder).map_err(|it| {
+                anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
+            })
+        };
+        if self.spec.shapes.is_empty() {
+            return check(configuration, "").map(Some);
+        }
+        let mut all = JobResult::default();
+        for (at, shape) in self.spec.shapes.iter().enumerate() {
+            let JobResult { buffers, mistakes, .. } =
+                check(&with(configuration, shape), &at.to_string()).with_context(|| shape.name.clone())?;
+            let named = |it: Buffer| Buffer { name: format!("{} of {}", it.name, shape.name), ..it };
+            all.buffers.extend(buffers.into_iter().map(named));
+            all.mistakes.extend(mistakes.into_iter().map(|it| format!("{}: {it}", shape.name)));
+        }
+        Ok(Some(all))
     }
 
     fn filled(&self, text: &str, at: (&Configuration<'_>, &Path), unknown: Unknown) -> Result<String> {
@@ -205,9 +224,9 @@ impl Evaluator {
         self.gpu.as_deref().or(self.spec.gpu.as_deref())
     }
 
-    /// Why a measured time cannot be true.
-    fn impossible(&self, evaluation: &Evaluation) -> Option<String> {
-        let (least_us, needs) = self.least.as_ref()?;
+    /// Why a measured time of a shape cannot be true.
+    fn impossible(&self, evaluation: &Evaluation, shape: usize) -> Option<String> {
+        let (least_us, needs) = self.least.get(shape)?.as_ref()?;
         let time_us = evaluation.runs_us.iter().copied().min_by(f64::total_cmp)?;
         (time_us < *least_us).then(|| {
             format!("a time of {time_us:.3} us is impossible: {needs} take {least_us:.3} us at least")
@@ -246,7 +265,33 @@ impl Evaluator {
         }
     }
 
+    /// Runs a configuration on all shapes.
     fn run(
+        &self,
+        configuration: &Configuration<'_>,
+        out: &Path,
+        repeats: u32,
+    ) -> Result<Evaluation, Evaluation> {
+        let possible = |ran: Evaluation, shape: usize| match self.impossible(&ran, shape) {
+            None => Ok(ran),
+            Some(why) => Err(Evaluation::failed(Failure::NoTime, why)),
+        };
+        if self.spec.shapes.is_empty() {
+            return possible(self.run_shape(configuration, out, repeats)?, 0);
+        }
+        let mut all = Vec::new();
+        for (at, shape) in self.spec.shapes.iter().enumerate() {
+            let ran = self.run_shape(&with(configuration, shape), out, repeats);
+            let ran = ran.and_then(|it| possible(it, at)).map_err(|mut it| {
+                it.failed.iter_mut().for_each(|it| it.why = format!("{}: {}", shape.name, it.why));
+                it
+            })?;
+            all.push(ran);
+        }
+        Ok(Evaluation::over_shapes(all))
+    }
+
+    fn run_shape(
         &self,
         configuration: &Configuration<'_>,
         out: &Path,
@@ -257,18 +302,14 @@ impl Evaluator {
             Run::Command { command, measure } => {
                 let command =
                     self.filled(command, (configuration, out), Unknown::Refused).map_err(refused)?;
-                let mut runs_us = Vec::new();
+                let file =
+                    measure.file.as_ref().map(|it| self.filled(it, (configuration, out), Unknown::Refused));
+                let file = file.transpose().map_err(refused)?.map(|it| self.spec.folder.join(it));
+                let mut all = Evaluation::default();
                 for _ in 0..repeats {
-                    let ended = process::shell(&command, &self.spec.folder, &self.bounds());
-                    if let Some(kind) = ended.failure() {
-                        return Err(Evaluation::failed(kind, ended.why()));
-                    }
-                    runs_us.push(
-                        printed_time(&ended, measure)
-                            .map_err(|why| Evaluation::failed(Failure::NoTime, why))?,
-                    );
+                    all.add(self.printed(&command, measure, file.as_deref())?);
                 }
-                Ok(Evaluation { runs_us, ..Evaluation::default() })
+                Ok(all)
             }
             Run::Launch(path) => {
                 let job = self.launch_job(path, configuration, out).map_err(refused)?;
@@ -294,7 +335,35 @@ impl Evaluator {
             output: out.join("recording"),
             repeats: 1,
             checks: false,
+            metrics: self.spec.objective.numbers.clone(),
         }
+    }
+
+    /// Runs a command that prints its numbers, once.
+    fn printed(
+        &self,
+        command: &str,
+        measure: &Measure,
+        file: Option<&Path>,
+    ) -> Result<Evaluation, Evaluation> {
+        let file = file.map(ResultFile::before);
+        let ended = process::shell(command, &self.spec.folder, &self.bounds());
+        if let Some(kind) = ended.failure() {
+            return Err(Evaluation::failed(kind, ended.why()));
+        }
+        let none = |why: String| Evaluation::failed(Failure::NoTime, why);
+        let output = match file {
+            Some(file) => file.text().map_err(|it| none(it.to_string()))?,
+            None => ended.output,
+        };
+        let us = printed_time(&output, measure).map_err(none)?;
+        let mut evaluation = Evaluation { runs_us: vec![us], ..Evaluation::default() };
+        for (name, pattern) in &self.spec.objective.numbers {
+            let number = process::number(&output, Some(pattern));
+            let number = number.map_err(|why| none(format!("`{name}`: {why}")))?;
+            evaluation.numbers.insert(name.clone(), vec![number]);
+        }
+        Ok(evaluation)
     }
 
     /// The launch file of a configuration, with the paths in it made absolute.
@@ -343,6 +412,12 @@ impl Evaluator {
     }
 }
 
+/// A configuration with the values of a shape.
+fn with<'a>(configuration: &Configuration<'a>, shape: &'a Shape) -> Vec<(&'a str, &'a Value)> {
+    let values = shape.values.iter().map(|(name, value)| (name.as_str(), value));
+    configuration.iter().copied().chain(values).collect()
+}
+
 /// `-DNAME=VALUE` of each parameter, for a shell; true is 1 and false 0.
 fn defines(configuration: &Configuration<'_>) -> String {
     let words = configuration.iter().map(|(name, value)| view::shell_word(&value.define(name)).into_owned());
@@ -359,8 +434,8 @@ fn expression(text: &str, configuration: &Configuration<'_>) -> Option<String> {
 }
 
 /// The time that a command printed, microseconds.
-fn printed_time(ended: &End, measure: &Measure) -> Result<f64, String> {
-    process::number(&ended.output, measure.pattern.as_deref()).and_then(|it| {
+fn printed_time(output: &str, measure: &Measure) -> Result<f64, String> {
+    process::number(output, measure.pattern.as_deref()).and_then(|it| {
         let us = it * measure.scale.us();
         match us > 0.0 && us.is_finite() {
             true => Ok(us),

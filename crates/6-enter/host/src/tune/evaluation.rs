@@ -1,12 +1,19 @@
 //! Result of one configuration.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Result of one configuration, as the journal keeps it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Time of each run, microseconds; empty if it failed.
     pub runs_us: Vec<f64>,
+    /// Other numbers of each run, by their names in the space file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<String, Vec<f64>>,
+    /// Median time of each shape, microseconds, in the order of the space file; empty without shapes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shapes_us: Vec<f64>,
     /// Why it has no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failed>,
@@ -77,6 +84,43 @@ impl Evaluation {
     /// One that failed.
     pub fn failed(kind: Failure, why: impl Into<String>) -> Evaluation {
         Evaluation { failed: Some(Failed { kind, why: why.into() }), ..Evaluation::default() }
+    }
+
+    /// The runs of several shapes as one: of each run the geometric mean over the shapes.
+    pub(super) fn over_shapes(shapes: Vec<Evaluation>) -> Evaluation {
+        let means = |of: &dyn Fn(&Evaluation) -> Option<&Vec<f64>>| -> Vec<f64> {
+            let all: Option<Vec<&Vec<f64>>> = shapes.iter().map(of).collect();
+            let runs = all.iter().flatten().map(|it| it.len()).min().unwrap_or(0);
+            let run = |at: usize| {
+                let each: Vec<Option<f64>> = all.iter().flatten().map(|it| Some(it[at])).collect();
+                tune::landscape::geometric_mean(&each).unwrap_or(0.0)
+            };
+            (0..runs).map(run).collect()
+        };
+        let names: Vec<String> =
+            shapes.first().into_iter().flat_map(|it| it.numbers.keys().cloned()).collect();
+        let numbers = names.into_iter().map(|name| {
+            let runs = means(&|it| it.numbers.get(&name));
+            (name, runs)
+        });
+        Evaluation {
+            numbers: numbers.collect(),
+            runs_us: means(&|it| Some(&it.runs_us)),
+            shapes_us: shapes.iter().filter_map(Evaluation::time_us).collect(),
+            ..Evaluation::default()
+        }
+    }
+
+    /// Adds the runs of a repetition. One that failed takes all times away: it does not run each time.
+    pub(super) fn add(&mut self, again: Evaluation) {
+        if again.failed.is_some() {
+            *self = again;
+            return;
+        }
+        self.runs_us.extend(again.runs_us);
+        for (name, runs) in again.numbers {
+            self.numbers.entry(name).or_default().extend(runs);
+        }
     }
 
     /// Median of the runs, microseconds, without a cold first one.

@@ -1,6 +1,6 @@
 //! The least time that a GPU needs for the work of one run: a shorter time is a mistake of the measurement.
 
-use super::spec::Work;
+use super::shapes::Work;
 use arch::{ElementType, Model, Unit};
 
 /// Bytes below which data may stay in caches from run to run, where memory does not limit the time: this many

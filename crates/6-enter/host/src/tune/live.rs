@@ -3,6 +3,7 @@
 //! The program's Python side finds each `@triton.autotune` as it is called and asks over a socket which configuration
 //! to run; the search is here, one study per kernel and key.
 
+mod kept;
 mod message;
 mod outputs;
 mod server;
@@ -14,7 +15,7 @@ pub use outputs::{Patch, patches};
 pub use study::{CacheFile, LiveStudy};
 pub use widen::LeftOut;
 
-use super::search::Watching;
+use super::search::{Limit, Watching};
 use super::spec::Limits;
 use crate::run::{self, Emulate, Ended, OnGpu, Place, Reporter, Request, What};
 use crate::session::Progress;
@@ -50,6 +51,12 @@ pub struct LiveRequest<'a> {
     pub proof: bool,
     /// Limits of one configuration.
     pub limits: Limits,
+    /// Time that ends the searches, all together.
+    pub limit: Limit,
+    /// Database in which results are kept.
+    pub store: Option<String>,
+    /// Runs all again.
+    pub fresh: bool,
 }
 
 /// Result of the program.

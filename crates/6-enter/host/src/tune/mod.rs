@@ -9,6 +9,7 @@ mod init;
 mod live;
 mod memory;
 mod number;
+mod objective;
 mod prior;
 mod process;
 mod proof;
@@ -16,9 +17,11 @@ mod queue;
 mod recorded;
 mod results;
 mod search;
+mod shapes;
 mod space;
 mod spec;
 mod template;
+mod why;
 pub mod worker;
 
 pub use child::{Buffer, Job, JobResult, difference_of};
@@ -27,12 +30,17 @@ pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
 pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, live, patches};
 pub use number::{NoNumber, Pattern, ResultFile};
+pub use objective::{Objective, TIME};
 pub use prior::prior_of;
 pub use proof::{Proof, Proving, proof};
 pub use queue::{Queue, QueueRequest, Shared, serve};
 pub use recorded::{Recorded, described};
 pub use results::t4;
-pub use search::{Attempt, Evaluate, Found, Known, LookUp, Plan, Pool, Watching, drive, search};
+pub use search::{
+    Attempt, Course, Evaluate, Found, Known, Limit, LookUp, Plan, Pool, Watching, drive, search,
+};
+pub use shapes::Shape;
 pub use space::{id_of, space_of};
 pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
 pub use tune::{Id, Prior, Search, Settings, Space, Strategy, Told, extended};
+pub use why::{Chosen, Earlier, broken, chosen, earlier, place};

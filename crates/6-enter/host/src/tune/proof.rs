@@ -6,7 +6,7 @@ use super::evaluation::Evaluation;
 use super::search::Attempt;
 use anyhow::Result;
 use std::path::Path;
-use tune::race::{Comparison, RaceSettings, Verdict, compare, race};
+use tune::race::{Comparison, RaceSettings, Verdict, centre, compare, drift, race};
 use tune::{Id, Space, Value};
 use view::{Gain, ProofOf, ProofOutcome, ProofStep};
 
@@ -54,11 +54,12 @@ pub struct Proving<'a> {
 pub fn proof(proving: Proving<'_>) -> Result<Proof> {
     let Proving { evaluator, space, attempts, start, repeatable } = proving;
     let mut proof = Proof::default();
+    let objective = &evaluator.spec.objective;
     if !repeatable {
         proof.steps.extend(raced(evaluator, space, attempts));
     }
     let mut fastest: Vec<(f64, Id)> =
-        attempts.iter().filter_map(|it| Some((it.evaluation.time_us()?, it.id))).collect();
+        attempts.iter().filter_map(|it| Some((objective.score(&it.evaluation)?, it.id))).collect();
     fastest.sort_by(|a, b| a.0.total_cmp(&b.0));
     fastest.dedup_by_key(|it| it.1);
     let folder = evaluator.folder()?;
@@ -91,8 +92,10 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
         }
         return Ok(proof);
     }
+    let before = attempts.iter().find(|it| it.id == start).map(|it| objective.runs(&it.evaluation));
     match compared(evaluator, space, (start, winner)) {
-        Ok(found) => {
+        Ok((found, starts)) => {
+            proof.steps.extend(steady(&before.unwrap_or_default(), &starts));
             let faster = found.verdict == Verdict::Faster;
             let text = format!("{} rounds of start and winner in turn", found.rounds);
             let outcome = if faster { ProofOutcome::Passed } else { ProofOutcome::Failed };
@@ -113,9 +116,10 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
 
 /// Runs those again that may be the fastest, until one is or the runs are used.
 fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Option<ProofStep> {
-    let mut order: Vec<usize> =
-        (0..attempts.len()).filter(|at| attempts[*at].evaluation.time_us().is_some()).collect();
-    let time = |at: usize| attempts[at].evaluation.time_us().unwrap_or(f64::INFINITY);
+    let objective = &evaluator.spec.objective;
+    let score = |at: usize| objective.score(&attempts[at].evaluation);
+    let mut order: Vec<usize> = (0..attempts.len()).filter(|at| score(*at).is_some()).collect();
+    let time = |at: usize| score(at).unwrap_or(f64::INFINITY);
     order.sort_by(|a, b| time(*a).total_cmp(&time(*b)));
     let best = time(*order.first()?);
     order.retain(|at| time(*at) <= NEAR * best);
@@ -125,7 +129,7 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
     }
     let configurations: Vec<_> = order.iter().map(|at| named(space, attempts[*at].id)).collect();
     let built: Vec<_> = configurations.iter().map(|it| evaluator.built(it)).collect();
-    let mut runs: Vec<Vec<f64>> = order.iter().map(|at| attempts[*at].evaluation.runs_us.clone()).collect();
+    let mut runs: Vec<Vec<f64>> = order.iter().map(|at| objective.runs(&attempts[*at].evaluation)).collect();
     let mut again = 0;
     let settings = RaceSettings::default();
     let ended = loop {
@@ -136,19 +140,10 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
             Ok(built) => built.run(1),
             Err(failed) => failed.clone(),
         };
-        if ran.failed.is_some() {
-            // It does not run each time: it cannot win.
-            attempts[order[next]].evaluation = ran;
-            runs[next].clear();
-        } else {
-            runs[next].extend(ran.runs_us);
-        }
+        let evaluation = &mut attempts[order[next]].evaluation;
+        evaluation.add(ran);
+        runs[next] = objective.runs(evaluation);
     };
-    for (at, runs) in order.iter().zip(runs) {
-        if attempts[*at].evaluation.failed.is_none() {
-            attempts[*at].evaluation.runs_us = runs;
-        }
-    }
     let text = match ended.contenders.len() {
         0 | 1 => {
             format!("{} near the best, {} more: one is the fastest", order.len(), view::counted(again, "run"))
@@ -162,8 +157,33 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
     Some(ProofStep { what: ProofOf::Fastest, outcome: ProofOutcome::Passed, text })
 }
 
-/// Start and winner in turn.
-fn compared(evaluator: &Evaluator, space: &Space, (start, winner): (Id, Id)) -> Result<Comparison, String> {
+/// Change of the start's times, as a share, that is worth a word.
+const STEADY: f64 = 0.05;
+
+/// Whether the start takes as long now as when the search began, and does not change meanwhile.
+fn steady(before: &[f64], now: &[f64]) -> Option<ProofStep> {
+    let step = |outcome, text| Some(ProofStep { what: ProofOf::Steady, outcome, text });
+    let runs: Vec<(f64, f64)> = now.iter().enumerate().map(|(at, it)| (at as f64, *it)).collect();
+    let trend = drift(&runs).filter(|it| it.is_trend() && it.change.abs() > STEADY);
+    if let Some(trend) = trend {
+        let text =
+            format!("the start's times changed by {:+.1} % in {} runs", 100.0 * trend.change, trend.runs);
+        return step(ProofOutcome::Failed, text);
+    }
+    let (before, now) = (centre(before)?, centre(now)?);
+    let change = now.value / before.value - 1.0;
+    let than = if change < 0.0 { "less" } else { "more" };
+    let text = format!("the start takes {:.1} % {than} than when the search began", 100.0 * change.abs());
+    let is_steady = change.abs() <= STEADY.max(3.0 * now.spread / now.value);
+    step(if is_steady { ProofOutcome::Passed } else { ProofOutcome::Failed }, text)
+}
+
+/// Start and winner in turn, and the start's runs.
+fn compared(
+    evaluator: &Evaluator,
+    space: &Space,
+    (start, winner): (Id, Id),
+) -> Result<(Comparison, Vec<f64>), String> {
     let why = |it: Evaluation| it.failed.map_or_else(|| "it has no time".to_owned(), |it| it.why);
     let (a, b) = (named(space, start), named(space, winner));
     let (a, b) = (evaluator.built(&a).map_err(why)?, evaluator.built(&b).map_err(why)?);
@@ -175,9 +195,11 @@ fn compared(evaluator: &Evaluator, space: &Space, (start, winner): (Id, Id)) -> 
                 return Err(why(it.clone()));
             }
         }
-        rounds.push((first.runs_us, second.runs_us));
+        let objective = &evaluator.spec.objective;
+        rounds.push((objective.runs(&first), objective.runs(&second)));
     }
-    compare(&rounds, 0.95).ok_or_else(|| "too few rounds".to_owned())
+    let found = compare(&rounds, 0.95).ok_or_else(|| "too few rounds".to_owned())?;
+    Ok((found, rounds.into_iter().flat_map(|it| it.0).collect()))
 }
 
 fn named(space: &Space, id: Id) -> Vec<(&str, &Value)> {

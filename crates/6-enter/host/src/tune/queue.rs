@@ -290,7 +290,7 @@ impl EvaluateTask for Evaluating {
 }
 
 /// A configuration as a task says it.
-fn payload(space: &Space, id: Id) -> String {
+pub(super) fn payload(space: &Space, id: Id) -> String {
     let names = space.parameters().iter().map(|it| it.name.clone());
     let all: Map<String, Json> = names.zip(space.values(id).into_iter().map(super::results::value)).collect();
     Json::Object(all).to_string()
@@ -316,7 +316,7 @@ fn configuration(payload: &str) -> Result<Vec<(String, Value)>> {
     all.iter().map(pair).collect()
 }
 
-fn evaluation(done: &Done) -> Evaluation {
+pub(super) fn evaluation(done: &Done) -> Evaluation {
     match &done.result {
         Ok(text) => serde_json::from_str(text).unwrap_or_else(|error| {
             Evaluation::failed(Failure::Run, format!("the result cannot be read: {error}"))
@@ -326,7 +326,7 @@ fn evaluation(done: &Done) -> Evaluation {
 }
 
 /// The folder of a database that is a file.
-fn make_folder(store: &str) -> Result<()> {
+pub(super) fn make_folder(store: &str) -> Result<()> {
     if store.contains("://") {
         return Ok(());
     }

@@ -86,6 +86,6 @@ fn evaluation(trial: &Trial, time_us: Result<f64, &'static str>) -> Evaluation {
         runs_us: if kind.is_some() { Vec::new() } else { runs_us },
         failed: kind.map(|kind| Failed { kind, why: trial.status.words().to_owned() }),
         build_s: trial.compile_ms.map_or(0.0, |it| f64::from(it) / 1000.0),
-        run_s: 0.0,
+        ..Evaluation::default()
     }
 }

@@ -2,11 +2,13 @@
 
 use super::evaluate::Evaluator;
 use super::evaluation::Evaluation;
+use super::objective::Objective;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tune::{Asked, Id, Prior, Search, Settings, Space, Told};
 
 /// Someone who runs configurations.
@@ -44,8 +46,44 @@ pub struct Plan<'a> {
     pub evaluate: &'a dyn Evaluate,
     /// Configurations that run at once.
     pub workers: usize,
+    /// The number to make small.
+    pub objective: Objective,
     /// Set when the user interrupts.
     pub stop: Arc<AtomicBool>,
+}
+
+/// Time after which a search proposes no more; what runs then is still waited for.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub enum Limit {
+    /// None: the budget in runs counts.
+    #[default]
+    None,
+    /// Time of the search.
+    Wall(Duration),
+    /// Time that configurations ran, of all workers and earlier runs together.
+    Busy(Duration),
+}
+
+/// The course of a search: what it makes small, and what ends it before its budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// The number to make small.
+    pub objective: &'a Objective,
+    /// Time.
+    pub limit: Limit,
+    /// Set when the user interrupts.
+    pub stop: &'a AtomicBool,
+}
+
+impl Limit {
+    /// Whether it is reached; `busy` is the time that configurations ran, seconds.
+    pub(super) fn is_over(self, elapsed: Duration, busy: &dyn Fn() -> f64) -> bool {
+        match self {
+            Limit::None => false,
+            Limit::Wall(limit) => elapsed >= limit,
+            Limit::Busy(limit) => busy() >= limit.as_secs_f64(),
+        }
+    }
 }
 
 /// One configuration that was run.
@@ -65,6 +103,8 @@ pub struct Found {
     pub attempts: Vec<Attempt>,
     /// The user interrupted it.
     pub interrupted: bool,
+    /// Its limit of time ended it.
+    pub timed_out: bool,
 }
 
 /// Someone who watches a search: told of each result when it is known, in any order.
@@ -106,7 +146,7 @@ pub trait Pool {
 /// # Errors
 /// If a result cannot be kept.
 pub fn search(plan: Plan<'_>, watching: &dyn Watching) -> Result<Found> {
-    let Plan { space, settings, prior, evaluate, workers, stop } = plan;
+    let Plan { space, settings, prior, evaluate, workers, objective, stop } = plan;
     let search = Search::new(space.clone(), settings, prior);
     let (tasks, queue) = mpsc::channel::<(u64, Id)>();
     let queue = Mutex::new(queue);
@@ -126,7 +166,8 @@ pub fn search(plan: Plan<'_>, watching: &dyn Watching) -> Result<Found> {
             });
         }
         // Threads end when the pool goes.
-        drive(search, &mut Threads { tasks, done }, &stop, watching)
+        let course = Course { objective: &objective, limit: Limit::None, stop: &stop };
+        drive(search, &mut Threads { tasks, done }, &course, watching)
     })
 }
 
@@ -145,23 +186,29 @@ impl Pool for Threads {
     }
 }
 
-/// Asks what to run, has it run, and tells the results, until the budget is used or `stop` is set.
+/// Asks what to run, has it run, and tells the results, until the budget is used or its course ends it.
 ///
 /// # Errors
 /// If a result cannot be kept, or none can come any more.
 pub fn drive(
     mut search: Search,
     pool: &mut dyn Pool,
-    stop: &AtomicBool,
+    course: &Course<'_>,
     watching: &dyn Watching,
 ) -> Result<Found> {
+    let begin = Instant::now();
     let mut asked: Vec<Id> = Vec::new();
     let mut attempts: BTreeMap<u64, Attempt> = BTreeMap::new();
-    let mut ended = false;
+    let (mut ended, mut timed_out) = (false, false);
     loop {
         while !ended {
+            let busy = || attempts.values().map(|it| it.evaluation.run_s).sum();
+            if course.limit.is_over(begin.elapsed(), &busy) {
+                (ended, timed_out) = (true, true);
+                break;
+            }
             match search.ask() {
-                Asked::Run(_) if stop.load(Ordering::Relaxed) => ended = true,
+                Asked::Run(_) if course.stop.load(Ordering::Relaxed) => ended = true,
                 Asked::Run(id) => {
                     pool.submit(asked.len() as u64, id)?;
                     asked.push(id);
@@ -181,14 +228,14 @@ pub fn drive(
             let Some(&id) = asked.get(number as usize) else { continue };
             let attempt = Attempt { id, evaluation };
             watching.known(number, &attempt, earlier)?;
-            search.tell(id, told(&attempt.evaluation));
+            search.tell(id, told(course.objective, &attempt.evaluation));
             attempts.insert(number, attempt);
         }
     }
-    let interrupted = stop.load(Ordering::Relaxed);
-    Ok(Found { search, attempts: attempts.into_values().collect(), interrupted })
+    let interrupted = course.stop.load(Ordering::Relaxed);
+    Ok(Found { search, attempts: attempts.into_values().collect(), interrupted, timed_out })
 }
 
-fn told(evaluation: &Evaluation) -> Told {
-    evaluation.time_us().map_or(Told::Failed, Told::Took)
+fn told(objective: &Objective, evaluation: &Evaluation) -> Told {
+    objective.score(evaluation).map_or(Told::Failed, Told::Took)
 }

@@ -1,5 +1,7 @@
 //! The space file: parameters, constraints, and what a configuration becomes.
 
+use super::objective::{Objective, ObjectiveTable};
+use super::shapes::{Shape, Work, WorkTable, shapes_of};
 use anyhow::{Context, Result, anyhow, bail};
 use expression::Expression;
 use serde::Deserialize;
@@ -38,7 +40,13 @@ pub struct SpecFile {
     prior: Option<PriorTable>,
     /// The work of one run, from which times that cannot be are known.
     #[serde(default)]
-    pub work: Work,
+    work: WorkTable,
+    /// Problems that each configuration runs.
+    #[serde(default)]
+    shapes: Vec<toml::Table>,
+    /// The number that is made small.
+    #[serde(default)]
+    objective: ObjectiveTable,
 }
 
 /// How a configuration is built.
@@ -60,6 +68,7 @@ struct RunTable {
     kernel: Option<String>,
     time: Option<String>,
     unit: Option<String>,
+    file: Option<String>,
     #[serde(default)]
     repeats: u32,
 }
@@ -124,19 +133,6 @@ struct LimitTable {
     memory_mib: Option<u64>,
 }
 
-/// Work of one run.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Work {
-    /// Floating-point operations.
-    pub flops: Option<f64>,
-    /// Type that they are done in; without it the fastest of the GPU.
-    #[serde(rename = "type")]
-    pub dtype: Option<String>,
-    /// Bytes that have to come from memory or go to it.
-    pub bytes: Option<f64>,
-}
-
 /// Limits of the process of one configuration.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
@@ -178,6 +174,8 @@ pub enum Run {
 pub struct Measure {
     /// A regular expression with one group; without it the only number of the output.
     pub pattern: Option<String>,
+    /// A file that the command writes, in place of what it prints.
+    pub file: Option<String>,
     /// Microseconds of a unit.
     pub scale: Scale,
 }
@@ -247,8 +245,12 @@ pub struct Spec {
     pub prior: Option<PriorTable>,
     /// Limits of one configuration.
     pub limits: Limits,
-    /// Work of one run.
-    pub work: Work,
+    /// Work of one run of each shape; one without shapes.
+    pub work: Vec<Work>,
+    /// Problems that each configuration runs; none: what the file runs is the one.
+    pub shapes: Vec<Shape>,
+    /// The number that is made small.
+    pub objective: Objective,
 }
 
 impl Spec {
@@ -284,6 +286,8 @@ impl Spec {
             }
         };
         let repeats = file.run.repeats.max(1);
+        let shapes = shapes_of(&file.shapes, &parameters)?;
+        let objective = Objective::of(&file.objective, file.run.command.is_some())?;
         Ok(Spec {
             name: file.name.unwrap_or_else(|| stem.to_owned()),
             folder: folder.to_owned(),
@@ -300,7 +304,9 @@ impl Spec {
                 seconds: file.limits.seconds.filter(|it| *it > 0.0).unwrap_or(Limits::default().seconds),
                 memory_mib: file.limits.memory_mib.unwrap_or(Limits::default().memory_mib),
             },
-            work: file.work,
+            work: file.work.of(&shapes)?,
+            shapes,
+            objective,
         })
     }
 
@@ -315,7 +321,8 @@ impl Spec {
             run: Run::Launch(launch),
             repeats: 1,
             check: None,
-            work: Work::default(),
+            work: Vec::new(),
+            objective: Objective::default(),
             ..self.clone()
         })
     }
@@ -337,9 +344,9 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
             "`[run]` needs one of `launch` (a launch file), `program` (a program with GPU kernels) and `command` (prints a time)"
         );
     }
-    if table.command.is_none() && (table.time.is_some() || table.unit.is_some()) {
+    if table.command.is_none() && (table.time.is_some() || table.unit.is_some() || table.file.is_some()) {
         bail!(
-            "`time` and `unit` go with `command`; times of `launch` and `program` are those of the kernels"
+            "`time`, `unit` and `file` go with `command`; times of `launch` and `program` are those of the kernels"
         );
     }
     if let Some(launch) = &table.launch {
@@ -359,10 +366,13 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
     let Some(scale) = Scale::by_name(unit) else {
         bail!("`unit` is `ns`, `us`, `ms` or `s`, and not `{unit}`");
     };
-    Ok(Run::Command { command, measure: Measure { pattern: table.time.clone(), scale } })
+    Ok(Run::Command {
+        command,
+        measure: Measure { pattern: table.time.clone(), file: table.file.clone(), scale },
+    })
 }
 
-fn value(name: &str, it: &toml::Value) -> Result<Value> {
+pub(super) fn value(name: &str, it: &toml::Value) -> Result<Value> {
     Ok(match it {
         toml::Value::Integer(it) => Value::Int(*it),
         toml::Value::Float(it) if it.is_finite() => Value::Float(*it),

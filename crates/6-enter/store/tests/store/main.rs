@@ -4,6 +4,7 @@
 mod contract;
 mod engines;
 mod kills;
+mod recordings;
 #[cfg(feature = "postgres")]
 mod server;
 mod sqlite;

@@ -55,6 +55,12 @@ pub(super) struct Begin {
     pub(super) bytes: Vec<u64>,
     pub(super) file: PathBuf,
     pub(super) line: u32,
+    /// Triton's hash of the kernel and what it calls.
+    #[serde(default)]
+    pub(super) source: String,
+    /// Values and shapes of the arguments.
+    #[serde(default)]
+    pub(super) arguments: Vec<(String, String)>,
     /// Configurations after pruning.
     pub(super) configurations: Vec<Values>,
     /// Configurations before pruning.

@@ -3,7 +3,7 @@
 use super::LiveRequest;
 use super::message::{Answer, Bounds, Said};
 use super::study::{LiveStudy, Study};
-use crate::tune::search::Watching;
+use crate::tune::search::{Attempt, Watching};
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,6 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Longest line: the list of configurations of a kernel, or a file of the cache.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -25,6 +26,7 @@ pub(super) struct Server<'a> {
     studies: Mutex<Vec<Study>>,
     stopped: AtomicBool,
     failed: Mutex<Option<anyhow::Error>>,
+    begin: Instant,
 }
 
 impl<'a> Server<'a> {
@@ -46,6 +48,7 @@ impl<'a> Server<'a> {
             studies: Mutex::default(),
             stopped: AtomicBool::new(false),
             failed: Mutex::default(),
+            begin: Instant::now(),
         })
     }
 
@@ -108,21 +111,26 @@ impl<'a> Server<'a> {
                 let study = studies.len();
                 let folder = self.path.with_file_name(format!("study-{study}"));
                 let workers = if begin.isolated { self.request.workers.max(1) } else { 1 };
-                studies.push(Study::new(*begin, self.request, self.model, &folder)?);
+                let begun = Study::new(*begin, self.request, self.model, &folder);
+                studies.push(begun.map_err(|error| self.noted(error))?);
                 let limits = self.request.limits;
                 let limits = Bounds { seconds: limits.seconds, memory_mib: limits.memory_mib };
                 Ok(Answer::Begun { study, workers, limits })
             }
-            Said::Ask { study } => self.with(study, |it| Ok(it.ask())),
+            Said::Ask { study } => {
+                let is_over = self.is_over();
+                let (earlier, answer) = self.with(study, |it| Ok(it.ask(is_over)))?;
+                for (number, attempt) in earlier {
+                    self.watched(number, &attempt, true)?;
+                }
+                Ok(answer)
+            }
             Said::Tell { study, id, us, failed, build_s, run_s } => {
-                let told = self.with(study, |it| Ok(it.tell(id, us, failed, (build_s, run_s))))?;
+                let told = self.with(study, |it| it.tell(id, us, failed, (build_s, run_s)));
+                let told = told.map_err(|error| self.noted(error))?;
                 let (number, attempt) =
                     told.ok_or_else(|| anyhow!("configuration {id} was not asked for"))?;
-                if let Err(error) = self.watching.known(number, &attempt, false) {
-                    let why = format!("{error:#}");
-                    self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    return Err(anyhow!("{why}"));
-                }
+                self.watched(number, &attempt, false)?;
                 Ok(Answer::Done)
             }
             Said::Candidates { study } => self.with(study, |it| Ok(it.candidates())),
@@ -134,6 +142,23 @@ impl<'a> Server<'a> {
                 Ok(Answer::Done)
             }),
         }
+    }
+
+    /// Whether the time of the searches is used.
+    fn is_over(&self) -> bool {
+        let busy = || self.all().iter().map(Study::busy_s).sum();
+        self.request.limit.is_over(self.begin.elapsed(), &busy)
+    }
+
+    fn watched(&self, number: u64, attempt: &Attempt, earlier: bool) -> Result<()> {
+        self.watching.known(number, attempt, earlier).map_err(|error| self.noted(error))
+    }
+
+    /// The error ends the command, too, after the program heard it.
+    fn noted(&self, error: anyhow::Error) -> anyhow::Error {
+        let why = format!("{error:#}");
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        anyhow!("{why}")
     }
 
     fn with<T>(&self, study: usize, act: impl FnOnce(&mut Study) -> Result<T>) -> Result<T> {

@@ -5,14 +5,17 @@ use super::super::evaluation::{Evaluation, Failed, Failure};
 use super::super::proof::Proof;
 use super::super::search::Attempt;
 use super::LiveRequest;
+use super::kept::Kept;
 use super::message::{Answer, Begin, Configured, SaidBuffer, SaidCache, SaidFailure};
 use super::space::LiveSpace;
 use super::widen::LeftOut;
 use crate::launch_file::Element;
 use anyhow::Result;
 use arch::Model;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 use tune::{Asked, Id, Prior, Search, Settings, Space, Told};
 use view::{Gain, ProofOf, ProofOutcome, ProofStep};
 
@@ -54,6 +57,8 @@ pub struct LiveStudy {
     pub modelled: bool,
     /// The search did not end: the program ended before.
     pub unfinished: bool,
+    /// Configurations whose results are those of an earlier run.
+    pub earlier: u64,
 }
 
 /// A study at work.
@@ -76,6 +81,9 @@ pub(super) struct Study {
     cache: Option<CacheFile>,
     ended: bool,
     folder: PathBuf,
+    kept: Option<Kept>,
+    /// Configurations whose results are those of an earlier run.
+    earlier: u64,
 }
 
 /// Most configurations whose results are checked.
@@ -102,7 +110,10 @@ impl Study {
             first: listed.iter().copied().take(first).collect(),
         };
         let search = Search::new(live.space.clone(), settings, Prior::default());
+        let kept = request.store.as_deref().map(|store| kept(store, &begin, request, model));
         Ok(Study {
+            kept: kept.transpose()?,
+            earlier: 0,
             start: listed.first().copied(),
             first: listed.first().copied(),
             checks: request.proof && begin.isolated,
@@ -122,27 +133,53 @@ impl Study {
         })
     }
 
-    /// The next configuration to run.
-    pub(super) fn ask(&mut self) -> Answer {
-        match self.search.ask() {
-            Asked::Run(id) => {
-                self.asked.push(id);
-                Answer::Run(self.live.configured(id))
-            }
-            Asked::Wait => Answer::Wait,
-            Asked::Finished => Answer::Finished,
+    /// The next configuration to run. Those that an earlier run has come first, with their numbers; `is_over`: no more
+    /// are run, but for the start.
+    pub(super) fn ask(&mut self, is_over: bool) -> (Vec<(u64, Attempt)>, Answer) {
+        let mut earlier = Vec::new();
+        loop {
+            let answer = match self.search.ask() {
+                Asked::Run(_) if is_over && !self.asked.is_empty() => Answer::Finished,
+                Asked::Run(id) => {
+                    self.asked.push(id);
+                    let known = self.kept.as_ref().and_then(|it| it.earlier(&self.live.space, id));
+                    if let Some(evaluation) = known {
+                        self.earlier += 1;
+                        earlier.push((self.asked.len() as u64 - 1, self.learn(id, evaluation)));
+                        continue;
+                    }
+                    Answer::Run(self.live.configured(id))
+                }
+                Asked::Wait => Answer::Wait,
+                Asked::Finished => Answer::Finished,
+            };
+            return (earlier, answer);
         }
     }
 
-    /// A result. Returns the number of the proposal with it.
+    fn learn(&mut self, id: Id, evaluation: Evaluation) -> Attempt {
+        self.search.tell(id, evaluation.time_us().map_or(Told::Failed, Told::Took));
+        self.results.push((id, evaluation.clone()));
+        Attempt { id, evaluation }
+    }
+
+    /// Time that its configurations ran in this run, seconds.
+    pub(super) fn busy_s(&self) -> f64 {
+        self.results.iter().map(|it| it.1.run_s).sum()
+    }
+
+    /// A result. Returns the number of the proposal with it; `None` if the configuration was not asked for.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
     pub(super) fn tell(
         &mut self,
         id: Id,
         us: Option<f64>,
         failed: Option<SaidFailure>,
         (build_s, run_s): (f64, f64),
-    ) -> Option<(u64, Attempt)> {
-        let number = self.asked.iter().position(|it| *it == id)? as u64;
+    ) -> Result<Option<(u64, Attempt)>> {
+        let Some(number) = self.asked.iter().position(|it| *it == id) else { return Ok(None) };
         let evaluation = match (us, failed) {
             (Some(us), None) if us > 0.0 && us.is_finite() => {
                 Evaluation { runs_us: vec![us], build_s, run_s, ..Evaluation::default() }
@@ -156,9 +193,10 @@ impl Study {
                 Evaluation::failed(Failure::NoTime, why)
             }
         };
-        self.search.tell(id, evaluation.time_us().map_or(Told::Failed, Told::Took));
-        self.results.push((id, evaluation.clone()));
-        Some((number, Attempt { id, evaluation }))
+        if let Some(kept) = &mut self.kept {
+            kept.keep(&self.live.space, id, &evaluation)?;
+        }
+        Ok(Some((number as u64, self.learn(id, evaluation))))
     }
 
     fn time(&self, id: Id) -> Option<f64> {
@@ -287,8 +325,35 @@ impl Study {
             cache: self.cache.clone(),
             modelled: self.modelled,
             unfinished: !self.ended,
+            earlier: self.earlier,
         }
     }
+}
+
+/// The results of a study whose name changes with everything that changes times.
+fn kept(
+    store: &str,
+    begin: &Begin,
+    request: &LiveRequest<'_>,
+    model: Option<&'static Model>,
+) -> Result<Kept> {
+    let mut hash = DefaultHasher::new();
+    (&begin.kernel, &begin.key, &begin.types, &begin.source, &begin.arguments, begin.isolated)
+        .hash(&mut hash);
+    if begin.source.is_empty() {
+        std::fs::read(&begin.file).unwrap_or_default().hash(&mut hash);
+    }
+    let model = model.map_or("", |it| it.name.as_str());
+    (model, request.gpu.as_deref()).hash(&mut hash);
+    if request.fresh {
+        SystemTime::now().hash(&mut hash);
+    }
+    let gpu = match (begin.isolated, crate::run::model_of_machine(None)) {
+        (true, _) => "emulated".to_owned(),
+        (false, Ok(Some(model))) => model.name.clone(),
+        (false, _) => "GPU".to_owned(),
+    };
+    Kept::begin(store, &format!("{}-{:016x}", begin.kernel, hash.finish()), &gpu)
 }
 
 /// The step that compares results with those of the start, with a tolerance by the coarsest type.

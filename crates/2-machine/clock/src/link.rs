@@ -1,0 +1,84 @@
+//! Link of an XCD to the memory-side cache and to memory.
+//!
+//! Reads and writes share it. Its rate depends on the mix: measured are streams of reads, of writes, and of
+//! both.
+
+use crate::dram::serve;
+
+/// Time a link takes for a byte, in ticks, by what passes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct LinkByte {
+    pub(crate) read: f64,
+    pub(crate) write: f64,
+    pub(crate) mixed: f64,
+}
+
+/// Share of writes from which on, and up to which, requests count as mixed.
+const MIXED: [f64; 2] = [0.25, 0.75];
+
+/// Requests over which the share of writes is averaged, as a power of two.
+const RECENT: u32 = 6;
+
+/// Share of writes in fixed point.
+const ONE: u32 = 1 << 16;
+
+impl LinkByte {
+    /// Ticks of a byte where this share of the requests are writes.
+    fn at(&self, writes: f64) -> f64 {
+        let between = |from: f64, to: f64, share: f64| from + (to - from) * share;
+        if writes < MIXED[0] {
+            between(self.read, self.mixed, writes / MIXED[0])
+        } else {
+            between(self.mixed, self.write, ((writes - MIXED[1]) / (1.0 - MIXED[1])).max(0.0))
+        }
+    }
+}
+
+/// A link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Link {
+    /// Tick at which it is free.
+    free: u64,
+    /// Share of writes among recent requests.
+    writes: u32,
+}
+
+impl Link {
+    /// Passes a request's bytes; returns the tick at which they begin to pass.
+    #[inline]
+    pub(crate) fn serve(&mut self, byte: &LinkByte, ticks: u64, bytes: u32, write: bool) -> u64 {
+        self.writes -= self.writes >> RECENT;
+        if write {
+            self.writes += ONE >> RECENT;
+        }
+        serve(&mut self.free, ticks, byte.at(f64::from(self.writes) / f64::from(ONE)), bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_a_link_follows_the_mix() {
+        let byte = LinkByte { read: 10.0, write: 14.0, mixed: 20.0 };
+        let each = |write: fn(u64) -> bool| {
+            let mut link = Link::default();
+            for it in 0..1000 {
+                link.serve(&byte, 0, 1, write(it));
+            }
+            let before = link.free;
+            for it in 0..1000 {
+                link.serve(&byte, 0, 1, write(it));
+            }
+            (link.free - before) as f64 / 1000.0
+        };
+        let found = [each(|_| false), each(|_| true), each(|it| it % 2 == 0), each(|it| it % 4 == 0)];
+        for (found, expected) in found.into_iter().zip([10.0, 14.0, 20.0, 20.0]) {
+            assert!((found - expected).abs() < 1.0, "{found} {expected}");
+        }
+        let mut link = Link::default();
+        assert_eq!([link.serve(&byte, 7, 1, false), link.serve(&byte, 7, 1, false)], [7, 17]);
+        assert_eq!(link.serve(&byte, 500, 1, false), 500);
+    }
+}

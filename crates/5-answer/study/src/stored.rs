@@ -1,0 +1,232 @@
+//! Answers on recordings in a database.
+
+use std::collections::BTreeMap;
+use view::{
+    Answer, Cell, Column, ColumnKind, Number, Row, STORE_SCHEMA, Stored, StoredFile, StoredFinding,
+    StoredKernel, StoredRecording, Table, duration, thousands,
+};
+
+/// Characters of a commit that are shown.
+const COMMIT: usize = 12;
+
+/// An answer of `store` without content.
+pub fn answer(question: &'static str, place: &str) -> Answer<Stored> {
+    Answer::new(STORE_SCHEMA, Stored { question, store: place.to_owned(), ..Stored::default() })
+}
+
+/// Recordings as a table, oldest first.
+pub fn list(question: &'static str, place: &str, recordings: Vec<StoredRecording>) -> Answer<Stored> {
+    let mut answer = self::answer(question, place);
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    recordings.iter().flat_map(|it| it.labels.keys()).for_each(|name| *names.entry(name).or_default() += 1);
+    let text = |title: &str, kind| Column::new(title, kind, "");
+    let mut columns = vec![
+        text("address", ColumnKind::Word),
+        text("recording", ColumnKind::Text),
+        text("GPU", ColumnKind::Word),
+        text("made by", ColumnKind::Word),
+        text("dispatches", ColumnKind::Id),
+        text("date (UTC)", ColumnKind::Word),
+    ];
+    columns.extend(names.keys().map(|name| text(name, ColumnKind::Text)));
+    let row = |it: &StoredRecording| {
+        let mut cells = vec![
+            Cell::text(format!("store:{}", it.id)),
+            Cell::text(&it.name),
+            it.gpu.as_ref().map_or(Cell::missing("the recording does not say"), Cell::text),
+            Cell::text(if it.emulated_by.is_some() { "emulator" } else { "GPU" }),
+            Cell::Number(Number::Known(it.dispatches as f64)),
+            Cell::text(date(it.measured_ms)),
+        ];
+        cells.extend(
+            names.keys().map(|name| it.labels.get(*name).map_or(Cell::Empty, |value| label(name, value))),
+        );
+        Row::of(cells)
+    };
+    let rows = recordings.iter().map(row).collect();
+    answer.tables.push(Table { title: "Recordings".to_owned(), columns, rows, ..Table::default() });
+    answer.part.recordings = recordings;
+    answer
+}
+
+fn label(name: &str, value: &str) -> Cell {
+    let is_hash = name == "commit" && value.len() == 40 && value.bytes().all(|it| it.is_ascii_hexdigit());
+    Cell::text(if is_hash { &value[..COMMIT] } else { value })
+}
+
+/// Parts of a recording.
+pub struct Shown {
+    /// The recording.
+    pub recording: StoredRecording,
+    /// Kernels, most time first.
+    pub kernels: Vec<StoredKernel>,
+    /// Files.
+    pub files: Vec<StoredFile>,
+    /// Findings.
+    pub findings: Vec<StoredFinding>,
+}
+
+/// One recording with its parts.
+pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
+    let Shown { recording, kernels, files, findings } = shown;
+    let mut answer = self::answer("show", place);
+    let mut input = view::Input::new(&recording.name, format!("store:{}", recording.id), &recording.kind);
+    input.fact("path", &recording.path);
+    if !recording.opened.is_empty() {
+        input.fact("of it", &recording.opened);
+    }
+    input.fact("GPU", recording.gpu.as_deref().unwrap_or("not recorded"));
+    input.fact("emulated by", recording.emulated_by.as_deref().unwrap_or("no: measured"));
+    input.fact("dispatches", thousands(recording.dispatches.unsigned_abs()));
+    input.fact("bytes", thousands(recording.bytes.unsigned_abs()));
+    input.fact("date (UTC)", date(recording.measured_ms));
+    input.fact("added (UTC)", date(recording.added_ms));
+    input.fact("metrics by", format!("rockhound {}", recording.version));
+    recording.labels.iter().for_each(|(name, value)| input.fact(&format!("label {name}"), value));
+    answer.inputs.push(input);
+    answer.part.recordings.push(recording);
+    answer.tables.push(of_kernels(&kernels));
+    if !findings.is_empty() {
+        answer.tables.push(of_findings(&findings));
+    }
+    answer.tables.push(of_files(&files));
+    answer
+}
+
+fn time(ns: Option<f64>) -> Cell {
+    Cell::known(ns.map(|ns| ns / 1000.0).ok_or("times were not recorded"))
+}
+
+fn of_kernels(kernels: &[StoredKernel]) -> Table {
+    let number = |title: &str, unit: &str| Column::new(title, ColumnKind::Number, unit);
+    let columns = vec![
+        Column::new("kernel", ColumnKind::Text, ""),
+        Column::new("dispatches", ColumnKind::Id, ""),
+        number("total", "us"),
+        number("median", "us"),
+        number("spread", "us"),
+    ];
+    let row = |it: &StoredKernel| {
+        let spread = it.spread_ns.map(|ns| ns / 1000.0).ok_or("it takes two dispatches with times");
+        Row::of(vec![
+            Cell::text(&it.name),
+            Cell::Number(Number::Known(it.dispatches as f64)),
+            time(it.total_ns),
+            time(it.median_ns),
+            Cell::known(spread),
+        ])
+    };
+    let rows = kernels.iter().map(row).collect();
+    Table { title: "Kernels".to_owned(), columns, rows, ..Table::default() }
+}
+
+fn of_findings(findings: &[StoredFinding]) -> Table {
+    let text = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        text("rule", ColumnKind::Word),
+        text("severity", ColumnKind::Word),
+        text("kernel", ColumnKind::Text),
+        text("time lost", ColumnKind::Word),
+    ];
+    let row = |it: &StoredFinding| {
+        Row::of(vec![
+            Cell::text(&it.rule),
+            Cell::text(&it.severity),
+            it.kernel.as_ref().map_or(Cell::Empty, Cell::text),
+            it.time_lost_ns.map_or(Cell::Empty, |ns| Cell::text(duration(ns))),
+        ])
+    };
+    let rows = findings.iter().map(row).collect();
+    let notes = vec!["`rockhound analyze -p store:ID` has them in full".to_owned()];
+    Table { title: "Findings".to_owned(), columns, rows, notes, ..Table::default() }
+}
+
+fn of_files(files: &[StoredFile]) -> Table {
+    let columns = vec![
+        Column::new("file", ColumnKind::Text, ""),
+        Column::new("bytes", ColumnKind::Id, ""),
+        Column::new("is", ColumnKind::Word, ""),
+    ];
+    let row = |it: &StoredFile| {
+        let kind = if it.is_code { Cell::text("code object") } else { Cell::Empty };
+        Row::of(vec![Cell::text(&it.name), Cell::Number(Number::Known(it.bytes as f64)), kind])
+    };
+    let rows = files.iter().map(row).collect();
+    Table { title: "Files".to_owned(), columns, rows, ..Table::default() }
+}
+
+/// Rows of a query; `more` says that there are rows beyond them.
+pub fn queried(place: &str, columns: &[String], rows: &[Vec<Option<String>>], more: bool) -> Answer<Stored> {
+    let mut answer = self::answer("query", place);
+    let is_number = |at: usize| {
+        let known = || rows.iter().filter_map(|row| row.get(at)?.as_deref());
+        known().next().is_some() && known().all(|it| it.parse::<f64>().is_ok_and(|it| it.is_finite()))
+    };
+    let numeric: Vec<bool> = (0..columns.len()).map(is_number).collect();
+    let is_whole =
+        |at: usize| rows.iter().filter_map(|row| row.get(at)?.as_deref()).all(|it| it.parse::<i64>().is_ok());
+    let kind = |at: usize| match (numeric[at], is_whole(at)) {
+        (true, true) => ColumnKind::Id,
+        (true, false) => ColumnKind::Number,
+        _ => ColumnKind::Text,
+    };
+    let cell = |(at, value): (usize, &Option<String>)| match value {
+        None => Cell::Empty,
+        Some(text) if numeric.get(at) == Some(&true) => {
+            text.parse::<f64>().map_or(Cell::text(text), Cell::from)
+        }
+        Some(text) => Cell::text(text),
+    };
+    answer.tables.push(Table {
+        title: "Rows".to_owned(),
+        columns: columns.iter().enumerate().map(|(at, name)| Column::new(name, kind(at), "")).collect(),
+        rows: rows.iter().map(|row| Row::of(row.iter().enumerate().map(cell).collect())).collect(),
+        notes: if more { vec!["there are more rows: `--top 0` shows all".to_owned()] } else { Vec::new() },
+        ..Table::default()
+    });
+    answer
+}
+
+/// `2026-11-28 09:30` of milliseconds since 1970.
+fn date(ms: i64) -> String {
+    let minutes = ms.div_euclid(60_000);
+    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Years are counted from March, so that a leap day is the last of its year.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02} {:02}:{:02}", era * 400 + year_of_era + next, minute / 60, minute % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        for (ms, expected) in [
+            (0, "1970-01-01 00:00"),
+            (951_782_400_000, "2000-02-29 00:00"),
+            (1_795_858_200_000, "2026-11-28 08:10"),
+            (-60_000, "1969-12-31 23:59"),
+        ] {
+            assert_eq!(date(ms), expected);
+        }
+    }
+
+    #[test]
+    fn columns_of_numbers_are_numbers() {
+        let texts = |row: &[&str]| row.iter().map(|it| (!it.is_empty()).then(|| (*it).to_owned())).collect();
+        let rows = vec![texts(&["a", "1", "2.5", ""]), texts(&["2", "", "1e3", ""])];
+        let columns = ["t", "n", "r", "e"].map(str::to_owned);
+        let answer = queried("db", &columns, &rows, false);
+        let kinds: Vec<ColumnKind> = answer.tables[0].columns.iter().map(|it| it.kind).collect();
+        assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Id, ColumnKind::Number, ColumnKind::Text]);
+        assert_eq!(answer.tables[0].rows[1].cells[2].number(), Some(1000.0));
+        assert_eq!(answer.tables[0].rows[1].cells[1], Cell::Empty);
+    }
+}

@@ -1,0 +1,206 @@
+//! A recording in short, for a database: per kernel its times, counters, metrics and findings.
+//!
+//! The numbers are those of the tables of `analyze` on each kernel alone.
+
+use analysis::WorkloadEvidence;
+use analysis::workload::Subject;
+use metrics::{Compiled, Definitions, Evaluation, Settings};
+use std::collections::BTreeMap;
+use view::Finding;
+use workload::{Counter, Workload};
+
+/// Most kernels judged by rules, longest first.
+const JUDGED: usize = 50;
+
+/// A recording in short.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Summarized {
+    /// Form it was recorded in.
+    pub kind: &'static str,
+    /// Target of the GPU.
+    pub gpu: Option<String>,
+    /// Facts of the machine, with those that were filled in.
+    pub facts: BTreeMap<String, String>,
+    /// Emulator that made it.
+    pub emulated_by: Option<String>,
+    /// Dispatches.
+    pub dispatches: usize,
+    /// Names of the numbers of each kernel.
+    pub quantities: Vec<SummarizedQuantity>,
+    /// Kernels, most time first.
+    pub kernels: Vec<SummarizedKernel>,
+    /// Findings, most time lost first.
+    pub findings: Vec<Finding>,
+}
+
+/// What a number is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SummarizedQuantity {
+    /// Kind.
+    pub kind: SummarizedKind,
+    /// Name.
+    pub name: String,
+    /// Unit; empty for counters.
+    pub unit: String,
+}
+
+/// Kind of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SummarizedKind {
+    /// Counter: mean over the dispatches, summed over its instances.
+    Counter,
+    /// Metric: its average.
+    Metric,
+    /// Peak of a metric on the machine.
+    Peak,
+}
+
+/// A kernel in short.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SummarizedKernel {
+    /// Name, without what profilers add.
+    pub name: String,
+    /// Name without arguments.
+    pub base_name: String,
+    /// Dispatches.
+    pub dispatches: usize,
+    /// Work items of the first dispatch.
+    pub grid: Option<f64>,
+    /// Work items per workgroup of the first dispatch.
+    pub workgroup: Option<f64>,
+    /// Times of the dispatches, ns.
+    pub times: Vec<Option<f64>>,
+    /// Values, in the order of the quantities.
+    pub numbers: Vec<Option<f64>>,
+}
+
+/// Sums up a recording.
+pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject: &Subject) -> Summarized {
+    let w = &subject.workload;
+    let whole = Evaluation::new(compiled, w, subject.rows.clone(), Settings::default());
+    let evidence = WorkloadEvidence::gather(compiled, w, &subject.rows);
+    let counters = counters(w);
+    let metrics: Vec<(&str, &str)> = definitions
+        .metrics()
+        .iter()
+        .filter(|it| whole.defined(&it.id))
+        .map(|it| (it.id.as_str(), it.unit_text.as_str()))
+        .collect();
+    let mut columns: Vec<(SummarizedQuantity, Vec<Option<f64>>)> = Vec::new();
+    let evaluations: Vec<Evaluation<'_>> =
+        evidence.iter().map(|it| whole.over(it.evaluation.rows().to_vec())).collect();
+    for (name, instances) in &counters {
+        let values = evaluations.iter().map(|it| mean_of(instances, it.rows())).collect();
+        columns.push((quantity(SummarizedKind::Counter, name, ""), values));
+    }
+    for (name, unit) in &metrics {
+        let values = evaluations.iter().map(|it| it.value(name).ok()).collect();
+        columns.push((quantity(SummarizedKind::Metric, name, unit), values));
+        let peaks = evaluations.iter().map(|it| it.peak(name).and_then(Result::ok)).collect();
+        columns.push((quantity(SummarizedKind::Peak, name, unit), peaks));
+    }
+    columns.retain(|(_, values)| values.iter().any(Option::is_some));
+    let kernel = |(at, it): (usize, &WorkloadEvidence<'_>)| {
+        let rows = it.evaluation.rows();
+        let first = rows.first().map(|row| *row as usize);
+        SummarizedKernel {
+            name: it.kernel.to_owned(),
+            base_name: base_name(it.kernel).to_owned(),
+            dispatches: rows.len(),
+            grid: first.and_then(|row| w.dispatches.grid.get(row)),
+            workgroup: first.and_then(|row| w.dispatches.workgroup.get(row)),
+            times: rows.iter().map(|row| w.dispatches.duration(*row as usize)).collect(),
+            numbers: columns.iter().map(|(_, values)| values[at]).collect(),
+        }
+    };
+    let kernels = evidence.iter().enumerate().map(kernel).collect();
+    Summarized {
+        kind: w.generation.describe(),
+        gpu: w.machine.target().map(str::to_owned),
+        facts: w.machine.facts.clone(),
+        emulated_by: w.machine.emulator().map(str::to_owned),
+        dispatches: w.dispatches.len(),
+        findings: findings(&evidence),
+        quantities: columns.into_iter().map(|(quantity, _)| quantity).collect(),
+        kernels,
+    }
+}
+
+fn quantity(kind: SummarizedKind, name: &str, unit: &str) -> SummarizedQuantity {
+    SummarizedQuantity { kind, name: name.to_owned(), unit: unit.to_owned() }
+}
+
+/// Counters by name, the level run before it; the instances of a counter are one.
+fn counters(w: &Workload) -> BTreeMap<String, Vec<&Counter>> {
+    let mut all: BTreeMap<String, Vec<&Counter>> = BTreeMap::new();
+    for counter in w.counters.iter() {
+        let name = match &counter.run {
+            Some(run) => format!("{run}/{}", counter.name),
+            None => counter.name.clone(),
+        };
+        all.entry(name).or_default().push(counter);
+    }
+    all
+}
+
+/// Mean over dispatches of the sum over instances; dispatches without one of them do not count.
+fn mean_of(instances: &[&Counter], rows: &[u32]) -> Option<f64> {
+    let sum = |row: &u32| instances.iter().map(|it| it.values.get(*row as usize)).sum::<Option<f64>>();
+    let known: Vec<f64> = rows.iter().filter_map(sum).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+fn findings(evidence: &[WorkloadEvidence<'_>]) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for kernel in evidence.iter().take(JUDGED).filter(|it| !it.evaluation.target().is_empty()) {
+        let percent = view::Number::from(kernel.time_percent.clone());
+        let (findings, _) = rules::check_workload(kernel);
+        let trust = kernel.time_percent_trust();
+        all.extend(findings.into_iter().map(|it| it.of_kernel(kernel.kernel, percent.clone(), trust)));
+    }
+    crate::judge::sort(&mut all);
+    all
+}
+
+/// A kernel's name without return type, arguments of templates and parameters: `ns::gemm` of
+/// `void ns::gemm<float, 4>(float*)`.
+fn base_name(name: &str) -> &str {
+    const ANONYMOUS: &str = "(anonymous namespace)";
+    let mut depth = 0i32;
+    let mut begin = 0;
+    let bytes = name.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'(' if name[at..].starts_with(ANONYMOUS) => at += ANONYMOUS.len() - 1,
+            b'<' | b'(' if at > begin && !name[..at].ends_with("operator") => return &name[begin..at],
+            b'<' | b'(' => depth += 1,
+            b'>' | b')' => depth -= 1,
+            b' ' if depth == 0 => begin = at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    &name[begin..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base_name;
+
+    #[test]
+    fn kernels_have_a_name_without_arguments() {
+        for (name, expected) in [
+            ("vector_add", "vector_add"),
+            ("copy(double*, double const*)", "copy"),
+            ("void ns::gemm<float, 4>(float*)", "ns::gemm"),
+            ("void (anonymous namespace)::run<A<B>>(int)", "(anonymous namespace)::run"),
+            ("void a::(anonymous namespace)::run(int)", "a::(anonymous namespace)::run"),
+            ("Cijk_Ailk_Bljk_SB_MT128x128x16", "Cijk_Ailk_Bljk_SB_MT128x128x16"),
+            ("", ""),
+            ("é<", "é"),
+        ] {
+            assert_eq!(base_name(name), expected, "{name}");
+        }
+    }
+}

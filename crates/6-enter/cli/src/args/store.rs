@@ -1,0 +1,225 @@
+//! Arguments of `rockhound store`.
+
+use super::{formats, source};
+use clap::{Args, Subcommand, ValueHint};
+use host::Source;
+use render::Part;
+use std::path::{Path, PathBuf};
+use view::{Format, Stored};
+
+/// Keep recordings over time in a database: add, list, compare, query.
+///
+/// The database is a file of SQLite or a PostgreSQL server. Commands that read a recording take `store:ID` and
+/// `store:label=NAME=VALUE` (the newest with the label) in place of a folder; they look in the database that
+/// ROCKHOUND_STORE names, `rockhound.db` by default. See docs/store.md.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store add workloads/app/MI300X --label branch=main
+  rockhound store list
+  rockhound analyze -p store:1
+  rockhound analyze -p store:label=branch=main -p workloads/app/MI300X
+  rockhound store history -k gemm --metric time
+  rockhound store query \"SELECT name, count(*) FROM labels GROUP BY name\"")]
+pub(crate) struct Store {
+    #[command(subcommand)]
+    pub(crate) question: StoreQuestion,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum StoreQuestion {
+    Add(StoreAdd),
+    List(StoreList),
+    Show(StoreShow),
+    Label(StoreLabel),
+    Remove(StoreRemove),
+    Compact(StoreCompact),
+    Query(StoreQuery),
+    Export(StoreExport),
+    Import(StoreImport),
+}
+
+impl StoreQuestion {
+    /// The folders it was given to read.
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        match self {
+            StoreQuestion::Add(it) => it.paths.iter().map(Source::path).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The database.
+#[derive(Args, Clone)]
+pub(crate) struct Place {
+    /// Database: a path, or `postgres://USER@HOST/DATABASE`; by default `rockhound.db`.
+    #[arg(long, value_name = "ADDRESS", env = "ROCKHOUND_STORE", hide_env_values = true)]
+    pub(crate) store: Option<String>,
+}
+
+/// Destination of the answer.
+#[derive(Args, Clone)]
+pub(crate) struct StoreWrite {
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Stored::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Add recordings to the database.
+///
+/// A recording whose files are there already, of the same commit, is not added again. Labels `commit`, `branch`
+/// and `run` come from the variables of the CI, else from git, unless the recording is older than the commit.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store add workloads/*/MI300X
+  rockhound store add out --label commit=1a2b3c --label branch=main --store postgres://ci@db/rockhound")]
+pub(crate) struct StoreAdd {
+    /// Recordings: folders or files; a folder of several is each of them.
+    #[arg(required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<Source>,
+    /// Label of the recordings.
+    #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) label: Vec<(String, String)>,
+    /// Take no labels from the CI's variables and from git.
+    #[arg(long)]
+    pub(crate) no_provenance: bool,
+    /// GPU, for recordings that do not say it: a target or a model.
+    #[arg(long, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// List recordings, oldest first.
+#[derive(Args)]
+pub(crate) struct StoreList {
+    /// Only recordings with this label; of several, with all.
+    #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) label: Vec<(String, String)>,
+    /// The newest recordings; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) top: u64,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Show a recording: machine, labels, kernels, files.
+#[derive(Args)]
+pub(crate) struct StoreShow {
+    /// Recording: a number, or `label=NAME=VALUE` for the newest with the label.
+    #[arg(value_name = "ID", value_parser = stored_id)]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Add or change labels of a recording.
+#[derive(Args)]
+pub(crate) struct StoreLabel {
+    /// Recording: a number, or `label=NAME=VALUE` for the newest with the label.
+    #[arg(value_name = "ID", value_parser = stored_id)]
+    pub(crate) id: String,
+    /// Labels.
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Remove recordings. `compact` gives the room of their files back.
+#[derive(Args)]
+pub(crate) struct StoreRemove {
+    /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label.
+    #[arg(required = true, value_name = "ID", value_parser = stored_id)]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Remove files that no recording has any more, and give their room back.
+#[derive(Args)]
+pub(crate) struct StoreCompact {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Answer one SQL statement that only reads. docs/store.md lists tables and views.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store query \"SELECT id, name, dispatches FROM recordings ORDER BY id\"
+  rockhound store query \"SELECT recording, value FROM metric_values WHERE name = 'l2.hit_rate'\" --format csv")]
+pub(crate) struct StoreQuery {
+    /// The statement; in PostgreSQL tables are in the schema `rockhound`, which it need not name.
+    #[arg(value_name = "SQL")]
+    pub(crate) sql: String,
+    /// Rows; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Write recordings out of the database: folders as they were added, or a database of their own.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store export 7 -o out                 the files of recording 7 in the folder out
+  rockhound store export 7 8 --to part.db         both in a database of SQLite")]
+pub(crate) struct StoreExport {
+    /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label; of none all.
+    #[arg(value_name = "ID", value_parser = stored_id)]
+    pub(crate) ids: Vec<String>,
+    /// Folder to write, which is not there yet; with several recordings a folder for each in it.
+    #[arg(long, short, value_name = "DIR", required_unless_present = "to")]
+    pub(crate) output: Option<PathBuf>,
+    /// Database to add them to, in place of a folder.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "output")]
+    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Add the recordings of another database, with their labels.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store import laptop.db --store postgres://ci@db/rockhound")]
+pub(crate) struct StoreImport {
+    /// The other database.
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) from: String,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// `NAME=VALUE`.
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("a label is `NAME=VALUE`".to_owned()),
+    }
+}
+
+/// `7`, `store:7`, `label=NAME=VALUE`.
+fn stored_id(text: &str) -> Result<String, String> {
+    let id = text.strip_prefix("store:").unwrap_or(text);
+    let is_label = id.strip_prefix("label=").is_some_and(|it| label(it).is_ok());
+    if is_label || id.parse::<i64>().is_ok_and(|it| it > 0) {
+        return Ok(id.to_owned());
+    }
+    Err("a recording is a number of `store list`, or `label=NAME=VALUE`".to_owned())
+}

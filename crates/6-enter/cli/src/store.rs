@@ -1,0 +1,110 @@
+//! `rockhound store`: recordings over time in a database.
+
+mod add;
+mod copies;
+
+use crate::answer::{self, DECIMALS, Target};
+use crate::args::{Look, Place, Store, StoreQuestion, StoreWrite};
+use crate::exit::Outcome;
+use crate::gate::Gated;
+use anyhow::Result;
+use host::store::Archive;
+use host::store::recordings::Selection;
+use host::stored;
+use std::collections::BTreeMap;
+use view::{Answer, NoteKind, Stored};
+
+/// Answers.
+pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
+    let (mut answer, write) = match &args.question {
+        StoreQuestion::Add(args) => (add::run(args)?, &args.write),
+        StoreQuestion::List(args) => {
+            let mut archive = read(&args.place)?;
+            let newest = (args.top > 0).then_some(args.top);
+            let all = archive.list(&Selection { labels: args.label.clone(), newest })?;
+            let is_cut = args.top > 0 && all.len() as u64 == args.top;
+            let mut answer = study::stored::list("list", archive.place(), all);
+            if is_cut {
+                answer.note(NoteKind::Info, format!("the newest {}; `--top 0` shows all", args.top));
+            }
+            (answer, &args.write)
+        }
+        StoreQuestion::Show(args) => {
+            let mut archive = read(&args.place)?;
+            let found = archive.show(&args.id)?;
+            let shown = study::stored::Shown {
+                recording: found.entry,
+                kernels: found.kernels,
+                files: found.files,
+                findings: found.findings,
+            };
+            (study::stored::show(archive.place(), shown), &args.write)
+        }
+        StoreQuestion::Label(args) => {
+            let mut archive = open(&args.place)?;
+            let labels: BTreeMap<String, String> = args.labels.iter().cloned().collect();
+            let id = archive.resolve(&args.id)?.id;
+            archive.label(id, &labels)?;
+            let changed = archive.resolve(&id.to_string())?;
+            (study::stored::list("label", archive.place(), vec![changed]), &args.write)
+        }
+        StoreQuestion::Remove(args) => {
+            let mut archive = open(&args.place)?;
+            // All are there before one is removed.
+            let found = args.ids.iter().map(|id| archive.resolve(id)).collect::<Result<Vec<_>, _>>()?;
+            for it in &found {
+                archive.remove(&it.id.to_string())?;
+            }
+            let mut answer = study::stored::list("remove", archive.place(), found);
+            answer.note(
+                NoteKind::Info,
+                "removed; `rockhound store compact` gives the room of their files back",
+            );
+            (answer, &args.write)
+        }
+        StoreQuestion::Compact(args) => (compact(&mut open(&args.place)?)?, &args.write),
+        StoreQuestion::Query(args) => {
+            let mut archive = read(&args.place)?;
+            let most = if args.top == 0 { usize::MAX } else { args.top };
+            let mut found = archive.query(&args.sql, most.saturating_add(1))?;
+            let more = found.rows.len() > most;
+            found.rows.truncate(most);
+            (study::stored::queried(archive.place(), &found.columns, &found.rows, more), &args.write)
+        }
+        StoreQuestion::Export(args) => return copies::export(args),
+        StoreQuestion::Import(args) => return copies::import(args),
+    };
+    finish(&mut answer, write, look)
+}
+
+fn finish(answer: &mut Answer<Stored>, write: &StoreWrite, look: &Look) -> Result<Outcome> {
+    let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
+    answer::finish(answer, &target, &mut Gated::none())
+}
+
+/// The database, to change it.
+fn open(place: &Place) -> Result<Archive> {
+    Ok(Archive::open(&stored::address(place.store.as_deref()))?)
+}
+
+/// The database, to read it.
+fn read(place: &Place) -> Result<Archive> {
+    Ok(Archive::open_to_read(&stored::address(place.store.as_deref()))?)
+}
+
+fn compact(archive: &mut Archive) -> Result<Answer<Stored>> {
+    let before = archive.size()?;
+    let removed = archive.compact()?;
+    let after = archive.size()?;
+    let mut answer = study::stored::answer("compact", archive.place());
+    answer.note(
+        NoteKind::Info,
+        format!(
+            "{} without a recording removed; the database has {} bytes, and had {}",
+            view::counted(removed, "file"),
+            view::thousands(after),
+            view::thousands(before)
+        ),
+    );
+    Ok(answer)
+}

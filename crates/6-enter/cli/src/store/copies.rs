@@ -1,0 +1,67 @@
+//! `rockhound store export` and `import`.
+
+use super::{open, read};
+use crate::args::{StoreExport, StoreImport};
+use crate::exit::{Outcome, usage};
+use anyhow::Result;
+use host::store::Archive;
+use host::store::recordings::Selection;
+use host::stored;
+use std::path::Path;
+use view::StoredRecording;
+
+/// Writes recordings as folders, or into another database.
+pub(super) fn export(args: &StoreExport) -> Result<Outcome> {
+    let mut archive = read(&args.place)?;
+    let wanted = match &args.ids[..] {
+        [] => archive.list(&Selection::default())?,
+        ids => ids.iter().map(|id| archive.resolve(id)).collect::<Result<_, _>>()?,
+    };
+    if wanted.is_empty() {
+        return Err(anyhow::anyhow!("`{}` holds no recording", archive.place()));
+    }
+    match (&args.to, &args.output) {
+        (Some(to), _) => copied(&mut archive, &mut Archive::open(to)?, &wanted)?,
+        (None, Some(folder)) => written(&mut archive, folder, &wanted)?,
+        (None, None) => {
+            return Err(usage("nowhere to write", "name a folder with `-o` or a database with `--to`"));
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Adds the recordings of another database.
+pub(super) fn import(args: &StoreImport) -> Result<Outcome> {
+    let mut from = Archive::open_to_read(&args.from)?;
+    let wanted = from.list(&Selection::default())?;
+    if wanted.is_empty() {
+        return Err(anyhow::anyhow!("`{}` holds no recording", from.place()));
+    }
+    copied(&mut from, &mut open(&args.place)?, &wanted)?;
+    Ok(Outcome::Fine)
+}
+
+fn copied(from: &mut Archive, to: &mut Archive, wanted: &[StoredRecording]) -> Result<()> {
+    let mut new = 0;
+    for it in wanted {
+        new += usize::from(from.copy(&it.id.to_string(), to)?.is_new);
+    }
+    let there = wanted.len() - new;
+    eprintln!("{} added to {}, {there} there already", view::counted(new, "recording"), to.place());
+    Ok(())
+}
+
+fn written(archive: &mut Archive, folder: &Path, wanted: &[StoredRecording]) -> Result<()> {
+    if folder.exists() {
+        return Err(usage(
+            format!("`{}` is there already", folder.display()),
+            "name a folder that is not there",
+        ));
+    }
+    for it in wanted {
+        let own = if wanted.len() == 1 { folder.to_owned() } else { folder.join(it.id.to_string()) };
+        let files = stored::write(archive, it.id, &own)?;
+        eprintln!("wrote {} of store:{} to {}", view::counted(files, "file"), it.id, own.display());
+    }
+    Ok(())
+}

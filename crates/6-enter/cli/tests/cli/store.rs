@@ -1,0 +1,188 @@
+//! `store`: recordings in a database, and commands that read them from there.
+
+use crate::run::{Ran, clean, command, folder, spilling};
+use crate::schema::Schema;
+use std::path::Path;
+
+/// A recording of two kernels; `factor` makes the first one slower.
+fn recording(dir: &Path, name: &str, factor: u64) {
+    let folder = dir.join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let row = |at: u64| {
+        let (kernel, time) =
+            if at % 2 == 0 { ("copy(float*)", 1000 * factor) } else { ("void fill<4>(float*)", 500) };
+        format!("{at},1,1024,256,{kernel},{},{},16,{},5\n", at * 9000, at * 9000 + time + at, 100 + at)
+    };
+    let csv = format!(
+        "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES,SQ_WAVE_CYCLES,TCC_HIT_sum\n{}",
+        (0..8).map(row).collect::<String>()
+    );
+    std::fs::write(folder.join("pmc_perf.csv"), csv).unwrap();
+    std::fs::write(folder.join("sysinfo.csv"), "gpu_arch,gpu_model\ngfx942,MI300X\n").unwrap();
+}
+
+fn rockhound_in(dir: &Path, args: &[&str]) -> Ran {
+    let output = command(args).current_dir(dir).env_remove("ROCKHOUND_STORE").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn store(dir: &Path, args: &[&str]) -> Ran {
+    rockhound_in(dir, &[&["store"], args].concat())
+}
+
+fn good(dir: &Path, args: &[&str]) -> String {
+    let ran = rockhound_in(dir, args);
+    assert_eq!(ran.code, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
+    ran.stdout
+}
+
+#[test]
+fn commands_answer_from_the_database_as_from_the_folder() {
+    let dir = folder("store-equal");
+    recording(&dir, "zfolder", 1);
+    recording(&dir, "zother", 2);
+    // Both keep code, of one kernel with and without spills.
+    for (folder, code) in [("zfolder", clean()), ("zother", spilling())] {
+        std::fs::copy(code, dir.join(folder).join("code.co")).unwrap();
+    }
+    good(&dir, &["store", "add", "zfolder", "zother", "--no-provenance"]);
+    for args in [
+        &["analyze", "-p", "1", "--format", "json"][..],
+        &["analyze", "-p", "1", "-p", "2", "--format", "json"],
+        &["guide", "1", "--format", "json"],
+        &["guide", "2", "--base", "1", "--format", "json"],
+        &["roofline", "1", "--format", "json"],
+        &["diff", "1", "2", "--format", "json"],
+        &["diff", "1", "2"],
+        &["analyze", "-p", "2", "--format", "csv"],
+    ] {
+        let with = |names: [&str; 2]| {
+            let args: Vec<&str> = args
+                .iter()
+                .map(|it| {
+                    if *it == "1" {
+                        names[0]
+                    } else if *it == "2" {
+                        names[1]
+                    } else {
+                        it
+                    }
+                })
+                .collect();
+            let ran = rockhound_in(&dir, &args);
+            assert!(!ran.stdout.is_empty() || args[0] == "diff", "{args:?}: {}", ran.stderr);
+            let text = format!("{} {}{}", ran.code, ran.stdout, ran.stderr);
+            text.replace("zfolder", "store:1").replace("zother", "store:2")
+        };
+        assert_eq!(with(["zfolder", "zother"]), with(["store:1", "store:2"]), "{args:?}");
+    }
+    for (path, page) in [("zfolder", "a.html"), ("store:1", "b.html")] {
+        good(&dir, &["report", path, "-o", page]);
+    }
+    let page = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    assert_eq!(page("a.html").replace("zfolder", "store:1"), page("b.html"));
+}
+
+#[test]
+fn metrics_in_the_database_are_those_of_analyze() {
+    let dir = folder("store-metrics");
+    recording(&dir, "app", 1);
+    good(&dir, &["store", "add", "app", "--no-provenance"]);
+    let sql = "SELECT v.name, v.value FROM metric_values v JOIN kernels k ON k.id = v.kernel WHERE k.name = 'copy(float*)'";
+    let stored: serde_json::Value =
+        serde_json::from_str(&good(&dir, &["store", "query", sql, "--format", "json"])).unwrap();
+    let report = good(&dir, &["analyze", "-p", "app", "-k", "^copy", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let mut compared = 0;
+    for table in report["tables"].as_array().unwrap() {
+        let columns = table["columns"].as_array().unwrap();
+        // The memory chart is rounded, as the vendor's is.
+        if table["id"].as_str().unwrap().starts_with("3.") {
+            continue;
+        }
+        let Some(at) = columns.iter().position(|it| it["title"] == "avg") else { continue };
+        for row in table["rows"].as_array().unwrap() {
+            let (Some(metric), Some(value)) = (row["metric"].as_str(), row["cells"][at].as_f64()) else {
+                continue;
+            };
+            let rows = stored["tables"][0]["rows"].as_array().unwrap();
+            // Metrics of channels and metrics per unit of normalisation have the value of one dispatch.
+            let Some(found) = rows.iter().find(|it| it["cells"][0] == metric) else { continue };
+            assert_eq!(found["cells"][1].as_f64(), Some(value), "{metric}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 5, "{compared}");
+}
+
+#[test]
+fn recordings_are_listed_labelled_removed_and_copied() {
+    let dir = folder("store-list");
+    recording(&dir, "app", 1);
+    recording(&dir, "slow", 3);
+    let schema = Schema::of("store-1");
+    let json = |args: &[&str]| {
+        let document =
+            serde_json::from_str(&good(&dir, &[&["store"], args, &["--format", "json"]].concat())).unwrap();
+        assert_eq!(schema.problems(&document), Vec::<String>::new(), "{args:?}");
+        document
+    };
+    let added = json(&["add", "app", "slow", "--no-provenance", "-l", "branch=main"]);
+    assert_eq!(added["recordings"].as_array().map(Vec::len), Some(2));
+    let again = store(&dir, &["add", "app", "--no-provenance", "-l", "commit="]);
+    assert!(again.stdout.contains("1 recording is there already"), "{}", again.stdout);
+    json(&["label", "2", "branch=dev"]);
+    assert_eq!(json(&["list", "-l", "branch=dev"])["recordings"][0]["id"], 2);
+    let newest = good(&dir, &["analyze", "-p", "store:label=branch=dev", "--list-kernels"]);
+    assert!(newest.contains("copy(float*)"), "{newest}");
+    let shown: serde_json::Value = json(&["show", "store:1"]);
+    assert_eq!(shown["tables"][0]["rows"].as_array().map(Vec::len), Some(2));
+    good(&dir, &["store", "export", "1", "-o", "out"]);
+    for file in ["pmc_perf.csv", "sysinfo.csv"] {
+        let read = |folder: &str| std::fs::read(dir.join(folder).join(file)).unwrap();
+        assert_eq!(read("app"), read("out"));
+    }
+    good(&dir, &["store", "export", "--to", "part.db"]);
+    good(&dir, &["store", "import", "part.db", "--store", "third.db"]);
+    assert!(good(&dir, &["store", "list", "--store", "third.db"]).contains("slow"));
+    json(&["remove", "1"]);
+    assert_eq!(json(&["list"])["recordings"].as_array().map(Vec::len), Some(1));
+    assert!(good(&dir, &["store", "compact"]).contains("removed"));
+    assert!(good(&dir, &["analyze", "-p", "store:2"]).contains("copy(float*)"));
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let dir = folder("store-refused");
+    recording(&dir, "app", 1);
+    std::fs::write(dir.join("text.db"), "no database, and longer than a header of one: 0123456789").unwrap();
+    let none = store(&dir, &["list"]);
+    assert_eq!(none.code, 1);
+    assert!(
+        none.stderr.contains("no database `rockhound.db`") && none.stderr.contains("hint:"),
+        "{}",
+        none.stderr
+    );
+    assert!(!dir.join("rockhound.db").exists());
+    good(&dir, &["store", "add", "app", "--no-provenance"]);
+    for (args, code, expected) in [
+        (&["analyze", "-p", "store:9"][..], 1, "no recording `9`"),
+        (&["guide", "store:label=a=b"], 1, "no recording `label=a=b`"),
+        (&["store", "show", "nonsense"], 64, "a recording is a number"),
+        (&["store", "add", "app", "-l", "nonsense"], 64, "a label is `NAME=VALUE`"),
+        (&["store", "add", "nothing"], 1, "no such file or folder"),
+        (&["store", "query", "DELETE FROM recordings"], 1, "a query only reads"),
+        (&["store", "list", "--store", "text.db"], 1, "is no database of Rockhound"),
+        (&["store", "list", "--store", "mysql://h/d"], 1, "there is no engine `mysql`"),
+        (&["store", "export", "1", "-o", "app"], 64, "is there already"),
+    ] {
+        let ran = rockhound_in(&dir, args);
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+    // What can be read is added beside what cannot.
+    let both = store(&dir, &["add", "nothing", "app", "--no-provenance", "-l", "commit=a"]);
+    assert_eq!(both.code, 1);
+    assert!(both.stdout.contains("store:2"), "{}", both.stdout);
+}

@@ -1,0 +1,354 @@
+//! Adding a recording: names first, which stay, then everything else as one transaction.
+
+use super::blobs::{Base, Digest, digest, form_of, pack};
+use super::model::{Added, KernelRun, NewRecording};
+use super::names::kernel_hash;
+use super::statements::inserted;
+use super::{Archive, MOST_BYTES};
+use crate::engine::{Cell, Dialect, Row, Statements};
+use crate::error::StoreError;
+use std::collections::{BTreeMap, HashMap};
+
+/// The label by which recordings with equal files are different recordings.
+const COMMIT: &str = "commit";
+/// Longest name and value of a label.
+const LONGEST_LABEL: (usize, usize) = (100, 1000);
+/// Attempts while others remove what is added to.
+const ATTEMPTS: usize = 3;
+
+const BASE: &str = "SELECT id, bytes, packed FROM {s}blobs WHERE form = ?1 AND base IS NULL";
+const KNOWN: &str = "SELECT id FROM {s}recordings WHERE identity = ?1";
+const INSERT: &str = "INSERT INTO {s}recordings
+    (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, added)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), {now})
+    ON CONFLICT (identity) DO NOTHING RETURNING id";
+const BLOB: &str = "SELECT id FROM {s}blobs WHERE hash = ?1";
+const INSERT_BLOB: &str = "INSERT INTO {s}blobs (hash, form, base, bytes, packed) VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT DO NOTHING RETURNING id";
+const BASE_EXISTS: &str = "SELECT 1 + 0 * id FROM {s}blobs WHERE id = ?1";
+const LABEL: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
+    ON CONFLICT (recording, name) DO UPDATE SET value = excluded.value";
+
+/// A file, packed.
+struct Packed {
+    hash: Digest,
+    form: Option<Digest>,
+    base: Option<i64>,
+    bytes: i64,
+    packed: Vec<u8>,
+}
+
+/// What a recording's row refers to.
+struct Known {
+    machine: i64,
+    kernels: Vec<i64>,
+    set: i64,
+}
+
+impl Archive {
+    /// Adds a recording. One with the same files and the same commit is there already: it gets the labels that it lacks.
+    ///
+    /// # Errors
+    /// If a file or label is too long, or with the database.
+    pub fn add(&mut self, recording: &NewRecording) -> Result<Added, StoreError> {
+        check(recording)?;
+        let hashes: BTreeMap<&str, Digest> =
+            recording.files.iter().map(|(name, bytes)| (name.as_str(), digest([&bytes[..]]))).collect();
+        let identity = identity(recording, &hashes);
+        let mut attempt = 1;
+        loop {
+            match self.attempt(recording, &hashes, &identity) {
+                // What this process knows may be removed or damaged: it is asked for again.
+                Err(StoreError::Engine { .. } | StoreError::Damaged { .. }) if attempt < ATTEMPTS => {
+                    self.names.clear();
+                    self.bases.clear();
+                    attempt += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        recording: &NewRecording,
+        hashes: &BTreeMap<&str, Digest>,
+        identity: &Digest,
+    ) -> Result<Added, StoreError> {
+        let known = self.sql(KNOWN);
+        if let Some([Cell::Integer(id)]) =
+            self.engine.rows(&known, &[Cell::from(&identity[..])])?.first().map(|row| &row[..])
+        {
+            let id = *id;
+            self.label(id, &recording.labels)?;
+            return Ok(Added { id, is_new: false });
+        }
+        let packed = self.packed(recording, hashes)?;
+        let known = self.known(recording)?;
+        let dialect = self.engine.dialect();
+        let mut added = None;
+        self.engine.transaction(&mut |statements| {
+            if let Some((share, _)) = dialect.blobs {
+                statements.rows(share, &[])?;
+            }
+            let row = row_of(recording, identity, known.machine);
+            let id = match statements.rows(&dialect.sql(INSERT), &row)?.first().map(|row| &row[..]) {
+                Some([Cell::Integer(id)]) => *id,
+                // Another process was faster.
+                _ => {
+                    added = None;
+                    return Ok(());
+                }
+            };
+            rows_of(statements, &dialect, (recording, id), &known, &packed)?;
+            added = Some(id);
+            Ok(())
+        })?;
+        match added {
+            Some(id) => Ok(Added { id, is_new: true }),
+            None => {
+                let rows = self.engine.rows(&self.sql(KNOWN), &[Cell::from(&identity[..])])?;
+                let Some([Cell::Integer(id)]) = rows.first().map(|row| &row[..]) else {
+                    return Err(StoreError::Damaged {
+                        why: "a recording was removed while it was added".to_owned(),
+                    });
+                };
+                self.label(*id, &recording.labels)?;
+                Ok(Added { id: *id, is_new: false })
+            }
+        }
+    }
+
+    /// Adds or changes labels of a recording.
+    ///
+    /// # Errors
+    /// If a label is too long, or with the database.
+    pub fn label(&mut self, id: i64, labels: &BTreeMap<String, String>) -> Result<(), StoreError> {
+        check_labels(labels)?;
+        if labels.is_empty() {
+            return Ok(());
+        }
+        let sql = self.sql(LABEL);
+        self.engine.transaction(&mut |statements| {
+            for (name, value) in labels {
+                statements.rows(&sql, &[id.into(), name.as_str().into(), value.as_str().into()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Packs the files that the database has not.
+    fn packed<'a>(
+        &mut self,
+        recording: &'a NewRecording,
+        hashes: &BTreeMap<&'a str, Digest>,
+    ) -> Result<HashMap<&'a str, Packed>, StoreError> {
+        let (base, blob) = (self.sql(BASE), self.sql(BLOB));
+        let mut all = HashMap::new();
+        for (name, bytes) in &recording.files {
+            let hash = hashes[name.as_str()];
+            let form = form_of(name, bytes);
+            let found: Option<Base> = match &form {
+                Some(form) => self.bases.of(form, &base, &mut *self.engine)?,
+                None => None,
+            };
+            let is_there = !self.engine.rows(&blob, &[Cell::from(&hash[..])])?.is_empty();
+            let packed = match (&found, is_there) {
+                // It is packed once more only if it is removed in between.
+                (_, true) => Vec::new(),
+                (found, false) => pack(name, bytes, found.as_ref().map(|(_, bytes)| &bytes[..]))?,
+            };
+            let base = found.as_ref().map(|(id, _)| *id);
+            let one = Packed { hash, form, base, bytes: bytes.len() as i64, packed };
+            all.insert(name.as_str(), one);
+        }
+        Ok(all)
+    }
+
+    /// Numbers of the names of a recording.
+    fn known(&mut self, recording: &NewRecording) -> Result<Known, StoreError> {
+        let dialect = self.engine.dialect();
+        let names = &mut self.names;
+        let mut found = None;
+        self.engine
+            .transaction(&mut |statements| {
+                let machine =
+                    names.machine(statements, &dialect, recording.gpu.as_deref(), &recording.facts)?;
+                let kernels = names.kernels(statements, &dialect, &recording.kernels)?;
+                let set = names.set(statements, &dialect, &recording.quantities)?;
+                found = Some(Known { machine, kernels, set });
+                Ok(())
+            })
+            .inspect_err(|_| names.clear())?;
+        found.ok_or_else(|| StoreError::Damaged { why: "names were not added".to_owned() })
+    }
+}
+
+/// Refuses what engines have no room for.
+fn check(recording: &NewRecording) -> Result<(), StoreError> {
+    for (name, bytes) in &recording.files {
+        if bytes.len() as u64 > MOST_BYTES {
+            let why = format!("it has {} bytes, and {MOST_BYTES} are the most", bytes.len());
+            return Err(StoreError::Unstorable { what: name.clone(), why });
+        }
+    }
+    check_labels(&recording.labels)
+}
+
+fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), StoreError> {
+    for (name, value) in labels {
+        let why = if name.is_empty() || name.len() > LONGEST_LABEL.0 {
+            format!("the name of a label has 1 to {} bytes", LONGEST_LABEL.0)
+        } else if value.len() > LONGEST_LABEL.1 {
+            format!("the value of a label has at most {} bytes", LONGEST_LABEL.1)
+        } else if name.contains(['=', '\0']) || value.contains('\0') {
+            "the name of a label has no `=`, and no label a zero byte".to_owned()
+        } else {
+            continue;
+        };
+        return Err(StoreError::Unstorable { what: format!("{name}={value}"), why });
+    }
+    Ok(())
+}
+
+/// Hash of what makes a recording this one: its files, what is opened of them, and the commit.
+fn identity(recording: &NewRecording, hashes: &BTreeMap<&str, Digest>) -> Digest {
+    let commit = recording.labels.get(COMMIT).map_or(&b""[..], |it| it.as_bytes());
+    let files = hashes.iter().flat_map(|(name, hash)| [name.as_bytes(), &hash[..]]);
+    digest([recording.opened.as_bytes(), commit].into_iter().chain(files))
+}
+
+fn row_of(recording: &NewRecording, identity: &Digest, machine: i64) -> Row {
+    let bytes: usize = recording.files.values().map(Vec::len).sum();
+    vec![
+        Cell::from(&identity[..]),
+        recording.name.as_str().into(),
+        recording.path.as_str().into(),
+        recording.opened.as_str().into(),
+        recording.kind.as_str().into(),
+        machine.into(),
+        recording.emulated_by.as_deref().into(),
+        recording.version.as_str().into(),
+        Cell::Integer(recording.dispatches.cast_signed()),
+        Cell::Integer(bytes as i64),
+        recording.measured_ms.into(),
+    ]
+}
+
+/// Everything that refers to the recording's row.
+fn rows_of(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    (recording, id): (&NewRecording, i64),
+    known: &Known,
+    packed: &HashMap<&str, Packed>,
+) -> Result<(), StoreError> {
+    let mut files = Vec::new();
+    for (name, bytes) in &recording.files {
+        let blob = blob(statements, dialect, (name, bytes), &packed[name.as_str()])?;
+        let is_code = i64::from(recording.code.contains(name));
+        files.push(vec![id.into(), name.as_str().into(), blob.into(), is_code.into()]);
+    }
+    let begin = "INSERT INTO {s}recording_files (recording, name, blob, is_code) VALUES ";
+    inserted(statements, dialect, begin, &files, "")?;
+    let runs: Vec<Row> = recording
+        .kernels
+        .iter()
+        .zip(&known.kernels)
+        .map(|(run, kernel)| run_row(id, *kernel, known.set, run))
+        .collect();
+    let begin = "INSERT INTO {s}kernel_runs (recording, kernel, dispatches, grid, workgroup, total_ns, mean_ns, median_ns,
+        spread_ns, quantity_set, numbers, times) VALUES ";
+    inserted(statements, dialect, begin, &runs, " ON CONFLICT (kernel, recording) DO NOTHING")?;
+    let number: HashMap<Digest, i64> =
+        recording.kernels.iter().zip(&known.kernels).map(|(run, id)| (kernel_hash(&run.name), *id)).collect();
+    let finding = |it: &view::StoredFinding| {
+        let kernel = it.kernel.as_ref().and_then(|name| number.get(&kernel_hash(name)).copied());
+        vec![
+            id.into(),
+            kernel.into(),
+            it.rule.as_str().into(),
+            it.severity.as_str().into(),
+            it.time_lost_ns.into(),
+        ]
+    };
+    let findings: Vec<Row> = recording.findings.iter().map(finding).collect();
+    let begin = "INSERT INTO {s}recording_findings (recording, kernel, rule, severity, time_lost_ns) VALUES ";
+    inserted(statements, dialect, begin, &findings, "")?;
+    let label =
+        |(name, value): (&String, &String)| vec![id.into(), name.as_str().into(), value.as_str().into()];
+    let labels: Vec<Row> = recording.labels.iter().map(label).collect();
+    inserted(statements, dialect, "INSERT INTO {s}labels (recording, name, value) VALUES ", &labels, "")
+}
+
+/// Number of a file's blob, which is added if it is not there.
+fn blob(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    (name, bytes): (&str, &[u8]),
+    file: &Packed,
+) -> Result<i64, StoreError> {
+    let id_of = |rows: Vec<Row>| match rows.first().map(|row| &row[..]) {
+        Some([Cell::Integer(id)]) => Some(*id),
+        _ => None,
+    };
+    let hash = Cell::from(&file.hash[..]);
+    if let Some(id) = id_of(statements.rows(&dialect.sql(BLOB), std::slice::from_ref(&hash))?) {
+        return Ok(id);
+    }
+    // It was there when the files were packed and is not now, or its base is not.
+    let base = match file.base {
+        Some(base) if id_of(statements.rows(&dialect.sql(BASE_EXISTS), &[base.into()])?).is_none() => None,
+        base => base,
+    };
+    let packed = if base == file.base && !file.packed.is_empty() {
+        file.packed.clone()
+    } else {
+        pack(name, bytes, None)?
+    };
+    let base = if base == file.base && !file.packed.is_empty() { base } else { None };
+    // Only what is packed alone is a base. Where another process adds the form's base now, this one has no form.
+    let forms = if base.is_none() { vec![file.form, None] } else { vec![None] };
+    for form in forms {
+        let cells = [
+            hash.clone(),
+            form.as_ref().map_or(Cell::Null, |it| Cell::from(&it[..])),
+            base.into(),
+            file.bytes.into(),
+            Cell::Bytes(packed.clone()),
+        ];
+        if let Some(id) = id_of(statements.rows(&dialect.sql(INSERT_BLOB), &cells)?) {
+            return Ok(id);
+        }
+        if let Some(id) = id_of(statements.rows(&dialect.sql(BLOB), std::slice::from_ref(&hash))?) {
+            return Ok(id);
+        }
+    }
+    Err(StoreError::Damaged { why: format!("the blob of `{name}` is not there after it was added") })
+}
+
+fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
+    let mut known: Vec<f64> = run.times.iter().flatten().copied().collect();
+    known.sort_by(f64::total_cmp);
+    let n = known.len();
+    let total: f64 = known.iter().sum();
+    let mean = (n > 0).then(|| total / n as f64);
+    let median = (n > 0).then(|| (known[(n - 1) / 2] + known[n / 2]) / 2.0);
+    let spread = mean
+        .filter(|_| n > 1)
+        .map(|mean| (known.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt());
+    vec![
+        recording.into(),
+        kernel.into(),
+        Cell::Integer(run.dispatches.cast_signed()),
+        run.grid.into(),
+        run.workgroup.into(),
+        (n > 0).then_some(total).into(),
+        mean.into(),
+        median.into(),
+        spread.into(),
+        set.into(),
+        Cell::Numbers(run.numbers.clone()),
+        Cell::Numbers(run.times.clone()),
+    ]
+}

@@ -1,0 +1,141 @@
+//! Files as blobs, packed against an earlier file of the same form.
+//!
+//! Files of one program differ in numbers and share headers, names of kernels and constants, so the first file of a
+//! form is the dictionary of the later ones. Chains have one link: a base is packed alone.
+
+use crate::engine::{Cell, Statements};
+use crate::error::StoreError;
+use hmac_sha256::Hash;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Level of zstd.
+const LEVEL: i32 = 6;
+/// Longest first line by which a form is known.
+const LONGEST_LINE: usize = 1 << 16;
+/// Most bytes of a dictionary and of what is packed against it.
+const MOST_SHARED: usize = 8 << 20;
+/// Most forms whose bases are kept in memory, and their bytes.
+const MOST_BASES: usize = 256;
+const MOST_BASE_BYTES: usize = 64 << 20;
+
+/// SHA-256.
+pub(super) type Digest = [u8; 32];
+
+/// Hash of parts, each with its length, so that no two lists of parts are one.
+pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    let mut hash = Hash::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize()
+}
+
+/// A base: number of its blob, and its bytes.
+pub(super) type Base = (i64, Arc<Vec<u8>>);
+
+/// Known bases by form.
+#[derive(Default)]
+pub(super) struct Bases(HashMap<Digest, Base>);
+
+impl Bases {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn keep(&mut self, form: Digest, base: &Base) {
+        let bytes: usize = self.0.values().map(|(_, bytes)| bytes.len()).sum();
+        if self.0.len() < MOST_BASES && bytes + base.1.len() <= MOST_BASE_BYTES {
+            self.0.insert(form, base.clone());
+        }
+    }
+
+    /// The base of a form, from memory or the database.
+    pub(super) fn of(
+        &mut self,
+        form: &Digest,
+        sql: &str,
+        statements: &mut dyn Statements,
+    ) -> Result<Option<Base>, StoreError> {
+        if let Some(base) = self.0.get(form) {
+            return Ok(Some(base.clone()));
+        }
+        let rows = statements.rows(sql, &[Cell::from(&form[..])])?;
+        let Some([Cell::Integer(id), Cell::Integer(bytes), Cell::Bytes(packed)]) =
+            rows.first().map(|row| &row[..])
+        else {
+            return Ok(None);
+        };
+        let base = (*id, Arc::new(unpack(packed, None, *bytes)?));
+        self.keep(*form, &base);
+        Ok(Some(base))
+    }
+}
+
+/// Form of a file: its name without folder, and its first line. `None` for large files and files without a line.
+pub(super) fn form_of(name: &str, bytes: &[u8]) -> Option<Digest> {
+    let line = bytes.get(..bytes.len().min(LONGEST_LINE))?;
+    let end = line.iter().position(|byte| *byte == b'\n')?;
+    let file = name.rsplit('/').next().unwrap_or(name);
+    (bytes.len() <= MOST_SHARED).then(|| digest([file.as_bytes(), &line[..end]]))
+}
+
+/// Packs bytes, against others if there are any.
+pub(super) fn pack(name: &str, bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, StoreError> {
+    let packed = match base {
+        Some(base) => {
+            zstd::bulk::Compressor::with_dictionary(LEVEL, base).and_then(|mut it| it.compress(bytes))
+        }
+        None => zstd::bulk::compress(bytes, LEVEL),
+    };
+    packed.map_err(|error| StoreError::Unstorable { what: name.to_owned(), why: error.to_string() })
+}
+
+/// The bytes that were packed.
+pub(super) fn unpack(packed: &[u8], base: Option<&[u8]>, bytes: i64) -> Result<Vec<u8>, StoreError> {
+    let damaged = |why: String| StoreError::Damaged { why };
+    let bytes = usize::try_from(bytes)
+        .ok()
+        .filter(|it| *it as u64 <= super::MOST_BYTES)
+        .ok_or_else(|| damaged(format!("a file of {bytes} bytes")))?;
+    let unpacked = match base {
+        Some(base) => {
+            zstd::bulk::Decompressor::with_dictionary(base).and_then(|mut it| it.decompress(packed, bytes))
+        }
+        None => zstd::bulk::decompress(packed, bytes),
+    };
+    unpacked.map_err(|error| damaged(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_small_beside_another_of_its_form() {
+        let row = |n: u64| format!("{n},copy(double*),{},{}\n", n * 7919 % 1000, n * n % 977);
+        let text = |from: u64| {
+            format!("Dispatch_ID,Kernel_Name,A,B\n{}", (from..from + 200).map(row).collect::<String>())
+                .into_bytes()
+        };
+        let (first, second) = (text(0), text(100));
+        let alone = pack("a.csv", &second, None).unwrap();
+        let beside = pack("a.csv", &second, Some(&first)).unwrap();
+        assert!(beside.len() * 3 < alone.len() * 2, "{} against {}", beside.len(), alone.len());
+        assert_eq!(unpack(&beside, Some(&first), second.len() as i64).unwrap(), second);
+        assert_eq!(unpack(&alone, None, second.len() as i64).unwrap(), second);
+        assert!(unpack(&beside, Some(&second[..99]), second.len() as i64).is_err());
+        assert!(unpack(&alone, None, 10).is_err());
+        assert!(unpack(&alone, None, -1).is_err() && unpack(&alone, None, i64::MAX).is_err());
+    }
+
+    #[test]
+    fn forms_are_names_and_first_lines() {
+        let form = |name, text: &str| form_of(name, text.as_bytes());
+        assert_eq!(form("x/a.csv", "A,B\n1,2\n"), form("y/a.csv", "A,B\n3,4\n"));
+        assert_ne!(form("a.csv", "A,B\n1,2\n"), form("a.csv", "A,C\n1,2\n"));
+        assert_ne!(form("a.csv", "A,B\n1,2\n"), form("b.csv", "A,B\n1,2\n"));
+        assert_eq!(form("a.csv", "A,B"), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! A recording as it was added, for another database.
+
+use super::Archive;
+use super::model::{Added, KernelRun, NewRecording, Quantity, QuantityKind};
+use super::read::real;
+use crate::engine::{Cell, Row};
+use crate::error::StoreError;
+use std::collections::BTreeMap;
+
+const MACHINE: &str =
+    "SELECT m.gpu, m.facts FROM {s}recordings r JOIN {s}machines m ON m.id = r.machine WHERE r.id = ?1";
+const RUNS: &str = "SELECT k.name, k.base_name, run.dispatches, run.grid, run.workgroup, run.quantity_set, run.numbers, run.times
+    FROM {s}kernel_runs run JOIN {s}kernels k ON k.id = run.kernel WHERE run.recording = ?1
+    ORDER BY coalesce(run.total_ns, 0) DESC, k.id";
+const SET: &str =
+    "SELECT q.kind, q.name, q.unit FROM {s}quantity_set_members m JOIN {s}quantities q ON q.id = m.quantity
+    WHERE m.quantity_set = ?1 ORDER BY m.position";
+
+impl Archive {
+    /// Adds a recording of this database to another one, with its labels and times.
+    ///
+    /// # Errors
+    /// If there is none, or with one of the databases.
+    pub fn copy(&mut self, wanted: &str, to: &mut Archive) -> Result<Added, StoreError> {
+        let whole = self.whole(wanted)?;
+        to.add(&whole)
+    }
+
+    fn whole(&mut self, wanted: &str) -> Result<NewRecording, StoreError> {
+        let stored = self.show(wanted)?;
+        let id = [Cell::Integer(stored.entry.id)];
+        let machine = self.engine.rows(&self.sql(MACHINE), &id)?;
+        let Some([gpu, Cell::Text(facts)]) = machine.first().map(|row| &row[..]) else {
+            return Err(self.unreadable("machines"));
+        };
+        let gpu = match gpu {
+            Cell::Text(it) => Some(it.clone()),
+            _ => None,
+        };
+        let rows = self.engine.rows(&self.sql(RUNS), &id)?;
+        let kernels =
+            rows.iter().map(run).collect::<Option<Vec<_>>>().ok_or_else(|| self.unreadable("kernel_runs"))?;
+        let set = kernels.first().map(|(set, _)| *set);
+        let mut quantities = Vec::new();
+        if let Some(set) = set {
+            let rows = self.engine.rows(&self.sql(SET), &[set.into()])?;
+            quantities = rows
+                .iter()
+                .map(quantity)
+                .collect::<Option<_>>()
+                .ok_or_else(|| self.unreadable("quantities"))?;
+        }
+        let mut files = BTreeMap::new();
+        self.files(stored.entry.id, |name, bytes| {
+            files.insert(name.to_owned(), bytes);
+            Ok::<(), StoreError>(())
+        })?;
+        let facts = super::names::facts_of(facts).ok_or_else(|| self.unreadable("machines"))?;
+        let entry = stored.entry;
+        Ok(NewRecording {
+            name: entry.name,
+            path: entry.path,
+            opened: entry.opened,
+            kind: entry.kind,
+            gpu,
+            facts,
+            emulated_by: entry.emulated_by,
+            version: entry.version,
+            dispatches: u64::try_from(entry.dispatches).unwrap_or(0),
+            measured_ms: Some(entry.measured_ms),
+            files,
+            code: stored.files.into_iter().filter(|it| it.is_code).map(|it| it.name).collect(),
+            quantities,
+            kernels: kernels.into_iter().map(|(_, run)| run).collect(),
+            findings: stored.findings,
+            labels: entry.labels,
+        })
+    }
+}
+
+fn run(row: &Row) -> Option<(i64, KernelRun)> {
+    let [
+        Cell::Text(name),
+        Cell::Text(base_name),
+        Cell::Integer(dispatches),
+        grid,
+        workgroup,
+        Cell::Integer(set),
+        values,
+        times,
+    ] = &row[..]
+    else {
+        return None;
+    };
+    let run = KernelRun {
+        name: name.clone(),
+        base_name: base_name.clone(),
+        dispatches: u64::try_from(*dispatches).ok()?,
+        grid: real(grid),
+        workgroup: real(workgroup),
+        times: numbers(times)?,
+        numbers: numbers(values)?,
+    };
+    Some((*set, run))
+}
+
+/// A list of numbers: an array in PostgreSQL, text of JSON in SQLite.
+fn numbers(cell: &Cell) -> Option<Vec<Option<f64>>> {
+    match cell {
+        Cell::Numbers(it) => Some(it.clone()),
+        Cell::Text(text) => match text.strip_prefix('[')?.strip_suffix(']')? {
+            "" => Some(Vec::new()),
+            list => list
+                .split(',')
+                .map(|it| if it == "null" { Some(None) } else { it.parse().ok().map(Some) })
+                .collect(),
+        },
+        _ => None,
+    }
+}
+
+fn quantity(row: &Row) -> Option<Quantity> {
+    let [Cell::Text(kind), Cell::Text(name), Cell::Text(unit)] = &row[..] else { return None };
+    let kind = [QuantityKind::Counter, QuantityKind::Metric, QuantityKind::Peak]
+        .into_iter()
+        .find(|it| it.word() == kind)?;
+    Some(Quantity { kind, name: name.clone(), unit: unit.clone() })
+}

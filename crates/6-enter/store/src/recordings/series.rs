@@ -1,0 +1,102 @@
+//! Values of kernels over time.
+
+use super::Archive;
+use super::model::{KernelSeries, Point};
+use super::read::{having, real, text};
+use crate::engine::{Cell, Row};
+use crate::error::StoreError;
+
+/// The metric that is the median time of a dispatch.
+pub const TIME: &str = "time";
+
+const KERNELS: &str = "SELECT id, name, base_name FROM {s}kernels ORDER BY id";
+
+/// `?1` is a kernel. A point has its label `commit` by a join, because a series has thousands of points.
+const POINTS: &str = "SELECT run.recording, ma.gpu, r.emulated_by, r.measured, c.value, run.dispatches, {value}
+    FROM {s}kernel_runs run JOIN {s}recordings r ON r.id = run.recording JOIN {s}machines ma ON ma.id = r.machine
+    LEFT JOIN {s}labels c ON c.recording = r.id AND c.name = 'commit'";
+const TIMES: &str = "run.median_ns, run.spread_ns";
+const VALUES: &str = "CASE WHEN m.position IS NULL THEN NULL ELSE {element} END, NULL";
+/// `?2` is a quantity.
+const PLACE: &str =
+    " LEFT JOIN {s}quantity_set_members m ON m.quantity_set = run.quantity_set AND m.quantity = ?2";
+
+/// Metrics before counters; the newest unit.
+const QUANTITY: &str =
+    "SELECT id, unit FROM {s}quantities WHERE name = ?1 AND kind <> 'peak' ORDER BY kind DESC, id DESC";
+
+impl Archive {
+    /// Names of all kernels, each with its number and its name without arguments.
+    ///
+    /// # Errors
+    /// With the database.
+    pub fn kernels(&mut self) -> Result<Vec<(i64, String, String)>, StoreError> {
+        let rows = self.engine.rows(&self.sql(KERNELS), &[])?;
+        let one = |row: &Row| match &row[..] {
+            [Cell::Integer(id), Cell::Text(name), Cell::Text(base)] => {
+                Some((*id, name.clone(), base.clone()))
+            }
+            _ => None,
+        };
+        rows.iter().map(one).collect::<Option<_>>().ok_or_else(|| self.unreadable("kernels"))
+    }
+
+    /// Values of a kernel in all recordings with some labels, oldest first; `metric` is [`TIME`], a metric or a counter.
+    ///
+    /// # Errors
+    /// If there is no such metric, or with the database.
+    pub fn series(
+        &mut self,
+        (kernel, name): (i64, &str),
+        metric: &str,
+        labels: &[(String, String)],
+    ) -> Result<KernelSeries, StoreError> {
+        let mut cells = vec![Cell::from(kernel)];
+        let (value, place, unit) = if metric == TIME {
+            (TIMES, "", "ns".to_owned())
+        } else {
+            let rows = self.engine.rows(&self.sql(QUANTITY), &[metric.into()])?;
+            let Some([Cell::Integer(id), Cell::Text(unit)]) = rows.first().map(|row| &row[..]) else {
+                return Err(StoreError::NoMetric { name: metric.to_owned() });
+            };
+            cells.push(Cell::from(*id));
+            (VALUES, PLACE, unit.clone())
+        };
+        let (condition, labels) = having(labels, cells.len());
+        cells.extend(labels);
+        let points = POINTS.replace("{value}", value);
+        let sql =
+            self.sql(&format!("{points}{place} WHERE run.kernel = ?1{condition} ORDER BY r.measured, r.id"));
+        let rows = self.engine.rows(&sql, &cells)?;
+        let points = rows.iter().map(|row| point(row, name)).collect::<Option<_>>();
+        let points = points.ok_or_else(|| self.unreadable("kernel_runs"))?;
+        Ok(KernelSeries { kernel: name.to_owned(), unit, points })
+    }
+}
+
+fn point(row: &Row, kernel: &str) -> Option<Point> {
+    let [
+        Cell::Integer(recording),
+        gpu,
+        emulated_by,
+        Cell::Integer(measured_ms),
+        commit,
+        Cell::Integer(dispatches),
+        value,
+        spread,
+    ] = &row[..]
+    else {
+        return None;
+    };
+    Some(Point {
+        recording: *recording,
+        kernel: kernel.to_owned(),
+        gpu: text(gpu),
+        is_emulated: text(emulated_by).is_some(),
+        measured_ms: *measured_ms,
+        commit: text(commit),
+        value: real(value),
+        spread: real(spread),
+        dispatches: *dispatches,
+    })
+}

@@ -1,0 +1,332 @@
+//! Kernels timed with events on an MI300A: launches in a row, caches as the launches before left them.
+//!
+//! `events.tsv` has the measured times. A kernel of `events.hip` has the shape of the measured one, and this
+//! file says how it is launched; one warm-up comes before the launches that are timed, as in the measurement.
+
+use super::{Page, kernels::compile};
+use crate::run::root;
+use anyhow::{Context, Result, bail};
+use codeobj::{CodeObject, Kernel};
+use emu::{Hidden, Launch, Program};
+use probe::{Code, Table};
+use record::{CacheState, Job, Recorder};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const MEASURED: &str = include_str!("events.tsv");
+
+/// GPU of all rows.
+const GPU: &str = "mi300a";
+
+/// Value of an argument.
+#[derive(Clone, Copy)]
+enum Argument {
+    /// Address of a buffer.
+    Buffer(usize),
+    Integer(i32),
+    Float(f32),
+}
+use Argument::{Buffer, Float, Integer};
+
+/// Contents of a buffer.
+#[derive(Clone, Copy)]
+enum Contents {
+    Zeros,
+    /// Floats from 0 to the bound.
+    Floats(f32),
+    /// Integers below the bound.
+    Integers(u32),
+    /// A chain through all elements in an order that nothing foresees.
+    Chain,
+}
+
+/// A launch of a kernel.
+struct Step {
+    kernel: &'static str,
+    workgroups: [u32; 3],
+    workgroup: [u32; 3],
+    arguments: Vec<Argument>,
+}
+
+/// Launches between two events, and the buffers they work on, with their bytes.
+struct Timed {
+    buffers: Vec<(usize, Contents)>,
+    steps: Vec<Step>,
+}
+
+fn step(kernel: &'static str, items: usize, arguments: &[Argument]) -> Step {
+    Step {
+        kernel,
+        workgroups: [items.div_ceil(256) as u32, 1, 1],
+        workgroup: [256, 1, 1],
+        arguments: arguments.to_vec(),
+    }
+}
+
+fn plane(kernel: &'static str, [x, y, z]: [usize; 3], arguments: &[Argument]) -> Step {
+    Step {
+        kernel,
+        workgroups: [x.div_ceil(16) as u32, y.div_ceil(16) as u32, z as u32],
+        workgroup: [16, 16, 1],
+        arguments: arguments.to_vec(),
+    }
+}
+
+const MIB: usize = 1 << 20;
+
+/// Launches of a benchmark at a size.
+fn timed(benchmark: &str, size: usize) -> Result<Timed> {
+    let n = size as i32;
+    let floats = |count: usize| (4 * count, Contents::Floats(1.0));
+    let zeros = |count: usize| (4 * count, Contents::Zeros);
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(Buffer);
+    let (buffers, steps) = match benchmark {
+        "stencil27" => (
+            vec![floats(size.pow(3)), zeros(size.pow(3))],
+            vec![plane("stencil27", [size; 3], &[a, b, Integer(n)])],
+        ),
+        "two_products" => (
+            vec![floats(size * size), floats(size * size), floats(size), zeros(size)],
+            vec![step("two_products", size, &[a, b, c, d, Float(3.0), Float(2.0), Integer(n)])],
+        ),
+        "products" => (
+            vec![floats(size * size), zeros(size), zeros(size), floats(size), floats(size)],
+            vec![
+                step("by_rows", size, &[a, b, d, Integer(n)]),
+                step("by_columns", size, &[a, c, e, Integer(n)]),
+            ],
+        ),
+        "pairs" => (
+            vec![(16 * size, Contents::Floats(100.0)), zeros(4 * size)],
+            vec![step("pairs", size, &[a, b, Integer(n), Float(10.0)])],
+        ),
+        "near" => (
+            vec![(16 * size, Contents::Floats(10.0)), zeros(size * size), zeros(size)],
+            vec![
+                step("distances", size * size, &[a, b, Integer(n), Integer(4)]),
+                step("near_ones", size, &[b, c, Integer(n), Float(1.0)]),
+            ],
+        ),
+        "stream_read" | "stream_write" => {
+            let count = size * MIB / 4;
+            let items = 256 * count.div_ceil(256).min(65_535);
+            let [count, threads] = [count, items].map(|it| Integer(it as i32));
+            match benchmark {
+                "stream_read" => (
+                    vec![zeros(size * MIB / 4), zeros(size * MIB / 4)],
+                    vec![step("stream_read", items, &[a, b, count, threads])],
+                ),
+                _ => (vec![zeros(size * MIB / 4)], vec![step("stream_write", items, &[a, count, threads])]),
+            }
+        }
+        "multiply_adds" => (vec![zeros(size)], vec![step("multiply_adds", size, &[a, Integer(512)])]),
+        "options" => (
+            vec![floats(size), floats(size), floats(size), zeros(size), zeros(size)],
+            vec![step("options", size, &[a, b, c, d, e, Float(0.02), Float(0.3), Integer(n)])],
+        ),
+        "histogram" => {
+            let items = 256 * size.div_ceil(256).min(1024);
+            (
+                vec![(4 * size, Contents::Integers(256)), zeros(256)],
+                vec![
+                    step("clear", 256, &[b, Integer(256)]),
+                    step("histogram", items, &[a, b, Integer(n), Integer(items as i32)]),
+                ],
+            )
+        }
+        "layer" => (
+            vec![floats(size), floats(16 * (size + 1)), zeros(16)],
+            vec![step("layer", 16, &[a, b, c, Integer(n), Integer(16)])],
+        ),
+        "in_place" => {
+            let mut one =
+                step("in_place", size + 1, &[a, b, c, d, Integer(n), Integer(16), Float(0.3), Float(0.5)]);
+            one.workgroups[1] = 16;
+            (vec![floats(16), floats(size), floats(16 * (size + 1)), zeros(16 * (size + 1))], vec![one])
+        }
+        "tiled" => (
+            vec![floats(size * size), floats(size * size), zeros(size * size)],
+            vec![plane("tiled", [size, size, 1], &[a, b, c, Integer(n), Float(1.0), Float(0.0)])],
+        ),
+        "angles" => {
+            let width = std::f32::consts::PI / 64.0;
+            (
+                vec![(4 * size, Contents::Floats(6.28)), (4 * size, Contents::Floats(1.57)), zeros(128)],
+                vec![
+                    step("clear", 128, &[c, Integer(128)]),
+                    step("angles", size, &[a, b, c, Integer(n), Integer(64), Float(0.0), Float(width)]),
+                ],
+            )
+        }
+        "norm" => (
+            vec![floats(4096 * size), floats(4096), floats(4096), zeros(4096 * size)],
+            vec![step("norm", 256 * size, &[a, b, c, d, Integer(n), Integer(4096), Float(1e-5)])],
+        ),
+        "turned" => (
+            vec![floats(4 * 32 * 128 * size), floats(4 * 32 * 128 * size)],
+            vec![step(
+                "turned",
+                4 * 32 * 64 * size,
+                &[a, b, Integer(n), Integer(32), Integer(128), Float(10_000.0)],
+            )],
+        ),
+        "gated" => {
+            (vec![floats(size), floats(size), zeros(size)], vec![step("gated", size, &[a, b, c, Integer(n)])])
+        }
+        "chase" => {
+            let mut one = step("chase", 1, &[a, Integer(n), Integer(1024), b]);
+            one.workgroup = [64, 1, 1];
+            (vec![(4 * size, Contents::Chain), zeros(64)], vec![one])
+        }
+        "fields" => {
+            let all = [size, size, 1];
+            let one = |t: i32| {
+                vec![
+                    step("field_edge", size, &[b, d, Integer(n), Integer(t)]),
+                    plane("field_y", all, &[b, c, Integer(n)]),
+                    plane("field_x", all, &[a, c, Integer(n)]),
+                    plane("field_z", all, &[a, b, c, Integer(n)]),
+                ]
+            };
+            (
+                vec![floats(size * size), floats(size * size), floats(size * size), floats(10)],
+                (0..10).flat_map(one).collect(),
+            )
+        }
+        other => bail!("events.tsv: no launches are known for `{other}`"),
+    };
+    Ok(Timed { buffers, steps })
+}
+
+/// Bytes of a buffer.
+fn bytes(size: usize, contents: Contents) -> Vec<u8> {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    let count = size / 4;
+    let words: Vec<u32> = match contents {
+        Contents::Zeros => return Vec::new(),
+        Contents::Floats(most) => {
+            (0..count).map(|_| (random() as f32 / (1u32 << 31) as f32 * most).to_bits()).collect()
+        }
+        Contents::Integers(below) => (0..count).map(|_| random() % below).collect(),
+        Contents::Chain => {
+            let mut order: Vec<u32> = (0..count as u32).collect();
+            for at in (1..count).rev() {
+                order.swap(at, random() as usize % (at + 1));
+            }
+            let mut next = vec![0; count];
+            for (at, &here) in order.iter().enumerate() {
+                next[here as usize] = order[(at + 1) % count];
+            }
+            next
+        }
+    };
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// A code object's kernels in one memory.
+struct Suite {
+    job: Job,
+    kernels: BTreeMap<&'static str, (Program, Table)>,
+}
+
+impl Suite {
+    fn new(code: &[u8], timed: &Timed) -> Result<Suite> {
+        let object = CodeObject::read(code).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let find = |name: &str| -> Result<&Kernel> {
+            object.kernels.iter().find(|it| it.name == name).with_context(|| format!("no kernel `{name}`"))
+        };
+        let mut kernels = BTreeMap::new();
+        for step in &timed.steps {
+            if !kernels.contains_key(step.kernel) {
+                let program = Program::new(code, &object, find(step.kernel)?)?;
+                let table = Table::new(&program).with_code(Arc::new(Code::new(code.to_vec())));
+                kernels.insert(step.kernel, (program, table));
+            }
+        }
+        let job = Job::find(code, timed.steps.first().map(|it| it.kernel))?;
+        Ok(Suite { job, kernels })
+    }
+
+    /// Does a step; returns its modelled nanoseconds.
+    fn run(&mut self, step: &Step, buffers: &[u64], recorder: &mut Recorder) -> Result<f64> {
+        let (program, table) = self.kernels.get_mut(step.kernel).context("a kernel of the step")?;
+        std::mem::swap(program, &mut self.job.program);
+        std::mem::swap(table, &mut self.job.table);
+        self.job.explicit.clear();
+        self.job.give(step.arguments.iter().map(|it| match it {
+            Buffer(number) => buffers[*number].to_le_bytes().to_vec(),
+            Integer(value) => value.to_le_bytes().to_vec(),
+            Float(value) => value.to_le_bytes().to_vec(),
+        }));
+        let launch = self.job.launch(Launch::new(step.workgroups, step.workgroup, 0), &Hidden::default());
+        let Job { program: running, table: events, memory, .. } = &self.job;
+        let (_, time) = recorder.time(running, events, memory, &launch)?;
+        std::mem::swap(program, &mut self.job.program);
+        std::mem::swap(table, &mut self.job.table);
+        time.with_context(|| format!("`{}` has no modelled time", step.kernel))
+    }
+}
+
+/// Modelled nanoseconds of each launch of a row, after a warm-up.
+fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f64>> {
+    let mut suite = Suite::new(code, timed)?;
+    let mut addresses = Vec::new();
+    for &(size, contents) in &timed.buffers {
+        let filled = bytes(size, contents);
+        addresses.push(match filled.is_empty() {
+            true => suite.job.memory.allocate("buffer", size),
+            false => suite.job.memory.allocate_with("buffer", &filled),
+        });
+    }
+    for step in &timed.steps {
+        suite.run(step, &addresses, recorder)?;
+    }
+    timed.steps.iter().map(|step| suite.run(step, &addresses, recorder)).collect()
+}
+
+/// Fills in kernels timed with events; `only` is part of the names of the wanted ones.
+pub(super) fn write(page: &mut Page, only: &str) -> Result<()> {
+    let model = arch::Model::by_name(GPU).context("a model of the data files")?;
+    let source = root().join("xtask/src/accuracy/events.hip");
+    let Some(code) = compile(&source, model.target().name)? else { return Ok(()) };
+    let mut errors = Vec::new();
+    for line in MEASURED.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [benchmark, size, measured] = fields[..] else { bail!("events.tsv: a row has 3 fields: {line}") };
+        if !format!("{benchmark} {size}").contains(only) {
+            continue;
+        }
+        let (size, measured): (usize, f64) = (size.parse()?, measured.parse()?);
+        let timed = timed(benchmark, size)?;
+        let start = std::time::Instant::now();
+        let mut recorder = Recorder::new(model);
+        recorder.caches(CacheState::AsRun);
+        let each = launches(&code, &timed, &mut recorder)?;
+        let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
+        let error = (modelled - measured) / measured;
+        errors.push(error);
+        println!(
+            "{benchmark} {size}: {measured} us measured, {modelled:.1} modelled, {:+.1} %, {} launches, first {:.2}, {:.1} s",
+            100.0 * error,
+            each.len(),
+            each[0] / 1e3,
+            start.elapsed().as_secs_f64()
+        );
+        page.row(
+            "events",
+            &[
+                benchmark.replace('_', " "),
+                size.to_string(),
+                each.len().to_string(),
+                format!("{measured:.1}"),
+                format!("{modelled:.1}"),
+                format!("{:+.1} %", 100.0 * error),
+            ],
+        );
+    }
+    Ok(())
+}

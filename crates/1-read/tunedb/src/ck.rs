@@ -62,7 +62,14 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             }
             lengths(text, *sizes, &mut problem);
         } else if let Some(at) = text.find(BEST) {
-            words(&text[at..], &mut problem);
+            let (sizes, best) = text[at..].split_once(" : ").unwrap_or((&text[at..], ""));
+            words(sizes, &mut problem);
+            // A log that was cut, or of summaries alone, has no line of the fastest instance.
+            if let Some(row) = measurement(&line, best)
+                && !tunings.rows[first..].iter().any(|it| it.time_us == row.time_us)
+            {
+                tunings.rows.push(row);
+            }
             describe(&mut tunings.rows[first..], &problem);
             (first, summed) = (tunings.rows.len(), true);
         } else if let Some((before, result)) = text.split_once(PERF) {
@@ -188,6 +195,17 @@ mod tests {
         );
         assert_eq!((file.rows[0].types.as_deref(), file.rows[0].layout.as_deref()), (Ok("bf16"), Ok("NT")));
         assert_eq!(file.write(), text.as_bytes());
+    }
+
+    #[test]
+    fn a_summary_without_its_line_is_a_measurement() {
+        let text = "Perf:    17.0 ms, 64.3 TFlops, 23.5 GB/s, GemmA, KBatch 2\n\
+            Best Perf for datatype = f16 ALayout =  RowMajor BLayout =  RowMajor M = 8 N = 16 K = 32 StrideA = 32 KBatch = 2 : 2.5 ms, 506.1 TFlops, 185.3 GB/s, GemmB LoopScheduler: Default, PipelineVersion: v1\n";
+        let file = crate::read("ck.txt", text.as_bytes()).unwrap();
+        let found: Vec<(&str, f64)> =
+            file.rows.iter().map(|it| (it.key.as_ref(), it.time_us.unwrap())).collect();
+        assert_eq!(found, [("8x16x32", 17_000.0), ("8x16x32", 2_500.0)]);
+        assert!(file.rows[1].candidate.as_deref().unwrap().starts_with("GemmB"));
     }
 
     #[test]

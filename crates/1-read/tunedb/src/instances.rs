@@ -20,10 +20,7 @@ const ABSENT: &str = "-";
 /// `DeviceGemmXdlUniversal<Default, RCR> BlkSize: 256, BlkTile: 224x256x64, …` by name.
 pub fn ck(name: &str) -> Vec<(String, String)> {
     let name = name.trim();
-    let (operation, rest) = match name.split_once('<') {
-        Some((operation, rest)) => (operation, rest),
-        None => return Vec::new(),
-    };
+    let Some((operation, rest)) = name.split_once('<') else { return joined(name) };
     if !operation.contains("Device") && !operation.contains("Gemm") {
         return Vec::new();
     }
@@ -40,6 +37,39 @@ pub fn ck(name: &str) -> Vec<(String, String)> {
         by_name(key.trim(), value.trim(), &mut all);
     }
     all
+}
+
+/// `GemmXdlSplitKCShuffle_MNKPadding_RRR_B256_Vec8x2x8_256x128x4x8 LoopScheduler: Default, KBatch 2`.
+fn joined(name: &str) -> Vec<(String, String)> {
+    let (tokens, after) = name.split_once(' ').unwrap_or((name, ""));
+    let tokens: Vec<&str> = tokens.trim_end_matches(',').split('_').collect();
+    let at = tokens.iter().position(|it| it.strip_prefix('B').is_some_and(is_number));
+    let (Some(at), Some(tile)) = (at, tokens.last()) else { return Vec::new() };
+    let sizes: Vec<&str> = tile.split('x').collect();
+    let [m, n, k0, k1] = sizes[..] else { return Vec::new() };
+    let vectors = tokens[at..].iter().find_map(|it| it.strip_prefix("Vec")).unwrap_or_default();
+    let mut all = vec![(OPERATION.to_owned(), tokens[0].to_owned())];
+    let words: Vec<String> = tokens[1..at].iter().map(|it| (*it).to_owned()).collect();
+    by_place(tokens[0], &words, &mut all);
+    let names = [
+        "ABlockTransferSrcScalarPerVector",
+        "BBlockTransferSrcScalarPerVector",
+        "CBlockTransferScalarPerVector",
+    ];
+    let vectors = names.into_iter().zip(vectors.split('x'));
+    let tiles =
+        [("BlockSize", &tokens[at][1..]), ("MPerBlock", m), ("NPerBlock", n), ("K0PerBlock", k0), ("K1", k1)];
+    all.extend(tiles.into_iter().chain(vectors).map(|(name, value)| (name.to_owned(), value.to_owned())));
+    for part in after.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+        if let Some((key, value)) = part.split_once(':').or_else(|| part.split_once(' ')) {
+            by_name(key.trim(), value.trim(), &mut all);
+        }
+    }
+    all
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Arguments without names. Words come before the numbers: specialisation and layouts.
@@ -241,7 +271,23 @@ mod tests {
             "DeviceConv_Xdl<256, 128, Default, BlkGemmPipelineScheduler: Intrawave, BlkGemmPipelineVersion: v4>",
         );
         assert_eq!((find(&inside, "PipelineVersion"), find(&inside, "Specialization")), ("v4", "Default"));
-        for none in ["", "kernel", "vector<int>", "<1>"] {
+        let joined = ck(
+            "GemmXdlSplitKCShuffle_MNKPadding_RRR_B256_Vec8x4x4_16x256x8x8 LoopScheduler: Default, PipelineVersion: v2, KBatch 2",
+        );
+        for (key, value) in [
+            ("Operation", "GemmXdlSplitKCShuffle"),
+            ("Specialization", "MNKPadding"),
+            ("Layouts", "RRR"),
+            ("BlockSize", "256"),
+            ("NPerBlock", "256"),
+            ("K0PerBlock", "8"),
+            ("BBlockTransferSrcScalarPerVector", "4"),
+            ("PipelineVersion", "v2"),
+            ("KBatch", "2"),
+        ] {
+            assert_eq!(find(&joined, key), value, "{key}");
+        }
+        for none in ["", "kernel", "vector<int>", "<1>", "a_B256", "B256_1x2x3x4x5"] {
             assert_eq!(ck(none), [], "{none}");
         }
     }

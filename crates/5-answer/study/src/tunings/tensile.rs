@@ -226,15 +226,17 @@ struct Names(BTreeMap<String, String>);
 impl Names {
     fn of(group: &BenchmarkGroup, parameters: &[Fork], model: Option<&Model>) -> Names {
         let mut names = BTreeMap::new();
-        for it in parameters {
-            let variable = identifier(&it.name);
-            for part in parts(it) {
-                let numbers: Option<Vec<i64>> = part.values.iter().map(ForkValue::number).collect();
-                if let Some(numbers) = numbers {
-                    names.insert(identifier(&part.name), chosen(&variable, &numbers));
-                }
-                names.extend(derived(&part, &variable));
+        let all =
+            parameters.iter().flat_map(|it| parts(it).into_iter().map(|part| (identifier(&it.name), part)));
+        let mut all: Vec<(String, Fork)> = all.collect();
+        // A matrix instruction of nine numbers says the threads whatever WorkGroup says.
+        all.sort_by_key(|it| it.1.name == "MatrixInstruction");
+        for (variable, part) in all {
+            let numbers: Option<Vec<i64>> = part.values.iter().map(ForkValue::number).collect();
+            if let Some(numbers) = numbers {
+                names.insert(identifier(&part.name), chosen(&variable, &numbers));
             }
+            names.extend(derived(&part, &variable));
         }
         // Without matrix instructions a tile is that of a thread times the workgroup.
         if !names.contains_key("MI_K") {

@@ -328,6 +328,8 @@ impl Entries<'_> {
                 self.model.name,
                 counted(self.shapes.len(), "shape")
             ),
+            unit: "us".to_owned(),
+            landscapes: Vec::new(),
             configurations: self.shapes.iter().map(|it| it.valid).max().unwrap_or(0),
             combinations: None,
             tried,
@@ -336,13 +338,14 @@ impl Entries<'_> {
             start: None,
             winner: Some(Configured {
                 values: pairs.map(|(it, value)| NamedValue::new(&it.name, value.to_string())).collect(),
-                time_us: Some(mean),
+                value: Some(mean),
+                numbers: Vec::new(),
                 runs: 1,
                 spread_percent: None,
             }),
             gain: None,
             proof: Vec::new(),
-            convergence: vec![Improvement { run: tried, time_us: mean }],
+            convergence: vec![Improvement { run: tried, value: mean }],
             outputs: Vec::new(),
         }
     }

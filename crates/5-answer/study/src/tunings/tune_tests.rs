@@ -92,7 +92,7 @@ fn one_configuration_for_all_has_the_least_geometric_mean() {
     let place = |key: &str| table.columns.iter().position(|it| it.key == key).unwrap();
     let time = |row: usize, key: &str| table.rows[row].cells[place(key)].number().unwrap();
     let mean = (0..3).map(|row| time(row, "modelled_us").ln()).sum::<f64>() / 3.0;
-    assert!((search.winner.as_ref().unwrap().time_us.unwrap() - mean.exp()).abs() < 1e-6);
+    assert!((search.winner.as_ref().unwrap().value.unwrap() - mean.exp()).abs() < 1e-6);
     for row in 0..3 {
         assert!(time(row, "own_us") <= time(row, "modelled_us") * 1.006);
     }

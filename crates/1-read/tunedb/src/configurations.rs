@@ -26,7 +26,7 @@ pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
 }
 
 /// Layout and types of a problem type of Tensile or find_exact.
-fn problem_type(node: &Node) -> (String, String) {
+pub(crate) fn problem_type(node: &Node) -> (String, String) {
     let transposed = |key: &str| node.get(key).is_some_and(Node::is_true);
     let letter = |is: bool| if is { 'T' } else { 'N' };
     let layout = format!("{}{}", letter(transposed("TransposeA")), letter(transposed("TransposeB")));

@@ -141,6 +141,11 @@ pub(crate) mod tun019;
 pub(crate) mod tun020;
 pub(crate) mod tun021;
 pub(crate) mod tun022;
+pub(crate) mod tun023;
+pub(crate) mod tun024;
+pub(crate) mod tun025;
+pub(crate) mod tun026;
+pub(crate) mod tun027;
 
 /// Ascending by id.
 pub(crate) static RULES: &[Rule] = &[
@@ -279,4 +284,9 @@ pub(crate) static RULES: &[Rule] = &[
     tun020::RULE,
     tun021::RULE,
     tun022::RULE,
+    tun023::RULE,
+    tun024::RULE,
+    tun025::RULE,
+    tun026::RULE,
+    tun027::RULE,
 ];

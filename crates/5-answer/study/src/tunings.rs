@@ -14,6 +14,8 @@ mod query;
 mod shapes;
 mod show;
 mod space;
+mod tensile;
+mod tune;
 
 pub use advise::advise;
 pub use convert::{Converted, To, chosen, convert};
@@ -25,6 +27,8 @@ pub use merge::{Merged, NOISE, Options as MergeOptions, Refusal, merge};
 pub use query::{Choice, Problem, Taken, choose, query};
 pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
+pub use tensile::{describe_configuration, is_configuration, recorded_spaces};
+pub use tune::{ModelConfig, Operation, ShapesQuestion, TuneFor, TunedShapes, tune_shapes};
 pub use tunedb::Tunings;
 
 use rayon::prelude::*;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use store::{Place, Store, StoreAdd, StoreExport, StoreImport, StoreQuestion, StoreWrite};
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
-pub(crate) use tune::{Budget, ClusterForm, PriorName, StrategyName, Tune};
+pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, StrategyName, Tune};
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,

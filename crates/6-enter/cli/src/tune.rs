@@ -2,8 +2,10 @@
 
 mod cluster;
 mod file;
+mod library;
 mod live;
 mod prior;
+mod shapes;
 mod telling;
 mod why;
 
@@ -39,6 +41,9 @@ pub(crate) fn run(args: &Tune, look: &Look) -> Result<Outcome> {
     if let Some(form) = args.emit {
         return cluster::emit(args, form);
     }
+    if let Some(project) = args.shapes.project {
+        return shapes::run(args, project, look);
+    }
     let mut gated = gate::open("tune", Judges::Searches, &args.fail_on, &args.memory)?;
     let mut answer = Answer::new(TUNE_SCHEMA, Searches::default());
     let running = Running::new(look);
@@ -66,6 +71,9 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
     let (read, errors) = study::tunings::read(files.iter().map(tunings::TuneFile::given));
     answer.errors.extend(errors);
     let Some(file) = read.first() else { return Ok(()) };
+    if library::described(args, path, file, answer)? {
+        return Ok(());
+    }
     if let Some(space) = tune::described(file)? {
         let name = path.display().to_string();
         let mut input = Input::new(&name, &name, "description of a space (T1)");
@@ -79,6 +87,20 @@ fn of_recorded(args: &Tune, path: &Path, running: &Running<'_>, answer: &mut Ans
         });
         return Ok(());
     }
+    for problem in library::problems(file, answer) {
+        of_problem(args, path, &problem, running, answer)?;
+    }
+    Ok(())
+}
+
+/// Searches the recorded space of one problem.
+fn of_problem(
+    args: &Tune,
+    path: &Path,
+    file: &study::tunings::Tunings<'_>,
+    running: &Running<'_>,
+    answer: &mut Answer<Searches>,
+) -> Result<()> {
     let recorded = Recorded::of(file).with_context(|| format!("`{}`", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut input = Input::new(&name, path.display().to_string(), "recorded space");

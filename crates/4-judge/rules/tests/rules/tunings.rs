@@ -97,7 +97,39 @@ fn each_rule_fires_where_it_should_and_not_beside() {
             "transA,transB,M,N,K,alpha,lda,beta,ldb,ldc,ldd,batch_count,rocblas-Gflops,rocblas-GB/s,us,solution_index\nN,N,4096,64,4096,1,4096,0,4096,4096,4096,1,1,1,{default},0\nN,N,4096,64,4096,1,4096,0,4096,4096,4096,1,1,1,{other},18743\n"
         )
     };
+    // One group of a configuration of TensileLite.
+    let tensile = |edge: u32, mapping: &str, more: &str| {
+        format!(
+            "GlobalParameters:\n  DataInitTypeA: 1{more}\nBenchmarkProblems:\n  -\n    - DataType: b\n      TransposeA: 1\n    - ForkParameters:\n        - MatrixInstruction:\n          - [{edge}, {edge}, 8, 1, 1, 4, 4, 2, 2]\n        - WorkGroupMapping: {mapping}\n      BenchmarkFinalParameters:\n        - ProblemSizes:\n          - Exact: [128, 128, 1, 128]\n"
+        )
+    };
+    let half = |types: &str| tensile(16, "[8]", "2").replace("DataType: b", types);
+    let instances = |edge: u32| {
+        let line = |n: u32| {
+            format!(
+                "Perf: 0.{n} ms, 1 TFlops, 1 GB/s, DeviceGemmXdl<256, 128, {n}, 4, 8, {edge}, 32, 4, 2>\n"
+            )
+        };
+        format!("{}{}{}", line(16), line(32), line(64))
+    };
+    let bench = |lead: u32| {
+        format!(
+            "transA,transB,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,c_type,d_type,compute_type,hipblaslt-Gflops,hipblaslt-GB/s,us\nT,N,1,4096,4096,4096,{lead},{lead},4096,4096,f16_r,f16_r,f16_r,f16_r,f32_r,1,1,500.0\n"
+        )
+    };
     let table: Vec<Case<'_>> = vec![
+        ("TUN023", vec![("c.yaml", tensile(32, "[8]", "2"))], &[7]),
+        ("TUN023", vec![("c.yaml", tensile(16, "[8]", "2"))], &[]),
+        ("TUN023", vec![("ck.log", instances(32))], &[1]),
+        ("TUN023", vec![("ck.log", instances(16))], &[]),
+        ("TUN024", vec![("c.yaml", tensile(16, "[1, 4, 12]", "2"))], &[7]),
+        ("TUN024", vec![("c.yaml", tensile(16, "[1, 24]", "2"))], &[]),
+        ("TUN025", vec![("bench.log", bench(4096))], &[2]),
+        ("TUN025", vec![("bench.log", bench(4224 + 8))], &[]),
+        ("TUN026", vec![("c.yaml", tensile(16, "[8]", ""))], &[0]),
+        ("TUN026", vec![("c.yaml", tensile(16, "[8]", "2"))], &[]),
+        ("TUN027", vec![("c.yaml", half("DataType: h"))], &[13]),
+        ("TUN027", vec![("c.yaml", half("DataType: b"))], &[]),
         ("TUN001", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
         (
             "TUN001",

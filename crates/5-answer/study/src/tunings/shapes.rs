@@ -15,23 +15,23 @@ pub use write::{ShapesTo, Written, write};
 /// Operation and key columns of a row of AITER.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct OfAiter {
-    family: String,
-    columns: Vec<(String, String)>,
+    pub(super) family: String,
+    pub(super) columns: Vec<(String, String)>,
 }
 
 /// A matrix product.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Product {
     /// M, N, K and batch of BLAS.
-    sizes: [u64; 4],
+    pub(super) sizes: [u64; 4],
     /// Transposition of both factors in BLAS, upper case.
-    layout: Option<String>,
+    pub(super) layout: Option<String>,
     /// Types in the words of the file.
-    types: Option<String>,
+    pub(super) types: Option<String>,
     leading: Option<[u32; 4]>,
     /// The line of TunableOp, which holds more than the other fields do.
-    tunable: Option<String>,
-    aiter: Option<OfAiter>,
+    pub(super) tunable: Option<String>,
+    pub(super) aiter: Option<OfAiter>,
 }
 
 /// A mixture of experts.
@@ -53,10 +53,17 @@ pub(super) struct Counted {
 /// Everything found.
 #[derive(Default)]
 pub(super) struct Found {
-    products: Vec<(Product, Counted)>,
-    experts: Vec<(Experts, Counted)>,
+    pub(super) products: Vec<(Product, Counted)>,
+    pub(super) experts: Vec<(Experts, Counted)>,
     /// Rows that are none of these, by the reason.
     left: HashMap<String, u64>,
+}
+
+impl Found {
+    /// Rows that are no problems, by the reason.
+    pub(super) fn left_out(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.left.iter().map(|(why, rows)| (why.as_str(), *rows))
+    }
 }
 
 /// Adds one problem.
@@ -98,12 +105,14 @@ pub(super) fn collect(files: &[Tunings<'_>]) -> Found {
     found
 }
 
-enum Problem {
+/// The problem of a row.
+pub(super) enum Problem {
     Product(Product),
     Experts(Experts),
 }
 
-fn one(file: &Tunings<'_>, row: &Row<'_>) -> Result<Problem, String> {
+/// The problem of a row, or the reason why it is none.
+pub(super) fn one(file: &Tunings<'_>, row: &Row<'_>) -> Result<Problem, String> {
     if file.format == Format::ServerLog && row.key.ends_with(".json") {
         return Ok(Problem::Experts(Experts::File(row.key.to_string())));
     }
@@ -164,7 +173,7 @@ fn of_aiter(file: &Tunings<'_>, row: &Row<'_>) -> Option<OfAiter> {
 }
 
 impl OfAiter {
-    fn value(&self, name: &str) -> Option<&str> {
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.columns.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 

@@ -1,5 +1,7 @@
 //! Flags of `tune`.
 
+mod shapes;
+
 use super::formats;
 use super::gpu_name::GpuName;
 use super::on::On;
@@ -10,6 +12,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use view::{Format, Searches};
+
+pub(crate) use shapes::{Project, ShapesArgs};
 
 /// Find the fastest configuration of a kernel with few runs.
 ///
@@ -22,9 +26,11 @@ use view::{Format, Searches};
   rockhound tune tune.toml --budget 200 --seed 1   at most 200 configurations
   rockhound tune tune.toml --why TILE=64,ROWS=8  why this one is not run, or what came of it
   rockhound tune space.T4.json --budget 5%         what a search would have found in a recorded space
-  rockhound tune -- python bench.py                every @triton.autotune that the script calls")]
+  rockhound tune -- python bench.py                every @triton.autotune that the script calls
+  rockhound tune moe --shapes config.json --tp 8 --for vllm --gpu mi300x -o configs/   entries for a model")]
 pub(crate) struct Tune {
-    /// Space file (TOML), recorded space (T4, cache of Kernel Tuner), or T1, which is counted and not searched.
+    /// Space file (TOML), recorded space (T4, cache of Kernel Tuner), or T1, which is counted and not searched; with
+    /// --shapes `gemm` or `moe`.
     #[arg(value_name = "SPACE", required_unless_present_any = ["init", "job", "program", "worker", "emit"])]
     pub(crate) space: Option<PathBuf>,
     /// Program whose autotuned Triton kernels are searched.
@@ -125,7 +131,7 @@ pub(crate) struct Tune {
     /// Output format.
     #[arg(long, value_name = "FORMAT", value_parser = formats(Searches::FORMATS), default_value = "text")]
     pub(crate) format: Format,
-    /// Write to a file instead of standard output.
+    /// Write to a file instead of standard output; with --shapes the entries, to a file or into a folder.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Write the searches as an HTML page, too: convergence, landscapes, tables.
@@ -135,6 +141,8 @@ pub(crate) struct Tune {
     /// info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) shapes: ShapesArgs,
     #[command(flatten)]
     pub(crate) memory: super::Memory,
 }

@@ -308,3 +308,91 @@ fn a_description_alone_is_counted_and_not_searched() {
     let value: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(value["searches"][0]["winner"]["value"], 1000.0, "{}", ran.stderr);
 }
+
+#[test]
+fn shapes_become_entries_of_tuned_files() {
+    let dir = folder("tune-shapes");
+    let config = r#"{"hidden_size": 4096, "num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": 14336}"#;
+    std::fs::write(dir.join("config.json"), config).unwrap();
+    std::fs::write(dir.join("list.csv"), "M,N,K\n64,4096,7168\n").unwrap();
+    let moe = ["tune", "moe", "--shapes", "config.json", "--tp", "2", "--for", "vllm", "--tokens", "1,64"];
+    let ran = run_in(&dir, &[&moe[..], &["--gpu", "mi300x", "-o", "out", "--format", "json"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(Schema::of("tune-1").problems(&value), [""; 0]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 2);
+    let name = "E=8,N=7168,device_name=AMD_Instinct_MI300X.json";
+    let written = std::fs::read_to_string(dir.join("out").join(name)).unwrap();
+    let entries: Value = serde_json::from_str(&written).unwrap();
+    assert!(entries["64"]["BLOCK_SIZE_M"].is_number(), "{written}");
+    // The folder that was written is a folder of files in use.
+    let merge = [&moe[..6], &["--for", "vllm", "--tokens", "128", "--merge", "out", "-o", "out"]].concat();
+    let ran = run_in(&dir, &merge);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let both: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.join("out").join(name)).unwrap()).unwrap();
+    assert_eq!(both["64"], entries["64"]);
+    assert!(both["128"].is_object());
+    for (args, code, said) in [
+        (&["tune", "gemm", "--shapes", "list.csv", "--for", "hipblaslt"][..], 1, "hipblaslt-bench"),
+        (&["tune", "moe", "--shapes", "list.csv", "--for", "vllm"], 1, "`tune gemm`"),
+        (&["tune", "conv", "--shapes", "list.csv", "--for", "vllm"], 64, "rockhound tune gemm"),
+        (&["tune", "gemm", "--shapes", "list.csv"], 64, "--for"),
+        (&["tune", "gemm", "--for", "vllm"], 64, "--shapes"),
+        (&["tune", "gemm", "--shapes", "gone.csv", "--for", "vllm"], 1, "gone.csv"),
+        (
+            &["tune", "gemm", "--shapes", "list.csv", "--for", "vllm", "-o", "one.json"],
+            64,
+            "name is a part of the key",
+        ),
+        (&["tune", "gemm", "--shapes", "list.csv", "--for", "vllm", "--block", "0,1"], 64, "128,128"),
+    ] {
+        let ran = run_in(&dir, args);
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(
+            ran.stdout.contains(said) || ran.stderr.contains(said),
+            "{args:?}: {}{}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn files_of_tensilelite_and_composable_kernel_are_spaces() {
+    let dir = folder("tune-library");
+    let config = "BenchmarkProblems:\n  -\n    - DataType: h\n      TransposeA: 1\n    - ForkParameters:\n        - MatrixInstruction:\n          - [16, 16, 16, 1, 1, 4, 4, 2, 2]\n        - DepthU: [8, 32, 64]\n      BenchmarkFinalParameters:\n        - ProblemSizes:\n          - Exact: [128, 128, 1, 128]\n";
+    std::fs::write(dir.join("config.yaml"), config).unwrap();
+    let ran = run_in(&dir, &["tune", "config.yaml"]);
+    assert_eq!(ran.code, 1, "nothing to run: {}", ran.stdout);
+    assert!(ran.stdout.contains("valid by these rules: 2"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("Tensile/bin/Tensile config.yaml"), "{}", ran.stderr);
+    let data = "GFlops, SizeI, SizeJ, SizeK, SizeL, TotalFlops, C_MT128x128x8_WGM1, C_MT128x128x8_WGM2, C_MT64x128x8_WGM1\n0, 1024, 1024, 1, 1024, 2147483648, 9100.5, 9088.0, -1\n1, 512, 512, 1, 512, 268435456, 50, 60, 70\n";
+    let perf = |ms: &str, tile: u32| {
+        format!(
+            "Perf: {ms} ms, 1 TFlops, 1 GB/s, DeviceGemmXdl<256, {tile}, 128, 4, 8, 32, 32, 4, 2> PipelineVersion: v1\n"
+        )
+    };
+    let ck = format!(
+        "a_m_k: dim 2, lengths {{512, 64}}, strides {{64, 1}}\nc_m_n: dim 2, lengths {{512, 256}}, strides {{256, 1}}\n{}{}",
+        perf("0.5", 256),
+        perf("0.25", 64)
+    );
+    for (name, text, spaces, winner) in
+        [("00_Final.csv", data.to_owned(), 2, "WGM=1"), ("ck.log", ck, 1, "MPerBlock=64")]
+    {
+        std::fs::write(dir.join(name), text).unwrap();
+        let ran = run_in(&dir, &["tune", name, "--format", "json"]);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.stderr);
+        let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(Schema::of("tune-1").problems(&value), [""; 0]);
+        let searches = value["searches"].as_array().unwrap();
+        assert_eq!(searches.len(), spaces, "{name}");
+        let values = searches[0]["winner"]["values"].as_array().unwrap();
+        let words: Vec<String> = values
+            .iter()
+            .map(|it| format!("{}={}", it["name"].as_str().unwrap(), it["value"].as_str().unwrap()))
+            .collect();
+        assert!(words.iter().any(|it| it == winner), "{name}: {words:?}");
+    }
+}

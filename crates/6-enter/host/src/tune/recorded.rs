@@ -37,7 +37,10 @@ impl Recorded {
             rows.push(trial.values.clone());
             evaluations.push(evaluation(trial, row.time_us));
         }
-        let words = [space.kernel.as_str(), space.device.as_str()];
+        // Output of a benchmark has a space for each problem, which alone tells them apart.
+        let problem =
+            if tunedb::instances::has_instances(tunings.format) { space.problem.as_str() } else { "" };
+        let words = [space.kernel.as_str(), space.device.as_str(), problem];
         let name = words.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join(", ");
         Ok(Recorded { name, space: Space::listed(parameters(space), rows)?, evaluations })
     }

@@ -1,0 +1,54 @@
+//! TUN026: benchmarks on data that make the GPU faster.
+
+use crate::tunings::{TuningEvidence, at, outcome};
+use crate::{Check, Outcome, Rule};
+use tunedb::tensile_space::groups;
+use tunedb::{Format, Tunings};
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN026",
+    title: "kernels are measured on zeros or equal numbers",
+    severity: Severity::Warning,
+    page: PAGE,
+    checks: &[Check::Tunings(check)],
+    panels: &[],
+};
+
+const PAGE: &str = r"## What it does
+Fires on a TensileLite configuration whose DataInitTypeA or DataInitTypeB is 0 (zeros) or 1 (ones).
+
+## Why it is slow
+Operands whose bits do not change draw less power, and the clock stays higher: zeros are the fastest, then equal integers, random integers, random
+floats. Between the first and the last there may be more than 20 %, between random integers and floats 10 %. A winner on zeros need not win on
+real data, and its rate is not reached there.
+
+## Evidence
+The parameters of the file.
+
+## What to do
+Leave the parameters out, or take random or trigonometric data, as `--initialization trig_float` of hipblaslt-bench is. In ckProfiler, the
+argument of the initialization is 2 for decimal values.
+
+## Source
+The ROCm MI300X workload guide (Optimizing Composable Kernel GEMM kernels).
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let files = evidence.files.iter().filter(|it| it.format == Format::TensileConfig);
+    outcome(files.filter_map(one).collect())
+}
+
+fn one(file: &Tunings<'_>) -> Option<Finding> {
+    let all = groups(file.bytes).ok()?;
+    let group = all.first()?;
+    let named = ["DataInitTypeA", "DataInitTypeB"].into_iter().zip(group.data);
+    let equal: Vec<String> =
+        named.filter_map(|(name, value)| Some(format!("{name}: {}", value.filter(|it| *it < 2)?))).collect();
+    if equal.is_empty() {
+        return None;
+    }
+    let message = format!("factors are zeros or ones: {}", equal.join(", "));
+    let found = RULE.finding(Severity::Warning, message, "measure on random data");
+    Some(found.with_cost("up to 20 % that real data does not reach").with_places([at(file, 0)]))
+}

@@ -336,13 +336,16 @@ impl Entries<'_> {
             start: None,
             winner: Some(Configured {
                 values: pairs.map(|(it, value)| NamedValue::new(&it.name, value.to_string())).collect(),
-                time_us: Some(mean),
+                value: Some(mean),
+                numbers: Vec::new(),
                 runs: 1,
                 spread_percent: None,
             }),
             gain: None,
             proof: Vec::new(),
-            convergence: vec![Improvement { run: tried, time_us: mean }],
+            landscapes: Vec::new(),
+            unit: "us".to_owned(),
+            convergence: vec![Improvement { run: tried, value: mean }],
             outputs: Vec::new(),
         }
     }

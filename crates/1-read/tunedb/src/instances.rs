@@ -294,9 +294,8 @@ mod tests {
 
     #[test]
     fn solutions_by_their_tokens() {
-        let all = tensile(
-            "Cijk_Alik_Bljk_BBS_BH_Bias_AS_SAV_UserArgs_MT256x224x64_MI16x16x1_SN_K1_MIWT4_14_DTVA_GSU2",
-        );
+        let all =
+            tensile("Cijk_Alik_Bljk_BBS_BH_Bias_UserArgs_MT256x224x64_MI16x16x1_SN_K1_MIWT4_14_DTVA_GSU2");
         for (key, value) in [
             ("MT", "256x224x64"),
             ("MI", "16x16x1"),

@@ -138,7 +138,7 @@ pub struct TunedShapes {
 const USUAL_GPU: &str = "mi300x";
 
 /// Accuracy of the times.
-const TRUST: &str = "times are modelled by `tile`: they rank tiles, and measured ones differ (docs/tile.md); tokens are spread evenly over the experts that get any";
+const TRUST: &str = "times are modelled by `tile`: they rank tiles, and measured ones differ by a quarter and more (docs/tune-shapes.md); tokens are spread evenly over the experts that get any";
 
 /// Finds configurations.
 ///

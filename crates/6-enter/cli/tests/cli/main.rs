@@ -43,5 +43,7 @@ mod trace;
 mod triton;
 mod tui;
 mod tune;
+#[cfg(feature = "postgres")]
+mod tune_cluster;
 mod tunedb;
 mod view;

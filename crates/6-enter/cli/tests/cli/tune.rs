@@ -215,6 +215,14 @@ fn a_number_can_be_in_a_file_that_each_run_writes() {
 }
 
 #[test]
+fn a_worker_of_a_database_that_is_not_there_makes_none() {
+    let dir = folder("tune-worker-path");
+    let ran = run_in(&dir, &["tune", "--worker", "--store", "no.db", "--study", "a"]);
+    assert!(ran.code == 1 && ran.stderr.contains("no database `no.db`"), "{}", ran.stderr);
+    assert!(!dir.join("no.db").exists());
+}
+
+#[test]
 fn one_configuration_is_explained() {
     let dir = folder("tune-why");
     std::fs::write(dir.join("tune.toml"), PARABOLA).unwrap();

@@ -244,6 +244,9 @@ impl Pool for Queue {
 /// # Errors
 /// If there is no such study, the space file cannot be read here, or with the database.
 pub fn serve(store: &str, study: &str, command: PathBuf, told: &Arc<AtomicBool>) -> Result<Worked> {
+    if let Some(path) = absent(store) {
+        bail!("there is no database `{}`: the search makes it, so start that first", path.display());
+    }
     let entry = store::open(store)?.study(study)?;
     let shared: Shared = serde_json::from_str(&entry.study.settings)
         .with_context(|| format!("settings of the study `{study}`"))?;
@@ -325,12 +328,19 @@ pub(super) fn evaluation(done: &Done) -> Evaluation {
     }
 }
 
+/// The path of a database that is a file.
+fn file_of(store: &str) -> Option<&Path> {
+    (!store.contains("://")).then(|| Path::new(store.strip_prefix("sqlite:").unwrap_or(store)))
+}
+
+/// The path of a database that is a file and does not exist.
+pub(super) fn absent(store: &str) -> Option<&Path> {
+    file_of(store).filter(|it| !it.exists())
+}
+
 /// The folder of a database that is a file.
 pub(super) fn make_folder(store: &str) -> Result<()> {
-    if store.contains("://") {
-        return Ok(());
-    }
-    let path = Path::new(store.strip_prefix("sqlite:").unwrap_or(store));
+    let Some(path) = file_of(store) else { return Ok(()) };
     match path.parent().filter(|it| !it.as_os_str().is_empty()) {
         Some(folder) => {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))

@@ -1,11 +1,10 @@
 //! What is known of one configuration.
 
 use super::evaluation::Evaluation;
-use super::queue::{Shared, evaluation, payload};
+use super::queue::{Shared, absent, evaluation, payload};
 use super::spec::Spec;
 use anyhow::{Result, bail};
 use expression::Expression;
-use std::path::Path;
 use tune::{Id, Parameter, Space, Value};
 
 /// One value of each parameter, in their order.
@@ -101,7 +100,7 @@ pub struct Earlier {
 /// # Errors
 /// With the database.
 pub fn earlier(store: &str, spec: &Spec, space: &Space, id: Id) -> Result<Vec<Earlier>> {
-    if !store.contains("://") && !Path::new(store.strip_prefix("sqlite:").unwrap_or(store)).exists() {
+    if absent(store).is_some() {
         return Ok(Vec::new());
     }
     let mut journal = store::open(store)?;

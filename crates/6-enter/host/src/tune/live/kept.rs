@@ -1,7 +1,7 @@
 //! Results of a study of a program, kept in a database when they are known, and taken from it when it runs again.
 
 use super::super::evaluation::Evaluation;
-use super::super::queue::payload;
+use super::super::queue::{make_folder, payload};
 use super::super::worker::name;
 use anyhow::{Result, bail};
 use std::collections::HashMap;
@@ -27,6 +27,7 @@ impl Kept {
     /// # Errors
     /// If the database refuses.
     pub(super) fn begin(store: &str, study: &str, gpu: &str) -> Result<Kept> {
+        make_folder(store)?;
         let mut journal = store::open(store)?;
         let study = journal.begin(&Study {
             name: study.to_owned(),

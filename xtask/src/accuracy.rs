@@ -123,16 +123,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [] => false,
         [option] if option == "--wide" => true,
         // A part of the page.
+        [option] if option == "--events" => return events::write(""),
+        [option] if option.starts_with("--events=") => {
+            return events::write(option.trim_start_matches("--events="));
+        }
         [option] => {
             let mut page = Page::default();
             match &option[..] {
                 "--copy" => vector_copy::write(&mut page)?,
                 "--rates" => kernels::write(&mut page, false)?,
                 "--times" => times::write(&mut page)?,
-                "--events" => events::write(&mut page, "")?,
-                named if named.starts_with("--events=") => {
-                    events::write(&mut page, named.trim_start_matches("--events="))?;
-                }
                 "--intensities" => times::intensities(&mut page)?,
                 "--trace" => trace::write(&mut page)?,
                 "--peaks" => peaks::write(&mut page)?,
@@ -153,6 +153,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     peaks::write(&mut page)?;
     shares::write(&mut page)?;
     rests::write(&mut page);
+    events::write("")?;
     let path = root().join("docs/accuracy.md");
     std::fs::write(&path, page.whole()?).with_context(|| format!("cannot write {}", path.display()))?;
     let data = root().join(ERRORS);

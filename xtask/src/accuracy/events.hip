@@ -336,6 +336,8 @@ extern "C" __global__ void scattered(double *table, int mask, int each) {
     sum += 362437u;
     state = (state ^ (state << 4)) ^ (t ^ (t << 1));
     __hip_atomic_fetch_add(&table[(state + sum) & mask], 1.0, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    // The rates of few threads show one update of each under way.
+    __builtin_amdgcn_s_waitcnt(0);
   }
 }
 

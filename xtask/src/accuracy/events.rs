@@ -3,7 +3,7 @@
 //! `events.tsv` has the measured times. A kernel of `events.hip` has the shape of the measured one, and this
 //! file says how it is launched; one warm-up comes before the launches that are timed, as in the measurement.
 
-use super::{Page, kernels::compile};
+use super::kernels::compile;
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use codeobj::{CodeObject, Kernel};
@@ -11,6 +11,7 @@ use emu::{Hidden, Launch, Program};
 use probe::{Code, Table};
 use record::{CacheState, Job, Recorder};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 const MEASURED: &str = include_str!("events.tsv");
@@ -71,6 +72,9 @@ fn plane(kernel: &'static str, [x, y, z]: [usize; 3], arguments: &[Argument]) ->
         arguments: arguments.to_vec(),
     }
 }
+
+/// Updates of each thread of `scattered`.
+const UPDATES: i32 = 256;
 
 const MIB: usize = 1 << 20;
 
@@ -172,6 +176,14 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
         ),
         "gated" => {
             (vec![floats(size), floats(size), zeros(size)], vec![step("gated", size, &[a, b, c, Integer(n)])])
+        }
+        "scattered" => {
+            // The size is the power of two of the table, then threads.
+            let (bits, threads) = (size / 1_000_000, size % 1_000_000);
+            let mut one = step("scattered", 1, &[a, Integer((1 << bits) - 1), Integer(UPDATES)]);
+            (one.workgroups, one.workgroup) =
+                ([threads.div_ceil(64) as u32, 1, 1], [threads.min(64) as u32, 1, 1]);
+            (vec![((8 << bits).max(64), Contents::Zeros)], vec![one])
         }
         "chase" => {
             let mut one = step("chase", 1, &[a, Integer(n), Integer(1024), b]);
@@ -288,12 +300,36 @@ fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f
     timed.steps.iter().map(|step| suite.run(step, &addresses, recorder)).collect()
 }
 
-/// Fills in kernels timed with events; `only` is part of the names of the wanted ones.
-pub(super) fn write(page: &mut Page, only: &str) -> Result<()> {
+/// A row of the table beside the model.
+struct Row {
+    benchmark: String,
+    size: usize,
+    launches: usize,
+    measured: f64,
+    modelled: f64,
+}
+
+impl Row {
+    /// Error relative to the measured time.
+    fn error(&self) -> f64 {
+        (self.modelled - self.measured) / self.measured
+    }
+
+    /// True if a constant of the model was fitted to the row's kernel.
+    fn is_fitted(&self) -> bool {
+        FITTED.contains(&&self.benchmark[..])
+    }
+}
+
+/// Kernels that constants were fitted to: they are shown and count for no mean and no mark.
+const FITTED: &[&str] = &["scattered"];
+
+/// Models the rows whose name contains `only`.
+fn rows(only: &str) -> Result<Vec<Row>> {
     let model = arch::Model::by_name(GPU).context("a model of the data files")?;
     let source = root().join("xtask/src/accuracy/events.hip");
-    let Some(code) = compile(&source, model.target().name)? else { return Ok(()) };
-    let mut errors = Vec::new();
+    let Some(code) = compile(&source, model.target().name)? else { return Ok(Vec::new()) };
+    let mut rows = Vec::new();
     for line in MEASURED.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [benchmark, size, measured] = fields[..] else { bail!("events.tsv: a row has 3 fields: {line}") };
@@ -307,26 +343,163 @@ pub(super) fn write(page: &mut Page, only: &str) -> Result<()> {
         recorder.caches(CacheState::AsRun);
         let each = launches(&code, &timed, &mut recorder)?;
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
-        let error = (modelled - measured) / measured;
-        errors.push(error);
+        let (measured, modelled) = match benchmark {
+            // Updates a second were measured over half a second.
+            "scattered" => {
+                let updates = (size % 1_000_000) as f64 * f64::from(UPDATES);
+                (updates / measured * 1e6, each.iter().sum::<f64>() / 1e3)
+            }
+            _ => (measured, modelled),
+        };
+        let row = Row { benchmark: benchmark.to_owned(), size, launches: each.len(), measured, modelled };
         println!(
-            "{benchmark} {size}: {measured} us measured, {modelled:.1} modelled, {:+.1} %, {} launches, first {:.2}, {:.1} s",
-            100.0 * error,
-            each.len(),
-            each[0] / 1e3,
+            "{benchmark} {size}: {measured:.1} us measured, {modelled:.1} modelled, {:+.1} %, {} launches, {:.1} s",
+            100.0 * row.error(),
+            row.launches,
             start.elapsed().as_secs_f64()
         );
-        page.row(
-            "events",
-            &[
-                benchmark.replace('_', " "),
-                size.to_string(),
-                each.len().to_string(),
-                format!("{measured:.1}"),
-                format!("{modelled:.1}"),
-                format!("{:+.1} %", 100.0 * error),
-            ],
-        );
+        rows.push(row);
     }
+    Ok(rows)
+}
+
+/// Mean and median error of rows, their number, and how many are within 12 %.
+fn summary<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<[f64; 4]> {
+    let mut errors: Vec<f64> = rows.map(|it| 100.0 * it.error().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let count = errors.len();
+    let near = errors.iter().filter(|it| **it <= 12.0).count();
+    let median = *errors.get(count / 2)?;
+    Some([errors.iter().sum::<f64>() / count as f64, median, count as f64, near as f64])
+}
+
+/// Error to be expected of a kernel that was not compared, of the rows of a class: every kernel is left out
+/// once, so the mark is the mean over kernels of their mean errors. With the number of kernels and rows.
+fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
+    let mut kernels: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        kernels.entry(&row.benchmark).or_default().push(100.0 * row.error().abs());
+    }
+    let mean = |errors: &Vec<f64>| errors.iter().sum::<f64>() / errors.len() as f64;
+    let sum: f64 = kernels.values().map(mean).sum();
+    (sum / kernels.len().max(1) as f64, kernels.len(), kernels.values().map(Vec::len).sum())
+}
+
+/// Measured time in microseconds from which on a dispatch is long.
+const LONG: f64 = 20.0;
+
+/// Fewest kernels of a class with a mark of its own.
+const FEWEST: usize = 5;
+
+/// The data file of marks of times.
+fn marks(rows: &[Row]) -> String {
+    let free = || rows.iter().filter(|it| !it.is_fitted());
+    let all = mark(free());
+    let mut text = String::from(
+        "# Error to be expected of the time of a kernel that was not compared, percent; made by `cargo xtask accuracy --events` of docs/accuracy-events.md\n# target\tclass\tmark\tkernels\tcomparisons\n",
+    );
+    for (class, long) in [("time_short", false), ("time", true)] {
+        let own = mark(free().filter(|it| (it.measured >= LONG) == long));
+        let (error, kernels, count) = if own.1 >= FEWEST { own } else { all };
+        for target in ["gfx942", "gfx950"] {
+            let _ = writeln!(text, "{target}\t{class}\t{error:.2}\t{kernels}\t{count}");
+        }
+    }
+    text
+}
+
+/// The page about kernels timed with events.
+fn page(rows: &[Row]) -> String {
+    let mut text = String::from(include_str!("events.md"));
+    let mut table = |title: &str, head: &str| {
+        let _ = writeln!(text, "\n## {title}\n\n{head}\n|{}", "---|".repeat(head.matches('|').count() - 1));
+    };
+    table("Summary", "| rows | number | mean error | median | within 12 % | mark |");
+    let free = || rows.iter().filter(|it| !it.is_fitted());
+    let mut lines = String::new();
+    let classes: [(&str, fn(&&Row) -> bool); 3] = [
+        ("all", |_| true),
+        ("below 20 us", |it| it.measured < LONG),
+        ("from 20 us on", |it| it.measured >= LONG),
+    ];
+    for (name, is) in classes {
+        if let Some([mean, median, count, near]) = summary(free().filter(is)) {
+            let mark = mark(free().filter(is)).0;
+            let _ =
+                writeln!(lines, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
+        }
+    }
+    text += &lines;
+    for (title, fitted) in [("Kernels", false), ("Fitted: atomics", true)] {
+        let _ = writeln!(
+            text,
+            "\n## {title}\n\n| kernel | size | launches | measured us | modelled us | error |\n|---|---|---|---|---|---|"
+        );
+        for row in rows.iter().filter(|it| it.is_fitted() == fitted) {
+            let size = match fitted {
+                true => format!("2^{}, {} threads", row.size / 1_000_000, row.size % 1_000_000),
+                false => row.size.to_string(),
+            };
+            let name = row.benchmark.replace('_', " ");
+            let Row { launches, measured, modelled, .. } = row;
+            let error = 100.0 * row.error();
+            let _ = writeln!(
+                text,
+                "| {name} | {size} | {launches} | {measured:.1} | {modelled:.1} | {error:+.1} % |"
+            );
+        }
+    }
+    text
+}
+
+/// Writes the page and the marks, or prints the rows whose name contains `only`.
+pub(super) fn write(only: &str) -> Result<()> {
+    let rows = rows(only)?;
+    if !only.is_empty() || rows.is_empty() {
+        return Ok(());
+    }
+    for (path, text) in [("docs/accuracy-events.md", page(&rows)), (MARKS, marks(&rows))] {
+        std::fs::write(root().join(path), text).with_context(|| format!("cannot write {path}"))?;
+    }
+    println!("accuracy: docs/accuracy-events.md and {MARKS} are written");
     Ok(())
+}
+
+/// Marks of times.
+const MARKS: &str = "crates/3-measure/record/data/times.tsv";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_launches() {
+        for line in MEASURED.lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.split('\t');
+            let (benchmark, size) = (fields.next().unwrap(), fields.next().unwrap().parse().unwrap());
+            let timed = timed(benchmark, size).unwrap();
+            let buffers = timed.buffers.len();
+            for step in &timed.steps {
+                let is_there = |it: &Argument| !matches!(it, Buffer(number) if *number >= buffers);
+                assert!(step.arguments.iter().all(is_there), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_rests_on_no_single_kernel() {
+        let row = |benchmark: &str, modelled: f64| Row {
+            benchmark: benchmark.to_owned(),
+            size: 1,
+            launches: 1,
+            measured: 10.0,
+            modelled,
+        };
+        // Many sizes of one kernel count as one kernel.
+        let rows = [row("a", 11.0), row("a", 11.0), row("a", 11.0), row("b", 13.0), row("scattered", 90.0)];
+        let (error, kernels, count) = mark(rows.iter().filter(|it| !it.is_fitted()));
+        assert_eq!((error.round(), kernels, count), (20.0, 2, 4));
+        assert!(marks(&rows).contains("gfx950\ttime\t20.00\t2\t4\n"), "{}", marks(&rows));
+        assert_eq!(summary(rows.iter()).map(|it| it[2..].to_vec()), Some(vec![5.0, 3.0]));
+    }
 }

@@ -98,6 +98,7 @@ fn page(target: &Target) -> Result<String> {
     text += &known_row("between two events around a launch", &launch.event_pair_ns);
     text += &known_row("each further launch in a row", &launch.queued_ns);
     text += &known_row("each further launch in a graph", &launch.graph_ns);
+    text += &known_row("shortest dispatch", &launch.least_ns);
     text += &known_row("a synchronisation of the host", &launch.synchronize_ns);
     text += &known_row("a copy from or to the host", &launch.copy_ns);
     occupancy(target, &mut text)?;

@@ -176,6 +176,18 @@ pub struct MemorySideCache {
     pub bytes_per_channel_cycle: Known<u32>,
 }
 
+/// Atomics of device and system scope on GPUs of several XCDs, done behind the L2s, nanoseconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Atomics {
+    /// A memory channel takes this long for a request of up to 64 bytes.
+    pub channel_ns: Known<f64>,
+    /// Two updates of one address follow each other by this time.
+    pub address_ns: Known<f64>,
+    /// Latency from issue to completion.
+    pub latency_ns: Known<f64>,
+}
+
 /// How addresses are spread over device memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

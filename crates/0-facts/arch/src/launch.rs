@@ -16,6 +16,8 @@ pub struct LaunchCosts {
     pub queued_ns: Known<u32>,
     /// The same in a graph.
     pub graph_ns: Known<u32>,
+    /// Shortest dispatch between its time stamps.
+    pub least_ns: Known<u32>,
     /// Time in which the GPU idles after the host waited for it, until the next launch arrives.
     pub synchronize_ns: Known<u32>,
     /// Latency of a copy between host and GPU, besides the bytes.

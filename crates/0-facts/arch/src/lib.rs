@@ -23,8 +23,8 @@ mod target;
 
 pub use banks::{BankCycles, bank_cycles};
 pub use caches::{
-    CacheControl, InstructionCache, L2, Latency, MemoryMap, MemorySideCache, MemoryType, ScalarCache,
-    Translation, VectorL1,
+    Atomics, CacheControl, InstructionCache, L2, Latency, MemoryMap, MemorySideCache, MemoryType,
+    ScalarCache, Translation, VectorL1,
 };
 pub use descriptor::DescriptorFamily;
 pub use element::ElementType;

@@ -4,7 +4,7 @@
 //! separately at its first request.
 
 use crate::caches::{
-    InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
+    Atomics, InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
 };
 use crate::element::ElementType;
 use crate::fact::{Basis, Fact, Known};
@@ -57,6 +57,8 @@ pub struct Target {
     pub memory_side_cache: MemorySideCache,
     /// Address mapping of device memory.
     pub memory_map: MemoryMap,
+    /// How long atomics take.
+    pub atomics: Atomics,
     /// How long loads take.
     pub latency: Latency,
     /// What launches cost besides the dispatch.

@@ -83,7 +83,10 @@ impl Rates {
                 self.issue = 0;
             }
             IdealLimit::Matrix => self.ideal.wait_states = true,
-            IdealLimit::Launch => (self.wave_start, self.group_start, self.fetch_cold) = (0, 0, 0),
+            IdealLimit::Launch => {
+                (self.wave_start, self.group_start, self.fetch_cold) = (0, 0, 0);
+                self.least = 0.0;
+            }
             IdealLimit::Translation => (self.walk, self.translation) = (0, 0),
         }
         self

@@ -5,6 +5,7 @@
 //! accesses in the order of the hardware, and the last event is the time of the dispatch. The crate knows no
 //! instruction set: an instruction is a unit and a number of cycles.
 
+mod atomics;
 mod calendar;
 mod dispatcher;
 mod dram;

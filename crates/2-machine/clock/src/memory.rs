@@ -2,6 +2,7 @@
 //!
 //! A server is the cycle at which it is free again, and a line in flight is the cycle at which it arrives.
 
+use crate::atomics::{AtomicRequest, AtomicUnits};
 use crate::dram::{DramChannels, serve};
 use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
@@ -31,6 +32,9 @@ pub(crate) struct Memory {
     /// Memory-side cache, and by channel: tick at which the channel is free.
     pub(crate) memory_side: Option<MemorySideCache>,
     memory_side_free: Vec<u64>,
+    atomics: AtomicUnits,
+    /// Accesses of vector L1s so far.
+    accesses: u64,
     /// By XCD: link to memory-side cache and memory.
     links: Vec<Link>,
     /// Lines that several XCDs read, for a representative XCD.
@@ -76,6 +80,8 @@ impl Memory {
             weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
             memory_side: rates.memory_side_shape.map(|(lines, ways)| MemorySideCache::new(lines, ways, of)),
             memory_side_free: vec![0; own as usize],
+            atomics: AtomicUnits::new(own as usize),
+            accesses: 0,
             links: vec![Link::default(); xcds],
             footprint: (of > 1).then(Footprint::default),
             has_infinite_cache: rates.ideal.vector_l1 || rates.ideal.l2,
@@ -119,6 +125,7 @@ impl Memory {
         self.device.begin();
         self.pages.iter_mut().for_each(HashMap::clear);
         self.memory_side_free.fill(0);
+        self.atomics.begin();
         self.links.fill(Link::default());
         self.reads.begin();
         self.writes.begin();
@@ -222,6 +229,15 @@ impl Memory {
                 let done = (served + latency).saturating_sub(self.rates.l2);
                 self.writes.add(number, bytes, start / TICKS, done);
             }
+        }
+        if let (RequestType::Atomic, Some(times)) = (answer.request_type, &self.rates.atomics) {
+            let channel = self.channel(answer.channel, answer.line);
+            let block = answer.line << 2 | u64::from(answer.sector / 2);
+            let request = AtomicRequest { access: self.accesses, channel, block, repeats: answer.repeats };
+            let served = self.atomics.serve(times, (start, self.weight), request);
+            // A line that the L2 does not know either comes from farther.
+            let more = if answer.hit { 0 } else { self.rates.memory_side.saturating_sub(self.rates.l2) };
+            return (served + more + times.latency.saturating_sub(self.rates.l2), true);
         }
         let mut leaves = start / TICKS;
         let far = answer.read > 0
@@ -356,6 +372,7 @@ impl<'a> L1Timing<'a> {
         (xcd, unit): (usize, usize),
     ) -> L1Timing<'a> {
         let there = memory.rates.l2 / 2;
+        memory.accesses += 1;
         L1Timing {
             first: xcd * memory.channels,
             way: [there, memory.rates.l2 - there],

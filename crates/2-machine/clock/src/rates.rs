@@ -2,6 +2,7 @@
 //!
 //! Each number is one physical quantity of `arch` in another unit; none is tuned here.
 
+use crate::atomics::AtomicTimes;
 use crate::link::LinkByte;
 use arch::Model;
 use mem::XorHash;
@@ -69,6 +70,10 @@ pub struct Rates {
     pub memory_byte: [f64; 2],
     /// Ticks of a channel of the memory-side cache per byte.
     pub memory_side_byte: f64,
+    /// Shortest dispatch, nanoseconds.
+    pub(crate) least: f64,
+    /// Times of atomics done behind the L2; `None` where the L2 does them.
+    pub(crate) atomics: Option<AtomicTimes>,
     /// Time for a byte on an XCD's link to memory; `None` where no limit was measured.
     pub(crate) link_byte: Option<LinkByte>,
     /// Memory channels.
@@ -219,6 +224,8 @@ impl Rates {
                 .bytes_per_channel_cycle
                 .value()
                 .map_or(0.0, |bytes| TICKS as f64 / f64::from(bytes)),
+            least: f64::from(target.launch.least_ns.value().unwrap_or(0)),
+            atomics: AtomicTimes::of(model, engine),
             link_byte: model.memory_side_cache.gb_per_s.as_ref().map(|fact| {
                 let [read, write, mixed] = fact
                     .value
@@ -238,6 +245,11 @@ impl Rates {
         let less = model.hbm.gb_per_s.value * 1e9 / bytes_per_s;
         self.memory_byte = self.memory_byte.map(|ticks| ticks * less);
         self
+    }
+
+    /// Nanoseconds of a dispatch of so many cycles.
+    pub fn dispatch_nanoseconds(&self, cycles: u64) -> f64 {
+        self.nanoseconds(cycles).max(self.least)
     }
 
     /// Cycles in nanoseconds.

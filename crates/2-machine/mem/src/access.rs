@@ -102,6 +102,12 @@ impl Lookup {
         (self.0 >> MASK) as u8 & 0xf
     }
 
+    /// Most earlier lanes of the wave that update the address of a lane, for an atomic.
+    #[inline]
+    pub(crate) fn repeats(self) -> u32 {
+        REPEATS[usize::from(self.full())]
+    }
+
     /// Further look-ups of the same line, for a gathered load.
     #[inline]
     pub(crate) fn more(self) -> u64 {
@@ -176,6 +182,43 @@ pub(crate) fn lookups(
         for &(line, mask) in &lines.seen[..lines.count] {
             let (touched, full) = sectors(mask, line_sizes.sector);
             out.push(Lookup::new((line as i64).wrapping_sub(origin), touched, full));
+        }
+    }
+}
+
+/// Numbers of lanes as a code of four bits.
+const REPEATS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 40, 48, 63];
+
+/// As [`lookups`], for an atomic: instead of the mask of fully accessed sectors, which only stores need, each
+/// look-up has the code of the most earlier lanes of the wave that update the same address as one of its lanes.
+pub(crate) fn atomic_lookups(
+    line_sizes: LineSizes,
+    addresses: &[u64; 64],
+    lanes: u64,
+    bytes: u32,
+    block: u64,
+    out: &mut Vec<Lookup>,
+) {
+    let bytes = u64::from(bytes.max(1));
+    let (size, _) = group(addresses, lanes, bytes);
+    let shift = line_sizes.line.trailing_zeros();
+    let origin = (block >> shift) as i64;
+    let inside = line_sizes.line - 1;
+    for first in (0..64).step_by(size) {
+        let start = out.len();
+        for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
+            let address = addresses[lane];
+            let line = ((address >> shift) as i64).wrapping_sub(origin);
+            let end = (address & inside).saturating_add(bytes - 1).min(inside);
+            let (touched, _) = sectors(mask(address & inside, end), line_sizes.sector);
+            let earlier = (0..lane).filter(|it| lanes >> it & 1 != 0 && addresses[*it] == address).count();
+            let code = REPEATS.iter().position(|&it| it >= earlier as u32).unwrap_or(REPEATS.len() - 1) as u8;
+            match out[start..].iter_mut().find(|it| it.line() == line) {
+                Some(known) => {
+                    *known = Lookup::new(line, known.touched() | touched, known.full().max(code));
+                }
+                None => out.push(Lookup::new(line, touched, code)),
+            }
         }
     }
 }
@@ -317,6 +360,22 @@ mod tests {
             let found: Vec<i64> = (0..times).flat_map(|_| once()).collect();
             assert_eq!(found, lines, "{number}");
         }
+    }
+
+    #[test]
+    fn lanes_that_repeat_an_address_are_counted() {
+        let line_sizes = LineSizes { line: 128, sector: 32 };
+        let count = |address: fn(u64) -> u64, bytes: u32| {
+            let mut found = Vec::new();
+            let addresses = std::array::from_fn(|lane| 0x1000 + address(lane as u64));
+            atomic_lookups(line_sizes, &addresses, u64::MAX, bytes, 0x1000, &mut found);
+            found.iter().map(|it| (it.line(), it.touched(), it.repeats())).collect::<Vec<_>>()
+        };
+        // All lanes at one address, quad by quad; lanes in a row; pairs of lanes at an address.
+        let one: Vec<u32> = count(|_| 0, 8).into_iter().map(|it| it.2).collect();
+        assert_eq!((one.len(), one[0], one[1], one[15]), (16, 3, 7, 63));
+        assert_eq!(count(|lane| 4 * lane, 4)[..2], [(0, 0b11, 0), (0, 0b1100, 0)]);
+        assert_eq!(count(|lane| 1024 * (lane / 2), 8)[..2], [(0, 1, 1), (8, 1, 1)]);
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl L1MissPath {
         }
         let touched = self.touched(line);
         let (request_type, full) = (RequestType::Read, touched);
-        let request = L2Request { request_type, line: l2_line, touched, full, memory, local, stream };
+        let request =
+            L2Request { request_type, line: l2_line, touched, full, memory, local, stream, repeats: 0 };
         if let Some(place) = backend.send_to(request, &at) {
             backend.predictor.record(base, number, place);
         }

@@ -43,6 +43,10 @@ pub struct L2Answer {
     pub written: [(u64, u32); 2],
     /// Note of the line in this dispatch; 0 without one.
     pub noted: u64,
+    /// Most earlier lanes of an atomic that update the address of a lane.
+    pub repeats: u32,
+    /// First accessed sector of the line.
+    pub sector: u32,
 }
 
 /// A request to the L2.
@@ -58,6 +62,8 @@ pub(crate) struct L2Request {
     /// Memory of this GPU.
     pub(crate) local: bool,
     pub(crate) stream: bool,
+    /// Most earlier lanes of an atomic that update the address of a lane.
+    pub(crate) repeats: u32,
 }
 
 /// Most channels of an L2.
@@ -181,6 +187,8 @@ impl L2 {
             read: 0,
             written: [(line, 0); 2],
             noted: 0,
+            repeats: request.repeats,
+            sector: request.touched.trailing_zeros(),
         };
         match request.memory {
             MemoryType::Uc => {
@@ -253,7 +261,19 @@ impl L2 {
         }
         let noted = self.cache.of(place?).note_since(self.note_base);
         let (request_type, written) = (RequestType::Read, [(line, 0); 2]);
-        Some(L2Answer { request_type, channel, line, place, hit: true, bytes: read, read, written, noted })
+        Some(L2Answer {
+            request_type,
+            channel,
+            line,
+            place,
+            hit: true,
+            bytes: read,
+            read,
+            written,
+            noted,
+            repeats: 0,
+            sector: touched.trailing_zeros(),
+        })
     }
 
     /// Fetches the missing ones of the wanted sectors; returns the bytes read.
@@ -487,7 +507,8 @@ mod tests {
     }
 
     fn request(request_type: RequestType, line: u64, touched: u8, full: u8) -> L2Request {
-        L2Request { request_type, line, touched, full, memory: MemoryType::Rw, local: true, stream: false }
+        let memory = MemoryType::Rw;
+        L2Request { request_type, line, touched, full, memory, local: true, stream: false, repeats: 0 }
     }
 
     fn sum(l2: &mut L2, counts: &[Count]) -> Vec<u64> {

@@ -157,7 +157,8 @@ fn send_part<F: Timing>(address: u64, bytes: u64, request_type: RequestType, bac
     let sectors = ((1u32 << (bytes / shape.sector)) - 1) as u8;
     let touched = sectors << (address % shape.l2_line / shape.sector);
     let line = address / shape.l2_line;
-    backend.send(L2Request { request_type, line, touched, full: touched, memory, local, stream: false });
+    let (full, stream, repeats) = (touched, false, 0);
+    backend.send(L2Request { request_type, line, touched, full, memory, local, stream, repeats });
 }
 
 #[cfg(test)]

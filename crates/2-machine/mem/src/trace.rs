@@ -3,7 +3,8 @@
 //! Most accesses repeat the pattern of the one before at another address. A pattern, which is its look-ups,
 //! is stored once; an access is a pattern index and a distance from the last address.
 
-use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy, gather, load_lookups, lookups};
+use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy};
+use crate::access::{atomic_lookups, gather, load_lookups, lookups};
 use crate::access_patterns::{AccessPattern, AccessPatterns, Interner, LdsAccess};
 use crate::cursor::{
     BARRIER, LDS, MOST_DWORDS, RUN, SCALAR_LOAD, SCALAR_OTHER, TAG, UNIQUE, VECTOR, put, zigzag,
@@ -439,7 +440,11 @@ fn append_lookups(
     let Lanes { addresses, active, bytes, .. } = *lanes;
     let start = out.len();
     let loads = policy.kind == AccessKind::Load && !policy.bypass;
-    let of = if loads { load_lookups } else { lookups };
+    let of = match policy.kind {
+        AccessKind::Atomic | AccessKind::AtomicReturn => atomic_lookups,
+        AccessKind::Load if loads => load_lookups,
+        AccessKind::Load | AccessKind::Store => lookups,
+    };
     of(line_sizes, addresses, active, bytes, block, out);
     let all = (out.len() - start) as u32;
     (if loads { gather(out, start) } else { 1 }, all)

@@ -60,6 +60,8 @@ struct OpenWrite {
     block: u64,
     touched: u8,
     full: u8,
+    /// Most earlier lanes of an atomic that update the address of a lane.
+    repeats: u32,
 }
 
 impl VectorL1 {
@@ -318,21 +320,27 @@ impl VectorL1 {
         let per_write = (shape.l1_write / shape.sector) as u32;
         let mask = ((1u32 << per_write) - 1) as u8;
         let blocks = (shape.l1_line / shape.l1_write).max(1);
+        let (is_atomic, repeats) = match policy.kind {
+            AccessKind::Atomic | AccessKind::AtomicReturn => (true, lookup.repeats()),
+            AccessKind::Load | AccessKind::Store => (false, 0),
+        };
         for number in 0..blocks {
             let shift = number as u32 * per_write;
-            let (touched, full) = (lookup.touched() >> shift & mask, lookup.full() >> shift & mask);
+            let full = if is_atomic { 0 } else { lookup.full() >> shift & mask };
+            let touched = lookup.touched() >> shift & mask;
             if touched == 0 {
                 continue;
             }
             let block = line.wrapping_mul(blocks).wrapping_add(number);
             match open_write {
                 Some(same) if same.block == block => {
+                    same.repeats = same.repeats.max(repeats);
                     same.touched |= touched;
                     same.full |= full;
                 }
                 _ => {
                     send(policy, open_write.take(), backend);
-                    *open_write = Some(OpenWrite { block, touched, full });
+                    *open_write = Some(OpenWrite { block, touched, full, repeats });
                 }
             }
         }
@@ -346,7 +354,7 @@ impl VectorL1 {
 
 /// Sends a store or atomic to the L2.
 fn send<F: Timing>(policy: Policy, open_write: Option<OpenWrite>, backend: &mut Backend<'_, F>) {
-    let Some(OpenWrite { block, touched, full }) = open_write else { return };
+    let Some(OpenWrite { block, touched, full, repeats }) = open_write else { return };
     let shape = backend.shape;
     let address = block.wrapping_mul(shape.l1_write);
     let (memory, local) = backend.memory_owner.of(address);
@@ -367,6 +375,7 @@ fn send<F: Timing>(policy: Policy, open_write: Option<OpenWrite>, backend: &mut 
         memory,
         local,
         stream: policy.stream,
+        repeats,
     };
     backend.send(request);
 }

@@ -374,7 +374,7 @@ impl Recorder {
         let work = traffic::work(&grid, ran.launch, ran.table.vector_cycles(counts), totals);
         let mut estimate = clock::estimate(self.model, &work, &outcome.tally)?;
         estimate.cycles = outcome.cycles as f64;
-        estimate.nanoseconds = clock::Rates::of(self.model).nanoseconds(outcome.cycles);
+        estimate.nanoseconds = clock::Rates::of(self.model).dispatch_nanoseconds(outcome.cycles);
         Some(estimate)
     }
 

@@ -10,7 +10,7 @@ use crate::message::say;
 use crate::progress;
 use crate::recording::Recording;
 use crate::runtime::{Runtime, lock};
-use crate::timeline;
+use crate::timeline::{self, Engine};
 use crate::times::Times;
 use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
@@ -32,15 +32,15 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
         return Ok(());
     }
     drop(runtime);
-    now(&work)
+    now(stream, &work)
 }
 
-/// Does work at once.
-pub(crate) fn now(work: &Work) -> Result<(), Code> {
+/// Does work of a stream at once.
+pub(crate) fn now(stream: usize, work: &Work) -> Result<(), Code> {
     match work {
-        Work::Kernel(kernel) => lock().launch(kernel),
-        Work::Copy(copy) => copy.perform(&mut lock()),
-        Work::Fill(fill) => fill.perform(&mut lock()),
+        Work::Kernel(kernel) => lock().launch(stream, kernel),
+        Work::Copy(copy) => copy.perform(stream, &mut lock()),
+        Work::Fill(fill) => fill.perform(stream, &mut lock()),
         Work::Call(function, data) => {
             // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call
             // us.
@@ -60,7 +60,7 @@ fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usi
 }
 
 impl Copy3 {
-    fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
+    fn perform(&self, stream: usize, runtime: &mut Runtime) -> Result<(), Code> {
         let Copy3 { mut to, mut from, width, height, depth } = *self;
         for (what, place) in [("copy to", to), ("copy from", from)] {
             match extent(place, width, height, depth) {
@@ -85,13 +85,15 @@ impl Copy3 {
         }
         runtime.came_from_host |= runtime.allocations.is_copy_from_host(self.to.address, self.from.address);
         let time = timeline::of_copy(runtime.device.model, &runtime.allocations, self);
-        runtime.timeline.add(time);
+        let ends = [self.to.address, self.from.address];
+        let is_local = ends.iter().all(|it| timeline::is_on_device(&runtime.allocations, *it));
+        runtime.timeline.add(stream, if is_local { Engine::Compute } else { Engine::Copy }, time);
         Ok(())
     }
 }
 
 impl Fill {
-    fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
+    fn perform(&self, stream: usize, runtime: &mut Runtime) -> Result<(), Code> {
         let Fill { to, pattern, size, width, height, depth } = *self;
         match extent(to, width, height, depth) {
             Some(0) => return Ok(()),
@@ -117,7 +119,8 @@ impl Fill {
         }
         if timeline::is_on_device(&runtime.allocations, to.address) {
             let bytes = width as f64 * height as f64 * depth as f64;
-            runtime.timeline.add(Some(timeline::of_fill(runtime.device.model, bytes)));
+            let time = timeline::of_fill(runtime.device.model, bytes);
+            runtime.timeline.add(stream, Engine::Compute, Some(time));
         }
         Ok(())
     }
@@ -125,7 +128,7 @@ impl Fill {
 
 impl Runtime {
     /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
-    fn launch(&mut self, kernel: &Kernel) -> Result<(), Code> {
+    fn launch(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
         let module = self.module(kernel.function.module)?;
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
         let (name, code) = (module.demangled(&kernel.function.name), module.code());
@@ -184,7 +187,7 @@ impl Runtime {
         }
         // Unrecorded work has no time.
         let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time).or(measured);
-        self.timeline.add(time);
+        self.timeline.add(stream, Engine::Compute, time);
         if let Some(buffer) = buffer {
             let formats = self.module(kernel.function.module)?.formats().to_vec();
             calls::flush(&buffer, &self.allocations.emulated, &formats);

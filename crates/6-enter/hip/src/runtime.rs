@@ -162,6 +162,7 @@ impl Runtime {
             graphs: Graphs::default(),
             timeline: Timeline::new(
                 recording.as_ref().is_some_and(Recording::has_clock) && checking.is_none(),
+                device.model,
             ),
             arguments: Ring::default(),
             packets: Ring::default(),
@@ -176,11 +177,14 @@ impl Runtime {
         })
     }
 
-    /// Records an event, if it is one.
-    pub(crate) fn record(&mut self, event: usize) {
-        if let Some(event) = self.streams.events.get_mut(&event) {
-            (event.recorded, event.captured) = (Some(self.timeline.now()), None);
+    /// Records an event of a stream, if it is one. Launches after the first event with a time have one too.
+    pub(crate) fn record(&mut self, event: usize, stream: usize) {
+        let Some(event) = self.streams.events.get_mut(&event) else { return };
+        if event.timing && self.recording.is_none() && self.checking.is_none() {
+            self.measures = true;
+            self.timeline.model();
         }
+        (event.recorded, event.captured) = (Some(self.timeline.event(stream)), None);
     }
 
     /// A module, loaded if it was not yet.

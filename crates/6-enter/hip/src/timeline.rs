@@ -1,28 +1,48 @@
-//! Modelled GPU time so far.
+//! Modelled GPU time so far, stream by stream.
 //!
-//! Work runs in the order of the calls, one piece after the other, so the modelled time is a sum; a piece
-//! without modelled time counts with its emulation time.
+//! Work of a stream runs in order. Kernels and fills share one engine and copies from or to the host another, so
+//! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
 use crate::work::Copy3;
-use arch::Model;
+use arch::{LaunchCosts, Model};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Modelled time since the program began.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     /// Nothing is known where no clock runs.
     is_modelled: bool,
-    nanoseconds: f64,
+    costs: &'static LaunchCosts,
+    /// Sum of all work, nanoseconds.
+    sum: f64,
     /// Pieces of work whose time is not known.
     unknown: u64,
+    /// By stream: end of its last work.
+    ends: BTreeMap<usize, f64>,
+    /// Ends of the last work of the engines.
+    engines: [f64; 2],
+    /// After a synchronisation the host launches nothing before this time.
+    host: f64,
+}
+
+/// Engine that does a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Engine {
+    /// Kernels, fills, and copies on the GPU.
+    Compute,
+    /// Copies from and to the host.
+    Copy,
 }
 
 /// A moment of the timeline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     emulated: Instant,
-    timeline: Timeline,
+    is_modelled: bool,
+    nanoseconds: f64,
+    unknown: u64,
 }
 
 /// Time between two moments, milliseconds.
@@ -34,41 +54,93 @@ pub(crate) enum Span {
     Emulated(f64, u64),
 }
 
+/// The legacy stream, which waits for all others, and which they wait for.
+const LEGACY: usize = 0;
+
 impl Timeline {
     /// A timeline at its beginning.
-    pub(crate) fn new(is_modelled: bool) -> Timeline {
-        Timeline { is_modelled, ..Timeline::default() }
+    pub(crate) fn new(is_modelled: bool, model: &'static Model) -> Timeline {
+        Timeline {
+            is_modelled,
+            costs: &model.target().launch,
+            sum: 0.0,
+            unknown: 0,
+            ends: BTreeMap::new(),
+            engines: [0.0; 2],
+            host: 0.0,
+        }
     }
 
-    /// Work is done.
-    pub(crate) fn add(&mut self, nanoseconds: Option<f64>) {
-        match nanoseconds {
-            Some(time) => self.nanoseconds += time,
-            None => self.unknown += 1,
+    /// Work has a modelled time from now on.
+    pub(crate) fn model(&mut self) {
+        self.is_modelled = true;
+    }
+
+    /// End of the work that new work of a stream waits for.
+    fn ready(&self, stream: usize) -> f64 {
+        let end = |stream: &usize| self.ends.get(stream).copied().unwrap_or(0.0);
+        let before = match stream {
+            LEGACY => self.ends.values().copied().fold(0.0, f64::max),
+            _ => end(&stream).max(end(&LEGACY)),
+        };
+        before.max(self.host)
+    }
+
+    /// Work of a stream is done by an engine.
+    pub(crate) fn add(&mut self, stream: usize, engine: Engine, nanoseconds: Option<f64>) {
+        let Some(time) = nanoseconds else {
+            self.unknown += 1;
+            return;
+        };
+        self.sum += time;
+        let cost = match engine {
+            Engine::Compute => self.costs.queued_ns.value(),
+            Engine::Copy => self.costs.copy_ns.value(),
+        };
+        let start = self.ready(stream).max(self.engines[engine as usize]);
+        let end = start + time + f64::from(cost.unwrap_or(0));
+        self.engines[engine as usize] = end;
+        self.ends.insert(stream, end);
+    }
+
+    /// The host waits until all work is done.
+    pub(crate) fn synchronize(&mut self) {
+        let end = self.ready(LEGACY);
+        if end > self.host {
+            self.host = end + f64::from(self.costs.synchronize_ns.value().unwrap_or(0));
         }
+    }
+
+    /// A stream waits for a moment.
+    pub(crate) fn wait(&mut self, stream: usize, moment: &Moment) {
+        let end = self.ready(stream).max(moment.nanoseconds);
+        self.ends.insert(stream, end);
     }
 
     /// Nanoseconds of all work so far, and pieces of work whose time is not known.
     pub(crate) fn elapsed(&self) -> (f64, u64) {
-        (self.nanoseconds, self.unknown)
+        (self.sum, self.unknown)
     }
 
-    /// The present.
-    pub(crate) fn now(&self) -> Moment {
-        Moment { emulated: Instant::now(), timeline: *self }
+    /// An event of a stream: a packet behind the stream's work.
+    pub(crate) fn event(&mut self, stream: usize) -> Moment {
+        let nanoseconds = self.ready(stream) + self.costs.event_ns().unwrap_or(0.0);
+        self.ends.insert(stream, nanoseconds);
+        let (is_modelled, unknown) = (self.is_modelled, self.unknown);
+        Moment { emulated: Instant::now(), is_modelled, nanoseconds, unknown }
     }
 }
 
 impl Moment {
     /// The time from this moment to another.
     pub(crate) fn until(&self, end: &Moment) -> Span {
-        let unknown = end.timeline.unknown.abs_diff(self.timeline.unknown);
-        if self.timeline.is_modelled && unknown == 0 {
-            return Span::Modelled((end.timeline.nanoseconds - self.timeline.nanoseconds) / 1e6);
+        let unknown = end.unknown.abs_diff(self.unknown);
+        if self.is_modelled && unknown == 0 {
+            return Span::Modelled((end.nanoseconds - self.nanoseconds) / 1e6);
         }
         let (from, to) = (self.emulated, end.emulated);
         let seconds = if to >= from { (to - from).as_secs_f64() } else { -(from - to).as_secs_f64() };
-        Span::Emulated(seconds * 1e3, if self.timeline.is_modelled { unknown } else { 0 })
+        Span::Emulated(seconds * 1e3, if self.is_modelled { unknown } else { 0 })
     }
 }
 
@@ -102,20 +174,61 @@ pub(crate) fn is_on_device(allocations: &Allocations, address: usize) -> bool {
 mod tests {
     use super::*;
 
+    fn milliseconds(nanoseconds: f64) -> impl Fn(Span) -> bool {
+        move |span| matches!(span, Span::Modelled(found) if (found - nanoseconds / 1e6).abs() < 1e-9)
+    }
+
     #[test]
     fn times_are_modelled_where_all_work_between_is() {
-        let mut timeline = Timeline::new(true);
-        let first = timeline.now();
-        timeline.add(Some(1500.0));
-        timeline.add(Some(500.0));
-        let second = timeline.now();
-        timeline.add(None);
-        let third = timeline.now();
-        assert_eq!(first.until(&second), Span::Modelled(0.002));
-        assert_eq!(second.until(&first), Span::Modelled(-0.002));
+        let model = Model::by_name("mi300a").unwrap();
+        let mut timeline = Timeline::new(true, model);
+        let first = timeline.event(0);
+        timeline.add(0, Engine::Compute, Some(1500.0));
+        timeline.add(0, Engine::Compute, Some(500.0));
+        let second = timeline.event(0);
+        timeline.add(0, Engine::Compute, None);
+        let third = timeline.event(0);
+        let between = model.target().launch.between_events(&[1500.0, 500.0]).unwrap();
+        assert!(milliseconds(between)(first.until(&second)));
+        assert!(milliseconds(-between)(second.until(&first)));
+        assert_eq!(timeline.elapsed(), (2000.0, 1));
         assert!(matches!(first.until(&third), Span::Emulated(time, 1) if time >= 0.0));
-        let plain = Timeline::new(false);
-        assert!(matches!(plain.now().until(&plain.now()), Span::Emulated(_, 0)));
+        let mut plain = Timeline::new(false, model);
+        let moment = plain.event(0);
+        assert!(matches!(moment.until(&plain.event(0)), Span::Emulated(_, 0)));
+    }
+
+    #[test]
+    fn streams_overlap_where_they_use_different_engines() {
+        let model = Model::by_name("mi100").unwrap();
+        let times = |engines: [Engine; 2], streams: [usize; 2]| {
+            let mut timeline = Timeline::new(true, model);
+            let start = timeline.event(streams[0]);
+            for (engine, stream) in engines.into_iter().zip(streams) {
+                timeline.add(stream, engine, Some(1000.0));
+            }
+            start.until(&timeline.event(streams[1]))
+        };
+        use Engine::{Compute, Copy};
+        assert!(milliseconds(2000.0)(times([Compute, Copy], [16, 16])));
+        assert!(milliseconds(1000.0)(times([Compute, Copy], [16, 32])));
+        assert!(milliseconds(2000.0)(times([Compute, Compute], [16, 32])));
+        assert!(milliseconds(2000.0)(times([Compute, Copy], [16, LEGACY])));
+    }
+
+    #[test]
+    fn the_host_launches_late_after_a_synchronisation() {
+        let model = Model::by_name("mi300a").unwrap();
+        let costs = &model.target().launch;
+        let mut timeline = Timeline::new(true, model);
+        let start = timeline.event(0);
+        timeline.add(0, Engine::Compute, Some(1000.0));
+        timeline.synchronize();
+        timeline.synchronize();
+        timeline.add(0, Engine::Compute, Some(1000.0));
+        let idle = f64::from(costs.synchronize_ns.value().unwrap());
+        let expected = costs.between_events(&[1000.0, 1000.0]).unwrap() + idle;
+        assert!(milliseconds(expected)(start.until(&timeline.event(0))));
     }
 
     #[test]

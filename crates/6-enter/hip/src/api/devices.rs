@@ -62,6 +62,7 @@ entries! {
 
     /// Everything is done already.
     fn hipDeviceSynchronize = hipCtxSynchronize() {
+        lock().timeline.synchronize();
         Ok(())
     }
 

@@ -47,7 +47,7 @@ entries! {
         if !runtime.streams.events.contains_key(&event) {
             return Err(Code::hipErrorInvalidHandle);
         }
-        runtime.record(event);
+        runtime.record(event, stream);
         // In a capture it is a place in the graph and has no time.
         if let Some(event) = runtime.streams.events.get_mut(&event).filter(|_| origin.is_some()) {
             (event.recorded, event.captured) = (None, origin);
@@ -66,7 +66,12 @@ entries! {
 
     /// Everything recorded has happened.
     fn hipEventSynchronize = hipEventQuery(event: usize) {
-        if lock().streams.events.contains_key(&event) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
+        let mut runtime = lock();
+        if !runtime.streams.events.contains_key(&event) {
+            return Err(Code::hipErrorInvalidHandle);
+        }
+        runtime.timeline.synchronize();
+        Ok(())
     }
 
     /// Milliseconds between two events.
@@ -82,8 +87,8 @@ entries! {
                 let host = runtime.device.model.host_gb_per_s.value();
                 let host = host.map_or("have no time".to_string(), |it| format!("take theirs at {it} GB/s"));
                 say_once(&format!(
-                    "times between events are modelled: kernels take what the recording says, one after the other; copies to and from the \
-                     host {host}, others and fills that of the GPU's memory; launches and the host take none"
+                    "times between events are modelled: kernels take what the model says, launches and events what was measured of the \
+                     GPU's kind; copies to and from the host {host}, others and fills that of the GPU's memory"
                 ));
                 time
             }

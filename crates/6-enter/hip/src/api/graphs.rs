@@ -175,7 +175,7 @@ entries! {
             return Ok(());
         }
         drop(runtime);
-        enabled().try_for_each(run)
+        enabled().try_for_each(|step| run(stream, step))
     }
 
     /// Nodes of a graph.
@@ -210,12 +210,12 @@ entries! {
     }
 }
 
-/// Does a step.
-fn run(step: &Step) -> Result<(), Code> {
+/// Does a step of a graph in a stream.
+fn run(stream: usize, step: &Step) -> Result<(), Code> {
     match &step.action {
-        Action::Work(work) => now(work),
+        Action::Work(work) => now(stream, work),
         Action::Record(event) => {
-            lock().record(*event);
+            lock().record(*event, stream);
             Ok(())
         }
         Action::Empty | Action::Wait(_) | Action::Child(_) => Ok(()),

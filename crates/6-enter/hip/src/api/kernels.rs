@@ -183,11 +183,11 @@ unsafe fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
     Ok(bytes)
 }
 
-/// Events around a launch: recorded before and after it.
-fn timed(events: [usize; 2], launch: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
-    lock().record(events[0]);
+/// Events around a launch in a stream: recorded before and after it.
+fn timed(events: [usize; 2], stream: usize, launch: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
+    lock().record(events[0], stream);
     launch()?;
-    lock().record(events[1]);
+    lock().record(events[1], stream);
     Ok(())
 }
 
@@ -207,7 +207,7 @@ entries! {
     ) {
         let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
         // SAFETY: as above.
-        timed([start, stop], || unsafe { request.launch(arguments, std::ptr::null_mut()) })
+        timed([start, stop], stream, || unsafe { request.launch(arguments, std::ptr::null_mut()) })
     }
 
     /// Launches a kernel whose workgroups all fit on the device.
@@ -266,7 +266,7 @@ entries! {
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         // SAFETY: as above.
-        timed([start, stop], || unsafe { request.launch(arguments, extra) })
+        timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
     }
 
     /// Its older form.
@@ -276,7 +276,7 @@ entries! {
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         // SAFETY: as above.
-        timed([start, stop], || unsafe { request.launch(arguments, extra) })
+        timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
     }
 }
 

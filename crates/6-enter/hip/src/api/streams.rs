@@ -65,10 +65,12 @@ entries! {
     /// Everything is done already.
     fn hipStreamSynchronize = hipStreamSynchronize_spt hipStreamQuery hipStreamQuery_spt(stream: usize) {
         check(stream)?;
-        match lock().streams.capture(stream) {
-            Some(_) => Err(Code::hipErrorStreamCaptureUnsupported),
-            None => Ok(()),
+        let mut runtime = lock();
+        if runtime.streams.capture(stream).is_some() {
+            return Err(Code::hipErrorStreamCaptureUnsupported);
         }
+        runtime.timeline.synchronize();
+        Ok(())
     }
 
     /// An awaited event is complete already, or captured.
@@ -79,6 +81,10 @@ entries! {
             return Err(Code::hipErrorInvalidHandle);
         }
         runtime.streams.wait(stream, event);
+        let moment = runtime.streams.events.get(&event).and_then(|it| it.recorded);
+        if let Some(moment) = moment {
+            runtime.timeline.wait(stream, &moment);
+        }
         Ok(())
     }
 

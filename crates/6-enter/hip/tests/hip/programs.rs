@@ -322,13 +322,30 @@ fn times_between_events_are_those_of_the_recording() {
     assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
     let milliseconds = recorded_times(&folder.join("times-modelled/workload"));
     assert_eq!(milliseconds.len(), 3);
-    let kernels = [milliseconds[0], milliseconds[1] + milliseconds[2]];
+    let costs = &arch::Model::by_name("mi300x").unwrap().target().launch;
+    let event = costs.event_ns().unwrap() / 1e6;
+    let queued = f64::from(costs.queued_ns.value().unwrap()) / 1e6;
+    let kernels = [milliseconds[0] + queued, milliseconds[1] + milliseconds[2] + 2.0 * queued];
     // 64 MB over a link of 64 GB/s; read at 4199 and written at 3345 GB/s; written.
-    let copies = [1.0, 64.0 / 4199.0 + 64.0 / 3345.0, 64.0 / 3345.0, 0.0];
-    for (time, expected) in times.iter().zip(kernels.into_iter().chain(copies)) {
+    let copies = [1.0, 64.0 / 4199.0 + 64.0 / 3345.0 + queued, 64.0 / 3345.0 + queued, 0.0];
+    for (time, work) in times.iter().zip(kernels.into_iter().chain(copies)) {
+        let expected = work + event;
         // The recording has whole nanoseconds, the program six decimals.
         assert!((time - expected).abs() < 4e-6, "{times:?}: {time} and {expected}");
     }
+}
+
+#[test]
+fn times_between_events_are_modelled_without_a_recording() {
+    let Some(folder) = prepared() else { return };
+    let output = program(folder, "launching", "mi300x", &["times"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("times between events are modelled"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let times: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    // A kernel of 65,536 stores and its events take 3 to 8 us, two 1 to 5 more.
+    assert!((3e-3..8e-3).contains(&times[0]), "{times:?}");
+    assert!((1e-3..5e-3).contains(&(times[1] - times[0])), "{times:?}");
 }
 
 #[test]

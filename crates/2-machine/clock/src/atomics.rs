@@ -1,0 +1,125 @@
+//! Atomics done behind the L2s of a GPU with several XCDs.
+//!
+//! L2s share no lines, so an atomic of device scope is done where all XCDs meet: at the memory channel. A
+//! channel takes a measured time for the lanes of a wave that update one block, and updates of one address follow
+//! each other by another.
+
+use crate::rates::TICKS;
+use arch::Model;
+use std::collections::HashMap;
+
+/// Times of atomics, in ticks; the latency in cycles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct AtomicTimes {
+    /// Ticks of a channel for a request.
+    pub(crate) request: u64,
+    /// Ticks between two updates of an address.
+    pub(crate) address: u64,
+    /// Cycles from the issue to the completion.
+    pub(crate) latency: u64,
+}
+
+impl AtomicTimes {
+    /// Times on a GPU with several XCDs; `None` where they were not measured.
+    pub(crate) fn of(model: &Model, engine: f64) -> Option<AtomicTimes> {
+        let times = &model.target().atomics;
+        let cycles = |nanoseconds: f64| nanoseconds * 1e-9 * engine;
+        let ticks = |nanoseconds: f64| (cycles(nanoseconds) * TICKS as f64) as u64;
+        Some(AtomicTimes {
+            request: ticks(times.channel_ns.value()?),
+            address: ticks(times.address_ns.value()?),
+            latency: cycles(times.latency_ns.value()?) as u64,
+        })
+        .filter(|_| model.xcds.value > 1)
+    }
+}
+
+/// Atomic units of all memory channels.
+#[derive(Debug)]
+pub(crate) struct AtomicUnits {
+    /// By channel: tick at which it is free.
+    free: Vec<u64>,
+    /// By block of a line.
+    blocks: HashMap<u64, Block>,
+}
+
+/// Last request of a block.
+#[derive(Clone, Copy, Default, Debug)]
+struct Block {
+    /// Instruction of a wave that it came from.
+    access: u64,
+    /// Tick at which it began.
+    start: u64,
+    /// Most earlier lanes that update the address of a lane.
+    repeats: u32,
+}
+
+/// A request for a block of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtomicRequest {
+    /// Number of the wave's instruction: its requests for one block are one.
+    pub(crate) access: u64,
+    pub(crate) channel: usize,
+    pub(crate) block: u64,
+    /// Most earlier lanes that update the address of a lane.
+    pub(crate) repeats: u32,
+}
+
+impl AtomicUnits {
+    pub(crate) fn new(channels: usize) -> AtomicUnits {
+        AtomicUnits { free: vec![0; channels], blocks: HashMap::new() }
+    }
+
+    /// Begins a dispatch at cycle 0.
+    pub(crate) fn begin(&mut self) {
+        self.free.fill(0);
+        self.blocks.clear();
+    }
+
+    /// Serves a request at a tick; returns the cycle of its last update. `weight` is the cost factor of a
+    /// request.
+    pub(crate) fn serve(
+        &mut self,
+        times: &AtomicTimes,
+        (ticks, weight): (u64, f64),
+        request: AtomicRequest,
+    ) -> u64 {
+        let AtomicRequest { access, channel, block, repeats } = request;
+        let last = self.blocks.entry(block).or_default();
+        if last.access == access {
+            last.repeats = last.repeats.max(repeats);
+        } else {
+            let done =
+                last.start + times.request.min(times.address) + times.address * u64::from(last.repeats);
+            let ready = if last.access == 0 { 0 } else { done };
+            let start = ticks.max(self.free[channel]).max(ready);
+            self.free[channel] = start + (times.request as f64 * weight) as u64;
+            *last = Block { access, start, repeats };
+        }
+        (last.start + times.address * u64::from(last.repeats)) / TICKS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_and_addresses_take_their_times() {
+        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300 };
+        let last = |of: fn(u64) -> AtomicRequest| {
+            let mut units = AtomicUnits::new(4);
+            (0..101).map(|it| units.serve(&times, (0, 1.0), of(it))).last()
+        };
+        const PLAIN: AtomicRequest = AtomicRequest { access: 1, channel: 0, block: 7, repeats: 0 };
+        // Blocks of one channel and of four; waves whose lanes update one address; requests of one wave.
+        for (of, expected) in [
+            ((|it| AtomicRequest { access: it + 1, block: it, ..PLAIN }) as fn(u64) -> AtomicRequest, 300),
+            (|it| AtomicRequest { access: it + 1, block: it, channel: it as usize % 4, ..PLAIN }, 75),
+            (|it| AtomicRequest { access: it + 1, repeats: 63, ..PLAIN }, 100 * (3 + 9 * 63) + 9 * 63),
+            (|it| AtomicRequest { repeats: it as u32 % 64, ..PLAIN }, 9 * 63),
+        ] {
+            assert_eq!(last(of), Some(expected));
+        }
+    }
+}

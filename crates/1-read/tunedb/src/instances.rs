@@ -178,21 +178,29 @@ pub fn recorded<'a>(file: &Tunings<'a>) -> Vec<Tunings<'a>> {
     problems.into_iter().map(|(problem, rows)| one(file, problem, &rows)).collect()
 }
 
+/// A kernel of a problem, with the times of its runs in microseconds.
+struct Kernel<'f, 'a> {
+    name: &'f str,
+    parameters: Vec<(String, String)>,
+    times: Vec<f64>,
+    row: &'f Row<'a>,
+}
+
 /// The space of one problem.
 fn one<'a>(file: &Tunings<'a>, problem: String, rows: &[&Row<'a>]) -> Tunings<'a> {
     let parse = if file.format == Format::CkProfiler { ck } else { tensile };
-    let mut kernels: Vec<(&str, Vec<(String, String)>, Vec<f64>, &Row<'a>)> = Vec::new();
+    let mut kernels: Vec<Kernel<'_, 'a>> = Vec::new();
     let mut at: HashMap<&str, usize> = HashMap::new();
     for row in rows {
         let name = row.candidate.as_deref().unwrap_or_default();
         let place = *at.entry(name).or_insert_with(|| {
-            kernels.push((name, parse(name), Vec::new(), row));
+            kernels.push(Kernel { name, parameters: parse(name), times: Vec::new(), row });
             kernels.len() - 1
         });
-        kernels[place].2.extend(row.time_us.ok());
+        kernels[place].times.extend(row.time_us.ok());
     }
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in kernels.iter().flat_map(|it| &it.1) {
+    for (name, _) in kernels.iter().flat_map(|it| &it.parameters) {
         if !names.contains(name) {
             names.push(name.clone());
         }
@@ -202,8 +210,9 @@ fn one<'a>(file: &Tunings<'a>, problem: String, rows: &[&Row<'a>]) -> Tunings<'a
     };
     // Two kernels whose names differ beside their parameters.
     let mut seen = std::collections::HashSet::new();
-    let all_differ =
-        kernels.iter().all(|it| seen.insert(names.iter().map(|name| value(&it.1, name)).collect::<Vec<_>>()));
+    let all_differ = kernels
+        .iter()
+        .all(|it| seen.insert(names.iter().map(|name| value(&it.parameters, name)).collect::<Vec<_>>()));
     let mut space = Space {
         kernel: file.base_name().to_owned(),
         problem,
@@ -215,7 +224,7 @@ fn one<'a>(file: &Tunings<'a>, problem: String, rows: &[&Row<'a>]) -> Tunings<'a
         space.parameters.push(Parameter { name: "Kernel".to_owned(), values: Vec::new() });
     }
     let mut out = Tunings::new(&file.name, file.format, file.bytes);
-    for (name, parameters, times, row) in &kernels {
+    for Kernel { name, parameters, times, row } in &kernels {
         let mut values: Vec<u32> =
             names.iter().enumerate().map(|(at, it)| space.place(at, &value(parameters, it))).collect();
         if by_name {

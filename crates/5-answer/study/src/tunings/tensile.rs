@@ -292,7 +292,7 @@ fn chosen(name: &str, numbers: &[i64]) -> String {
     format!("{}{last}", arms.collect::<String>())
 }
 
-/// The parameters that a parameter sets: itself, or those of each value of `Groups` that all of them set.
+/// The parameters that a parameter sets: itself; of `Groups` the parameters that each of its values sets.
 fn parts(fork: &Fork) -> Vec<Fork> {
     let Some(ForkValue::Several(first)) = fork.values.first() else { return vec![fork.clone()] };
     let of = |name: &String| {
@@ -306,7 +306,7 @@ fn parts(fork: &Fork) -> Vec<Fork> {
     first.iter().filter_map(|(name, _)| of(name)).collect()
 }
 
-/// What the lists of a parameter say: tile, threads, depth of an instruction; chosen by the place of a variable.
+/// Tile, threads and depth of an instruction from the lists of a parameter; chosen by the place of a variable.
 fn derived(fork: &Fork, variable: &str) -> Vec<(String, String)> {
     let lists: Option<Vec<Vec<i64>>> = fork.values.iter().map(ForkValue::numbers).collect();
     let Some(lists) = lists else { return Vec::new() };

@@ -1,5 +1,5 @@
 //! Configurations for lists of shapes: entries for the tuned files of vLLM and SGLang by modelled times, and of every
-//! project from the results of its own benchmark.
+//! project from the results of its benchmark.
 
 mod entries;
 mod model_config;
@@ -418,7 +418,7 @@ impl Entries<'_> {
         cells
     }
 
-    /// What becomes of an entry, and the modelled time of the existing one.
+    /// The fate of an entry, and the modelled time of the existing one.
     fn existing(&self, file: &Tunings<'_>, rows: u64, values: &[i64]) -> [Cell; 2] {
         if !file.rows.iter().any(|row| row.key.parse() == Ok(rows)) {
             return [Cell::text("new"), Cell::missing("the file has no entry for it")];

@@ -142,7 +142,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
     #[command(flatten)]
-    pub(crate) shapes: ShapesArgs,
+    pub(crate) shapes: Box<ShapesArgs>,
     #[command(flatten)]
     pub(crate) memory: super::Memory,
 }

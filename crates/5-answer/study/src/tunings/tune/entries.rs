@@ -30,7 +30,7 @@ pub(super) fn existing<'f, 'a>(group: &Group, files: &'f [Tunings<'a>]) -> Optio
 }
 
 /// The values of a file's entry for a number of rows, in the order of the space's parameters; a parameter that the entry
-/// lacks has its preferred or first value. `None` if there is no entry, or one with values that the space lacks.
+/// lacks has its preferred or first value. `None` without an entry, or for settings that are not whole numbers.
 pub(super) fn values_of(data: &ProjectSpace, file: &Tunings<'_>, rows: u64) -> Option<Vec<i64>> {
     let row = file.rows.iter().find(|row| row.key.parse() == Ok(rows))?;
     let text = std::str::from_utf8(file.text(row)).ok()?;

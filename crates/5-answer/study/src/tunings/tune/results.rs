@@ -1,4 +1,4 @@
-//! Entries of a project from the results of its own benchmark: those of the shapes asked for, the fastest of each.
+//! Entries of a project from the results of its benchmark: for each shape asked for the fastest.
 
 use super::{Operation, ShapesQuestion, TuneFor};
 use crate::tunings::merge::{Options, Refusal, merge};
@@ -13,7 +13,7 @@ pub(super) struct Measured {
     pub(super) files: Vec<(String, Vec<u8>)>,
     /// The problems asked for, each with its entry if one was measured.
     pub(super) problems: Vec<Answered>,
-    /// What is left out, and why.
+    /// Problems left out, by the reason.
     pub(super) left: BTreeMap<String, u64>,
 }
 
@@ -82,7 +82,7 @@ fn agree(a: &OfAiter, b: &OfAiter) -> bool {
     a.columns.iter().all(same)
 }
 
-/// The format of a project's entries, and those of results that can be read in its place.
+/// Formats of a project's entries.
 fn formats(target: TuneFor) -> &'static [Format] {
     match target {
         TuneFor::Aiter => &[Format::AiterTuned],

@@ -23,7 +23,7 @@ pub(super) struct Timed {
     pub(super) rows: u64,
     /// Valid configurations.
     pub(super) valid: u64,
-    /// Configurations that the model gives times of their own.
+    /// Different configurations as the model sees them.
     pub(super) told_apart: usize,
     /// Configurations with a time.
     pub(super) configurations: Vec<Chosen>,

@@ -52,7 +52,7 @@ pub(super) struct Measure {
     #[serde(rename = "for")]
     project: String,
     operation: String,
-    /// What entries name that no model knows; empty if entries are settings.
+    /// The kind of names in entries that no model knows; empty if entries are settings.
     pub(super) names: String,
     steps: Vec<MeasureStep>,
 }
@@ -119,7 +119,7 @@ impl ProjectSpace {
         self.parameters.iter().zip(values).map(rank).collect()
     }
 
-    /// Names of parameters that the model gives no time of their own.
+    /// Names of parameters that the model does not see.
     pub(super) fn unseen(&self) -> Vec<&str> {
         self.parameters.iter().filter(|it| !it.prefer.is_empty()).map(|it| it.name.as_str()).collect()
     }

@@ -242,7 +242,7 @@ fn json(numbers: &[Option<f64>]) -> String {
     format!("[{}]", numbers.iter().map(text).collect::<Vec<_>>().join(","))
 }
 
-/// What a statement of a user may do: read.
+/// Allows a user's statement to read, and nothing else.
 fn may(context: &AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select

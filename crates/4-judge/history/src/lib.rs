@@ -41,6 +41,8 @@ pub struct Change {
 pub const FEWEST: usize = 3;
 /// Chance of a false change that is accepted per sample.
 pub const ACCEPTED: f64 = 5e-4;
+/// The same for a whole series.
+pub const MOST_ACCEPTED: f64 = 0.05;
 
 /// Changes of level, oldest first.
 pub fn changes(samples: &[Sample]) -> Vec<Change> {
@@ -48,9 +50,14 @@ pub fn changes(samples: &[Sample]) -> Vec<Change> {
     if known.len() < 2 * FEWEST || known.iter().any(|it| !it.is_finite()) {
         return exact(samples);
     }
-    let sigma = noise(samples);
-    if sigma == 0.0 {
-        return exact(samples);
+    let mut sigma = noise(samples);
+    if sigma <= rounding(samples) {
+        let found = exact(samples);
+        // Values that change all the time have noise, though most neighbours are equal.
+        if found.len() <= FEWEST + samples.len() / 20 {
+            return found;
+        }
+        sigma = noise::of_unequal(samples);
     }
     let smooth = noise::without_outliers(&known, sigma);
     let found = search::changes(&smooth, sigma);
@@ -59,14 +66,25 @@ pub fn changes(samples: &[Sample]) -> Vec<Change> {
 
 /// Changes of a series without noise: every new value.
 fn exact(samples: &[Sample]) -> Vec<Change> {
-    if samples.is_empty() || noise(samples) > 0.0 || samples.iter().any(|it| !it.value.is_finite()) {
+    let least = rounding(samples);
+    if samples.is_empty() || noise(samples) > least || samples.iter().any(|it| !it.value.is_finite()) {
         return Vec::new();
     }
     let pairs = samples.windows(2).enumerate();
     pairs
-        .filter(|(_, pair)| pair[0].value != pair[1].value)
+        .filter(|(_, pair)| (pair[0].value - pair[1].value).abs() > least)
         .map(|(at, pair)| Change { at: at + 1, before: pair[0].value, since: pair[1].value, chance: 0.0 })
         .collect()
+}
+
+/// Differences up to this are of rounding.
+fn rounding(samples: &[Sample]) -> f64 {
+    1e-9 * samples.iter().map(|it| it.value.abs()).fold(0.0, f64::max)
+}
+
+/// Chance of a false change that is accepted in a series of so many samples.
+fn accepted(samples: usize) -> f64 {
+    (ACCEPTED * samples as f64).min(MOST_ACCEPTED)
 }
 
 /// The newest samples beside the level before them.

@@ -21,6 +21,13 @@ pub fn noise(samples: &[Sample]) -> f64 {
     of_steps.max(within)
 }
 
+/// Standard deviation of the steps that are none of rounding.
+pub(crate) fn of_unequal(samples: &[Sample]) -> f64 {
+    let least = crate::rounding(samples);
+    let steps = samples.windows(2).map(|it| (it[1].value - it[0].value).abs()).filter(|it| *it > least);
+    median(steps.collect()).unwrap_or(0.0).max(least)
+}
+
 /// The median.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);

@@ -1,12 +1,15 @@
 //! Seeded binary segmentation, narrowest interval over the threshold first.
 
 use crate::noise::{median, normal_tail, tail};
-use crate::{ACCEPTED, Change, FEWEST, Sample, noise};
+use crate::{Change, FEWEST, Sample, accepted, noise};
 
 /// Shortening of intervals from one layer to the next: 1/√2, as the authors recommend.
 const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Least size of a change, in standard errors of the two levels beside it.
 const OWN: f64 = 3.5;
+
+/// Most changes of one series.
+const MOST_CHANGES: usize = 100;
 
 /// An interval with its best split.
 struct Split {
@@ -26,11 +29,14 @@ pub(crate) fn changes(values: &[f64], sigma: f64) -> Vec<usize> {
     let mut splits: Vec<Split> = seeds(n)
         .into_iter()
         .filter_map(|(from, to)| best(&sums, from, to, sigma))
-        .filter(|it| chance(it.deviations, n) < ACCEPTED * n as f64)
+        .filter(|it| chance(it.deviations, n) < accepted(n))
         .collect();
     splits.sort_by(|a, b| (a.to - a.from).cmp(&(b.to - b.from)).then(b.deviations.total_cmp(&a.deviations)));
     let mut found: Vec<usize> = Vec::new();
     for it in &splits {
+        if found.len() == MOST_CHANGES {
+            break;
+        }
         if !found.iter().any(|at| (it.from + 1..it.to).contains(at)) {
             found.push(it.at);
         }
@@ -94,7 +100,7 @@ pub(crate) fn confirmed(values: &[f64], sigma: f64, mut found: Vec<usize>) -> Ve
             found.iter().filter_map(|at| judge(values, sigma, *at, ends(*at, &found))).collect();
         let weakest = judged.iter().enumerate().min_by(|a, b| a.1.1.total_cmp(&b.1.1));
         match weakest {
-            Some((index, (change, own))) if *own < OWN || change.chance >= ACCEPTED * values.len() as f64 => {
+            Some((index, (change, own))) if *own < OWN || change.chance >= accepted(values.len()) => {
                 found.remove(index);
             }
             _ => return judged.into_iter().map(|(change, _)| change).collect(),

@@ -54,7 +54,7 @@ fn noise_is_no_change() {
     let mut random = Random(471);
     let mut false_ones = 0;
     let mut samples = 0;
-    for count in [10, 30, 100, 300, 1000] {
+    for count in [10, 30, 100, 300, 1000, 10_000] {
         for _ in 0..100_000 / count {
             false_ones += changes(&series(&mut random, count, 1.0, |_| 1.0)).len();
             samples += count;
@@ -88,6 +88,7 @@ fn values_without_noise_change_where_they_change() {
         (&[], &[]),
         (&[1.0], &[]),
         (&[1.0, f64::NAN, 3.0], &[]),
+        (&[0.3, 0.1 + 0.2, 0.3, 0.3], &[]),
     ] {
         let found: Vec<(usize, f64, f64)> =
             changes(&exact(values)).iter().map(|it: &Change| (it.at, it.before, it.since)).collect();
@@ -97,6 +98,14 @@ fn values_without_noise_change_where_they_change() {
     assert_eq!((one.before, one.now, one.chance), (5.0, 5.5, 0.0));
     assert_eq!(newest(&exact(&[5.0, 5.0, 5.0]), 1).unwrap().chance, 1.0);
     assert_eq!(newest(&exact(&[5.0]), 1), None);
+}
+
+#[test]
+fn values_that_change_now_and_then_are_no_levels() {
+    let mut random = Random(474);
+    let value = |random: &mut Random| Sample { value: 5.0 + (random.below(4) == 0) as u8 as f64, error: 0.0 };
+    let samples: Vec<Sample> = (0..400).map(|_| value(&mut random)).collect();
+    assert_eq!(changes(&samples), []);
 }
 
 #[test]

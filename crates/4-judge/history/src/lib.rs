@@ -77,12 +77,12 @@ fn exact(samples: &[Sample]) -> Vec<Change> {
         .collect()
 }
 
-/// Differences up to this are of rounding.
+/// Largest difference that rounding makes.
 fn rounding(samples: &[Sample]) -> f64 {
     1e-9 * samples.iter().map(|it| it.value.abs()).fold(0.0, f64::max)
 }
 
-/// Chance of a false change that is accepted in a series of so many samples.
+/// Chance of a false change that is accepted in a series of `samples` values.
 fn accepted(samples: usize) -> f64 {
     (ACCEPTED * samples as f64).min(MOST_ACCEPTED)
 }

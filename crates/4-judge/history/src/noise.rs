@@ -21,7 +21,7 @@ pub fn noise(samples: &[Sample]) -> f64 {
     of_steps.max(within)
 }
 
-/// Standard deviation of the steps that are none of rounding.
+/// Size of the steps beyond rounding.
 pub(crate) fn of_unequal(samples: &[Sample]) -> f64 {
     let least = crate::rounding(samples);
     let steps = samples.windows(2).map(|it| (it[1].value - it[0].value).abs()).filter(|it| *it > least);

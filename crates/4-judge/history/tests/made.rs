@@ -1,4 +1,5 @@
 //! Made histories: steps that are there are found, and noise is not taken for one.
+#![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 use rockhound_history::{Change, Sample, changes, newest};
 use testkit::Random;

@@ -161,6 +161,9 @@ pub struct LevelChange {
     /// Chance that noise alone looks like this; absent where the values have no noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
+    /// Whether the code objects changed too; absent if one of the recordings has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_changed: Option<bool>,
     /// Counters and metrics that changed at the same point, most first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<Moved>,

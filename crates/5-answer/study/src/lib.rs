@@ -15,6 +15,7 @@ mod fail_on;
 pub mod fix;
 mod gate;
 pub mod gpus;
+pub mod history;
 mod judge;
 mod launched;
 mod measured;

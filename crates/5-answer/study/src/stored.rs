@@ -188,7 +188,7 @@ pub fn queried(place: &str, columns: &[String], rows: &[Vec<Option<String>>], mo
 }
 
 /// `2026-11-28 09:30` of milliseconds since 1970.
-fn date(ms: i64) -> String {
+pub(crate) fn date(ms: i64) -> String {
     let minutes = ms.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
     let shifted = days + 719_468;

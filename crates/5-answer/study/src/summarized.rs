@@ -1,6 +1,6 @@
 //! A recording in short, for a database: per kernel its times, counters, metrics and findings.
 //!
-//! The numbers are those of the tables of `analyze` on each kernel alone.
+//! The numbers equal the tables of `analyze` on each kernel alone.
 
 use analysis::WorkloadEvidence;
 use analysis::workload::Subject;
@@ -33,7 +33,7 @@ pub struct Summarized {
     pub findings: Vec<Finding>,
 }
 
-/// What a number is.
+/// A counter, metric or peak.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SummarizedQuantity {
     /// Kind.

@@ -18,7 +18,10 @@ pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::{Path, PathBuf};
-pub(crate) use store::{Place, Store, StoreAdd, StoreExport, StoreImport, StoreQuestion, StoreWrite};
+pub(crate) use store::{
+    Place, Store, StoreAdd, StoreCheck, StoreExport, StoreHistory, StoreImport, StoreQuestion, StoreSeries,
+    StoreWrite, WorseDirection,
+};
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
 pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, StrategyName, Tune};

@@ -2,6 +2,7 @@
 
 mod add;
 mod copies;
+mod history;
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Place, Store, StoreQuestion, StoreWrite};
@@ -70,6 +71,12 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
             let more = found.rows.len() > most;
             found.rows.truncate(most);
             (study::stored::queried(archive.place(), &found.columns, &found.rows, more), &args.write)
+        }
+        StoreQuestion::History(args) => (history::run(args)?, &args.write),
+        StoreQuestion::Check(args) => {
+            let (mut answer, outcome) = history::check(args)?;
+            let written = finish(&mut answer, &args.write, look)?;
+            return Ok(if written == Outcome::Fine { outcome } else { written });
         }
         StoreQuestion::Export(args) => return copies::export(args),
         StoreQuestion::Import(args) => return copies::import(args),

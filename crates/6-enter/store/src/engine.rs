@@ -87,6 +87,8 @@ pub(crate) struct Dialect {
     pub(crate) element: &'static str,
     /// The numbers of `run.times` as rows `e`, and their place from 0.
     pub(crate) each: (&'static str, &'static str),
+    /// Keeps the numbers of a kernel in its row: a series reads one of them from each of thousands of rows.
+    pub(crate) inline_numbers: &'static str,
     /// Holds off the removal of blobs until the transaction ends, or waits for all who do so.
     pub(crate) blobs: Option<(&'static str, &'static str)>,
 }
@@ -98,6 +100,7 @@ impl Dialect {
             .replace("{now}", self.now)
             .replace("{serial}", self.serial)
             .replace("{skip_locked}", self.skip_locked)
+            .replace("{inline_numbers}", self.inline_numbers)
             .replace("{bytes}", self.bytes)
             .replace("{numbers}", self.numbers)
             .replace("{element}", self.element)

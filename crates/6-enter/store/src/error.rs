@@ -35,7 +35,7 @@ pub enum StoreError {
     /// Rows or blobs that are not as they were written.
     #[error("the database is damaged: {why}\nhint: restore it from a copy, or add the recordings again")]
     Damaged {
-        /// What is wrong.
+        /// The damage.
         why: String,
     },
     /// No metric or counter of a name.

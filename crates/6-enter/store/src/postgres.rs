@@ -165,6 +165,7 @@ impl Engine for Postgres {
             numbers: "DOUBLE PRECISION[]",
             element: "run.numbers[m.position + 1]",
             each: ("unnest(run.times) WITH ORDINALITY AS e (value, number)", "e.number - 1"),
+            inline_numbers: "ALTER TABLE rockhound.kernel_runs ALTER numbers SET STORAGE MAIN",
             blobs: Some((
                 "SELECT 1::bigint FROM pg_advisory_xact_lock_shared(5940474291431272815)",
                 "SELECT 1::bigint FROM pg_advisory_xact_lock(5940474291431272815)",

@@ -90,6 +90,7 @@ pub(crate) const RECORDINGS: &[&str] = &[
         times {numbers} NOT NULL,
         PRIMARY KEY (kernel, recording)
     )",
+    "{inline_numbers}",
     "CREATE INDEX kernel_runs_recording ON {s}kernel_runs (recording)",
     "CREATE TABLE {s}recording_findings (
         recording BIGINT NOT NULL REFERENCES {s}recordings (id) ON DELETE CASCADE,

@@ -34,6 +34,8 @@ pub(crate) enum StoreQuestion {
     Remove(StoreRemove),
     Compact(StoreCompact),
     Query(StoreQuery),
+    History(StoreHistory),
+    Check(StoreCheck),
     Export(StoreExport),
     Import(StoreImport),
 }
@@ -173,6 +175,75 @@ pub(crate) struct StoreQuery {
     pub(crate) place: Place,
     #[command(flatten)]
     pub(crate) write: StoreWrite,
+}
+
+/// A metric of kernels over time.
+#[derive(Args, Clone)]
+pub(crate) struct StoreSeries {
+    /// Only kernels of these names: a name or a regular expression.
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) kernel: Vec<String>,
+    /// Metric: `time` (median of the dispatches), a metric of `rockhound metrics`, or a counter.
+    #[arg(long, short, value_name = "NAME", default_value = "time")]
+    pub(crate) metric: String,
+    /// Only recordings with this label; of several, with all.
+    #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) label: Vec<(String, String)>,
+    /// Without --kernel: kernels of most time in the newest recording.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) kernels: usize,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Show a metric of kernels over time: changes of level told from noise, the first commit that shows each, and the
+/// counters that moved with it.
+///
+/// Changes are found by seeded binary segmentation, with the noise that the series itself has. Emulated and measured
+/// recordings, and those of different GPUs, are separate series. See docs/store.md.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store history -k gemm --label branch=main
+  rockhound store history -k gemm --metric l2.hit_rate --format csv")]
+pub(crate) struct StoreHistory {
+    #[command(flatten)]
+    pub(crate) series: StoreSeries,
+    /// Values of each kernel in the tables, the newest; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Compare the newest commit with the past of its kernels; the exit code is 2 if one is worse.
+///
+/// Recordings of one commit count together. A kernel is worse if noise alone makes such a difference once in 1,000
+/// checks or less, and it changed by `--least` percent.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store add out && rockhound store check --label branch=main
+  rockhound store check -k gemm --metric l2.hit_rate --worse down")]
+pub(crate) struct StoreCheck {
+    #[command(flatten)]
+    pub(crate) series: StoreSeries,
+    /// Direction in which the metric is worse; of `time` up, of others any change.
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub(crate) worse: Option<WorseDirection>,
+    /// Least change that counts, percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    pub(crate) least: f64,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum WorseDirection {
+    /// Larger values are worse.
+    Up,
+    /// Smaller values are worse.
+    Down,
+    /// Every change is worse.
+    Any,
 }
 
 /// Write recordings out of the database: folders as they were added, or a database of their own.

@@ -3,37 +3,45 @@
 use super::open;
 use crate::args::StoreAdd;
 use anyhow::Result;
+use host::provenance::{self, Provenance};
 use host::store::recordings::{KernelRun, NewRecording, Quantity, QuantityKind};
-use host::stored::{self, Provenance};
 use host::subjects::{Asked, read};
-use host::{Source, recording};
+use host::{Source, recording, storable};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 use study::{Measured, Summarized, SummarizedKind};
-use view::{Answer, FileError, NoteKind, Stored, StoredFinding};
+use view::{Answer, FileError, NoteKind, Stored, StoredFinding, StoredRecording};
+
+/// Recordings that each thread reads ahead of the one that is to be added.
+const AHEAD: usize = 4;
+/// Pause of a thread that is that far ahead.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Adds recordings; one that cannot be read is reported and the others are added.
 pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
     let mut archive = open(&args.place)?;
-    let provenance = if args.no_provenance { Provenance::default() } else { stored::provenance() };
+    let provenance = if args.no_provenance { Provenance::default() } else { provenance::provenance() };
     let sources: Vec<Source> = args.paths.iter().flat_map(recording::each).collect();
-    let (mut added, mut again, mut older) = (Vec::new(), 0, 0);
-    let mut errors = Vec::new();
-    for source in &sources {
-        let mut new = match made(source, args) {
-            Ok(new) => new,
-            Err(error) => {
-                errors.push(FileError {
-                    file: source.to_string(),
-                    error: format!("{error:#}"),
-                    hint: host::kind::hint(source.path(), "store add"),
-                });
-                continue;
+    let mut told = Told::default();
+    each(&sources, args, |source, made| {
+        match made {
+            Ok(mut new) => {
+                told.older += usize::from(!labelled(&mut new, args, &provenance));
+                let ended = archive.add(&new)?;
+                told.again += usize::from(!ended.is_new);
+                told.added.push(archive.resolve(&ended.id.to_string())?);
             }
-        };
-        older += usize::from(!labelled(&mut new, args, &provenance));
-        let ended = archive.add(&new)?;
-        again += usize::from(!ended.is_new);
-        added.push(archive.resolve(&ended.id.to_string())?);
-    }
+            Err(error) => told.errors.push(FileError {
+                file: source.to_string(),
+                error: format!("{error:#}"),
+                hint: host::kind::hint(source.path(), "store add"),
+            }),
+        }
+        Ok(())
+    })?;
+    let Told { added, again, older, errors } = told;
     let mut answer = study::stored::list("add", archive.place(), added);
     answer.errors = errors;
     if again > 0 {
@@ -52,6 +60,62 @@ pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
     Ok(answer)
 }
 
+/// What became of the recordings.
+#[derive(Default)]
+struct Told {
+    added: Vec<StoredRecording>,
+    again: usize,
+    older: usize,
+    errors: Vec<FileError>,
+}
+
+/// Reads recordings on all cores, and gives them to `take` in their order.
+fn each(
+    sources: &[Source],
+    args: &StoreAdd,
+    mut take: impl FnMut(&Source, Result<NewRecording>) -> Result<()>,
+) -> Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
+    let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(threads);
+        for _ in 0..threads {
+            let (sender, next, taken) = (sender.clone(), &next, &taken);
+            scope.spawn(move || {
+                let following =
+                    || Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, sources.get(at)?)));
+                while let Some((at, source)) = following() {
+                    // One that takes long does not make the others wait in memory.
+                    while at > taken.load(Ordering::Acquire).saturating_add(AHEAD * threads) {
+                        std::thread::sleep(PAUSE);
+                    }
+                    // Nobody receives any more after an error.
+                    if sender.send((at, made(source, args))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut expected = 0;
+        let mut ended = Ok(());
+        'all: for (at, made) in receiver {
+            early.insert(at, made);
+            while let Some(made) = early.remove(&expected) {
+                ended = take(&sources[expected], made);
+                if ended.is_err() {
+                    break 'all;
+                }
+                expected += 1;
+                taken.store(expected, Ordering::Release);
+            }
+        }
+        taken.store(usize::MAX, Ordering::Release);
+        ended
+    })
+}
+
 fn are(count: usize) -> String {
     format!("{} {}", view::counted(count, "recording"), if count == 1 { "is" } else { "are" })
 }
@@ -67,7 +131,7 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
     new.labels.extend(args.label.iter().cloned());
     // The time of a commit orders recordings of a branch, whenever they were made.
     if let Some(commit) = new.labels.get("commit")
-        && let Some(time) = stored::commit_time(commit)
+        && let Some(time) = provenance::commit_time(commit)
     {
         new.measured_ms = Some(time * 1000);
     }
@@ -76,7 +140,7 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
 
 /// Reads a recording and sums it up.
 fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
-    let files = stored::files(source)?;
+    let files = storable::files(source)?;
     let asked = Asked { sources: vec![source.clone()], arch: args.arch.clone(), ..Asked::default() };
     let mut errors = Vec::new();
     let measured = Measured::built_in(read(&asked, &mut errors)?)?;

@@ -186,3 +186,81 @@ fn refusals_say_what_to_do() {
     assert_eq!(both.code, 1);
     assert!(both.stdout.contains("store:2"), "{}", both.stdout);
 }
+
+#[test]
+fn a_step_in_a_history_is_attributed_and_fails_the_check() {
+    let dir = folder("store-history");
+    recording(&dir, "fast", 1);
+    recording(&dir, "slow", 2);
+    std::fs::copy(clean(), dir.join("fast/code.co")).unwrap();
+    std::fs::copy(spilling(), dir.join("slow/code.co")).unwrap();
+    // More misses come with the slow code.
+    let path = dir.join("slow/pmc_perf.csv");
+    let text = std::fs::read_to_string(&path).unwrap().replace(",5\n", ",9\n");
+    std::fs::write(&path, text).unwrap();
+    let add = |at: usize, name: &str| {
+        let commit = format!("commit=c{at}");
+        good(&dir, &["store", "add", name, "--no-provenance", "-l", &commit, "-l", "branch=main"]);
+    };
+    for at in 0..6 {
+        add(at, "fast");
+        let checked = store(&dir, &["check"]);
+        assert_eq!(checked.code, if at < 3 { 1 } else { 0 }, "{at}: {}{}", checked.stdout, checked.stderr);
+    }
+    add(6, "slow");
+    let checked = store(&dir, &["check", "-k", "copy"]);
+    assert_eq!(checked.code, 2, "{}{}", checked.stdout, checked.stderr);
+    assert!(
+        checked.stdout.contains("worse") && checked.stderr.contains("1 kernel worse"),
+        "{}",
+        checked.stderr
+    );
+    assert_eq!(store(&dir, &["check", "-k", "fill"]).code, 0);
+    (7..10).for_each(|at| add(at, "slow"));
+    let text = good(&dir, &["store", "history", "-k", "copy"]);
+    for part in ["Changes of time", "c6", "c5", "Moved at the same place", "TCC_HIT_sum", "80", "changed"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = good(&dir, &["store", "history", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(Schema::of("store-1").problems(&json), Vec::<String>::new());
+    let histories = json["histories"].as_array().unwrap();
+    let of = |name: &str| histories.iter().find(|it| it["kernel"].as_str().unwrap().contains(name)).unwrap();
+    let change = &of("copy")["changes"][0];
+    assert_eq!(
+        (&change["commit"], &change["after"], &change["code_changed"]),
+        (&"c6".into(), &"c5".into(), &true.into())
+    );
+    assert_eq!(of("fill")["changes"].as_array().map(Vec::len), Some(0));
+    // An exact counter changes where it changes.
+    let counter = good(&dir, &["store", "history", "-k", "copy", "-m", "TCC_HIT_sum"]);
+    assert!(counter.contains("none: exact values") && counter.contains("80"), "{counter}");
+    for (args, expected) in [
+        (&["history", "-m", "nonsense"][..], "no recording has a metric or counter `nonsense`"),
+        (&["history", "-k", "nonsense"], "no kernel of that name"),
+        (&["history", "-l", "branch=none"], "no recording with these labels"),
+    ] {
+        let ran = store(&dir, args);
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains(expected) && ran.stderr.contains("hint:"), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_kernel_that_is_specialised_anew_stays_one_history() {
+    let dir = folder("store-renamed");
+    for (at, name) in ["gemm<16>", "gemm<16>", "gemm<32>", "gemm<32>"].iter().enumerate() {
+        recording(&dir, "app", 1);
+        let path = dir.join("app/pmc_perf.csv");
+        let text = std::fs::read_to_string(&path).unwrap().replace("fill<4>", name);
+        std::fs::write(&path, text).unwrap();
+        good(&dir, &["store", "add", "app", "--no-provenance", "-l", &format!("commit=c{at}")]);
+    }
+    let json = good(&dir, &["store", "history", "-k", "gemm", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let histories = json["histories"].as_array().unwrap();
+    assert_eq!(histories.len(), 1, "{histories:?}");
+    assert!(histories[0]["kernel"].as_str().unwrap().contains("gemm<32>"));
+    assert!(histories[0]["other_names"][0].as_str().unwrap().contains("gemm<16>"));
+    assert_eq!(histories[0]["points"].as_array().map(Vec::len), Some(4));
+}

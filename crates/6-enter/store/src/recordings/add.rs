@@ -38,7 +38,7 @@ struct Packed {
     packed: Vec<u8>,
 }
 
-/// What a recording's row refers to.
+/// Numbers of the rows that a recording refers to.
 struct Known {
     machine: i64,
     kernels: Vec<i64>,
@@ -156,9 +156,9 @@ impl Archive {
             let packed = match (&found, is_there) {
                 // It is packed once more only if it is removed in between.
                 (_, true) => Vec::new(),
-                (found, false) => pack(name, bytes, found.as_ref().map(|(_, bytes)| &bytes[..]))?,
+                (found, false) => pack(name, bytes, found.as_ref())?,
             };
-            let base = found.as_ref().map(|(id, _)| *id);
+            let base = found.as_ref().map(|it| it.id);
             let one = Packed { hash, form, base, bytes: bytes.len() as i64, packed };
             all.insert(name.as_str(), one);
         }

@@ -1,16 +1,22 @@
 //! Files as blobs, packed against an earlier file of the same form.
 //!
-//! Files of one program differ in numbers and share headers, names of kernels and constants, so the first file of a
+//! Tables are packed as columns. Files of one program differ in numbers and share headers, names of kernels and constants, so the first file of a
 //! form is the dictionary of the later ones. Chains have one link: a base is packed alone.
 
+use super::columns;
 use crate::engine::{Cell, Statements};
 use crate::error::StoreError;
 use hmac_sha256::Hash;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::dict::EncoderDictionary;
 
-/// Level of zstd.
-const LEVEL: i32 = 6;
+/// Level of zstd: others take longer and give no less on columns of numbers.
+const LEVEL: i32 = 1;
+/// First byte of a packed file: as it is, or as columns.
+const PLAIN: u8 = 0;
+const COLUMNS: u8 = 1;
 /// Longest first line by which a form is known.
 const LONGEST_LINE: usize = 1 << 16;
 /// Most bytes of a dictionary and of what is packed against it.
@@ -32,8 +38,31 @@ pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     hash.finalize()
 }
 
-/// A base: number of its blob, and its bytes.
-pub(super) type Base = (i64, Arc<Vec<u8>>);
+/// A file that others are packed against.
+#[derive(Clone)]
+pub(super) struct Base {
+    /// Number of its blob.
+    pub(super) id: i64,
+    dictionary: Arc<Dictionary>,
+}
+
+struct Dictionary {
+    bytes: Vec<u8>,
+    /// Prepared when the first file is packed against it.
+    encoder: OnceLock<EncoderDictionary<'static>>,
+}
+
+impl Base {
+    /// A base of the file with these bytes.
+    pub(super) fn new(id: i64, bytes: Vec<u8>) -> Base {
+        let bytes = columns::encoded(&bytes).unwrap_or(bytes);
+        Base { id, dictionary: Arc::new(Dictionary { bytes, encoder: OnceLock::new() }) }
+    }
+
+    fn encoder(&self) -> &EncoderDictionary<'static> {
+        self.dictionary.encoder.get_or_init(|| EncoderDictionary::copy(&self.dictionary.bytes, LEVEL))
+    }
+}
 
 /// Known bases by form.
 #[derive(Default)]
@@ -45,8 +74,8 @@ impl Bases {
     }
 
     fn keep(&mut self, form: Digest, base: &Base) {
-        let bytes: usize = self.0.values().map(|(_, bytes)| bytes.len()).sum();
-        if self.0.len() < MOST_BASES && bytes + base.1.len() <= MOST_BASE_BYTES {
+        let bytes: usize = self.0.values().map(|it| it.dictionary.bytes.len()).sum();
+        if self.0.len() < MOST_BASES && bytes + base.dictionary.bytes.len() <= MOST_BASE_BYTES {
             self.0.insert(form, base.clone());
         }
     }
@@ -67,7 +96,7 @@ impl Bases {
         else {
             return Ok(None);
         };
-        let base = (*id, Arc::new(unpack(packed, None, *bytes)?));
+        let base = Base::new(*id, unpack(packed, None, *bytes)?);
         self.keep(*form, &base);
         Ok(Some(base))
     }
@@ -81,31 +110,49 @@ pub(super) fn form_of(name: &str, bytes: &[u8]) -> Option<Digest> {
     (bytes.len() <= MOST_SHARED).then(|| digest([file.as_bytes(), &line[..end]]))
 }
 
-/// Packs bytes, against others if there are any.
-pub(super) fn pack(name: &str, bytes: &[u8], base: Option<&[u8]>) -> Result<Vec<u8>, StoreError> {
+/// Packs bytes, against a base if there is one.
+pub(super) fn pack(name: &str, bytes: &[u8], base: Option<&Base>) -> Result<Vec<u8>, StoreError> {
+    let columns = if bytes.len() <= MOST_SHARED { columns::encoded(bytes) } else { None };
+    let (kind, content) = match &columns {
+        Some(it) => (COLUMNS, &it[..]),
+        None => (PLAIN, bytes),
+    };
     let packed = match base {
         Some(base) => {
-            zstd::bulk::Compressor::with_dictionary(LEVEL, base).and_then(|mut it| it.compress(bytes))
+            Compressor::with_prepared_dictionary(base.encoder()).and_then(|mut it| it.compress(content))
         }
-        None => zstd::bulk::compress(bytes, LEVEL),
+        None => zstd::bulk::compress(content, LEVEL),
     };
-    packed.map_err(|error| StoreError::Unstorable { what: name.to_owned(), why: error.to_string() })
+    let packed =
+        packed.map_err(|error| StoreError::Unstorable { what: name.to_owned(), why: error.to_string() })?;
+    let mut out = vec![kind];
+    out.extend((content.len() as u64).to_le_bytes());
+    out.extend(packed);
+    Ok(out)
 }
 
 /// The bytes that were packed.
-pub(super) fn unpack(packed: &[u8], base: Option<&[u8]>, bytes: i64) -> Result<Vec<u8>, StoreError> {
-    let damaged = |why: String| StoreError::Damaged { why };
-    let bytes = usize::try_from(bytes)
-        .ok()
-        .filter(|it| *it as u64 <= super::MOST_BYTES)
-        .ok_or_else(|| damaged(format!("a file of {bytes} bytes")))?;
+pub(super) fn unpack(packed: &[u8], base: Option<&Base>, bytes: i64) -> Result<Vec<u8>, StoreError> {
+    let damaged = |why: &str| StoreError::Damaged { why: format!("a file of {bytes} bytes {why}") };
+    let (kind, rest) = packed.split_first().ok_or_else(|| damaged("is empty"))?;
+    let (length, content) = rest.split_first_chunk::<8>().ok_or_else(|| damaged("is cut"))?;
+    let length = u64::from_le_bytes(*length);
+    if length > super::MOST_BYTES {
+        return Err(damaged("has an impossible length"));
+    }
+    let length = length as usize;
     let unpacked = match base {
-        Some(base) => {
-            zstd::bulk::Decompressor::with_dictionary(base).and_then(|mut it| it.decompress(packed, bytes))
-        }
-        None => zstd::bulk::decompress(packed, bytes),
+        Some(base) => Decompressor::with_dictionary(&base.dictionary.bytes)
+            .and_then(|mut it| it.decompress(content, length)),
+        None => zstd::bulk::decompress(content, length),
     };
-    unpacked.map_err(|error| damaged(error.to_string()))
+    let unpacked = unpacked.map_err(|error| damaged(&error.to_string()))?;
+    let whole = match *kind {
+        PLAIN => Some(unpacked),
+        COLUMNS => columns::decoded(&unpacked),
+        _ => None,
+    };
+    whole.filter(|it| it.len() as i64 == bytes).ok_or_else(|| damaged("is not as it was packed"))
 }
 
 #[cfg(test)]
@@ -121,11 +168,18 @@ mod tests {
         };
         let (first, second) = (text(0), text(100));
         let alone = pack("a.csv", &second, None).unwrap();
-        let beside = pack("a.csv", &second, Some(&first)).unwrap();
-        assert!(beside.len() * 3 < alone.len() * 2, "{} against {}", beside.len(), alone.len());
-        assert_eq!(unpack(&beside, Some(&first), second.len() as i64).unwrap(), second);
+        let base = Base::new(1, first);
+        let beside = pack("a.csv", &second, Some(&base)).unwrap();
+        assert!(
+            beside.len() < alone.len() && alone.len() * 2 < second.len(),
+            "{} {}",
+            beside.len(),
+            alone.len()
+        );
+        assert_eq!(unpack(&beside, Some(&base), second.len() as i64).unwrap(), second);
         assert_eq!(unpack(&alone, None, second.len() as i64).unwrap(), second);
-        assert!(unpack(&beside, Some(&second[..99]), second.len() as i64).is_err());
+        let other = Base::new(2, second[..99].to_vec());
+        assert!(unpack(&beside, Some(&other), second.len() as i64).is_err());
         assert!(unpack(&alone, None, 10).is_err());
         assert!(unpack(&alone, None, -1).is_err() && unpack(&alone, None, i64::MAX).is_err());
     }

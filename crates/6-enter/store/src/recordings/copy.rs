@@ -26,6 +26,12 @@ impl Archive {
         to.add(&whole)
     }
 
+    /// Members of a set, in their order.
+    pub(super) fn set(&mut self, set: i64) -> Result<Vec<Quantity>, StoreError> {
+        let rows = self.engine.rows(&self.sql(SET), &[set.into()])?;
+        rows.iter().map(quantity).collect::<Option<_>>().ok_or_else(|| self.unreadable("quantities"))
+    }
+
     fn whole(&mut self, wanted: &str) -> Result<NewRecording, StoreError> {
         let stored = self.show(wanted)?;
         let id = [Cell::Integer(stored.entry.id)];
@@ -40,16 +46,10 @@ impl Archive {
         let rows = self.engine.rows(&self.sql(RUNS), &id)?;
         let kernels =
             rows.iter().map(run).collect::<Option<Vec<_>>>().ok_or_else(|| self.unreadable("kernel_runs"))?;
-        let set = kernels.first().map(|(set, _)| *set);
-        let mut quantities = Vec::new();
-        if let Some(set) = set {
-            let rows = self.engine.rows(&self.sql(SET), &[set.into()])?;
-            quantities = rows
-                .iter()
-                .map(quantity)
-                .collect::<Option<_>>()
-                .ok_or_else(|| self.unreadable("quantities"))?;
-        }
+        let quantities = match kernels.first() {
+            Some((set, _)) => self.set(*set)?,
+            None => Vec::new(),
+        };
         let mut files = BTreeMap::new();
         self.files(stored.entry.id, |name, bytes| {
             files.insert(name.to_owned(), bytes);
@@ -105,7 +105,7 @@ fn run(row: &Row) -> Option<(i64, KernelRun)> {
 }
 
 /// A list of numbers: an array in PostgreSQL, text of JSON in SQLite.
-fn numbers(cell: &Cell) -> Option<Vec<Option<f64>>> {
+pub(super) fn numbers(cell: &Cell) -> Option<Vec<Option<f64>>> {
     match cell {
         Cell::Numbers(it) => Some(it.clone()),
         Cell::Text(text) => match text.strip_prefix('[')?.strip_suffix(']')? {

@@ -6,6 +6,7 @@
 
 mod add;
 mod blobs;
+mod columns;
 mod copy;
 mod model;
 mod names;

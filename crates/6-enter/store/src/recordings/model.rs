@@ -10,7 +10,7 @@ pub struct NewRecording {
     pub name: String,
     /// Path that it was read from.
     pub path: String,
-    /// What to open of its files: a file or run; empty for all.
+    /// The file or run that is read; empty for the whole folder.
     pub opened: String,
     /// Form: `rocprof-compute folder, wide`.
     pub kind: String,
@@ -92,7 +92,7 @@ pub struct KernelRun {
     pub numbers: Vec<Option<f64>>,
 }
 
-/// What adding did.
+/// Result of adding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Added {
     /// Number of the recording.

@@ -6,7 +6,6 @@ use super::model::{Selection, Stored};
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use view::{StoredFile, StoredFinding, StoredKernel, StoredRecording};
 
 const ENTRIES: &str =
@@ -148,7 +147,7 @@ impl Archive {
                 Cell::Integer(id) => bases.get(id).cloned(),
                 _ => None,
             };
-            let unpacked = unpack(packed, base.as_ref().map(|(_, bytes)| &bytes[..]), *bytes)?;
+            let unpacked = unpack(packed, base.as_ref(), *bytes)?;
             take(name, unpacked)?;
         }
         Ok(())
@@ -161,7 +160,7 @@ impl Archive {
                 why: format!("blob {id}, which others are packed against, is not there"),
             });
         };
-        Ok((id, Arc::new(unpack(packed, None, *bytes)?)))
+        Ok(Base::new(id, unpack(packed, None, *bytes)?))
     }
 
     /// Removes a recording. Its files stay until [`Archive::compact`], because others may have them too.

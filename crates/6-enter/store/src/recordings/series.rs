@@ -1,7 +1,7 @@
 //! Values of kernels over time.
 
 use super::Archive;
-use super::model::{KernelSeries, Point};
+use super::model::{KernelSeries, Point, Quantity};
 use super::read::{having, real, text};
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
@@ -25,7 +25,38 @@ const PLACE: &str =
 const QUANTITY: &str =
     "SELECT id, unit FROM {s}quantities WHERE name = ?1 AND kind <> 'peak' ORDER BY kind DESC, id DESC";
 
+const VALUES_OF: &str = "SELECT run.quantity_set, run.numbers FROM {s}kernel_runs run WHERE run.kernel = ?1 AND run.recording = ?2";
+const CODE: &str = "SELECT b.hash FROM {s}recording_files f JOIN {s}blobs b ON b.id = f.blob
+    WHERE f.recording = ?1 AND f.is_code = 1 ORDER BY b.hash";
+
 impl Archive {
+    /// Counters and metrics of a kernel in a recording that have a value.
+    ///
+    /// # Errors
+    /// With the database.
+    pub fn values(&mut self, kernel: i64, recording: i64) -> Result<Vec<(Quantity, f64)>, StoreError> {
+        let rows = self.engine.rows(&self.sql(VALUES_OF), &[kernel.into(), recording.into()])?;
+        let Some([Cell::Integer(set), numbers]) = rows.first().map(|row| &row[..]) else {
+            return Ok(Vec::new());
+        };
+        let numbers = super::copy::numbers(numbers).ok_or_else(|| self.unreadable("kernel_runs"))?;
+        let names = self.set(*set)?;
+        Ok(names.into_iter().zip(numbers).filter_map(|(name, value)| Some((name, value?))).collect())
+    }
+
+    /// Hashes of a recording's code objects.
+    ///
+    /// # Errors
+    /// With the database.
+    pub fn code(&mut self, recording: i64) -> Result<Vec<Vec<u8>>, StoreError> {
+        let rows = self.engine.rows(&self.sql(CODE), &[recording.into()])?;
+        let hash = |row: &Row| match &row[..] {
+            [Cell::Bytes(hash)] => Some(hash.clone()),
+            _ => None,
+        };
+        rows.iter().map(hash).collect::<Option<_>>().ok_or_else(|| self.unreadable("blobs"))
+    }
+
     /// Names of all kernels, each with its number and its name without arguments.
     ///
     /// # Errors
@@ -44,7 +75,7 @@ impl Archive {
     /// Values of a kernel in all recordings with some labels, oldest first; `metric` is [`TIME`], a metric or a counter.
     ///
     /// # Errors
-    /// If there is no such metric, or with the database.
+    /// If no recording has the metric, or with the database.
     pub fn series(
         &mut self,
         (kernel, name): (i64, &str),

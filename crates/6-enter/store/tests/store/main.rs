@@ -1,5 +1,9 @@
-//! The journal over both engines, and what breaks them.
-#![allow(clippy::disallowed_methods, reason = "tests start servers and processes")]
+//! Recordings and the journal over both engines, and what breaks them.
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "tests start servers and processes, which say what they did"
+)]
 
 mod contract;
 mod engines;

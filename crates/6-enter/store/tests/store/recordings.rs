@@ -305,7 +305,7 @@ fn start(address: &str, first: u64) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// What a writer said it had added, before it was killed.
+/// Numbers that a writer reported as added before it was killed.
 fn said(writer: Child) -> Vec<u64> {
     let text = writer.wait_with_output().unwrap().stdout;
     let text = String::from_utf8_lossy(&text);

@@ -1,0 +1,323 @@
+//! Kernels over time: changes of level and what moved with them, and the newest recording beside its past.
+
+use ::history::{Sample, changes, newest};
+use std::collections::BTreeMap;
+use view::{
+    Answer, Cell, Column, ColumnKind, History, HistoryPoint, LevelChange, Moved, Number, Row, Stored, Table,
+};
+
+/// Standard error of a median, in standard errors of a mean.
+const MEDIAN: f64 = 1.2533;
+/// Least change of a counter or metric that counts as moved, percent.
+const MOVED: f64 = 1.0;
+/// Counters and metrics that are named.
+const NAMED: usize = 8;
+/// Chance below which the newest recording differs from its past.
+pub const ALARM: f64 = 1e-3;
+
+/// Fills in the changes of a history.
+pub fn judge(history: &mut History) {
+    let points = &history.points;
+    let commit = |at: usize| points.get(at).and_then(|it| it.commit.clone());
+    let one = |it: &::history::Change| LevelChange {
+        at: it.at,
+        recording: points[it.at].recording,
+        commit: commit(it.at),
+        after: it.at.checked_sub(1).and_then(commit),
+        before: it.before,
+        since: it.since,
+        percent: percent(it.before, it.since),
+        chance: (it.chance > 0.0).then_some(it.chance),
+        code_changed: None,
+        moved: Vec::new(),
+    };
+    history.changes = changes(&samples(points)).iter().map(one).collect();
+}
+
+fn samples(points: &[HistoryPoint]) -> Vec<Sample> {
+    let error = |it: &HistoryPoint| {
+        it.spread.map_or(0.0, |spread| MEDIAN * spread / (it.dispatches.max(1) as f64).sqrt())
+    };
+    points.iter().map(|it| Sample { value: it.value, error: error(it) }).collect()
+}
+
+fn percent(before: f64, since: f64) -> Option<f64> {
+    (before != 0.0).then(|| 100.0 * (since - before) / before.abs())
+}
+
+/// Values of counters and metrics by name and unit, one list per recording.
+pub type Values = BTreeMap<(String, String), f64>;
+
+/// Counters and metrics whose values in the recordings before a change and since do not overlap, most changed first.
+pub fn moved(before: &[Values], since: &[Values]) -> Vec<Moved> {
+    let of = |all: &[Values], name: &(String, String)| -> Vec<f64> {
+        all.iter().filter_map(|it| it.get(name).copied()).collect()
+    };
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    let Some(first) = since.first() else { return Vec::new() };
+    let mut all: Vec<Moved> = Vec::new();
+    for name in first.keys() {
+        let (old, new) = (of(before, name), of(since, name));
+        let range = |values: &[f64]| {
+            (
+                values.iter().copied().fold(f64::INFINITY, f64::min),
+                values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            )
+        };
+        let ((a, b), (c, d)) = (range(&old), range(&new));
+        let (Some(before), Some(since)) = (median(old), median(new)) else { continue };
+        let change = percent(before, since);
+        if (b < c || d < a) && change.is_none_or(|it| it.abs() >= MOVED) {
+            all.push(Moved { name: name.0.clone(), unit: name.1.clone(), before, since, percent: change });
+        }
+    }
+    let size = |it: &Moved| it.percent.map_or(f64::INFINITY, f64::abs);
+    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all.truncate(NAMED);
+    all
+}
+
+/// The answer of `store history`: at most `top` values of each kernel, the newest.
+pub fn answer(place: &str, histories: Vec<History>, top: usize) -> Answer<Stored> {
+    let mut answer = crate::stored::answer("history", place);
+    if histories.iter().any(|it| !it.changes.is_empty()) {
+        answer.tables.push(of_changes(&histories));
+        answer.tables.extend(of_moved(&histories));
+    }
+    answer.tables.extend(histories.iter().map(|it| of_points(it, top)));
+    answer.part.histories = histories;
+    answer
+}
+
+/// Times in us, other values as they are.
+fn shown(history: &History, value: f64) -> Cell {
+    Cell::from(if history.unit == "ns" { value / 1000.0 } else { value })
+}
+
+fn unit(history: &History) -> &str {
+    if history.unit == "ns" { "us" } else { &history.unit }
+}
+
+fn commit(commit: Option<&String>) -> Cell {
+    commit.map_or(Cell::Empty, |it| Cell::text(it.chars().take(12).collect::<String>()))
+}
+
+fn of_changes(histories: &[History]) -> Table {
+    let column = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        column("kernel", ColumnKind::Text),
+        column("first shown by", ColumnKind::Word),
+        column("commit", ColumnKind::Word),
+        column("after", ColumnKind::Word),
+        column("before", ColumnKind::Number),
+        column("since", ColumnKind::Number),
+        Column::new("change", ColumnKind::Number, "%"),
+        column("chance of noise", ColumnKind::Word),
+        column("code", ColumnKind::Word),
+    ];
+    let mut rows = Vec::new();
+    for history in histories {
+        for it in &history.changes {
+            rows.push(Row::of(vec![
+                Cell::text(&history.kernel),
+                Cell::text(format!("store:{}", it.recording)),
+                commit(it.commit.as_ref()),
+                commit(it.after.as_ref()),
+                shown(history, it.before),
+                shown(history, it.since),
+                Cell::known(it.percent.ok_or("the value before is 0")),
+                Cell::text(chance(it.chance.unwrap_or(0.0))),
+                match it.code_changed {
+                    Some(true) => Cell::text("changed"),
+                    Some(false) => Cell::text("the same"),
+                    None => Cell::missing("the recordings keep no code"),
+                },
+            ]));
+        }
+    }
+    let metrics: Vec<&str> = histories.first().map(|it| it.metric.as_str()).into_iter().collect();
+    Table { title: format!("Changes of {}", metrics.join("")), columns, rows, ..Table::default() }
+}
+
+/// A chance in two digits.
+fn chance(chance: f64) -> String {
+    match chance {
+        0.0 => "none: exact values".to_owned(),
+        it if it >= 0.01 => format!("{it:.2}"),
+        it => format!("{it:.0e}"),
+    }
+}
+
+/// Counters and metrics that moved with each change.
+fn of_moved(histories: &[History]) -> Option<Table> {
+    let column = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        column("kernel", ColumnKind::Text),
+        column("first shown by", ColumnKind::Word),
+        column("counter or metric", ColumnKind::Word),
+        column("before", ColumnKind::Number),
+        column("since", ColumnKind::Number),
+        column("unit", ColumnKind::Word),
+        Column::new("change", ColumnKind::Number, "%"),
+    ];
+    let row = |history: &History, change: &LevelChange, it: &Moved| {
+        Row::of(vec![
+            Cell::text(&history.kernel),
+            Cell::text(format!("store:{}", change.recording)),
+            Cell::text(&it.name),
+            Cell::from(it.before),
+            Cell::from(it.since),
+            if it.unit.is_empty() { Cell::Empty } else { Cell::text(&it.unit) },
+            Cell::known(it.percent.ok_or("the value before is 0")),
+        ])
+    };
+    let mut rows = Vec::new();
+    for history in histories {
+        for change in &history.changes {
+            rows.extend(change.moved.iter().map(|it| row(history, change, it)));
+        }
+    }
+    let notes = vec!["values of the recordings before a change and since do not overlap".to_owned()];
+    let title = "Moved at the same place".to_owned();
+    (!rows.is_empty()).then(|| Table { title, columns, rows, notes, ..Table::default() })
+}
+
+fn of_points(history: &History, top: usize) -> Table {
+    let number = |title: &str| Column::new(title, ColumnKind::Number, unit(history));
+    let columns = vec![
+        Column::new("recording", ColumnKind::Word, ""),
+        Column::new("date (UTC)", ColumnKind::Word, ""),
+        Column::new("commit", ColumnKind::Word, ""),
+        number(&history.metric),
+        number("spread"),
+        Column::new("dispatches", ColumnKind::Id, ""),
+        Column::new("", ColumnKind::Word, ""),
+    ];
+    let first = if top == 0 { 0 } else { history.points.len().saturating_sub(top) };
+    let row = |(at, it): (usize, &HistoryPoint)| {
+        let change = history.changes.iter().find(|change| change.at == at);
+        Row::of(vec![
+            Cell::text(format!("store:{}", it.recording)),
+            Cell::text(crate::stored::date(it.measured_ms)),
+            commit(it.commit.as_ref()),
+            shown(history, it.value),
+            it.spread.map_or(Cell::Empty, |spread| shown(history, spread)),
+            Cell::Number(Number::Known(it.dispatches as f64)),
+            change.map_or(Cell::Empty, |it| {
+                Cell::text(
+                    it.percent
+                        .map_or("new level".to_owned(), |percent| format!("new level: {percent:+.1} %")),
+                )
+            }),
+        ])
+    };
+    let mut notes = Vec::new();
+    if first > 0 {
+        notes.push(format!("the newest {top} of {}; `--top 0` shows all", history.points.len()));
+    }
+    notes.extend(history.other_names.iter().cloned());
+    let gpu = history.gpu.as_deref().unwrap_or("GPU not recorded");
+    let made = if history.is_emulated { "emulated" } else { "measured" };
+    Table {
+        title: format!("{} · {gpu}, {made}", history.kernel),
+        columns,
+        rows: history.points.iter().enumerate().skip(first).map(row).collect(),
+        notes,
+        ..Table::default()
+    }
+}
+
+/// Direction in which a metric is worse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Worse {
+    /// Larger values are.
+    Up,
+    /// Smaller values are.
+    Down,
+    /// Every change is.
+    Any,
+}
+
+/// The newest commit of each history beside its past. Returns the answer, how many could be judged and how many are worse.
+pub fn check(
+    place: &str,
+    histories: Vec<History>,
+    worse: Worse,
+    least_percent: f64,
+) -> (Answer<Stored>, usize, usize) {
+    let mut answer = crate::stored::answer("check", place);
+    let metric = histories.first().map_or_else(String::new, |it| it.metric.clone());
+    let column = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        column("kernel", ColumnKind::Text),
+        column("newest", ColumnKind::Word),
+        column("commit", ColumnKind::Word),
+        column("before", ColumnKind::Number),
+        column("now", ColumnKind::Number),
+        Column::new("change", ColumnKind::Number, "%"),
+        column("chance of noise", ColumnKind::Word),
+        column("verdict", ColumnKind::Word),
+    ];
+    let (mut rows, mut judged, mut worsened) = (Vec::new(), 0, 0);
+    for history in &histories {
+        let Some(last) = history.points.last() else { continue };
+        let same = |it: &&HistoryPoint| match &last.commit {
+            Some(commit) => it.commit.as_ref() == Some(commit),
+            None => it.recording == last.recording,
+        };
+        let count = history.points.iter().rev().take_while(same).count();
+        let mut cells = vec![
+            Cell::text(&history.kernel),
+            Cell::text(format!("store:{}", last.recording)),
+            commit(last.commit.as_ref()),
+        ];
+        match newest(&samples(&history.points), count) {
+            None => {
+                let why = "too few recordings before it";
+                cells.extend([
+                    Cell::missing(why),
+                    shown(history, last.value),
+                    Cell::missing(why),
+                    Cell::Empty,
+                ]);
+                cells.push(Cell::text("not judged"));
+            }
+            Some(it) => {
+                judged += 1;
+                let change = percent(it.before, it.now);
+                let is_other = it.chance < ALARM && change.is_none_or(|it| it.abs() >= least_percent);
+                let is_worse = is_other
+                    && match worse {
+                        Worse::Up => it.now > it.before,
+                        Worse::Down => it.now < it.before,
+                        Worse::Any => true,
+                    };
+                worsened += usize::from(is_worse);
+                let verdict = match (is_worse, is_other) {
+                    (true, _) => "worse",
+                    (false, true) => "better",
+                    (false, false) => "as before",
+                };
+                cells.extend([
+                    shown(history, it.before),
+                    shown(history, it.now),
+                    Cell::known(change.ok_or("the value before is 0")),
+                    Cell::text(chance(it.chance)),
+                    Cell::text(verdict),
+                ]);
+            }
+        }
+        rows.push(Row::of(cells));
+    }
+    answer.tables.push(Table {
+        title: format!("Newest {metric} beside its past"),
+        columns,
+        rows,
+        ..Table::default()
+    });
+    answer.part.histories = histories;
+    (answer, judged, worsened)
+}

@@ -80,6 +80,12 @@ const MIB: usize = 1 << 20;
 
 /// Launches of a benchmark at a size.
 fn timed(benchmark: &str, size: usize) -> Result<Timed> {
+    let found = loops_and_streams(benchmark, size).or_else(|| others(benchmark, size));
+    found.with_context(|| format!("events.tsv: no launches are known for `{benchmark}`"))
+}
+
+/// Launches of loops over matrices and of streams.
+fn loops_and_streams(benchmark: &str, size: usize) -> Option<Timed> {
     let n = size as i32;
     let floats = |count: usize| (4 * count, Contents::Floats(1.0));
     let zeros = |count: usize| (4 * count, Contents::Zeros);
@@ -124,6 +130,18 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
             }
         }
         "multiply_adds" => (vec![zeros(size)], vec![step("multiply_adds", size, &[a, Integer(512)])]),
+        _ => return None,
+    };
+    Some(Timed { buffers, steps })
+}
+
+/// Launches of all other benchmarks.
+fn others(benchmark: &str, size: usize) -> Option<Timed> {
+    let n = size as i32;
+    let floats = |count: usize| (4 * count, Contents::Floats(1.0));
+    let zeros = |count: usize| (4 * count, Contents::Zeros);
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(Buffer);
+    let (buffers, steps) = match benchmark {
         "options" => (
             vec![floats(size), floats(size), floats(size), zeros(size), zeros(size)],
             vec![step("options", size, &[a, b, c, d, e, Float(0.02), Float(0.3), Integer(n)])],
@@ -205,9 +223,9 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
                 (0..10).flat_map(one).collect(),
             )
         }
-        other => bail!("events.tsv: no launches are known for `{other}`"),
+        _ => return None,
     };
-    Ok(Timed { buffers, steps })
+    Some(Timed { buffers, steps })
 }
 
 /// Bytes of a buffer.

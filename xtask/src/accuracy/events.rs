@@ -80,7 +80,8 @@ const MIB: usize = 1 << 20;
 
 /// Launches of a benchmark at a size.
 fn timed(benchmark: &str, size: usize) -> Result<Timed> {
-    let found = loops_and_streams(benchmark, size).or_else(|| others(benchmark, size));
+    let known = [loops_and_streams, others, atomics_and_steps];
+    let found = known.into_iter().find_map(|it| it(benchmark, size));
     found.with_context(|| format!("events.tsv: no launches are known for `{benchmark}`"))
 }
 
@@ -195,6 +196,18 @@ fn others(benchmark: &str, size: usize) -> Option<Timed> {
         "gated" => {
             (vec![floats(size), floats(size), zeros(size)], vec![step("gated", size, &[a, b, c, Integer(n)])])
         }
+        _ => return None,
+    };
+    Some(Timed { buffers, steps })
+}
+
+/// Launches of atomics, chains and time steps.
+fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
+    let n = size as i32;
+    let floats = |count: usize| (4 * count, Contents::Floats(1.0));
+    let zeros = |count: usize| (4 * count, Contents::Zeros);
+    let [a, b, c, d] = [0, 1, 2, 3].map(Buffer);
+    let (buffers, steps) = match benchmark {
         "scattered" => {
             // The size is the power of two of the table, then threads.
             let (bits, threads) = (size / 1_000_000, size % 1_000_000);

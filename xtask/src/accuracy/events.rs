@@ -80,6 +80,13 @@ const MIB: usize = 1 << 20;
 
 /// Launches of a benchmark at a size.
 fn timed(benchmark: &str, size: usize) -> Result<Timed> {
+    let known = [loops_and_streams, others, atomics_and_steps];
+    let found = known.into_iter().find_map(|it| it(benchmark, size));
+    found.with_context(|| format!("events.tsv: no launches are known for `{benchmark}`"))
+}
+
+/// Launches of loops over matrices and of streams.
+fn loops_and_streams(benchmark: &str, size: usize) -> Option<Timed> {
     let n = size as i32;
     let floats = |count: usize| (4 * count, Contents::Floats(1.0));
     let zeros = |count: usize| (4 * count, Contents::Zeros);
@@ -124,6 +131,18 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
             }
         }
         "multiply_adds" => (vec![zeros(size)], vec![step("multiply_adds", size, &[a, Integer(512)])]),
+        _ => return None,
+    };
+    Some(Timed { buffers, steps })
+}
+
+/// Launches of all other benchmarks.
+fn others(benchmark: &str, size: usize) -> Option<Timed> {
+    let n = size as i32;
+    let floats = |count: usize| (4 * count, Contents::Floats(1.0));
+    let zeros = |count: usize| (4 * count, Contents::Zeros);
+    let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(Buffer);
+    let (buffers, steps) = match benchmark {
         "options" => (
             vec![floats(size), floats(size), floats(size), zeros(size), zeros(size)],
             vec![step("options", size, &[a, b, c, d, e, Float(0.02), Float(0.3), Integer(n)])],
@@ -177,6 +196,18 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
         "gated" => {
             (vec![floats(size), floats(size), zeros(size)], vec![step("gated", size, &[a, b, c, Integer(n)])])
         }
+        _ => return None,
+    };
+    Some(Timed { buffers, steps })
+}
+
+/// Launches of atomics, chains and time steps.
+fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
+    let n = size as i32;
+    let floats = |count: usize| (4 * count, Contents::Floats(1.0));
+    let zeros = |count: usize| (4 * count, Contents::Zeros);
+    let [a, b, c, d] = [0, 1, 2, 3].map(Buffer);
+    let (buffers, steps) = match benchmark {
         "scattered" => {
             // The size is the power of two of the table, then threads.
             let (bits, threads) = (size / 1_000_000, size % 1_000_000);
@@ -205,9 +236,9 @@ fn timed(benchmark: &str, size: usize) -> Result<Timed> {
                 (0..10).flat_map(one).collect(),
             )
         }
-        other => bail!("events.tsv: no launches are known for `{other}`"),
+        _ => return None,
     };
-    Ok(Timed { buffers, steps })
+    Some(Timed { buffers, steps })
 }
 
 /// Bytes of a buffer.

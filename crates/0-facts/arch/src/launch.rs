@@ -1,7 +1,7 @@
-//! What a launch costs besides the dispatch: packets, events, the host.
+//! Costs of a launch besides the dispatch: packets, events, the host.
 //!
 //! A profiler's time stamps, an event pair and launches in a row are three quantities. Time stamps hold the
-//! dispatch alone; an event is a packet of its own; launches in a row wait for each other's packets.
+//! dispatch alone; an event is a separate packet; launches in a row wait for each other's packets.
 
 use crate::fact::Known;
 use serde::Deserialize;

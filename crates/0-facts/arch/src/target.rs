@@ -61,7 +61,7 @@ pub struct Target {
     pub atomics: Atomics,
     /// How long loads take.
     pub latency: Latency,
-    /// What launches cost besides the dispatch.
+    /// Costs of launches besides the dispatch.
     pub launch: LaunchCosts,
     /// Cycles between two waves of a workgroup that a shader engine starts.
     pub wave_start_cycles: Fact<u32>,

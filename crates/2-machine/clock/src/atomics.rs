@@ -4,35 +4,8 @@
 //! channel takes a measured time for the lanes of a wave that update one block, and updates of one address follow
 //! each other by another.
 
-use crate::rates::TICKS;
-use arch::Model;
+use crate::rates::{AtomicTimes, TICKS};
 use std::collections::HashMap;
-
-/// Times of atomics, in ticks; the latency in cycles.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct AtomicTimes {
-    /// Ticks of a channel for a request.
-    pub(crate) request: u64,
-    /// Ticks between two updates of an address.
-    pub(crate) address: u64,
-    /// Cycles from the issue to the completion.
-    pub(crate) latency: u64,
-}
-
-impl AtomicTimes {
-    /// Times on a GPU with several XCDs; `None` where they were not measured.
-    pub(crate) fn of(model: &Model, engine: f64) -> Option<AtomicTimes> {
-        let times = &model.target().atomics;
-        let cycles = |nanoseconds: f64| nanoseconds * 1e-9 * engine;
-        let ticks = |nanoseconds: f64| (cycles(nanoseconds) * TICKS as f64) as u64;
-        Some(AtomicTimes {
-            request: ticks(times.channel_ns.value()?),
-            address: ticks(times.address_ns.value()?),
-            latency: cycles(times.latency_ns.value()?) as u64,
-        })
-        .filter(|_| model.xcds.value > 1)
-    }
-}
 
 /// Atomic units of all memory channels.
 #[derive(Debug)]

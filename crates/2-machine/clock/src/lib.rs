@@ -14,6 +14,7 @@ mod footprint;
 mod gpu;
 mod grid;
 mod ideal_limit;
+mod infinite_cache;
 mod l1_queue;
 mod level;
 mod limits;

@@ -4,35 +4,13 @@
 //! both.
 
 use crate::dram::serve;
-
-/// Time a link takes for a byte, in ticks, by what passes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct LinkByte {
-    pub(crate) read: f64,
-    pub(crate) write: f64,
-    pub(crate) mixed: f64,
-}
-
-/// Share of writes from which on, and up to which, requests count as mixed.
-const MIXED: [f64; 2] = [0.25, 0.75];
+use crate::rates::LinkByte;
 
 /// Requests over which the share of writes is averaged, as a power of two.
 const RECENT: u32 = 6;
 
 /// Share of writes in fixed point.
 const ONE: u32 = 1 << 16;
-
-impl LinkByte {
-    /// Ticks of a byte where this share of the requests are writes.
-    fn at(&self, writes: f64) -> f64 {
-        let between = |from: f64, to: f64, share: f64| from + (to - from) * share;
-        if writes < MIXED[0] {
-            between(self.read, self.mixed, writes / MIXED[0])
-        } else {
-            between(self.mixed, self.write, ((writes - MIXED[1]) / (1.0 - MIXED[1])).max(0.0))
-        }
-    }
-}
 
 /// A link.
 #[derive(Clone, Debug, Default)]

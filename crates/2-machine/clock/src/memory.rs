@@ -6,6 +6,7 @@ use crate::atomics::{AtomicRequest, AtomicUnits};
 use crate::dram::{DramChannels, serve};
 use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
+use crate::infinite_cache::{InfiniteCache, MOST_KEPT};
 use crate::link::Link;
 use crate::memory_side_cache::MemorySideCache;
 use crate::rates::{Rates, TICKS};
@@ -49,19 +50,6 @@ pub(crate) struct Memory {
     /// Cycles that reads, and writes, of vector L1s were outstanding, summed.
     pub(crate) l2_cycles: [u64; 2],
 }
-
-/// An infinite cache.
-#[derive(Clone, Copy, Debug)]
-enum InfiniteCache {
-    /// Vector L1 of a compute unit.
-    Unit(usize),
-    /// Lines read in the L2 of an XCD, and lines written back.
-    Read(usize),
-    Written(usize),
-}
-
-/// Most lines of all infinite caches.
-const MOST_KEPT: usize = 1 << 23;
 
 impl Memory {
     /// Memory of a whole GPU, or the share that one of `of` XCDs has.

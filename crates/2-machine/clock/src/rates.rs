@@ -2,8 +2,6 @@
 //!
 //! Each number is one physical quantity of `arch` in another unit; none is tuned here.
 
-use crate::atomics::AtomicTimes;
-use crate::link::LinkByte;
 use arch::Model;
 use mem::XorHash;
 use std::sync::Arc;
@@ -166,6 +164,55 @@ impl DramMap {
     /// Banks of a channel.
     pub(crate) fn banks(&self) -> usize {
         1 << self.bank_bits
+    }
+}
+
+/// Time a link takes for a byte, in ticks, by what passes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct LinkByte {
+    pub(crate) read: f64,
+    pub(crate) write: f64,
+    pub(crate) mixed: f64,
+}
+
+/// Share of writes from which on, and up to which, requests count as mixed.
+const MIXED: [f64; 2] = [0.25, 0.75];
+
+impl LinkByte {
+    /// Ticks of a byte where this share of the requests are writes.
+    pub(crate) fn at(&self, writes: f64) -> f64 {
+        let between = |from: f64, to: f64, share: f64| from + (to - from) * share;
+        if writes < MIXED[0] {
+            between(self.read, self.mixed, writes / MIXED[0])
+        } else {
+            between(self.mixed, self.write, ((writes - MIXED[1]) / (1.0 - MIXED[1])).max(0.0))
+        }
+    }
+}
+
+/// Times of atomics, in ticks; the latency in cycles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct AtomicTimes {
+    /// Ticks of a channel for a request.
+    pub(crate) request: u64,
+    /// Ticks between two updates of an address.
+    pub(crate) address: u64,
+    /// Cycles from the issue to the completion.
+    pub(crate) latency: u64,
+}
+
+impl AtomicTimes {
+    /// Times on a GPU with several XCDs; `None` where they were not measured.
+    pub(crate) fn of(model: &Model, engine: f64) -> Option<AtomicTimes> {
+        let times = &model.target().atomics;
+        let cycles = |nanoseconds: f64| nanoseconds * 1e-9 * engine;
+        let ticks = |nanoseconds: f64| (cycles(nanoseconds) * TICKS as f64) as u64;
+        Some(AtomicTimes {
+            request: ticks(times.channel_ns.value()?),
+            address: ticks(times.address_ns.value()?),
+            latency: cycles(times.latency_ns.value()?) as u64,
+        })
+        .filter(|_| model.xcds.value > 1)
     }
 }
 

@@ -3,6 +3,7 @@
 //! While a kernel runs, its accesses are recorded as a stream; the clock and each prediction read the same
 //! stream afterwards.
 
+mod cache_state;
 mod clocks;
 mod events;
 mod instructions;
@@ -14,6 +15,7 @@ mod sample;
 mod settings;
 mod traffic;
 
+pub use cache_state::CacheState;
 pub use clock::{Detail, RepresentativeXcds};
 pub use clocks::Predicted;
 pub use events::{Events, EventsError, Head, Replay};
@@ -22,4 +24,4 @@ pub use marks::{TIME_SHARED, is_modelled, time_quantity};
 pub use prediction::{CHANGES, Prediction, PredictionError};
 pub use recorder::{Dispatch, Provenance, Recorder, Timed};
 pub use sample::Sample;
-pub use settings::{CacheState, Settings};
+pub use settings::Settings;

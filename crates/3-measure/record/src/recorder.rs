@@ -11,12 +11,12 @@ pub use folder::Provenance;
 
 use dispatch::{CHANNELS, Ran, channels_of, counters_of};
 
+use crate::cache_state::CacheState;
 use crate::clocks::{self, Clock};
 use crate::events;
 use crate::instructions;
 use crate::prediction::Prediction;
 use crate::sample::Sample;
-use crate::settings::CacheState;
 use crate::traffic::{self, Tracer};
 use arch::Model;
 use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall};

@@ -4,8 +4,8 @@
 //! files.
 
 use super::{Dispatch, Recorder};
+use crate::cache_state::CacheState;
 use crate::marks::{self, Apart};
-use crate::settings::CacheState;
 use clock::{Detail, RepresentativeXcds};
 use mem::MOST_PER_GROUP;
 use probe::Value;

@@ -174,7 +174,7 @@ fn others(benchmark: &str, size: usize) -> Option<Timed> {
         "angles" => {
             let width = std::f32::consts::PI / 64.0;
             (
-                vec![(4 * size, Contents::Floats(6.28)), (4 * size, Contents::Floats(1.57)), zeros(128)],
+                vec![(4 * size, Contents::Floats(6.25)), (4 * size, Contents::Floats(1.57)), zeros(128)],
                 vec![
                     step("clear", 128, &[c, Integer(128)]),
                     step("angles", size, &[a, b, c, Integer(n), Integer(64), Float(0.0), Float(width)]),
@@ -439,6 +439,9 @@ fn marks(rows: &[Row]) -> String {
     text
 }
 
+/// Whether a row is of a class.
+type OfClass = fn(&&Row) -> bool;
+
 /// The page about kernels timed with events.
 fn page(rows: &[Row]) -> String {
     let mut text = String::from(include_str!("events.md"));
@@ -448,7 +451,7 @@ fn page(rows: &[Row]) -> String {
     table("Summary", "| rows | number | mean error | median | within 12 % | mark |");
     let free = || rows.iter().filter(|it| !it.is_fitted());
     let mut lines = String::new();
-    let classes: [(&str, fn(&&Row) -> bool); 3] = [
+    let classes: [(&str, OfClass); 3] = [
         ("all", |_| true),
         ("below 20 us", |it| it.measured < LONG),
         ("from 20 us on", |it| it.measured >= LONG),

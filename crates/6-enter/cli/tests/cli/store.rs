@@ -9,8 +9,11 @@ fn recording(dir: &Path, name: &str, factor: u64) {
     let folder = dir.join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let row = |at: u64| {
-        let (kernel, time) =
-            if at % 2 == 0 { ("copy(float*)", 1000 * factor) } else { ("void fill<4>(float*)", 500) };
+        let (kernel, time) = if at.is_multiple_of(2) {
+            ("copy(float*)", 1000 * factor)
+        } else {
+            ("void fill<4>(float*)", 500)
+        };
         format!("{at},1,1024,256,{kernel},{},{},16,{},5\n", at * 9000, at * 9000 + time + at, 100 + at)
     };
     let csv = format!(

@@ -23,6 +23,7 @@ mod spec;
 mod template;
 mod why;
 pub mod worker;
+mod written;
 
 pub use child::{Buffer, Job, JobResult, difference_of};
 pub use evaluate::{Built, Configuration, Evaluator};

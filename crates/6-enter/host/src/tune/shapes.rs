@@ -1,6 +1,6 @@
 //! Problems that each configuration of a space file runs, and the work of each.
 
-use super::spec::value;
+use super::written::value;
 use anyhow::{Context, Result, anyhow, bail};
 use expression::Expression;
 use serde::Deserialize;

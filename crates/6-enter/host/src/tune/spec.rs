@@ -2,6 +2,7 @@
 
 use super::objective::{Objective, ObjectiveTable};
 use super::shapes::{Shape, Work, WorkTable, shapes_of};
+use super::written::value;
 use anyhow::{Context, Result, anyhow, bail};
 use expression::Expression;
 use serde::Deserialize;
@@ -369,16 +370,6 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
     Ok(Run::Command {
         command,
         measure: Measure { pattern: table.time.clone(), file: table.file.clone(), scale },
-    })
-}
-
-pub(super) fn value(name: &str, it: &toml::Value) -> Result<Value> {
-    Ok(match it {
-        toml::Value::Integer(it) => Value::Int(*it),
-        toml::Value::Float(it) if it.is_finite() => Value::Float(*it),
-        toml::Value::Boolean(it) => Value::Bool(*it),
-        toml::Value::String(it) => Value::Text(it.clone()),
-        other => bail!("`{name}`: a value is a number, text, `true` or `false`, and not {other}"),
     })
 }
 

@@ -212,6 +212,8 @@ mod tests {
             cache: None,
             modelled: true,
             unfinished: false,
+            earlier: 0,
+            earlier: 0,
         }
     }
 

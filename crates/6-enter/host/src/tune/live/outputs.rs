@@ -213,7 +213,6 @@ mod tests {
             modelled: true,
             unfinished: false,
             earlier: 0,
-            earlier: 0,
         }
     }
 

@@ -115,6 +115,9 @@ impl Objective {
             let value = runs.get(at)?.max(LEAST);
             Some(if *large { 1.0 / value } else { value })
         };
+        if let [one] = &self.parts[..] {
+            return (0..evaluation.runs_us.len()).map_while(|at| value(one, at)).collect();
+        }
         let run = |at| geometric_mean(&self.parts.iter().map(|it| value(it, at)).collect::<Vec<_>>());
         (0..evaluation.runs_us.len()).map_while(run).collect()
     }

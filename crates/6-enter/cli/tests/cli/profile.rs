@@ -131,10 +131,10 @@ fn limits_and_changes_have_a_price() {
     let slow = folder("breakdown_slow").display().to_string();
     let ran = rockhound(&["profile", "--breakdown", EXAMPLE, "--gpu", "mi300x@500", "-o", &slow]);
     // The verdict says it, and the finding below has its numbers only.
-    assert_eq!(ran.stdout.matches("held up most by the start of its waves").count(), 1, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("held up most by memory bandwidth").count(), 1, "{}", ran.stdout);
     assert!(ran.stdout.contains("CTR001  the verdict above, in numbers"), "{}", ran.stdout);
     let told = good(&["guide", &slow]);
-    assert!(told.contains("held up most by the start of its waves"), "{told}");
+    assert!(told.contains("held up most by memory bandwidth"), "{told}");
     assert!(limits.lines().chain(changed.lines()).all(|line| line.chars().count() <= 100), "{text}");
     // A copy has no LDS, no barriers and few registers.
     let lines: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();

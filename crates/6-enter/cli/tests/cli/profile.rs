@@ -146,7 +146,7 @@ fn limits_and_changes_have_a_price() {
     for name in ["lds-conflicts", "lds-size", "barriers", "registers", "mfma"] {
         assert_eq!(time(&format!("\"{name}\"")), time("\"mfma\""), "{name}: {file}");
     }
-    assert!(time("\"launch\"") < time("\"mfma\""), "{file}");
+    assert!(time("\"hbm\"") < time("\"mfma\""), "{file}");
     assert!(time("\"waves_per_eu=1\"") > time("\"mfma\""), "{file}");
     let json = good(&["analyze", "-p", &recording, "-b", "0.3", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

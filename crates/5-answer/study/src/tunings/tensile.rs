@@ -396,6 +396,11 @@ mod tests {
         );
         let answer = described(&several, None).unwrap();
         assert_eq!(fact(&answer.tables[0], "valid by these rules"), "1");
+        // Tensile chooses a depth of -1 itself.
+        let chosen = config(
+            "        - MatrixInstruction:\n          - [16, 16, 16, 1, 1, 4, 4, 2, 2]\n        - DepthU: [-1, 32]\n",
+        );
+        assert_eq!(fact(&described(&chosen, None).unwrap().tables[0], "valid by these rules"), "2");
         let plain = config(
             "        - ThreadTile:\n          - [8, 8]\n          - [4, 4]\n        - WorkGroup:\n          - [16, 16, 1]\n          - [64, 32, 1]\n        - DepthU: [8]\n",
         );

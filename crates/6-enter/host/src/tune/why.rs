@@ -45,16 +45,12 @@ pub fn chosen(
             filled.push(parameter.name.clone());
         }
         let in_use = || start.iter().find(|it| it.0 == parameter.name).map(|it| it.1.clone());
-        let Some(value) = named.or_else(in_use).or_else(|| parameters_first(parameter)) else {
+        let Some(value) = named.or_else(in_use).or_else(|| parameter.values.first().cloned()) else {
             bail!("`{}` has no values", parameter.name);
         };
         values.push(value);
     }
     Ok((values, filled))
-}
-
-fn parameters_first(parameter: &Parameter) -> Option<Value> {
-    parameter.values.first().cloned()
 }
 
 /// The place of these values in a space; `None` if a constraint removes them.

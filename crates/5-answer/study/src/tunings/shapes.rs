@@ -177,6 +177,19 @@ impl OfAiter {
         self.columns.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 
+    /// A mixture of experts: `16 tokens, 8 experts top 2, model 4096, inter 14336`.
+    pub(super) fn experts(&self) -> String {
+        let size = |name: &str| self.value(name).unwrap_or("?");
+        format!(
+            "{} tokens, {} experts top {}, model {}, inter {}",
+            size("token"),
+            size("expert"),
+            size("topk"),
+            size("model_dim"),
+            size("inter_dim")
+        )
+    }
+
     /// The columns that are no sizes: `bias=False bpreshuffle=True`.
     fn settings(&self) -> String {
         const SIZES: [&str; 12] = [
@@ -276,15 +289,7 @@ fn experts(found: &Found, names: &[&str], top: usize) -> Table {
     let rows = found.experts.iter().take(limit(top)).map(|(it, counted)| {
         let (problem, types, of) = match it {
             Experts::Aiter(it) => {
-                let size = |name: &str| it.value(name).unwrap_or("?");
-                let problem = format!(
-                    "{} tokens, {} experts top {}, model {}, inter {}",
-                    size("token"),
-                    size("expert"),
-                    size("topk"),
-                    size("model_dim"),
-                    size("inter_dim")
-                );
+                let problem = it.experts();
                 let types: Vec<&str> =
                     ["dtype", "q_dtype_a", "q_dtype_w"].iter().filter_map(|name| it.value(name)).collect();
                 (problem, types.join(","), it.settings())

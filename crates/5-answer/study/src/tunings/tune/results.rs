@@ -40,17 +40,7 @@ impl Asked {
                 let types = it.types.as_deref().map_or_else(String::new, |it| format!(" {it}"));
                 format!("{m}x{n}x{k}{batch}{types}")
             }
-            Asked::Experts(it) => {
-                let size = |name: &str| it.value(name).unwrap_or("?");
-                format!(
-                    "{} tokens, {} experts top {}, model {}, inter {}",
-                    size("token"),
-                    size("expert"),
-                    size("topk"),
-                    size("model_dim"),
-                    size("inter_dim")
-                )
-            }
+            Asked::Experts(it) => it.experts(),
         }
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct AtomicUnits {
     free: Vec<u64>,
     /// By block of a line.
     blocks: HashMap<u64, Block>,
+    /// XCDs for which the simulated one stands: as many update each address.
+    stands_for: u64,
 }
 
 /// Last request of a block.
@@ -39,8 +41,9 @@ pub(crate) struct AtomicRequest {
 }
 
 impl AtomicUnits {
-    pub(crate) fn new(channels: usize) -> AtomicUnits {
-        AtomicUnits { free: vec![0; channels], blocks: HashMap::new() }
+    /// Units of this number of channels, for a simulated XCD that stands for some.
+    pub(crate) fn new(channels: usize, stands_for: usize) -> AtomicUnits {
+        AtomicUnits { free: vec![0; channels], blocks: HashMap::new(), stands_for: stands_for.max(1) as u64 }
     }
 
     /// Begins a dispatch at cycle 0.
@@ -62,8 +65,8 @@ impl AtomicUnits {
         if last.access == access {
             last.repeats = last.repeats.max(repeats);
         } else {
-            let done =
-                last.start + times.request.min(times.address) + times.address * u64::from(last.repeats);
+            let each = times.request.min(times.address) + times.address * u64::from(last.repeats);
+            let done = last.start + each * self.stands_for;
             let ready = if last.access == 0 { 0 } else { done };
             let start = ticks.max(self.free[channel]).max(ready);
             self.free[channel] = start + (times.request as f64 * weight) as u64;
@@ -81,7 +84,7 @@ mod tests {
     fn channels_and_addresses_take_their_times() {
         let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300 };
         let last = |of: fn(u64) -> AtomicRequest| {
-            let mut units = AtomicUnits::new(4);
+            let mut units = AtomicUnits::new(4, 1);
             (0..101).map(|it| units.serve(&times, (0, 1.0), of(it))).last()
         };
         const PLAIN: AtomicRequest = AtomicRequest { access: 1, channel: 0, block: 7, repeats: 0 };
@@ -94,5 +97,9 @@ mod tests {
         ] {
             assert_eq!(last(of), Some(expected));
         }
+        // Of eight XCDs one is simulated: the others update the address in between.
+        let mut units = AtomicUnits::new(4, 8);
+        let same = (0..3).map(|it| units.serve(&times, (0, 1.0), AtomicRequest { access: it + 1, ..PLAIN }));
+        assert_eq!(same.last(), Some(2 * 8 * 3));
     }
 }

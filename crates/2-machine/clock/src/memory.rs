@@ -68,7 +68,7 @@ impl Memory {
             weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
             memory_side: rates.memory_side_shape.map(|(lines, ways)| MemorySideCache::new(lines, ways, of)),
             memory_side_free: vec![0; own as usize],
-            atomics: AtomicUnits::new(own as usize),
+            atomics: AtomicUnits::new(own as usize, of),
             accesses: 0,
             links: vec![Link::default(); xcds],
             footprint: (of > 1).then(Footprint::default),

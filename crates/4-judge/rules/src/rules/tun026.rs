@@ -24,7 +24,7 @@ floats. Between the first and the last there may be more than 20 %, between rand
 real data, and its rate is not reached there.
 
 ## Evidence
-The parameters of the file.
+The parameters of the file, as the configuration or the log of the benchmark names it.
 
 ## What to do
 Leave the parameters out, or take random or trigonometric data, as `--initialization trig_float` of hipblaslt-bench is. In ckProfiler, the

@@ -1,6 +1,6 @@
 //! Output of `tune`: searches of tuning spaces.
 
-use crate::NamedValue;
+use crate::{NamedValue, duration};
 use serde::Serialize;
 
 /// Version of the JSON written by `tune --format json`.
@@ -22,7 +22,7 @@ pub struct SearchResult {
     pub name: String,
     /// What was made small: `modelled time of the kernel on an emulated Instinct MI300X`.
     pub objective: String,
-    /// Its unit: `us` for times, else empty.
+    /// Unit of the objective: `us` for a time, else empty.
     pub unit: String,
     /// Valid configurations.
     pub configurations: u64,
@@ -46,9 +46,9 @@ pub struct SearchResult {
     pub gain: Option<Gain>,
     /// Steps of the proof that the winner is right and faster.
     pub proof: Vec<ProofStep>,
-    /// The best of the objective after each run that improved it.
+    /// The best value after each run that improved it.
     pub convergence: Vec<Improvement>,
-    /// The results along pairs of parameters that explain most of them.
+    /// Results along the pairs of parameters that explain most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub landscapes: Vec<Landscape>,
     /// What to write where: text per form, such as `-D` options.
@@ -88,7 +88,7 @@ impl SearchVerdict {
 pub struct Configured {
     /// Its values.
     pub values: Vec<NamedValue>,
-    /// Median of the objective, in its unit: of a time microseconds; absent if it failed.
+    /// Median of the objective in its unit, which is microseconds for a time; absent if it failed.
     pub value: Option<f64>,
     /// Medians of the numbers of a run, where the objective is not the time alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -101,7 +101,32 @@ pub struct Configured {
     pub spread_percent: Option<f64>,
 }
 
+/// A value of an objective for people: a duration for `us`, else a number of at most five digits.
+pub fn objective_words(value: f64, unit: &str) -> String {
+    if unit == "us" {
+        return duration(value * 1e3);
+    }
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        it if !(1e-3..1e6).contains(&it) => format!("{value:.4e}"),
+        it => {
+            let decimals = (4 - it.log10().floor() as i32).clamp(0, 7) as usize;
+            let text = format!("{value:.decimals$}");
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+    }
+}
+
 impl Configured {
+    /// Its value in words.
+    pub fn value_words(&self, unit: &str) -> String {
+        match self.value {
+            Some(it) => objective_words(it, unit),
+            None if unit == "us" => "no time".to_owned(),
+            None => "no value".to_owned(),
+        }
+    }
+
     /// `BLOCK_M=64 BLOCK_N=128`.
     pub fn words(&self) -> String {
         let words: Vec<String> = self.values.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
@@ -123,7 +148,7 @@ pub struct NamedNumber {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
-    /// Objective of the start divided by the winner's: of times the speedup.
+    /// Objective of the start divided by that of the winner: the speedup, if it is the time.
     pub speedup: f64,
     /// Lower end of its confidence interval; absent where equal runs give equal times.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +158,16 @@ pub struct Gain {
     pub high: Option<f64>,
     /// How it was found: `start and winner in turn, 16 runs each, bootstrap of the ratio of medians, 95 %`.
     pub method: String,
+}
+
+impl Gain {
+    /// `1.250x (1.210 to 1.290)`.
+    pub fn words(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{:.3}x ({low:.3} to {high:.3})", self.speedup),
+            _ => format!("{:.3}x", self.speedup),
+        }
+    }
 }
 
 /// A step of the proof.
@@ -160,7 +195,7 @@ pub enum ProofOf {
     Results,
     /// Races and reads of unwritten memory of a candidate.
     Mistakes,
-    /// The start's times do not change with the clocks of the GPU.
+    /// The start takes the same time at the end as at the beginning.
     Steady,
     /// The winner is faster than the start.
     Faster,
@@ -233,7 +268,7 @@ pub struct LandscapeCell {
     pub a: u32,
     /// Place of the value of the second.
     pub b: u32,
-    /// Best of the objective, in its unit.
+    /// Best value, in the unit of the objective.
     pub best: f64,
     /// Results.
     pub results: u32,
@@ -245,6 +280,6 @@ pub struct LandscapeCell {
 pub struct Improvement {
     /// Number of the run, from 1.
     pub run: u64,
-    /// The best of the objective from then on, in its unit.
+    /// The best value from this run on, in the unit of the objective.
     pub value: f64,
 }

@@ -8,8 +8,8 @@ use crate::text::{self, figure};
 use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
-    Answer, Cell, Change, Comparison, Configured, Delta, Finding, Incidents, Input, KernelRow, Note,
-    NoteKind, Number, Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
+    Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
+    Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -395,16 +395,20 @@ pub(crate) fn words(text: &str) -> String {
 pub(crate) fn searches(part: &Searches, out: &mut String) {
     for search in &part.searches {
         let _ = writeln!(out, "## {}\n\n{}\n", words(&search.name), words(search.verdict.words()));
-        let time = |it: &Configured| it.value.map_or_else(|| "n/a".to_owned(), |it| format!("{it:.3}"));
-        let head = if search.unit == "us" { "time us" } else { "objective" };
+        let head = if search.unit == "us" { "time" } else { "objective" };
         let _ = write!(out, "| | {head} | configuration |\n|---|---:|---|\n");
         for (name, it) in [("start", &search.start), ("winner", &search.winner)] {
             if let Some(it) = it {
-                let _ = writeln!(out, "| {name} | {} | {} |", time(it), words(&it.words()));
+                let _ = writeln!(
+                    out,
+                    "| {name} | {} | {} |",
+                    words(&it.value_words(&search.unit)),
+                    words(&it.words())
+                );
             }
         }
         if let Some(gain) = &search.gain {
-            let _ = writeln!(out, "\nGain: {:.3}x ({})", gain.speedup, words(&gain.method));
+            let _ = writeln!(out, "\nGain: {}; {}", words(&gain.words()), words(&gain.method));
         }
         for step in &search.proof {
             let _ =

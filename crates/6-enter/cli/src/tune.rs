@@ -123,7 +123,6 @@ fn of_problem(
         prior: known.prior,
         evaluate,
         workers: 1,
-        objective: tune::Objective::default(),
         stop: running.interrupts()?,
     };
     let found = tune::search(plan, &telling);
@@ -203,7 +202,7 @@ fn add(
     let searched = SearchedSpace {
         name,
         objective: what.objective,
-        unit: if is_time { "us" } else { "" },
+        unit: what.of.unit(),
         parts: if is_time { Vec::new() } else { parts.map(|(it, large)| (it.to_owned(), large)).collect() },
         shapes: what.shapes.iter().map(|it| it.name.clone()).collect(),
         space,

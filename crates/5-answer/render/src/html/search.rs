@@ -2,13 +2,14 @@
 
 use super::head::LiveView;
 use super::tables::{FindingView, PanelView, whole_name};
+use super::trace::word;
 use super::{Frame, data, hash, variables};
 use crate::svg::{Picture, STYLE, search};
 use crate::text::{shorten, visible};
 use askama::Template;
 use serde::Serialize;
 use std::borrow::Cow;
-use view::{Answer, Configured, NoteKind, RuleInfo, SearchResult, Searches, duration};
+use view::{Answer, Configured, Input, NoteKind, RuleInfo, SearchResult, Searches};
 
 /// The script of the page.
 const SCRIPT: &str = concat!(
@@ -22,6 +23,8 @@ const SCRIPT: &str = concat!(
 struct SearchTemplate<'a> {
     frame: Frame<'a>,
     searches: Vec<SearchView<'a>>,
+    /// Paths, with the form and what of each was used or not.
+    inputs: Vec<(Cow<'a, str>, String)>,
     notes: Vec<(&'static str, Cow<'a, str>)>,
     findings: Vec<FindingView<'a>>,
     panels: Vec<PanelView<'a>>,
@@ -48,11 +51,8 @@ pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) ->
         [one] => one.name.clone(),
         [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
     };
-    let word = |kind| match kind {
-        NoteKind::Error => "error",
-        NoteKind::Warning => "warning",
-        NoteKind::Info => "note",
-    };
+    let notes = answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text)));
+    let errors = answer.errors.iter().map(|it| (word(NoteKind::Error), Cow::Owned(it.message())));
     let template = SearchTemplate {
         frame: Frame {
             title: shorten(&visible(&title), 100).into_owned(),
@@ -66,7 +66,8 @@ pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) ->
             chooses: false,
         },
         searches: found.iter().map(SearchView::of).collect(),
-        notes: answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text))).collect(),
+        inputs: answer.inputs.iter().map(input).collect(),
+        notes: errors.chain(notes).collect(),
         findings: answer.findings.iter().map(|it| FindingView::of(it, None, rules)).collect(),
         panels: answer
             .tables
@@ -79,14 +80,15 @@ pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) ->
     template.render().unwrap_or_default()
 }
 
+fn input(it: &Input) -> (Cow<'_, str>, String) {
+    let used = [it.kind.as_str(), &it.used].into_iter().filter(|it| !it.is_empty());
+    let not_used = it.not_used.iter().map(|it| format!("not used: {it}"));
+    (whole_name(&it.path), used.map(str::to_owned).chain(not_used).collect::<Vec<_>>().join("; "))
+}
+
 impl<'a> SearchView<'a> {
     fn of(search: &'a SearchResult) -> SearchView<'a> {
-        let value = |it: &Configured| match it.value {
-            None => "no value".to_owned(),
-            Some(us) if search.unit == "us" => duration(us * 1e3),
-            Some(value) => format!("{value:.4}"),
-        };
-        let configured = |it: &Configured| format!("{}  {}", value(it), it.words());
+        let configured = |it: &Configured| format!("{}  {}", it.value_words(&search.unit), it.words());
         let mut facts = vec![
             ("objective", search.objective.clone()),
             ("result", search.verdict.words().to_owned()),
@@ -103,11 +105,7 @@ impl<'a> SearchView<'a> {
         facts.extend(search.start.as_ref().map(|it| ("start", configured(it))));
         facts.extend(search.winner.as_ref().map(|it| ("winner", configured(it))));
         if let Some(gain) = &search.gain {
-            let between = match (gain.low, gain.high) {
-                (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),
-                _ => String::new(),
-            };
-            facts.push(("gain", format!("{:.3}x{between}; {}", gain.speedup, gain.method)));
+            facts.push(("gain", format!("{}; {}", gain.words(), gain.method)));
         }
         let step = |it: &'a view::ProofStep| (it.what.words(), it.outcome.word(), it.text.as_str());
         let picture = Picture::in_page(980.0, 0.0);

@@ -107,7 +107,7 @@ fn inputs(page: &TimelinePage, compared: bool) -> Vec<InputView<'_>> {
         .collect()
 }
 
-fn word(kind: NoteKind) -> &'static str {
+pub(super) fn word(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Error => "error",
         NoteKind::Warning => "warning",

@@ -2,9 +2,8 @@
 
 use super::Picture;
 use super::element::{At, Svg, text_width};
-use super::number::short;
 use std::collections::BTreeSet;
-use view::{Improvement, Landscape, LandscapeCell, SearchResult, duration};
+use view::{Improvement, Landscape, LandscapeCell, SearchResult, objective_words};
 
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 24.0;
@@ -14,11 +13,6 @@ const BOTTOM: f64 = 36.0;
 const SHADES: usize = 6;
 /// Largest height of a row of a landscape, pixels.
 const ROW: f64 = 26.0;
-
-/// A value of the objective in words.
-fn words(value: f64, unit: &str) -> String {
-    if unit == "us" { duration(value * 1e3) } else { short(value) }
-}
 
 /// The best after each run, on a logarithmic scale, with the start as a line across; `None` without results.
 pub(crate) fn convergence(search: &SearchResult, picture: &Picture<'_>) -> Option<String> {
@@ -50,11 +44,11 @@ pub(crate) fn convergence(search: &SearchResult, picture: &Picture<'_>) -> Optio
             "circle",
             &[("class", &"f-hbm"), ("cx", &At(x(it.run as f64))), ("cy", &At(y(it.value))), ("r", &3)],
         );
-        svg.title(&format!("run {}: {}", it.run, words(it.value, &search.unit)));
+        svg.title(&format!("run {}: {}", it.run, objective_words(it.value, &search.unit)));
         svg.close();
     }
-    svg.anchored("small", (LEFT - 6.0, TOP + 8.0), "end", &words(highest, &search.unit));
-    svg.anchored("small", (LEFT - 6.0, bottom), "end", &words(last.value, &search.unit));
+    svg.anchored("small", (LEFT - 6.0, TOP + 8.0), "end", &objective_words(highest, &search.unit));
+    svg.anchored("small", (LEFT - 6.0, bottom), "end", &objective_words(last.value, &search.unit));
     svg.anchored("small", (LEFT, bottom + 16.0), "start", "run 1");
     svg.anchored("small", (right, bottom + 16.0), "end", &format!("run {}", search.tried));
     Some(svg.finish())
@@ -90,7 +84,7 @@ pub(crate) fn landscape(of: &Landscape, unit: &str, picture: &Picture<'_>) -> St
         svg.open("g", &[]);
         svg.rect("search-cell", at, (cell - 2.0, ROW - 2.0), &[("fill-opacity", &At(opacity))]);
         let (a, b) = (&of.a_values[it.a as usize], &of.b_values[it.b as usize]);
-        let (a_name, b_name, value) = (&of.a, &of.b, words(it.best, unit));
+        let (a_name, b_name, value) = (&of.a, &of.b, objective_words(it.best, unit));
         svg.title(&format!(
             "{a_name}={a} {b_name}={b}: best {value} of {}",
             view::counted(it.results, "result")

@@ -3,7 +3,9 @@
 use super::answer;
 use super::page::{Page, Span, dim, field, plain, span};
 use crate::{Role, Style};
-use view::{Answer, Configured, ProofOutcome, SearchResult, SearchVerdict, Searches, duration, thousands};
+use view::{
+    Answer, Configured, ProofOutcome, SearchResult, SearchVerdict, Searches, objective_words, thousands,
+};
 
 /// The text.
 pub(crate) fn searches(answer: &Answer<Searches>, decimals: usize, style: &Style) -> String {
@@ -41,15 +43,7 @@ fn one(page: &mut Page, search: &SearchResult) {
         }
     }
     if let Some(gain) = &search.gain {
-        let between = match (gain.low, gain.high) {
-            (Some(low), Some(high)) => format!(" ({low:.3} to {high:.3})"),
-            _ => String::new(),
-        };
-        field(
-            page,
-            "gain",
-            &[plain(format!("{:.3}x{between}", gain.speedup)), dim(format!("  {}", gain.method))],
-        );
+        field(page, "gain", &[plain(gain.words()), dim(format!("  {}", gain.method))]);
     }
     for step in &search.proof {
         let role = match step.outcome {
@@ -70,26 +64,9 @@ fn one(page: &mut Page, search: &SearchResult) {
 }
 
 fn configured(it: &Configured, unit: &str) -> Vec<Span> {
-    let time = match it.value {
-        None => "no time".to_owned(),
-        Some(us) if unit == "us" => duration(us * 1e3),
-        Some(value) => plain_number(value),
-    };
+    let time = it.value_words(unit);
     let numbers: String =
-        it.numbers.iter().map(|it| format!("{} {}  ", it.name, plain_number(it.value))).collect();
+        it.numbers.iter().map(|it| format!("{} {}  ", it.name, objective_words(it.value, ""))).collect();
     let spread = it.spread_percent.map_or_else(String::new, |it| format!(" ({it:.1} % spread)"));
     vec![plain(format!("{time}{spread}  ")), dim(numbers), plain(it.words())]
-}
-
-/// At most five significant digits.
-fn plain_number(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        it if !(1e-3..1e6).contains(&it) => format!("{value:.4e}"),
-        it => {
-            let decimals = (4 - it.log10().floor() as i32).clamp(0, 7) as usize;
-            let text = format!("{value:.decimals$}");
-            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-        }
-    }
 }

@@ -49,8 +49,8 @@ pub(crate) struct Tune {
     /// Where programs run.
     #[arg(long, value_enum, default_value_t = On::Auto, value_name = "PLACE")]
     pub(crate) on: On,
-    /// Most configurations to run: a number, a part of the valid ones as `5%`, a time of the search as `90s`, `20m`, `2h`,
-    /// or a time that configurations run, of all GPUs together, as `600gpu-s`.
+    /// Most configurations to run, as a number or a part of the valid ones (`5%`); or a limit of time: of the search
+    /// (`90s`, `20m`, `2h`), or of all runs on all GPUs together (`600gpu-s`).
     #[arg(long, value_name = "RUNS", default_value = "100", value_parser = budget)]
     pub(crate) budget: Budget,
     /// How configurations are chosen.
@@ -77,7 +77,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) lag: u32,
     /// Database of results and work: a file, or `postgres://USER@HOST/DATABASE` for workers on many machines. By default
-    /// a file beside the space file, and of programs `rockhound-tune.db` in the current folder.
+    /// a file beside the space file; for programs `rockhound-tune.db` in the current folder.
     #[arg(long, value_name = "ADDRESS", env = "ROCKHOUND_STORE", hide_env_values = true)]
     pub(crate) store: Option<String>,
     /// Name of the study in the database; by default one that changes with everything that changes times.
@@ -113,7 +113,7 @@ pub(crate) struct Tune {
     /// Rows of the table of configurations; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
-    /// Say what is known of one configuration, as `TILE=64 ROWS=8`, and search nothing.
+    /// Search nothing, and say what is known of one configuration, such as `TILE=64,ROWS=8`.
     #[arg(long, value_name = "CONFIGURATION", requires = "space")]
     pub(crate) why: Option<String>,
     /// Do not look at built code before it runs.
@@ -134,7 +134,7 @@ pub(crate) struct Tune {
     /// Write to a file instead of standard output; with --shapes the entries, to a file or into a folder.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the searches as an HTML page, too: convergence, landscapes, tables.
+    /// Also write an HTML page of the searches, with convergence, landscapes and tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) page: Option<PathBuf>,
     /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning,
@@ -168,7 +168,7 @@ impl Budget {
         }
     }
 
-    /// The time that it is.
+    /// The limit of time, if it is one.
     pub(crate) fn limit(self) -> Limit {
         match self {
             Budget::Time(limit) => limit,

@@ -126,7 +126,6 @@ fn emulated(args: &Tune, spec: &Spec, space: &Arc<Space>, stop: &Arc<AtomicBool>
         prior: Prior::default(),
         evaluate: &evaluator,
         workers,
-        objective: tune::Objective::default(),
         stop: stop.clone(),
     };
     let found = tune::search(plan, &telling)?;

@@ -6,7 +6,7 @@ use host::tune::{Attempt, Objective, Watching};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use view::duration;
+use view::{duration, objective_words};
 
 /// Tells of each result.
 pub(super) struct Telling {
@@ -51,8 +51,7 @@ impl State {
         let budget = *budget;
         let best = match self.best {
             None => "none has a time".to_owned(),
-            Some(us) if objective.is_time() => format!("best {}", duration(us * 1e3)),
-            Some(value) => format!("best {value:.4}"),
+            Some(value) => format!("best {}", objective_words(value, objective.unit())),
         };
         let failed =
             if self.failed > 0 { format!(", {} without a time", self.failed) } else { String::new() };

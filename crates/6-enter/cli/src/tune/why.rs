@@ -9,7 +9,7 @@ use host::run::Reporter;
 use host::tune::{self, Evaluation, Evaluator, Id, Objective, Prior, Recorded, Space};
 use std::path::Path;
 use std::sync::Arc;
-use view::{Answer, Cell, Column, ColumnKind, Row, Searches, Table, duration, thousands};
+use view::{Answer, Cell, Column, ColumnKind, Row, Searches, Table, duration, objective_words, thousands};
 
 /// Explains a configuration of a space file.
 pub(super) fn of_file(
@@ -100,11 +100,8 @@ pub(super) fn of_recorded(recorded: &Recorded, text: &str, answer: &mut Answer<S
 }
 
 fn value(objective: &Objective, evaluation: &Evaluation) -> String {
-    match objective.score(evaluation) {
-        Some(us) if objective.is_time() => duration(us * 1e3),
-        Some(it) => format!("{it:.4}"),
-        None => "no value".to_owned(),
-    }
+    let score = objective.score(evaluation);
+    score.map_or_else(|| "no value".to_owned(), |it| objective_words(it, objective.unit()))
 }
 
 fn expected(rows: &mut Rows, prior: &Prior, id: Id, from: Option<&str>) {

@@ -31,7 +31,7 @@ pub struct Job {
     pub repeats: u32,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
-    /// Metrics of the kernels that count: names, and ids of the metrics.
+    /// Metrics to read from the recording: names in the space file, and ids of the metrics.
     #[serde(default)]
     pub metrics: BTreeMap<String, String>,
 }

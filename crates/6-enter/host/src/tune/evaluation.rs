@@ -86,7 +86,7 @@ impl Evaluation {
         Evaluation { failed: Some(Failed { kind, why: why.into() }), ..Evaluation::default() }
     }
 
-    /// The runs of several shapes as one: of each run the geometric mean over the shapes.
+    /// One result for the runs of several shapes: the geometric mean over the shapes of each run.
     pub(super) fn over_shapes(shapes: Vec<Evaluation>) -> Evaluation {
         let means = |of: &dyn Fn(&Evaluation) -> Option<&Vec<f64>>| -> Vec<f64> {
             let all: Option<Vec<&Vec<f64>>> = shapes.iter().map(of).collect();
@@ -111,7 +111,7 @@ impl Evaluation {
         }
     }
 
-    /// Adds the runs of a repetition. One that failed takes all times away: it does not run each time.
+    /// Adds the runs of a repetition. A failed repetition is the result: the configuration does not always run.
     pub(super) fn add(&mut self, again: Evaluation) {
         if again.failed.is_some() {
             *self = again;

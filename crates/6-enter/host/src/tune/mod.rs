@@ -41,7 +41,7 @@ pub use search::{
     Attempt, Course, Evaluate, Found, Known, Limit, LookUp, Plan, Pool, Watching, drive, search,
 };
 pub use shapes::Shape;
-pub use space::{id_of, space_of};
+pub use space::{id_of, place, space_of};
 pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
 pub use tune::{Id, Prior, Search, Settings, Space, Strategy, Told, extended};
-pub use why::{Chosen, Earlier, broken, chosen, earlier, place};
+pub use why::{Earlier, broken, chosen, earlier};

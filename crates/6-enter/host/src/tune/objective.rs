@@ -11,7 +11,7 @@ use tune::race::centre;
 
 /// Name of the time among the numbers of a run.
 pub const TIME: &str = "time";
-/// Values below it count as it, so that a mean with 0 in it has an order.
+/// A smaller value counts as this one: the geometric mean of 0 and others would always be 0.
 const LEAST: f64 = 1e-9;
 
 /// `[objective]` as written.
@@ -24,7 +24,7 @@ pub struct ObjectiveTable {
     /// Names of numbers that are to be large.
     #[serde(default)]
     maximize: Vec<String>,
-    /// How numbers other than the time are found: a metric's id, or for commands a pattern as of `time`.
+    /// Source of each number other than the time: the id of a metric; for commands a pattern, written as `time` is.
     #[serde(default)]
     numbers: BTreeMap<String, String>,
 }
@@ -83,6 +83,11 @@ impl Objective {
     /// Whether it is the time alone.
     pub fn is_time(&self) -> bool {
         matches!(&self.parts[..], [(name, false)] if name == TIME)
+    }
+
+    /// Unit of its values: `us` for the time alone, else none.
+    pub fn unit(&self) -> &'static str {
+        if self.is_time() { "us" } else { "" }
     }
 
     /// Names of its numbers, and whether each is to be large.

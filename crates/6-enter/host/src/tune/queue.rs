@@ -301,19 +301,9 @@ pub(super) fn payload(space: &Space, id: Id) -> String {
 
 fn configuration(payload: &str) -> Result<Vec<(String, Value)>> {
     let Json::Object(all) = serde_json::from_str(payload)? else { bail!("`{payload}` is no configuration") };
-    let value = |it: &Json| {
-        Some(match it {
-            Json::Bool(it) => Value::Bool(*it),
-            Json::Number(it) => match it.as_i64() {
-                Some(it) => Value::Int(it),
-                None => Value::Float(it.as_f64()?),
-            },
-            Json::String(it) => Value::Text(it.clone()),
-            _ => return None,
-        })
-    };
     let pair = |(name, it): (&String, &Json)| {
-        let value = value(it).ok_or_else(|| anyhow!("`{name}` of `{payload}` is no value"))?;
+        let value =
+            super::results::of_json(it).ok_or_else(|| anyhow!("`{name}` of `{payload}` is no value"))?;
         Ok((name.clone(), value))
     };
     all.iter().map(pair).collect()

@@ -59,6 +59,19 @@ pub(super) fn value(value: &Value) -> Json {
     }
 }
 
+/// The value that JSON writes; `None` for null, a list or an object.
+pub(super) fn of_json(it: &Json) -> Option<Value> {
+    Some(match it {
+        Json::Bool(it) => Value::Bool(*it),
+        Json::Number(it) => match it.as_i64() {
+            Some(it) => Value::Int(it),
+            None => Value::Float(it.as_f64()?),
+        },
+        Json::String(it) => Value::Text(it.clone()),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::recorded::Recorded;

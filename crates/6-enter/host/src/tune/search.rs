@@ -46,13 +46,11 @@ pub struct Plan<'a> {
     pub evaluate: &'a dyn Evaluate,
     /// Configurations that run at once.
     pub workers: usize,
-    /// The number to make small.
-    pub objective: Objective,
     /// Set when the user interrupts.
     pub stop: Arc<AtomicBool>,
 }
 
-/// Time after which a search proposes no more; what runs then is still waited for.
+/// Time after which a search proposes nothing more. It waits for configurations that still run.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub enum Limit {
     /// None: the budget in runs counts.
@@ -103,7 +101,7 @@ pub struct Found {
     pub attempts: Vec<Attempt>,
     /// The user interrupted it.
     pub interrupted: bool,
-    /// Its limit of time ended it.
+    /// The limit of time ended it.
     pub timed_out: bool,
 }
 
@@ -141,12 +139,12 @@ pub trait Pool {
     fn wait(&mut self) -> Result<Vec<Known>>;
 }
 
-/// Searches, with proposals run in threads of this process.
+/// Searches for the shortest time, with proposals run in threads of this process.
 ///
 /// # Errors
 /// If a result cannot be kept.
 pub fn search(plan: Plan<'_>, watching: &dyn Watching) -> Result<Found> {
-    let Plan { space, settings, prior, evaluate, workers, objective, stop } = plan;
+    let Plan { space, settings, prior, evaluate, workers, stop } = plan;
     let search = Search::new(space.clone(), settings, prior);
     let (tasks, queue) = mpsc::channel::<(u64, Id)>();
     let queue = Mutex::new(queue);
@@ -166,7 +164,7 @@ pub fn search(plan: Plan<'_>, watching: &dyn Watching) -> Result<Found> {
             });
         }
         // Threads end when the pool goes.
-        let course = Course { objective: &objective, limit: Limit::None, stop: &stop };
+        let course = Course { objective: &Objective::default(), limit: Limit::None, stop: &stop };
         drive(search, &mut Threads { tasks, done }, &course, watching)
     })
 }

@@ -6,7 +6,7 @@ use expression::Expression;
 use serde::Deserialize;
 use tune::{Parameter, Value};
 
-/// A problem: names and values, which fill braces as parameters do.
+/// A problem. Its values fill braces, as the values of parameters do.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shape {
     /// `M=512 N=512`, or the name that the file gives.
@@ -80,7 +80,7 @@ pub struct Work {
 }
 
 impl WorkTable {
-    /// The work of each shape; without shapes of the one run.
+    /// The work of each shape, or of the one run of a file without shapes.
     pub(super) fn of(&self, shapes: &[Shape]) -> Result<Vec<Work>> {
         let work = |values: &[(String, Value)]| -> Result<Work> {
             let amount = |key: &str, it: &Option<Amount>| -> Result<Option<f64>> {

@@ -246,9 +246,9 @@ pub struct Spec {
     pub prior: Option<PriorTable>,
     /// Limits of one configuration.
     pub limits: Limits,
-    /// Work of one run of each shape; one without shapes.
+    /// Work of one run of each shape; one entry for a file without shapes.
     pub work: Vec<Work>,
-    /// Problems that each configuration runs; none: what the file runs is the one.
+    /// Problems that each configuration runs; empty if `[run]` is the only one.
     pub shapes: Vec<Shape>,
     /// The number that is made small.
     pub objective: Objective,

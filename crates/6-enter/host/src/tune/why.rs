@@ -2,63 +2,34 @@
 
 use super::evaluation::Evaluation;
 use super::queue::{Shared, absent, evaluation, payload};
+use super::space::values_of;
 use super::spec::Spec;
 use anyhow::{Result, bail};
 use expression::Expression;
 use tune::{Id, Parameter, Space, Value};
 
-/// One value of each parameter, in their order.
-pub type Chosen = Vec<Value>;
-
-/// Reads `TILE=64 ROWS=8` or `TILE=64,ROWS=8`. Parameters that are not named have the value of the start, or their first.
-/// Returns their names, too.
+/// Reads `TILE=64 ROWS=8` or `TILE=64,ROWS=8`. A parameter that the text does not name has its value of the start, or its
+/// first. Returns a value of each parameter, and the names that the text leaves out.
 ///
 /// # Errors
-/// If a name is no parameter, or a value is none of its values.
+/// If a name is no parameter, or a value is not one of its values.
 pub fn chosen(
     text: &str,
     parameters: &[Parameter],
     start: &[(String, Value)],
-) -> Result<(Chosen, Vec<String>)> {
-    let mut named: Vec<Option<Value>> = vec![None; parameters.len()];
+) -> Result<(Vec<Value>, Vec<String>)> {
+    let mut named = start.to_vec();
     for word in text.split([' ', ',', ';']).filter(|it| !it.is_empty()) {
         let word = word.strip_prefix("-D").unwrap_or(word);
         let Some((name, value)) = word.split_once('=') else {
             bail!("`{word}` is not of the form NAME=VALUE");
         };
-        let Some(at) = parameters.iter().position(|it| it.name == name) else {
-            let names: Vec<&str> = parameters.iter().map(|it| it.name.as_str()).collect();
-            bail!("`{name}` is no parameter; there are {}", names.join(", "));
-        };
-        let values = &parameters[at].values;
-        let Some(found) = values.iter().find(|it| it.to_string() == value || **it == Value::parse(value))
-        else {
-            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            bail!("`{name}` has no value {value}; its values are {}", values.join(", "));
-        };
-        named[at] = Some(found.clone());
+        named.push((name.to_owned(), Value::parse(value)));
     }
-    let mut filled = Vec::new();
-    let mut values = Vec::new();
-    for (parameter, named) in parameters.iter().zip(named) {
-        if named.is_none() {
-            filled.push(parameter.name.clone());
-        }
-        let in_use = || start.iter().find(|it| it.0 == parameter.name).map(|it| it.1.clone());
-        let Some(value) = named.or_else(in_use).or_else(|| parameter.values.first().cloned()) else {
-            bail!("`{}` has no values", parameter.name);
-        };
-        values.push(value);
-    }
-    Ok((values, filled))
-}
-
-/// The place of these values in a space; `None` if a constraint removes them.
-pub fn place(space: &Space, values: &[Value]) -> Option<Id> {
-    let place = |(parameter, value): (&Parameter, &Value)| {
-        parameter.values.iter().position(|it| it == value).map(|it| it as u32)
-    };
-    space.id(&space.parameters().iter().zip(values).map(place).collect::<Option<Vec<u32>>>()?)
+    let given = &named[start.len()..];
+    let left_out = |it: &&Parameter| !given.iter().any(|(name, _)| *name == it.name);
+    let left_out = parameters.iter().filter(left_out).map(|it| it.name.clone()).collect();
+    Ok((values_of(parameters, &named)?, left_out))
 }
 
 /// The constraints that these values break, each with why: it is false, or it cannot be evaluated.
@@ -85,7 +56,7 @@ pub struct Earlier {
     pub study: String,
     /// The result.
     pub evaluation: Evaluation,
-    /// Place among the results of the study, 1 the best; `None` if it has no time.
+    /// Rank among the results of the study, 1 for the best; `None` without a time.
     pub rank: Option<usize>,
     /// Results of the study.
     pub of: usize,
@@ -94,7 +65,7 @@ pub struct Earlier {
 /// Results of a configuration in the studies of a space file; none if there is no database.
 ///
 /// # Errors
-/// With the database.
+/// If the database cannot be read.
 pub fn earlier(store: &str, spec: &Spec, space: &Space, id: Id) -> Result<Vec<Earlier>> {
     if absent(store).is_some() {
         return Ok(Vec::new());

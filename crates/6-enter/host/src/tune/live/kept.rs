@@ -1,4 +1,4 @@
-//! Results of a study of a program, kept in a database when they are known, and taken from it when it runs again.
+//! Results of a study of a program. A database keeps them, and the next run of the program takes them from it.
 
 use super::super::evaluation::Evaluation;
 use super::super::queue::{make_folder, payload};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use store::{Finish, Journal, Population, Study, StudyId, Task, Worker};
 use tune::{Id, Space};
 
-/// Nobody else works on the study: a claim need only last until its result is written.
+/// A claim lasts until its result is written, which follows at once.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The results of a study.
@@ -57,7 +57,7 @@ impl Kept {
         self.journal.push(self.study, &[Task { sequence: self.next, payload: payload.clone() }])?;
         self.next += 1;
         let text = serde_json::to_string(evaluation)?;
-        // What a killed run left between the two statements ends without a result.
+        // A run that was killed between the two statements has left a task, which ends without a result.
         while let Some(claim) = self.journal.claim(self.study, &self.worker, LEASE)? {
             let ours = claim.payload == payload;
             let kept = self.journal.finish(&claim, if ours { &text } else { "" })?;

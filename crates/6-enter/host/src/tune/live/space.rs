@@ -1,10 +1,11 @@
 //! The space of an autotuned kernel: the configurations that the program lists, or a wider one.
 
+use super::super::results;
 use super::message::{Begin, Configured, Values};
 use super::widen::{LeftOut, Widened, widened};
 use anyhow::{Context, Result};
 use arch::Model;
-use serde_json::{Map, Value as Json};
+use serde_json::Map;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tune::{Id, Parameter, Space, Value};
@@ -77,7 +78,7 @@ impl LiveSpace {
         }
         let values = self.space.values(id);
         let set = self.set.iter().filter(|at| *values[**at] != Value::Text(UNSET.to_owned()));
-        let set = set.map(|at| (self.space.parameters()[*at].name.clone(), json(values[*at])));
+        let set = set.map(|at| (self.space.parameters()[*at].name.clone(), results::value(values[*at])));
         Configured { id, listed: None, values: set.collect() }
     }
 
@@ -121,24 +122,8 @@ fn row(parameters: &[Parameter], configuration: &Values) -> Vec<u32> {
 }
 
 fn value(configuration: &Values, name: &str) -> Value {
-    match configuration.iter().find(|it| it.0 == name).map(|it| &it.1) {
-        Some(Json::Bool(it)) => Value::Bool(*it),
-        Some(Json::Number(it)) => match it.as_i64() {
-            Some(whole) => Value::Int(whole),
-            None => Value::Float(it.as_f64().unwrap_or(0.0)),
-        },
-        Some(Json::String(it)) => Value::Text(it.clone()),
-        _ => Value::Text(UNSET.to_owned()),
-    }
-}
-
-fn json(value: &Value) -> Json {
-    match value {
-        Value::Int(it) => Json::from(*it),
-        Value::Float(it) => Json::from(*it),
-        Value::Bool(it) => Json::from(*it),
-        Value::Text(it) => Json::from(it.as_str()),
-    }
+    let given = configuration.iter().find(|it| it.0 == name);
+    given.and_then(|it| results::of_json(&it.1)).unwrap_or_else(|| Value::Text(UNSET.to_owned()))
 }
 
 #[cfg(test)]

@@ -133,8 +133,8 @@ impl Study {
         })
     }
 
-    /// The next configuration to run. Those that an earlier run has come first, with their numbers; `is_over`: no more
-    /// are run, but for the start.
+    /// The next configuration to run, and before it the results that an earlier run has, with their numbers. If `is_over`,
+    /// only the start is run.
     pub(super) fn ask(&mut self, is_over: bool) -> (Vec<(u64, Attempt)>, Answer) {
         let mut earlier = Vec::new();
         loop {
@@ -330,7 +330,7 @@ impl Study {
     }
 }
 
-/// The results of a study whose name changes with everything that changes times.
+/// Opens the results of a study. Its name changes with everything that changes times.
 fn kept(
     store: &str,
     begin: &Begin,

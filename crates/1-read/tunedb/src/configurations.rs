@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::lines::{lines, text};
 use crate::model::{FlawKind, GemmShape, Kind, Row, Shape, Tunings, Version};
+use crate::tensile_space::{forked, problem_type};
 use crate::yaml::{Node, parse};
 use std::borrow::Cow;
 
@@ -25,16 +26,6 @@ pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     None
 }
 
-/// Layout and types of a problem type of Tensile or find_exact.
-pub(crate) fn problem_type(node: &Node) -> (String, String) {
-    let transposed = |key: &str| node.get(key).is_some_and(Node::is_true);
-    let letter = |is: bool| if is { 'T' } else { 'N' };
-    let layout = format!("{}{}", letter(transposed("TransposeA")), letter(transposed("TransposeB")));
-    let named = |key: &str| node.get(key).and_then(Node::text);
-    let types = named("DataTypeA").or_else(|| named("DataType")).unwrap_or_default();
-    (layout, types.to_owned())
-}
-
 /// A size `[m, n, batch, k, …]` as a row.
 fn row<'a>(size: &Node, layout: &str, types: &str) -> Option<Row<'a>> {
     let numbers: Vec<u64> = size.list().iter().map(Node::number).collect::<Option<_>>()?;
@@ -42,15 +33,20 @@ fn row<'a>(size: &Node, layout: &str, types: &str) -> Option<Row<'a>> {
     let leading = <[u64; 4]>::try_from(rest).ok();
     let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
     row.shape = GemmShape::of_long([*m, *n, *k, *batch], leading).map(Shape::Gemm);
-    row.layout = Ok(Cow::Owned(layout.to_owned()));
-    row.types =
-        if types.is_empty() { Err("the problem type names none") } else { Ok(Cow::Owned(types.to_owned())) };
+    of_problem(&mut row, layout, types);
     row.key = Cow::Owned(match &row.shape {
         Ok(shape) => format!("{layout},{types},{shape}"),
         Err(_) => format!("{layout},{types},{numbers:?}"),
     });
-    row.candidate = Err("a configuration names no winner");
     Some(row)
+}
+
+/// Sets layout and types of a row.
+fn of_problem(row: &mut Row<'_>, layout: &str, types: &str) {
+    row.layout = Ok(Cow::Owned(layout.to_owned()));
+    row.types =
+        if types.is_empty() { Err("the problem type names none") } else { Ok(Cow::Owned(types.to_owned())) };
+    row.candidate = Err("a configuration names no winner");
 }
 
 /// Reads a configuration of `find_exact.py`.
@@ -83,7 +79,8 @@ pub(crate) fn tensile<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
         };
         let (layout, types) = problem_type(head);
         for (number, group) in groups.iter().enumerate() {
-            let candidates = candidates(group);
+            let mut counts = forked(group)?.into_iter().map(|it| it.values.len() as u64);
+            let candidates = counts.try_fold(1u64, |product, count| product.checked_mul(count));
             let key = Cow::Owned(format!("candidates of problem {}, group {}", at + 1, number + 1));
             let value = Cow::Owned(match candidates {
                 Some(count) => format!("{count} before the tool rejects some"),
@@ -112,28 +109,11 @@ fn add(size: &Node, layout: &str, types: &str, tunings: &mut Tunings<'_>) {
         Some((key, _)) if key == "Range" => {
             let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
             row.shape = Err("a range of sizes");
-            row.layout = Ok(Cow::Owned(layout.to_owned()));
-            row.candidate = Err("a configuration names no winner");
+            of_problem(&mut row, layout, types);
             tunings.rows.push(row);
         }
         _ => tunings.bad_row(size.line, FlawKind::Malformed, "neither `Exact` nor `Range`"),
     }
-}
-
-/// Candidates of a group: the product of the values of its fork parameters. A parameter named twice counts
-/// with its last values.
-fn candidates(group: &Node) -> Option<u64> {
-    let mut counts: Vec<(&str, u64)> = Vec::new();
-    for item in group.get("ForkParameters").map(Node::list).unwrap_or_default() {
-        for (key, values) in item.map() {
-            let count = values.list().len() as u64;
-            match counts.iter_mut().find(|(it, _)| it == key) {
-                Some(found) => found.1 = count,
-                None => counts.push((key, count)),
-            }
-        }
-    }
-    counts.iter().try_fold(1u64, |product, (_, count)| product.checked_mul((*count).max(1)))
 }
 
 /// Reads the sizes of a problem set: lines `- { M: 16, N: 16, K: 1024 }`. Includes and anchors of other files

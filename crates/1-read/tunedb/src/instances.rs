@@ -1,5 +1,5 @@
-//! Parameters in the names of kernels: instances of Composable Kernel, solutions of TensileLite; and the recorded spaces
-//! that a benchmark's output is, one for each problem.
+//! Parameters in the names of kernels (instances of Composable Kernel, solutions of TensileLite), and recorded spaces made
+//! from the output of a benchmark, one for each problem.
 
 use crate::format::Format;
 use crate::model::{Detail, Kind, Row, Said, Shape, Tunings};
@@ -14,7 +14,7 @@ const OPERATION: &str = "Operation";
 /// The value of a parameter that a name does not have.
 const ABSENT: &str = "-";
 
-/// The parameters of an instance of CK as ckProfiler lists it; empty if the name is none.
+/// The parameters of an instance of CK as ckProfiler lists it; empty for other names.
 ///
 /// `DeviceGemmXdl<256, 128, …> PipelineVersion: v1` gives its arguments by place, and
 /// `DeviceGemmXdlUniversal<Default, RCR> BlkSize: 256, BlkTile: 224x256x64, …` by name.
@@ -127,8 +127,8 @@ fn by_name(key: &str, value: &str, all: &mut Vec<(String, String)>) {
     }
 }
 
-/// The parameters of a solution of TensileLite: `Cijk_Ailk_Bljk_HHS_BH_MT128x64x32_MI16x16x1_SN_GSU2_WGM8`. What stands
-/// before the tile is the problem's type, numbers alone go on with the part before.
+/// The parameters of a solution of TensileLite: `Cijk_Ailk_Bljk_HHS_BH_MT128x64x32_MI16x16x1_SN_GSU2_WGM8`. Tokens
+/// before the tile are the problem type; a token of digits continues the value before it.
 pub fn tensile(name: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut begun = false;
@@ -208,7 +208,7 @@ fn one<'a>(file: &Tunings<'a>, problem: String, rows: &[&Row<'a>]) -> Tunings<'a
     let value = |it: &[(String, String)], name: &str| {
         it.iter().find(|it| it.0 == name).map_or_else(|| ABSENT.to_owned(), |it| it.1.clone())
     };
-    // Two kernels whose names differ beside their parameters.
+    // Names of two kernels may differ in more than their parameters.
     let mut seen = std::collections::HashSet::new();
     let all_differ = kernels
         .iter()

@@ -18,6 +18,9 @@ use crate::model::{Detail, FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, 
 use scan::{Section, sections};
 use std::borrow::Cow;
 
+/// Kind of library of Tensile's lists, which end before part 12.
+const MATCHING: &str = "Matching";
+
 /// Whether a text is a logic file.
 pub(crate) fn is_logic(bytes: &[u8]) -> bool {
     let start = bytes.get(..bytes.len().min(400)).unwrap_or_default();
@@ -32,6 +35,13 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     let text = text(bytes)?;
     let form = if text.starts_with("- ") { Form::List } else { Form::Map };
     let sections = sections(text, form)?;
+    if let Some(sizes) = sections.get(1).filter(|it| it.text.trim_start().starts_with("ProblemSizes:")) {
+        return Err(Error::new(
+            sizes.line,
+            "solutions of a benchmark step, without a table of sizes: no logic file",
+        )
+        .hint("name the CSV beside it, or the logic that Tensile makes of both"));
+    }
     let mut tunings = Tunings::new(name, Format::Logic, bytes);
     let logic = logic(text, form, &sections, &mut tunings)?;
     rows(&logic, &sections, text, &mut tunings);
@@ -51,7 +61,7 @@ fn find<'s, 'a>(sections: &'s [Section<'a>], at: usize, key: &str) -> Option<&'s
 fn need<'s, 'a>(sections: &'s [Section<'a>], at: usize, key: &str) -> Result<&'s Section<'a>, Error> {
     find(sections, at, key).ok_or_else(|| {
         Error::new(0, format!("a logic file without its part {} (`{key}`)", at + 1))
-            .hint("a list has 12 parts; the file may be cut")
+            .hint("a list has 9 parts or more; the file may be cut")
     })
 }
 
@@ -74,22 +84,33 @@ fn logic<'a>(
     ] {
         tunings.versions.push(Version { key: Cow::Borrowed(key), value: Cow::Borrowed(value), line });
     }
-    let problem = solution::pairs(need(sections, 4, "ProblemType")?, text, 2)?;
+    let problem_type = need(sections, 4, "ProblemType")?;
+    let mut problem = solution::pairs(problem_type, text, 2)?;
     let list = need(sections, 5, "Solutions")?;
     let (dash, indent) = if form == Form::List { (2, 4) } else { (0, 2) };
-    let solutions = solution::solutions(list, text, dash, indent)?;
+    let mut solutions = solution::solutions(list, text, dash, indent)?;
+    let maps = solutions.iter_mut().map(|it| (it.line, &mut it.pairs));
+    let anchored = solution::resolve([(problem_type.line, &mut problem)].into_iter().chain(maps))?;
     let table = need(sections, 7, "ExactLogic")?;
-    let sizes = scan::sizes(table)?;
+    let sizes = scan::sizes(table, text)?;
+    let library = match form {
+        Form::Map => need(sections, 11, "LibraryType")?.one_line(),
+        Form::List => {
+            need(sections, 8, "RangeLogic")?;
+            find(sections, 11, "LibraryType").map_or(MATCHING, Section::one_line)
+        }
+    };
     Ok(Logic {
         form,
         schedule,
         architecture: target,
         cu_count,
-        library: need(sections, 11, "LibraryType")?.one_line(),
+        library,
         problem,
         defaults: find(sections, usize::MAX, "DefaultSolution").map_or("", |it| it.text),
         solutions,
         sizes,
+        anchored,
         solution_span: list.span.clone(),
         size_span: table.span.clone(),
     })

@@ -33,6 +33,8 @@ pub struct Logic<'a> {
     pub solutions: Vec<Solution<'a>>,
     /// The table of sizes, in addition to the rows.
     pub sizes: Vec<Size>,
+    /// Line of the first map with a YAML anchor or alias: the text of a solution may need that of another.
+    pub anchored: Option<u32>,
     /// Bytes of the list of solutions, from its first line to the end of its last.
     pub(crate) solution_span: Range<usize>,
     /// Bytes of the table of sizes, from its first line to the end of its last.

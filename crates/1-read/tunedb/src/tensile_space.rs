@@ -1,6 +1,5 @@
 //! Spaces of TensileLite's benchmark configurations: what each group of a problem forks, and what it fixes.
 
-use crate::configurations::problem_type;
 use crate::error::Error;
 use crate::lines::text;
 use crate::yaml::{Node, Value, parse};
@@ -96,7 +95,7 @@ pub struct BenchmarkGroup {
     pub custom_kernels: u64,
     /// LDS that the file allows a workgroup, if it says so.
     pub most_lds: Option<u64>,
-    /// The kind of data of both factors by the tool's numbers, if the file says so: 0 zeros, 1 ones.
+    /// Kind of the data of factors A and B by the tool's numbers, if the file names one: 0 zeros, 1 ones.
     pub data: [Option<u64>; 2],
 }
 
@@ -115,14 +114,6 @@ pub fn groups(bytes: &[u8]) -> Result<Vec<BenchmarkGroup>, Error> {
         };
         let (layout, types) = problem_type(head);
         for (number, node) in groups.iter().enumerate() {
-            let part = |names: &[&str]| -> Result<Vec<Fork>, Error> {
-                let nodes = names.iter().filter_map(|it| node.get(it));
-                let mut forks = Vec::new();
-                for it in nodes {
-                    parameters(it, &mut forks)?;
-                }
-                Ok(forks)
-            };
             let last = node.get("BenchmarkFinalParameters").map(Node::list).unwrap_or_default();
             let sizes = last.iter().filter_map(|it| it.get("ProblemSizes")).flat_map(Node::list);
             let exact: Option<Vec<()>> = sizes.map(|it| it.get("Exact").map(|_| ())).collect();
@@ -133,17 +124,43 @@ pub fn groups(bytes: &[u8]) -> Result<Vec<BenchmarkGroup>, Error> {
                 line: node.line,
                 layout: layout.clone(),
                 types: types.clone(),
-                common: part(&["InitialSolutionParameters", "BenchmarkCommonParameters"])?,
-                forked: part(&["ForkParameters", "BenchmarkForkParameters", "BenchmarkJoinParameters"])?,
+                common: forks(node, &["InitialSolutionParameters", "BenchmarkCommonParameters"])?,
+                forked: forked(node)?,
                 joined: joined.iter().map(|it| ForkValue::of(it).to_string()).collect(),
                 sizes: exact.map(|it| it.len() as u64),
                 custom_kernels: node.get("CustomKernels").map_or(0, |it| it.list().len() as u64),
                 most_lds: global("MaxLDS"),
-                data: ["DataInitTypeA", "DataInitTypeB"].map(global),
+                // -1 or nothing: the kind for both.
+                data: ["DataInitTypeA", "DataInitTypeB"]
+                    .map(|it| global(it).or_else(|| global("DataInitTypeAB"))),
             });
         }
     }
     Ok(all)
+}
+
+/// Layout and types of a problem type of Tensile or find_exact.
+pub(crate) fn problem_type(node: &Node) -> (String, String) {
+    let transposed = |key: &str| node.get(key).is_some_and(Node::is_true);
+    let letter = |is: bool| if is { 'T' } else { 'N' };
+    let layout = format!("{}{}", letter(transposed("TransposeA")), letter(transposed("TransposeB")));
+    let named = |key: &str| node.get(key).and_then(Node::text);
+    let types = named("DataTypeA").or_else(|| named("DataType")).unwrap_or_default();
+    (layout, types.to_owned())
+}
+
+/// Parameters of a group whose values are all combined.
+pub(crate) fn forked(group: &Node) -> Result<Vec<Fork>, Error> {
+    forks(group, &["ForkParameters", "BenchmarkForkParameters", "BenchmarkJoinParameters"])
+}
+
+/// Parameters of the steps of a group with these names.
+fn forks(group: &Node, steps: &[&str]) -> Result<Vec<Fork>, Error> {
+    let mut forks = Vec::new();
+    for step in steps.iter().filter_map(|it| group.get(it)) {
+        parameters(step, &mut forks)?;
+    }
+    Ok(forks)
 }
 
 /// Adds the parameters of a step. One that is named again has its last values.

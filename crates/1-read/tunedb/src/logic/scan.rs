@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::logic_parts::{Form, Size};
 use crate::model::MOST_ROWS;
+use crate::yaml;
 use std::ops::Range;
 
 /// Parts of a file beyond which it is none; a list has 12.
@@ -78,11 +79,16 @@ pub(crate) fn sections(text: &str, form: Form) -> Result<Vec<Section<'_>>, Error
     Ok(found)
 }
 
-/// The table of sizes.
-pub(crate) fn sizes(section: &Section<'_>) -> Result<Vec<Size>, Error> {
+/// The table of sizes, in the text of the file.
+pub(crate) fn sizes(section: &Section<'_>, text: &str) -> Result<Vec<Size>, Error> {
     let body = section.text.trim();
     if body.is_empty() || matches!(body, "null" | "~" | "[]") {
         return Ok(Vec::new());
+    }
+    // Old releases of Tensile write a line for each number.
+    let number = body.trim_start_matches(['-', ' ', '\r', '\n']);
+    if section.key.is_none() && number.starts_with(|it: char| it.is_ascii_digit()) {
+        return sizes_by_line(section, text);
     }
     let mut reader = Numbers { text: section.text.as_bytes(), at: 0, line: section.line };
     let mut sizes = Vec::new();
@@ -102,6 +108,28 @@ pub(crate) fn sizes(section: &Section<'_>) -> Result<Vec<Size>, Error> {
         sizes.push(Size { numbers, solution, efficiency, written, line });
     }
     Ok(sizes)
+}
+
+/// The table of sizes of a list whose numbers have a line each.
+fn sizes_by_line(section: &Section<'_>, text: &str) -> Result<Vec<Size>, Error> {
+    let in_file = |line: u32| line.saturating_add(section.line - 1);
+    let root = yaml::parse(&text[section.span.clone()])
+        .map_err(|error| Error { line: in_file(error.line), ..error })?;
+    let one = |node: &yaml::Node| {
+        let wrong = || Error::new(in_file(node.line), "no size with its solution and efficiency");
+        let [size, solution] = node.list() else { return Err(wrong()) };
+        let numbers: Option<Vec<u64>> = size.list().iter().map(yaml::Node::number).collect();
+        let [index, efficiency] = solution.list() else { return Err(wrong()) };
+        let written = efficiency.text().ok_or_else(wrong)?.to_owned();
+        Ok(Size {
+            numbers: numbers.ok_or_else(wrong)?,
+            solution: index.number().and_then(|it| usize::try_from(it).ok()).ok_or_else(wrong)?,
+            efficiency: written.parse().map_err(|_| wrong())?,
+            written,
+            line: in_file(node.line),
+        })
+    };
+    root.list().iter().flat_map(yaml::Node::list).map(one).collect()
 }
 
 /// Bytes of each line of the table of sizes, the size and its solution together.

@@ -3,12 +3,15 @@
 use super::scan::Section;
 use crate::error::Error;
 use crate::logic_parts::{Pair, Solution};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Maximum number of solutions, and of their keys together; files with more are rejected. The largest files
 /// have some thousands of solutions of 200 keys each.
 const MOST_SOLUTIONS: usize = 200_000;
 const MOST_KEYS: usize = 8_000_000;
+/// Maximum bytes of a value with an anchor: such values are short lists, such as a thread tile.
+const LONGEST_ANCHORED: usize = 256;
 
 /// A line of a block, without its end.
 struct BlockLine<'a> {
@@ -93,6 +96,37 @@ pub(crate) fn solutions<'a>(
     Ok(found)
 }
 
+/// Replaces aliases (`*id001`) by the values of their anchors (`&id001 [8, 2]`): PyYAML writes a list that several
+/// solutions share once. Each item is the first line of a map with its pairs. Returns the line of the first map that has
+/// an anchor or an alias.
+pub(crate) fn resolve<'p, 'a: 'p>(
+    maps: impl IntoIterator<Item = (u32, &'p mut Vec<Pair<'a>>)>,
+) -> Result<Option<u32>, Error> {
+    let mut anchors: HashMap<&str, &'a str> = HashMap::new();
+    let mut aliases: Vec<(u32, &mut Pair<'a>)> = Vec::new();
+    let mut first = None;
+    for (line, pairs) in maps {
+        for pair in pairs.iter_mut().filter(|it| it.value.contains(['&', '*'])) {
+            first.get_or_insert(line);
+            if let Some(anchor) = pair.value.strip_prefix('&') {
+                let (name, value) = anchor.split_once(char::is_whitespace).unwrap_or((anchor, ""));
+                pair.value = value.trim_start();
+                if value.len() > LONGEST_ANCHORED || anchors.insert(name, pair.value).is_some() {
+                    let text = format!("the anchor `&{name}` has a long value or is in the file twice");
+                    return Err(Error::new(line, text));
+                }
+            } else if pair.value.starts_with('*') {
+                aliases.push((line, pair));
+            }
+        }
+    }
+    for (line, pair) in aliases {
+        let missing = || Error::new(line, format!("the alias `{}` has no anchor", pair.value));
+        pair.value = anchors.get(&pair.value[1..]).ok_or_else(missing)?;
+    }
+    Ok(first)
+}
+
 fn close(line: u32, from: usize, end: usize, pairs: Pairs<'_>) -> Solution<'_> {
     let done = pairs.finish(end);
     let index = done.index.clone().and_then(|it| it.1);
@@ -140,7 +174,7 @@ impl<'a> Pairs<'a> {
         if !after.is_empty() && !after.starts_with(' ') {
             return Err(Error::new(line.number, "a line without a key"));
         }
-        if let Some(what @ ('&' | '*' | '|' | '>' | '!' | '%' | '@')) = after.trim_start().chars().next() {
+        if let Some(what @ ('|' | '>' | '!' | '%' | '@')) = after.trim_start().chars().next() {
             return Err(Error::new(line.number, format!("YAML's `{what}` is not supported in logic files")));
         }
         self.push();

@@ -184,9 +184,10 @@ fn files_changed_at_random() {
 
 #[test]
 fn bombs_are_refused() {
-    let mut yaml = String::from("Bench:\n  a: &a [x, x, x, x]\n");
-    for level in 0..20 {
-        yaml.push_str(&format!("  b{level}: &b{level} [*a, *a, *a, *a]\n"));
+    let mut yaml = String::from("Bench:\n  b0: &b0 [x, x, x, x]\n");
+    for level in 1..20 {
+        let alias = format!("*b{}", level - 1);
+        yaml.push_str(&format!("  b{level}: &b{level} [{alias}, {alias}, {alias}, {alias}]\n"));
     }
     let error = read("bomb.yaml", yaml.as_bytes()).unwrap_err();
     assert!(error.message.contains("alias"), "{error}");
@@ -216,7 +217,16 @@ fn bombs_are_refused() {
     assert!(file.rows.len() == 1000 && file.spoiled(1).is_some(), "{}", file.rows.len());
     let logic = FILES[11].1.replace("DepthU: 16", "DepthU: *anchor");
     let error = read("logic.yaml", logic.as_bytes()).unwrap_err();
-    assert!(error.message.contains("`*` is not supported") && error.line == 7, "{error}");
+    assert!(error.message.contains("`*anchor` has no anchor") && error.line == 7, "{error}");
+    let long = format!("DepthU: &a [{}]", "1, ".repeat(200));
+    let error = read("logic.yaml", FILES[11].1.replace("DepthU: 16", &long).as_bytes()).unwrap_err();
+    assert!(error.message.contains("`&a` has a long value") && error.line == 7, "{error}");
+    let mut nested = String::from("Bench:\n  a0: &a0 [x]\n");
+    for level in 1..60 {
+        nested.push_str(&format!("  a{level}: &a{level} [*a{}]\n", level - 1));
+    }
+    let error = read("deep.yaml", nested.as_bytes()).unwrap_err();
+    assert!(error.message.contains("nested too deeply"), "{error}");
 }
 
 #[test]

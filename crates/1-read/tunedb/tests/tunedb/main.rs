@@ -7,3 +7,4 @@
 
 mod damage;
 mod shared;
+mod tensile;

@@ -16,10 +16,10 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires on a group of a TensileLite configuration whose matrix instructions are all 32x32, and on output of ckProfiler in which all instances
-of a problem, three or more, are.
+Fires on a group of a TensileLite configuration whose matrix instructions are all 32x32, and on output of ckProfiler where a problem has three
+instances or more and all use 32x32.
 
-Silent: where one of 16x16 is tried, and instances whose names do not say.
+Silent: groups that try an instruction of 16x16, and problems with an instance whose name does not give the size.
 
 ## Why it is slow
 Matrix instructions of 16x16 draw less power for the same work than those of 32x32, so the engine keeps a higher clock.
@@ -34,7 +34,7 @@ Add 16x16 instructions to the space: `[16, 16, 16, 1, …]` beside `[32, 32, 8, 
 The ROCm MI300X workload guide (Tensile optimization and performance tuning tips: MI16x16 versus MI32x32).
 ";
 
-/// Instances from which on their choice says something.
+/// Fewest instances of a problem for a finding.
 const FEW: usize = 3;
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {

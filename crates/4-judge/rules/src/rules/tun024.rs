@@ -24,8 +24,8 @@ Silent: GPUs of one XCD, groups that leave the parameter to the tool, and groups
 tiles to the XCDs themselves.
 
 ## Why it is slow
-Consecutive workgroups go to consecutive XCDs. With a multiple of their number, those of one column of tiles stay on one XCD and share
-its L2 cache.
+Consecutive workgroups go to consecutive XCDs. If the mapping is a multiple of their number, the workgroups of one column of tiles stay on one XCD
+and share its L2 cache.
 
 ## Evidence
 The values of the group, and the XCDs of the GPU.

@@ -19,8 +19,8 @@ Fires on output of hipblaslt-bench with transposition TN, where both factors hav
 more than 4 MB. One finding for a file.
 
 ## Why it is slow
-Addresses that are a multiple of 512 bytes apart fall on few channels of the L2 cache, most where both factors lie along K. A solution that wins
-with such strides is the best of a slow layout.
+Addresses that are a multiple of 512 bytes apart use few channels of the L2 cache. The loss is largest in TN, where both factors are contiguous
+along K. A solution that wins with such strides is the best of a slow layout.
 
 ## Evidence
 The first products with their leading dimensions, and how many there are.
@@ -32,7 +32,7 @@ Measure again with padded rows, `lda = ldb = K + 128` for 16-bit types where K i
 The ROCm MI300X workload guide (GEMM stride issues).
 ";
 
-/// Distance of rows that is to be avoided.
+/// Distance of rows in bytes whose multiples use few channels.
 const BAD: u64 = 512;
 /// Bytes of both factors that one L2 cache keeps.
 const SMALL: u64 = 4_000_000;

@@ -19,7 +19,7 @@ const PAGE: &str = r"## What it does
 Fires on a TensileLite configuration, or output of ckProfiler, with products of f16 and none of bf16. One finding for a file.
 
 ## Why it is slow
-Both types have the same rate on paper. Under load the matrix units run bf16 noticeably faster than f16: they draw less power for it.
+Both types have the same peak rate. Under load the matrix units run bf16 noticeably faster than f16, since bf16 draws less power.
 
 ## Evidence
 The first product, and how many there are.

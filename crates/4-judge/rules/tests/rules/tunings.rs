@@ -128,6 +128,7 @@ fn each_rule_fires_where_it_should_and_not_beside() {
         ("TUN025", vec![("bench.log", bench(4224 + 8))], &[]),
         ("TUN026", vec![("c.yaml", tensile(16, "[8]", ""))], &[0]),
         ("TUN026", vec![("c.yaml", tensile(16, "[8]", "2"))], &[]),
+        ("TUN026", vec![("c.yaml", tensile(16, "[8]", "2\n  DataInitTypeAB: 0"))], &[0]),
         ("TUN027", vec![("c.yaml", half("DataType: h"))], &[13]),
         ("TUN027", vec![("c.yaml", half("DataType: b"))], &[]),
         ("TUN001", vec![("a.csv", results(&row(8, "A", "1")))], &[]),

@@ -423,3 +423,15 @@ fn many_records_of_the_first_find_db_take_linear_time() {
     // Squared it is minutes.
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
 }
+
+#[test]
+fn logic_with_anchors_is_not_merged() {
+    let text = "- {MinimumRequiredVersion: 4.2.0}\n- vega10\n- gfx900\n- [Device 687f]\n- DataType: 0\n- - ThreadTile: &id001 [8, 2]\n  - ThreadTile: *id001\n- [2, 3, 0, 1]\n- - - [8, 8, 1, 8]\n    - [1, 2.5]\n- null\n";
+    let file = read("logic.yaml", text.as_bytes()).unwrap();
+    let refused = merge(&[file.clone(), file], &Options::default()).unwrap_err();
+    assert!(
+        refused.message.contains("line 6: solutions share values by YAML anchors"),
+        "{}",
+        refused.message
+    );
+}

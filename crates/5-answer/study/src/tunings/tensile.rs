@@ -5,7 +5,7 @@ use arch::Model;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use tune::{Limits, Parameter, Space, Value};
+use tune::{Limits, Parameter, Space, SpaceError, Value};
 use tunedb::tensile_space::{BenchmarkGroup, Fork, ForkValue, groups};
 use tunedb::{Format, Tunings, instances};
 use view::{Answer, Cell, ColumnKind, Input, NoteKind, Searches, Table, counted, thousands};
@@ -47,7 +47,7 @@ pub fn recorded_spaces<'a>(file: &Tunings<'a>) -> Option<Vec<Tunings<'a>>> {
     instances::has_instances(file.format).then(|| instances::recorded(file))
 }
 
-/// Adds the groups of a configuration to an answer: parameters, combinations, what the rules remove.
+/// Adds the groups of a configuration to an answer: parameters, combinations, combinations that rules remove.
 ///
 /// # Errors
 /// A file without a group, or of another format.
@@ -72,15 +72,15 @@ pub fn describe_configuration(
         described.add(answer, group);
     }
     let mut input = Input::new(file.base_name(), &file.name, "TensileLite configuration");
-    input.used = format!("{}, {} candidates", counted(all.len(), "group"), thousands(used));
+    input.used = format!("{}, {}", counted(all.len(), "group"), view::thousands_of(used, "candidate"));
     answer.inputs.push(input);
     answer.note(
         NoteKind::Info,
-        "rules are those that parameters alone decide: TensileLite rejects more when it makes the kernels (`PrintSolutionRejectionReason: True`)",
+        "these rules need parameters alone: TensileLite rejects more when it makes the kernels (`PrintSolutionRejectionReason: True`)",
     );
     answer.note(
         NoteKind::Info,
-        "TensileLite runs every candidate; what it measured (`2_BenchmarkData/*.csv`, the client's log) is a recorded space: `rockhound tune FILE.csv`",
+        "TensileLite runs every candidate; its results (`2_BenchmarkData/*.csv`, the client's log) are a recorded space: `rockhound tune FILE.csv`",
     );
     Ok(())
 }
@@ -89,8 +89,8 @@ pub fn describe_configuration(
 struct Described {
     title: String,
     parameters: Vec<Fork>,
-    /// Rules applied, with those that are not and the name they lack.
     applied: Vec<&'static Rule>,
+    /// Rules that are not applied, each with the name that the group lacks.
     unknown: Vec<(&'static Rule, String)>,
     space: Result<Space, String>,
 }
@@ -118,15 +118,23 @@ impl Described {
             values: (0..it.values.len() as i64).map(Value::Int).collect(),
         };
         let space = Space::new(parameters.iter().map(of).collect(), &constraints, Limits::default());
+        let words = |error| match &error {
+            SpaceError::Empty { constraint, before, .. } => {
+                let at = constraints.iter().position(|it| it == constraint);
+                let rule = at.map_or(constraint.as_str(), |at| applied[at].words.as_str());
+                format!("no combination is valid: the rule `{rule}` removes the last {before}")
+            }
+            other => other.to_string(),
+        };
         Described {
             title: format!(
                 "problem {}, group {}: {} {}",
                 group.problem, group.group, group.layout, group.types
             ),
+            space: space.map_err(words),
             parameters,
             applied,
             unknown,
-            space: space.map_err(|error| error.to_string()),
         }
     }
 
@@ -136,9 +144,7 @@ impl Described {
 
     fn add(&self, answer: &mut Answer<Searches>, group: &BenchmarkGroup) {
         if let Err(error) = &self.space {
-            let removed = rules().iter().find(|it| error.contains(&it.words));
-            let why = removed.map_or(error.as_str(), |it| it.words.as_str());
-            answer.note(NoteKind::Error, format!("{}: {why}", self.title));
+            answer.note(NoteKind::Error, format!("{}: {error}", self.title));
         }
         answer.tables.push(self.parameters_table(group));
         answer.tables.extend(self.rules_table());
@@ -181,40 +187,29 @@ impl Described {
         if !group.joined.is_empty() {
             facts.push(("joined by".to_owned(), group.joined.join(", ")));
         }
-        table(format!("Space of {}", self.title), facts, columns, rows)
+        let not_applied = |(rule, name): &(&Rule, String)| {
+            format!("rule not applied, since the group does not name `{name}`: {}", rule.words)
+        };
+        let notes = self.unknown.iter().map(not_applied).collect();
+        Table { notes, ..table(format!("Space of {}", self.title), facts, columns, rows) }
     }
 
+    /// What each rule removes; `None` if none is applied.
     fn rules_table(&self) -> Option<Table> {
-        let space = self.space.as_ref().ok()?;
-        let removed = space.removed().ok()?;
-        let columns = vec![
-            column("rule", "rule", "", ColumnKind::Text),
-            column("breaks", "combinations that break it", "", ColumnKind::Number),
-            column("removes", "removed beyond those above", "", ColumnKind::Number),
-            column("source", "source", "", ColumnKind::Text),
-        ];
-        let mut rows: Vec<Vec<Cell>> = self
-            .applied
-            .iter()
-            .zip(&removed)
-            .map(|(rule, it)| {
-                vec![
-                    Cell::text(&rule.words),
-                    Cell::from(it.configurations as f64),
-                    Cell::from(it.in_order as f64),
-                    Cell::text(&rule.source),
-                ]
-            })
-            .collect();
-        for (rule, name) in &self.unknown {
-            let why = || Cell::missing(format!("the group does not say `{name}`"));
-            rows.push(vec![Cell::text(&rule.words), why(), why(), Cell::text(&rule.source)]);
+        let mut table = crate::search::constraints(&self.title, self.space.as_ref().ok()?)?;
+        table.title = format!("Rules of {}", self.title);
+        table.label = "rule".to_owned();
+        for (row, rule) in table.rows.iter_mut().zip(&self.applied) {
+            row.label.clone_from(&rule.words);
         }
-        Some(table(format!("Rules of {}", self.title), Vec::new(), columns, rows))
+        let sources: std::collections::BTreeSet<&str> =
+            self.applied.iter().map(|it| it.source.as_str()).collect();
+        table.notes = sources.iter().map(|it| format!("source: {it}")).collect();
+        Some(table)
     }
 }
 
-/// A parameter's name as an expression has it: `1LDSBuffer` is none.
+/// A parameter's name as an identifier of expressions: `1LDSBuffer` becomes `OneLDSBuffer`.
 fn identifier(name: &str) -> String {
     let name: String = name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
     if let Some(rest) = name.strip_prefix('1') { format!("One{rest}") } else { name }
@@ -373,7 +368,7 @@ mod tests {
         let space = &answer.tables[0];
         assert_eq!(fact(space, "combinations"), "48");
         let rules = &answer.tables[1];
-        let count = |row: usize, at: usize| rules.rows[row].cells[at].number().unwrap();
+        let count = |row: usize, at: usize| rules.rows[row].cells[at - 1].number().unwrap();
         // One instruction of three has too many threads; each depth of 8 is too short for the other 16x16x16.
         assert_eq!((count(0, 1), count(0, 2)), (16.0, 16.0));
         assert_eq!((count(2, 1), count(2, 2)), (8.0, 4.0));
@@ -390,7 +385,7 @@ mod tests {
     fn a_rule_whose_names_are_unknown_is_not_applied() {
         let answer = described(&config("        - SourceSwap: [0, 1]\n"), None).unwrap();
         assert_eq!(fact(&answer.tables[0], "valid by these rules"), "2");
-        assert!(answer.tables[1].rows.iter().all(|row| row.cells[1].number().is_none()));
+        assert_eq!((answer.tables.len(), answer.tables[0].notes.len()), (1, 4), "{:?}", answer.tables);
         let several = config(
             "        - Groups:\n          -\n            - { DepthU: 8, LocalSplitU: 1 }\n            - { DepthU: 8, LocalSplitU: 3 }\n",
         );
@@ -412,7 +407,8 @@ mod tests {
     fn spaces_that_are_empty_are_errors() {
         let none = config("        - DepthU: [8]\n        - LocalSplitU: [3]\n");
         let answer = described(&none, None).unwrap();
-        assert!(answer.notes.iter().any(|it| it.kind == NoteKind::Error), "{:?}", answer.notes);
+        let error = answer.notes.iter().find(|it| it.kind == NoteKind::Error).unwrap();
+        assert!(error.text.contains("`LocalSplitU divides DepthU` removes the last 1"), "{error:?}");
         let refused = described("BenchmarkProblems:\n  -\n    - DataType: s\n", None).unwrap_err();
         assert!(refused.message.contains("no group"), "{}", refused.message);
     }

@@ -1,5 +1,5 @@
-//! Configurations for lists of shapes: entries for the tuned files of vLLM and SGLang by modelled times, and of every
-//! project from the results of its benchmark.
+//! Configurations for lists of shapes: entries of vLLM and SGLang by modelled times, entries of AITER, TunableOp and
+//! hipBLASLt from the results of their benchmarks.
 
 mod entries;
 mod model_config;
@@ -81,7 +81,7 @@ pub struct ShapesQuestion<'a> {
     pub operation: Operation,
     /// The project whose entries are wanted.
     pub target: TuneFor,
-    /// GPU that times are modelled for, an MI300X if none is named; of results the entries for it.
+    /// GPU whose times are modelled, an MI300X if absent; with results, the GPU whose entries are taken.
     pub gpu: Option<&'a str>,
     /// Lists of problems.
     pub lists: &'a [Tunings<'a>],
@@ -89,7 +89,7 @@ pub struct ShapesQuestion<'a> {
     pub models: &'a [(String, ModelConfig)],
     /// GPUs that share a model.
     pub tp: u64,
-    /// Rows or tokens, for problems whose list names none; of none the usual ladder.
+    /// Rows or tokens of problems whose list names none; if empty, those that the projects tune.
     pub tokens: &'a [u64],
     /// Types by the word of tuned files, where a list names none.
     pub dtype: Option<&'a str>,
@@ -107,7 +107,7 @@ pub struct ShapesQuestion<'a> {
     pub existing: &'a [Tunings<'a>],
     /// Results of the project's own benchmark.
     pub results: &'a [Tunings<'a>],
-    /// The files as the user named them, for commands.
+    /// The lists as the user named them, for commands.
     pub files: &'a str,
 }
 
@@ -143,8 +143,7 @@ const TRUST: &str = "times are modelled by `tile`: they rank tiles, and measured
 /// Finds configurations.
 ///
 /// # Errors
-/// Entries that no model can name without results, results for other problems, files that cannot be merged, lists without
-/// a problem for the project.
+/// Results of another format or for other problems, files that cannot be merged, lists without a problem for the project.
 pub fn tune_shapes(question: &ShapesQuestion<'_>) -> Result<TunedShapes, Refusal> {
     let (project, operation) = (question.target.key(), question.operation.key());
     let Some(measure) = measure_of(question.target, question.operation) else {
@@ -163,10 +162,25 @@ pub fn tune_shapes(question: &ShapesQuestion<'_>) -> Result<TunedShapes, Refusal
     for (name, _) in question.models {
         answer.inputs.push(Input::new(name, name, "configuration of a model"));
     }
-    if !question.results.is_empty() {
-        return measured(question, answer);
+    if measure.names.is_empty() {
+        if !question.results.is_empty() {
+            return Err(Refusal::new(
+                format!("--from: the benchmark of {project} writes its tuned files itself"),
+                "merge them with files in use: `rockhound tunedb merge IN_USE RESULTS -o FILE`",
+            ));
+        }
+        return modelled(question, measure, answer);
     }
-    if !measure.names.is_empty() {
+    if question.lists.is_empty() {
+        return Err(Refusal::new(
+            format!("{project} tunes problems by all their sizes: a model's config.json has no rows"),
+            "name a log or a list of sizes: `rockhound tunedb shapes --help`",
+        ));
+    }
+    for (name, _) in question.models {
+        answer.note(NoteKind::Warning, format!("`{name}` is not used: it names no rows"));
+    }
+    if question.results.is_empty() {
         answer.note(
             NoteKind::Error,
             format!("entries of {project} name {}: no model knows them, measure the shapes and give the results with --from", measure.names),
@@ -174,7 +188,7 @@ pub fn tune_shapes(question: &ShapesQuestion<'_>) -> Result<TunedShapes, Refusal
         answer.recipes.push(measure.recipe(question.files, ""));
         return Ok(TunedShapes { answer, files: Vec::new() });
     }
-    modelled(question, measure, answer)
+    measured(question, answer)
 }
 
 /// Entries from the results of a benchmark.
@@ -238,7 +252,7 @@ fn modelled(
         let why: Vec<String> =
             out.iter().map(|(why, count)| format!("{}: {why}", counted(*count, "problem"))).collect();
         return Err(Refusal::new(
-            format!("no problem of these lists is one for {}: {}", question.target.key(), why.join("; ")),
+            format!("the lists have no problem for {}: {}", question.target.key(), why.join("; ")),
             "`rockhound tunedb shapes FILES` lists what there is",
         ));
     }
@@ -268,6 +282,10 @@ fn modelled(
         files.extend(it.add(&mut answer)?);
     }
     left(&mut answer, &out);
+    let has_group = |file: &&Tunings<'_>| groups.iter().any(|it| entries::is_of(it, file));
+    for file in question.existing.iter().filter(|it| !has_group(it)) {
+        answer.note(NoteKind::Warning, format!("`{}` is not used: no entry is for it", file.name));
+    }
     if assumed {
         answer.note(NoteKind::Info, "lists name no types: fp8_w8a8 is assumed, `--dtype` names another");
     }
@@ -275,7 +293,7 @@ fn modelled(
     if question.device.is_none() && !files.is_empty() {
         answer.note(
             NoteKind::Info,
-            "the name of a file has the name by which the GPU calls itself: `python -c \"import torch; print(torch.cuda.get_device_name().replace(' ', '_'))\"`, --device writes another",
+            "file names contain the GPU's own name: give --device the name that `python -c \"import torch; print(torch.cuda.get_device_name().replace(' ', '_'))\"` prints if it differs",
         );
     }
     Ok(TunedShapes { answer, files })
@@ -374,7 +392,7 @@ impl Entries<'_> {
         let mut notes = vec![format!("space: {}", self.data.source)];
         if !unseen.is_empty() {
             notes.push(format!(
-                "the model tells no values of {} apart; they have the usual ones: measure them last",
+                "the model gives all values of {} the same time: entries have the usual ones, measure these last",
                 unseen.join(", ")
             ));
         }
@@ -418,7 +436,7 @@ impl Entries<'_> {
         cells
     }
 
-    /// The fate of an entry, and the modelled time of the existing one.
+    /// Whether an entry is new, and the modelled time of the existing one.
     fn existing(&self, file: &Tunings<'_>, rows: u64, values: &[i64]) -> [Cell; 2] {
         if !file.rows.iter().any(|row| row.key.parse() == Ok(rows)) {
             return [Cell::text("new"), Cell::missing("the file has no entry for it")];

@@ -253,3 +253,29 @@ fn results_of_another_gpu_are_left_out() {
     };
     assert!(tune_shapes(&question).unwrap_err().message.contains("1 problem"));
 }
+
+#[test]
+fn what_a_question_does_not_use_is_named() {
+    let models = model();
+    let lists = [("list.txt", "64x4096x7168 NT bf16\n")];
+    let lists = tunings(&lists);
+    let question = ShapesQuestion { models: &models, ..question(Operation::Gemm, TuneFor::Aiter, &lists) };
+    let found = tune_shapes(&question).unwrap();
+    assert!(found.answer.notes.iter().any(|it| it.text.starts_with("`config.json` is not used")));
+    let refused = tune_shapes(&ShapesQuestion { lists: &[], ..question }).unwrap_err();
+    assert!(refused.message.contains("config.json has no rows"), "{}", refused.message);
+    let other = [("E=9,N=9,device_name=AMD_Instinct_MI300X.json", "{\"1\": {\"BLOCK_SIZE_M\": 16}}")];
+    let other = tunings(&other);
+    let moe = ShapesQuestion {
+        operation: Operation::Moe,
+        target: TuneFor::Vllm,
+        tokens: &[1],
+        existing: &other,
+        lists: &[],
+        ..question
+    };
+    let notes = tune_shapes(&moe).unwrap().answer.notes;
+    assert!(notes.iter().any(|it| it.text.contains("MI300X.json` is not used")), "{notes:?}");
+    let refused = tune_shapes(&ShapesQuestion { results: &other, ..moe }).unwrap_err();
+    assert!(refused.message.contains("writes its tuned files itself"), "{}", refused.message);
+}

@@ -29,7 +29,9 @@ pub(super) fn run(args: &Tune, project: Project, look: &Look) -> Result<Outcome>
         let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
         return Err(anyhow!("{}{hint}", error.message()));
     }
-    let names: Vec<_> = given.shapes.iter().map(|it| it.display().to_string()).collect();
+    // Commands with these names read lists, no models.
+    let is_list = |name: &String| !files.models.iter().any(|it| it.0 == *name);
+    let names: Vec<_> = given.shapes.iter().map(|it| it.display().to_string()).filter(is_list).collect();
     let words: Vec<_> = names.iter().map(|it| view::shell_word(it)).collect();
     let question = ShapesQuestion {
         operation,
@@ -151,7 +153,7 @@ fn refused(refusal: Refusal) -> anyhow::Error {
     anyhow!("{}{hint}", refusal.message)
 }
 
-/// Writes the entries, and returns where.
+/// Writes the entries, and returns the paths.
 fn write(path: &Path, files: &[(String, Vec<u8>)], named: bool) -> Result<Vec<String>> {
     let is_own_name = |name: &str| path.file_name().is_some_and(|it| it == name);
     match files {
@@ -170,9 +172,9 @@ fn write(path: &Path, files: &[(String, Vec<u8>)], named: bool) -> Result<Vec<St
             files.iter().map(one).collect()
         }
         [(name, _)] => {
-            let said = format!("the name is a part of the key: it has to be `{name}`");
+            let said = format!("the project finds the file by its name, which has to be `{name}`");
             Err(usage(said, "name a folder with -o"))
         }
-        _ => Err(usage("there are several files, named by what they are for", "name a folder with -o")),
+        _ => Err(usage("there are several files, whose names are part of the key", "name a folder with -o")),
     }
 }

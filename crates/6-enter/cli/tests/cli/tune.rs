@@ -343,9 +343,15 @@ fn shapes_become_entries_of_tuned_files() {
         (
             &["tune", "gemm", "--shapes", "list.csv", "--for", "vllm", "-o", "one.json"],
             64,
-            "name is a part of the key",
+            "finds the file by its name",
         ),
         (&["tune", "gemm", "--shapes", "list.csv", "--for", "vllm", "--block", "0,1"], 64, "128,128"),
+        (&["tune", "moe", "--shapes", "config.json", "--for", "aiter"], 1, "config.json has no rows"),
+        (
+            &["tune", "gemm", "--shapes", "list.csv", "--for", "aiter", "--from", "list.csv", "--one"],
+            64,
+            "cannot be used with",
+        ),
     ] {
         let ran = run_in(&dir, args);
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);

@@ -25,6 +25,16 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
         })
         .collect::<Result<_, _>>()?;
     for (file, logic) in files.iter().zip(&logics) {
+        // Solutions are copied as text, which would part an alias from its anchor.
+        if let Some(line) = logic.anchored {
+            return Err(Refusal::new(
+                format!(
+                    "`{}`, line {line}: solutions share values by YAML anchors, which a merge would break",
+                    file.name
+                ),
+                "write it again without them: PyYAML's Dumper with `ignore_aliases = lambda *_: True`",
+            ));
+        }
         belongs(&files[0], logics[0], file, logic)?;
     }
     let noise = options.noise.unwrap_or(NOISE);

@@ -20,17 +20,18 @@ pub(super) fn text(data: &ProjectSpace, entries: &[(u64, &[i64])]) -> String {
     out
 }
 
+/// Whether a tuned file is the one of a group.
+pub(super) fn is_of(group: &Group, file: &Tunings<'_>) -> bool {
+    matches!(&file.detail, Detail::Moe(name) if name.base(false) == group.name.base(false))
+}
+
 /// The file in use that has a group's name.
 pub(super) fn existing<'f, 'a>(group: &Group, files: &'f [Tunings<'a>]) -> Option<&'f Tunings<'a>> {
-    let own = group.name.base(false);
-    files.iter().find(|file| match &file.detail {
-        Detail::Moe(name) => name.base(false) == own,
-        _ => false,
-    })
+    files.iter().find(|file| is_of(group, file))
 }
 
 /// The values of a file's entry for a number of rows, in the order of the space's parameters; a parameter that the entry
-/// lacks has its preferred or first value. `None` without an entry, or for settings that are not whole numbers.
+/// lacks has its default. `None` without an entry, or for settings that are not whole numbers.
 pub(super) fn values_of(data: &ProjectSpace, file: &Tunings<'_>, rows: u64) -> Option<Vec<i64>> {
     let row = file.rows.iter().find(|row| row.key.parse() == Ok(rows))?;
     let text = std::str::from_utf8(file.text(row)).ok()?;
@@ -38,7 +39,7 @@ pub(super) fn values_of(data: &ProjectSpace, file: &Tunings<'_>, rows: u64) -> O
     let entry = entry.get(&*row.key)?;
     let value = |it: &super::spaces::ProjectParameter| match entry.get(&it.name) {
         Some(value) => value.as_i64(),
-        None => it.usual(),
+        None => it.default(),
     };
     data.parameters.iter().map(value).collect()
 }

@@ -15,7 +15,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Of the word in a name: `fp8_w8a8`; none: 16 bits. `None` if the word is unknown.
+    /// Types for the word in a name, `fp8_w8a8`; names without a word mean 16 bits. `None` if the word is unknown.
     pub(super) fn of(dtype: Option<&str>, in_blocks: bool) -> Option<Types> {
         let scales = if in_blocks { Scales::Blocks } else { Scales::End };
         let (element, weight_bits) = match dtype {
@@ -36,7 +36,7 @@ impl Types {
 pub(super) struct Grouped {
     /// Rows of all experts together.
     pub(super) rows: u64,
-    /// Rows that are read once: of the first product the tokens, which several experts read.
+    /// Rows read from memory: for the first product the tokens, since experts share them.
     pub(super) read_rows: u64,
     /// Experts with rows, which the rows spread over evenly.
     pub(super) experts: u64,
@@ -51,13 +51,13 @@ pub(super) struct Grouped {
 pub(super) struct Modelled {
     /// Microseconds.
     pub(super) us: f64,
-    /// Of these, work of the compute units, which memory may hide.
+    /// Part of `us` in which compute units work; memory may hide it.
     pub(super) compute_us: f64,
     /// Main wait reason.
     pub(super) bound: &'static str,
 }
 
-/// Experts that get at least one of the tokens, each of which goes to `top_k` by chance.
+/// Expected number of experts with a token, if each token goes to `top_k` random experts.
 pub(super) fn experts_with_rows(tokens: u64, experts: u64, top_k: u64) -> u64 {
     let missed = (1.0 - top_k as f64 / experts as f64).max(0.0).powf(tokens as f64);
     ((experts as f64 * (1.0 - missed)).round() as u64).clamp(top_k.min(experts), experts.max(1))

@@ -46,7 +46,7 @@ impl Groups {
             }
             Some(it) => {
                 let why = format!(
-                    "the file `{}` serves width {} with {} experts per token, too; one of them can be tuned",
+                    "the file `{}` already serves width {} with {} experts per token: tune one of them",
                     it.name.base(it.name.blank),
                     it.k,
                     it.top_k
@@ -196,10 +196,10 @@ impl Namer<'_> {
         rows: Vec<u64>,
     ) -> Result<Group, String> {
         if [experts, inter, hidden, top_k].contains(&0) || top_k > experts {
-            return Err("sizes of a mixture of experts that cannot be".to_owned());
+            return Err("impossible sizes of a mixture of experts".to_owned());
         }
-        let is_plain = dtype
-            .is_none_or(|it| ["auto", "bf16", "bfloat16", "f16", "fp16", "float16", "half"].contains(&it));
+        // Names of files with weights of 16 bits have no word for the types.
+        let is_plain = Types::of(dtype, false).is_some_and(|it| it.weight_bits == 16);
         let block = block.filter(|_| !is_plain);
         let name = MoeName {
             experts,
@@ -218,7 +218,7 @@ impl Namer<'_> {
         let size = |name: &str| it.value(name).and_then(|it| it.parse::<u64>().ok());
         let sizes = (size("expert"), size("inter_dim"), size("model_dim"), size("topk"), size("token"));
         let (Some(experts), Some(inter), Some(hidden), Some(top_k), Some(tokens)) = sizes else {
-            return Err("the list names not all sizes of the mixture of experts".to_owned());
+            return Err("the list lacks sizes of the mixture of experts".to_owned());
         };
         let scales = it.value("q_type").unwrap_or_default();
         let block = match scales.rsplit('.').next().unwrap_or_default() {
@@ -241,11 +241,11 @@ impl Namer<'_> {
 
     /// A file that a server looked for.
     fn file(&self, path: &str) -> Result<Group, String> {
-        let name = MoeName::parse(path).ok_or("the name of the file is not whole")?;
+        let name = MoeName::parse(path).ok_or("the name of the file is incomplete")?;
         let is_product = name.k.is_some();
         if is_product != (self.question.operation == Operation::Gemm) {
-            let other = if is_product { "gemm" } else { "moe" };
-            return Err(format!("`tune {other}`"));
+            let (what, other) = if is_product { ("products", "gemm") } else { ("experts", "moe") };
+            return Err(format!("a file for {what}: `tune {other}`"));
         }
         let mut name = MoeName { down: false, folder: None, blank: self.blank(), ..name };
         if let Some(device) = self.question.device {
@@ -277,5 +277,5 @@ impl Namer<'_> {
 
 fn types(dtype: Option<&str>, in_blocks: bool) -> Result<Types, String> {
     Types::of(dtype, in_blocks)
-        .ok_or_else(|| format!("the types `{}`, of which the model knows no time", dtype.unwrap_or_default()))
+        .ok_or_else(|| format!("the model has no times for types `{}`", dtype.unwrap_or_default()))
 }

@@ -44,7 +44,7 @@ impl Asked {
         }
     }
 
-    /// Whether an entry is for it. What one of the two does not say may be anything.
+    /// Whether an entry is for this problem. A property that either lacks matches any.
     fn is(&self, other: &Problem) -> bool {
         fn may<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
             a.is_none() || b.is_none() || a == b
@@ -78,7 +78,8 @@ fn formats(target: TuneFor) -> &'static [Format] {
         TuneFor::Aiter => &[Format::AiterTuned],
         TuneFor::TunableOp => &[Format::TunableOp],
         TuneFor::Hipblaslt => &[Format::TuningFile],
-        TuneFor::Vllm | TuneFor::Sglang => &[Format::MoeJson, Format::BlockGemmJson],
+        // Their benchmarks write the tuned files themselves.
+        TuneFor::Vllm | TuneFor::Sglang => &[],
     }
 }
 
@@ -91,13 +92,8 @@ pub(super) fn of(question: &ShapesQuestion<'_>) -> Result<Measured, Refusal> {
     if let Some(other) = question.results.iter().find(|it| !known.contains(&it.format)) {
         let names: Vec<&str> = known.iter().map(|it| it.name()).collect();
         return Err(Refusal::new(
-            format!(
-                "`{}` is {}, which has no entries of {}",
-                other.name,
-                other.format.name(),
-                question.target.key()
-            ),
-            format!("name results in the form {}", names.join(" or ")),
+            format!("`{}` ({}) has no entries of {}", other.name, other.format.name(), question.target.key()),
+            format!("--from takes files of the format {}", names.join(" or ")),
         ));
     }
     let (asked, model) = (asked(question), question.model()?);
@@ -134,7 +130,7 @@ pub(super) fn of(question: &ShapesQuestion<'_>) -> Result<Measured, Refusal> {
     }
     if texts.is_empty() {
         return Err(Refusal::new(
-            format!("none of the {} is in these results", view::counted(asked.len(), "problem")),
+            format!("the results have none of the {}", view::counted(asked.len(), "problem")),
             "`rockhound tunedb show RESULTS` lists what was measured; sizes, transposition and types have to agree",
         ));
     }

@@ -23,15 +23,15 @@ pub(super) struct Timed {
     pub(super) rows: u64,
     /// Valid configurations.
     pub(super) valid: u64,
-    /// Different configurations as the model sees them.
+    /// Configurations that differ in parameters that the model uses.
     pub(super) told_apart: usize,
     /// Configurations with a time.
     pub(super) configurations: Vec<Chosen>,
 }
 
-/// Difference of times, as a share, that is none.
+/// Relative difference up to which two times count as equal.
 const EQUAL: f64 = 0.005;
-/// Share of the fastest time within which the model does not decide.
+/// Relative distance from the fastest time up to which the model does not rank configurations.
 pub(super) const NEAR: f64 = 0.05;
 
 impl Timed {
@@ -58,8 +58,8 @@ impl Timed {
         Ok(Timed { rows, valid: space.len(), told_apart: times.len(), configurations })
     }
 
-    /// The fastest; of equal ones that with the least work of compute units, which memory hides here and may not on the
-    /// GPU, then the preferred.
+    /// The fastest; among equal times the one with the least compute time, which memory hides here and may not on the
+    /// GPU; then the preferred one.
     pub(super) fn fastest(&self, data: &ProjectSpace) -> Option<&Chosen> {
         let least = self.configurations.iter().map(|it| it.time.us).min_by(f64::total_cmp)?;
         let equal = self.configurations.iter().filter(|it| it.time.us <= (1.0 + EQUAL) * least);
@@ -69,7 +69,7 @@ impl Timed {
         equal.min_by_key(|it| key(it))
     }
 
-    /// Different times within [`NEAR`] of the fastest.
+    /// Number of tiles within [`NEAR`] of the fastest.
     pub(super) fn near(&self, data: &ProjectSpace) -> usize {
         let Some(best) = self.fastest(data) else { return 0 };
         let near = self.configurations.iter().filter(|it| it.time.us <= (1.0 + NEAR) * best.time.us);

@@ -23,7 +23,7 @@ pub(super) struct ProjectSpace {
     projects: Vec<String>,
     operation: String,
     bits: Vec<u32>,
-    /// Files of the project that say so.
+    /// Files of the project that define the space.
     pub(super) source: String,
     constraints: Vec<String>,
     /// Its parameters, in the order of the project's files.
@@ -37,10 +37,10 @@ pub(super) struct ProjectParameter {
     /// Its name.
     pub(super) name: String,
     values: Vec<i64>,
-    /// Values in the order of preference, of a parameter that the model does not see.
+    /// Preferred values in order, if the model does not use the parameter.
     #[serde(default)]
     pub(super) prefer: Vec<i64>,
-    /// Values in the order of preference where the model gives them the same time.
+    /// Preferred values in order, where modelled times are equal.
     #[serde(default)]
     ties: Vec<i64>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Measure {
     #[serde(rename = "for")]
     project: String,
     operation: String,
-    /// The kind of names in entries that no model knows; empty if entries are settings.
+    /// Kind of the kernel names in entries, which only a measurement chooses; empty if entries are settings.
     pub(super) names: String,
     steps: Vec<MeasureStep>,
 }
@@ -69,7 +69,7 @@ fn file() -> &'static File {
     READ.get_or_init(|| toml::from_str(DATA).expect("validated by a test"))
 }
 
-/// The space of a project for factors of this width; `None` if it tunes none.
+/// The space of a project for factors of this width; `None` if the project tunes no such kernels.
 pub(super) fn space_of(target: TuneFor, operation: Operation, bits: u32) -> Option<&'static ProjectSpace> {
     let is = |it: &&ProjectSpace| {
         it.projects.iter().any(|it| it == target.key())
@@ -79,14 +79,14 @@ pub(super) fn space_of(target: TuneFor, operation: Operation, bits: u32) -> Opti
     file().space.iter().find(is)
 }
 
-/// The commands that measure for a project; `None` if it keeps no such entries.
+/// The commands that measure for a project; `None` if the project keeps no entries of the operation.
 pub(super) fn measure_of(target: TuneFor, operation: Operation) -> Option<&'static Measure> {
     file().measure.iter().find(|it| it.project == target.key() && it.operation == operation.key())
 }
 
 impl ProjectParameter {
-    /// The preferred or first value.
-    pub(super) fn usual(&self) -> Option<i64> {
+    /// The value where an entry lacks the parameter: the last preferred one, which every shape allows, or the first.
+    pub(super) fn default(&self) -> Option<i64> {
         self.prefer.last().or(self.values.first()).copied()
     }
 }
@@ -110,7 +110,7 @@ impl ProjectSpace {
         self.parameters.iter().position(|it| it.name == name)
     }
 
-    /// Places of values in the orders of preference: less is better.
+    /// Rank of each value among the preferred ones; lower is better.
     pub(super) fn preference(&self, values: &[i64]) -> Vec<usize> {
         let rank = |(parameter, value): (&ProjectParameter, &i64)| {
             let order = if parameter.prefer.is_empty() { &parameter.ties } else { &parameter.prefer };
@@ -119,7 +119,7 @@ impl ProjectSpace {
         self.parameters.iter().zip(values).map(rank).collect()
     }
 
-    /// Names of parameters that the model does not see.
+    /// Names of parameters that the model does not use.
     pub(super) fn unseen(&self) -> Vec<&str> {
         self.parameters.iter().filter(|it| !it.prefer.is_empty()).map(|it| it.name.as_str()).collect()
     }

@@ -13,8 +13,8 @@ pub(crate) struct ShapesArgs {
     /// Project whose tuned files are wanted.
     #[arg(long = "for", id = "project", value_enum, value_name = "PROJECT", requires = "shapes")]
     pub(crate) project: Option<Project>,
-    /// Results of the project's own benchmark, in place of modelled times.
-    #[arg(long, value_name = "FILE", num_args = 1.., requires = "shapes")]
+    /// Results of the benchmark of AITER, TunableOp or hipBLASLt, which name the kernels.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "shapes", conflicts_with_all = ["one", "tokens", "tp", "dtype", "block", "model_dim", "top_k", "device"])]
     pub(crate) from: Vec<PathBuf>,
     /// Tuned files in use (files or folders); of measured entries the faster stays, of others the existing.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "shapes")]
@@ -26,7 +26,7 @@ pub(crate) struct ShapesArgs {
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 24), requires = "shapes")]
     pub(crate) tokens: Vec<u64>,
     /// GPUs that share the model.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024), requires = "shapes")]
     pub(crate) tp: u64,
     /// Types where a list names none, as tuned files have them: fp8_w8a8, int8_w8a8, int8_w8a16, int4_w4a16, bf16, fp16.
     #[arg(long, value_name = "TYPES", requires = "shapes")]

@@ -167,23 +167,39 @@ fn refusals_say_what_to_do() {
         "{}",
         none.stderr
     );
-    assert!(!dir.join("rockhound.db").exists());
+    std::fs::write(dir.join("none.csv"), "").unwrap();
+    for args in [
+        &["add", "nothing"][..],
+        &["add", "none.csv"],
+        &["label", "1", "a=b"],
+        &["remove", "1"],
+        &["compact"],
+        &["import", "other.db"],
+    ] {
+        assert_eq!(store(&dir, args).code, 1, "{args:?}");
+        assert!(!dir.join("rockhound.db").exists(), "{args:?}");
+    }
+    std::fs::write(dir.join("empty.db"), "").unwrap();
     good(&dir, &["store", "add", "app", "--no-provenance"]);
     for (args, code, expected) in [
         (&["analyze", "-p", "store:9"][..], 1, "no recording `9`"),
         (&["guide", "store:label=a=b"], 1, "no recording `label=a=b`"),
-        (&["store", "show", "nonsense"], 64, "a recording is a number"),
+        (&["store", "show", "nonsense"], 64, "a recording is a number that"),
         (&["store", "add", "app", "-l", "nonsense"], 64, "a label is `NAME=VALUE`"),
         (&["store", "add", "nothing"], 1, "no such file or folder"),
         (&["store", "query", "DELETE FROM recordings"], 1, "a query only reads"),
         (&["store", "list", "--store", "text.db"], 1, "is no database of Rockhound"),
+        (&["store", "list", "--store", "empty.db"], 1, "is no database of Rockhound: it has no tables"),
         (&["store", "list", "--store", "mysql://h/d"], 1, "there is no engine `mysql`"),
-        (&["store", "export", "1", "-o", "app"], 64, "is there already"),
+        (&["store", "export", "1", "-o", "app"], 64, "exists already"),
     ] {
         let ran = rockhound_in(&dir, args);
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
+    std::fs::remove_file(dir.join("app/sysinfo.csv")).unwrap();
+    let unknown = good(&dir, &["store", "add", "app", "--no-provenance", "--store", "unknown.db"]);
+    assert!(unknown.contains("add again with `--arch GPU`"), "{unknown}");
     // What can be read is added beside what cannot.
     let both = store(&dir, &["add", "nothing", "app", "--no-provenance", "-l", "commit=a"]);
     assert_eq!(both.code, 1);

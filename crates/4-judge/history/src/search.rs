@@ -79,7 +79,7 @@ fn chance(deviations: f64, n: usize) -> f64 {
     (tail(deviations, n) * tests).min(1.0)
 }
 
-/// Places each change anew between its neighbours, and removes changes within the noise of the levels beside them.
+/// Places each change again between its neighbours, and removes changes within the noise of the levels beside them.
 pub(crate) fn confirmed(values: &[f64], sigma: f64, mut found: Vec<usize>) -> Vec<Change> {
     loop {
         let ends = |at: usize, found: &[usize]| {

@@ -189,7 +189,7 @@ fn of_moved(histories: &[History]) -> Option<Table> {
     }
     let notes =
         vec!["counters and metrics whose values before and since the change do not overlap".to_owned()];
-    let title = "Moved at the same place".to_owned();
+    let title = "Counters and metrics that changed too".to_owned();
     (!rows.is_empty()).then(|| Table { title, columns, rows, notes, ..Table::default() })
 }
 

@@ -70,8 +70,8 @@ pub enum StoreError {
         /// The reason and the remedy.
         why: String,
     },
-    /// Not a database, or one of somebody else.
-    #[error("`{place}` is no database of Rockhound: {why}\nhint: name another file")]
+    /// Not a database, or a database of another program.
+    #[error("`{place}` is not a database of Rockhound: {why}\nhint: name another file")]
     Foreign {
         /// Address without password.
         place: String,

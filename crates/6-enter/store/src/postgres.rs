@@ -81,7 +81,7 @@ impl Postgres {
         let versions = self.dialect().sql(schema::VERSIONS);
         self.transaction(&mut |statements| {
             statements.rows(LOCK, &[])?;
-            // Who may not make schemas can use one that somebody made.
+            // A role that may not create schemas can use an existing one.
             if statements
                 .rows("SELECT 1::bigint FROM pg_catalog.pg_namespace WHERE nspname = 'rockhound'", &[])?
                 .is_empty()

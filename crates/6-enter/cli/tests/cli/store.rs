@@ -58,6 +58,8 @@ fn commands_answer_from_the_database_as_from_the_folder() {
         &["roofline", "1", "--format", "json"],
         &["diff", "1", "2", "--format", "json"],
         &["diff", "1", "2"],
+        &["trace", "1"],
+        &["trace", "1", "--format", "json"],
         &["analyze", "-p", "2", "--format", "csv"],
     ] {
         let with = |names: [&str; 2]| {

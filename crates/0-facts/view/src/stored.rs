@@ -10,7 +10,7 @@ pub const STORE_SCHEMA: &str = "rockhound.store/1";
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stored {
-    /// Question: `add`, `list`, `show`, `history`, `check`.
+    /// Subcommand: `add`, `list`, `show`, `label`, `remove`, `compact`, `query`, `history`, `check`.
     pub question: &'static str,
     /// Address of the database, without password.
     pub store: String,
@@ -34,11 +34,11 @@ pub struct StoredRecording {
     /// File or run of the path that is read; empty for the whole folder.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub opened: String,
-    /// Form: `rocprof-compute folder, wide`.
+    /// Form of its files: `rocprof-compute folder, wide`.
     pub kind: String,
     /// Target of its GPU.
     pub gpu: Option<String>,
-    /// Emulator that made it; absent for a measurement.
+    /// Emulator that made the recording; absent for a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulated_by: Option<String>,
     /// Version of Rockhound that computed its metrics.
@@ -70,6 +70,58 @@ pub struct StoredKernel {
     pub spread_ns: Option<f64>,
 }
 
+/// Kind of a quantity.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum QuantityKind {
+    /// A counter: its mean over the dispatches, summed over instances.
+    Counter,
+    /// A metric: its average.
+    Metric,
+    /// The peak of a metric on the machine.
+    Peak,
+}
+
+impl QuantityKind {
+    /// The word in the database.
+    pub const fn word(self) -> &'static str {
+        match self {
+            QuantityKind::Counter => "counter",
+            QuantityKind::Metric => "metric",
+            QuantityKind::Peak => "peak",
+        }
+    }
+}
+
+/// A counter, metric or peak.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct StoredQuantity {
+    /// Kind.
+    pub kind: QuantityKind,
+    /// Name.
+    pub name: String,
+    /// Unit; empty for counters.
+    pub unit: String,
+}
+
+/// A kernel of a recording that is to be stored.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct KernelRun {
+    /// Name, without what profilers add.
+    pub name: String,
+    /// Name without arguments of templates and functions.
+    pub base_name: String,
+    /// Dispatches.
+    pub dispatches: u64,
+    /// Work items of the first dispatch.
+    pub grid: Option<f64>,
+    /// Work items per workgroup of the first dispatch.
+    pub workgroup: Option<f64>,
+    /// Times of the dispatches, ns.
+    pub times: Vec<Option<f64>>,
+    /// Values, in the order of the recording's quantities.
+    pub numbers: Vec<Option<f64>>,
+}
+
 /// A file of a stored recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredFile {
@@ -77,14 +129,14 @@ pub struct StoredFile {
     pub name: String,
     /// Bytes, unpacked.
     pub bytes: i64,
-    /// It is a code object.
+    /// True for a code object.
     pub is_code: bool,
 }
 
-/// A finding on a stored recording, in short.
+/// Summary of a finding on a stored recording.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoredFinding {
-    /// Kernel; `None` if it is about no kernel.
+    /// Kernel; `None` if the finding concerns the whole recording.
     pub kernel: Option<String>,
     /// Rule.
     pub rule: String,
@@ -98,12 +150,12 @@ pub struct StoredFinding {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
-    /// Kernel, by its newest name.
+    /// Newest name of the kernel.
     pub kernel: String,
-    /// Other names it had, each with why it is taken for the same.
+    /// Notes on its other names, each with the reason why both are one kernel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_names: Vec<String>,
-    /// Target of the GPU; GPUs are not mixed, nor emulated with measured values.
+    /// Target of the GPU. A history has one GPU, and either emulated or measured values.
     pub gpu: Option<String>,
     /// Emulated, not measured.
     pub is_emulated: bool,
@@ -117,7 +169,7 @@ pub struct History {
     pub changes: Vec<LevelChange>,
 }
 
-/// A value over time.
+/// A value of a history.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryPoint {
@@ -143,12 +195,12 @@ pub struct HistoryPoint {
 pub struct LevelChange {
     /// Index of the first point of the new level.
     pub at: usize,
-    /// Number of the first recording that shows it.
+    /// Number of the first recording with the new level.
     pub recording: i64,
-    /// The first commit that shows it, if labelled.
+    /// First commit with the new level, if labelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The last commit that does not.
+    /// Last commit with the level before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Median before.
@@ -158,13 +210,13 @@ pub struct LevelChange {
     /// Change in percent of the level before; absent if that is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
-    /// Chance that noise alone looks like this; absent where the values have no noise.
+    /// Chance that noise alone causes such a change; absent if the values have no noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
-    /// Whether the code objects changed too; absent if one of the recordings has none.
+    /// True if the code objects changed too; absent if a recording has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_changed: Option<bool>,
-    /// Counters and metrics that changed at the same point, most first.
+    /// Counters and metrics that changed at the same point, largest change first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<Moved>,
 }

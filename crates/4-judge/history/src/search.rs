@@ -1,13 +1,12 @@
 //! Seeded binary segmentation, narrowest interval over the threshold first.
 
-use crate::noise::{median, normal_tail, tail};
+use crate::noise::{MAD, median, normal_tail, tail};
 use crate::{Change, FEWEST, Sample, accepted, noise};
 
-/// Shortening of intervals from one layer to the next: 1/√2, as the authors recommend.
+/// Length of the intervals of a layer, as a fraction of the layer before: 1/√2, as the authors recommend.
 const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Least size of a change, in standard errors of the two levels beside it.
-const OWN: f64 = 3.5;
-
+const LEAST_SIZE: f64 = 3.5;
 /// Most changes of one series.
 const MOST_CHANGES: usize = 100;
 
@@ -24,7 +23,7 @@ struct Split {
 pub(crate) fn changes(values: &[f64], sigma: f64) -> Vec<usize> {
     let n = values.len();
     let mut sums = vec![0.0];
-    // Around the first value, so that small changes of large values keep their digits.
+    // Sums of differences from the first value keep the digits of small changes of large values.
     values.iter().for_each(|it| sums.push(sums[sums.len() - 1] + (it - values[0])));
     let mut splits: Vec<Split> = seeds(n)
         .into_iter()
@@ -45,7 +44,7 @@ pub(crate) fn changes(values: &[f64], sigma: f64) -> Vec<usize> {
     found
 }
 
-/// Intervals: layers of overlapping ones, each shorter than in the layer before.
+/// Layers of overlapping intervals, shorter in each layer.
 fn seeds(n: usize) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     let mut length = n as f64;
@@ -73,14 +72,14 @@ fn best(sums: &[f64], from: usize, to: usize, sigma: f64) -> Option<Split> {
     (from + FEWEST..=last).map(split).max_by(|a, b| a.deviations.total_cmp(&b.deviations))
 }
 
-/// Chance that noise makes such a difference in one of the intervals of a series.
+/// Chance that noise alone causes such a difference in one of the intervals of a series.
 fn chance(deviations: f64, n: usize) -> f64 {
-    // Splits beside each other say nearly the same: independent ones are about as many as samples and layers.
+    // Neighbouring splits are correlated: the number of independent ones is about samples times layers.
     let tests = n as f64 * ((n as f64).log2() + 1.0);
     (tail(deviations, n) * tests).min(1.0)
 }
 
-/// Changes beyond the noise of the levels beside them; each is placed once more between its neighbours.
+/// Places each change again between its neighbours, and removes changes within the noise of the levels beside them.
 pub(crate) fn confirmed(values: &[f64], sigma: f64, mut found: Vec<usize>) -> Vec<Change> {
     loop {
         let ends = |at: usize, found: &[usize]| {
@@ -100,7 +99,9 @@ pub(crate) fn confirmed(values: &[f64], sigma: f64, mut found: Vec<usize>) -> Ve
             found.iter().filter_map(|at| judge(values, sigma, *at, ends(*at, &found))).collect();
         let weakest = judged.iter().enumerate().min_by(|a, b| a.1.1.total_cmp(&b.1.1));
         match weakest {
-            Some((index, (change, own))) if *own < OWN || change.chance >= accepted(values.len()) => {
+            Some((index, (change, size)))
+                if *size < LEAST_SIZE || change.chance >= accepted(values.len()) =>
+            {
                 found.remove(index);
             }
             _ => return judged.into_iter().map(|(change, _)| change).collect(),
@@ -108,21 +109,21 @@ pub(crate) fn confirmed(values: &[f64], sigma: f64, mut found: Vec<usize>) -> Ve
     }
 }
 
-/// A change with its levels, and its size in the noise of these.
+/// A change with its levels, and its size in standard errors of these.
 fn judge(values: &[f64], sigma: f64, at: usize, (from, to): (usize, usize)) -> Option<(Change, f64)> {
     let (left, right) = (&values[from..at], &values[at..to]);
     let (before, since) = (median(left.to_vec())?, median(right.to_vec())?);
     let spread = |part: &[f64], middle: f64| {
-        let far = median(part.iter().map(|it| (it - middle).abs()).collect()).unwrap_or(0.0) / 0.6745;
+        let far = median(part.iter().map(|it| (it - middle).abs()).collect()).unwrap_or(0.0) / MAD;
         let samples: Vec<Sample> = part.iter().map(|it| Sample { value: *it, error: 0.0 }).collect();
-        // A level of few samples has no spread of its own.
+        // Few samples do not show the spread of their level.
         if part.len() < 8 { sigma.max(noise(&samples)) } else { far.max(sigma) }
     };
     let mean = |part: &[f64]| part.iter().map(|it| it - values[0]).sum::<f64>() / part.len() as f64;
     let variance = |part: &[f64], middle| spread(part, middle).powi(2) / part.len() as f64;
     let difference = (mean(right) - mean(left)).abs();
-    let own = difference / (variance(left, before) + variance(right, since)).sqrt();
+    let size = difference / (variance(left, before) + variance(right, since)).sqrt();
     let (l, r) = (left.len() as f64, right.len() as f64);
     let chance = chance(difference * (l * r / (l + r)).sqrt() / sigma, values.len());
-    Some((Change { at, before, since, chance: chance.max(normal_tail(own)) }, own))
+    Some((Change { at, before, since, chance: chance.max(normal_tail(size)) }, size))
 }

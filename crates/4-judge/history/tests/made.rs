@@ -1,4 +1,4 @@
-//! Made histories: steps that are there are found, and noise is not taken for one.
+//! Made histories: the search finds their steps, and finds none in noise.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 use rockhound_history::{Change, Sample, changes, newest};
@@ -21,8 +21,8 @@ fn series(random: &mut Random, count: usize, percent: f64, level: impl Fn(usize)
     (0..count).map(|at| Sample { value: 50_000.0 * level(at) * noise(random, percent), error: 0.0 }).collect()
 }
 
-/// Shares of histories whose step is found, and found at its first sample or the ones beside it. Outliers before a step
-/// can look like its beginning, so a step counts as found within five samples.
+/// Share of histories whose step is found within five samples, since outliers before a step can look like its
+/// beginning, and share whose step is found at its first sample or a neighbour of it.
 fn found(step: f64, tries: usize) -> (f64, f64) {
     let mut random = Random(470 + step.to_bits() % 97);
     let (mut hits, mut placed) = (0, 0);
@@ -51,7 +51,7 @@ fn steps_beyond_the_noise_are_found() {
 }
 
 #[test]
-fn noise_is_no_change() {
+fn noise_shows_no_change() {
     let mut random = Random(471);
     let mut false_ones = 0;
     let mut samples = 0;
@@ -66,7 +66,7 @@ fn noise_is_no_change() {
 }
 
 #[test]
-fn several_changes_are_told_apart() {
+fn several_changes_are_separated() {
     let mut random = Random(472);
     let levels = [1.0, 1.1, 1.05, 1.3];
     let mut right = 0;
@@ -97,12 +97,17 @@ fn values_without_noise_change_where_they_change() {
     }
     let one = newest(&exact(&[5.0, 5.0, 5.0, 5.5]), 1).unwrap();
     assert_eq!((one.before, one.now, one.chance), (5.0, 5.5, 0.0));
-    assert_eq!(newest(&exact(&[5.0, 5.0, 5.0]), 1).unwrap().chance, 1.0);
-    assert_eq!(newest(&exact(&[5.0]), 1), None);
+    assert_eq!(newest(&exact(&[5.0, 5.0, 5.0, 5.0]), 1).unwrap().chance, 1.0);
+    // After a change the level has one sample, which is exact as the values before it are.
+    assert_eq!(newest(&exact(&[5.0, 5.0, 5.0, 5.5, 6.0]), 1).unwrap().before, 5.5);
+    // One value, or two equal ones, may have any noise.
+    for past in [&[5.0][..], &[24.0, 5.5], &[5.0, 5.0, 9.0]] {
+        assert_eq!(newest(&exact(past), 1), None, "{past:?}");
+    }
 }
 
 #[test]
-fn values_that_change_now_and_then_are_no_levels() {
+fn values_that_change_now_and_then_show_no_level() {
     let mut random = Random(474);
     let value = |random: &mut Random| Sample { value: 5.0 + (random.below(4) == 0) as u8 as f64, error: 0.0 };
     let samples: Vec<Sample> = (0..400).map(|_| value(&mut random)).collect();
@@ -114,7 +119,7 @@ fn the_newest_sample_is_judged_by_the_level_before() {
     let mut random = Random(473);
     let (mut alarms, mut misses) = (0, 0);
     for _ in 0..2000 {
-        // An older change is no noise.
+        // An older change does not count as noise.
         let mut samples = series(&mut random, 40, 1.0, |at| if at < 20 { 1.2 } else { 1.0 });
         let plain = |random: &mut Random, factor: f64| Sample {
             value: 50_000.0 * factor * (1.0 + 0.01 * normal(random)),

@@ -1,19 +1,21 @@
-//! Kernels over time: changes of level and what moved with them, and the newest recording beside its past.
+//! Kernels over time: changes of level with the counters that moved, and the newest commit compared with its past.
 
-use ::history::{Sample, changes, newest};
+use crate::stored::label;
+use ::history::{FEWEST, Sample, changes, median, newest};
 use std::collections::BTreeMap;
 use view::{
-    Answer, Cell, Column, ColumnKind, History, HistoryPoint, LevelChange, Moved, Number, Row, Stored, Table,
+    Answer, Cell, Column, ColumnKind, History, HistoryPoint, LevelChange, Moved, NoteKind, Number, Row,
+    Stored, Table,
 };
 
-/// Standard error of a median, in standard errors of a mean.
+/// Standard error of a median, as a multiple of that of a mean.
 const MEDIAN: f64 = 1.2533;
 /// Least change of a counter or metric that counts as moved, percent.
 const MOVED: f64 = 1.0;
-/// Counters and metrics that are named.
-const NAMED: usize = 8;
-/// Chance below which the newest recording differs from its past.
-pub const ALARM: f64 = 1e-3;
+/// Most counters and metrics shown for a change.
+const MOST_MOVED: usize = 8;
+/// Chance of noise below which the newest commit differs from its past.
+const ALARM: f64 = 1e-3;
 
 /// Fills in the changes of a history.
 pub fn judge(history: &mut History) {
@@ -48,14 +50,10 @@ fn percent(before: f64, since: f64) -> Option<f64> {
 /// Values of counters and metrics by name and unit, one list per recording.
 pub type Values = BTreeMap<(String, String), f64>;
 
-/// Counters and metrics whose values in the recordings before a change and since do not overlap, most changed first.
+/// Counters and metrics whose values before and since a change do not overlap, largest change first.
 pub fn moved(before: &[Values], since: &[Values]) -> Vec<Moved> {
     let of = |all: &[Values], name: &(String, String)| -> Vec<f64> {
         all.iter().filter_map(|it| it.get(name).copied()).collect()
-    };
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied()
     };
     let Some(first) = since.first() else { return Vec::new() };
     let mut all: Vec<Moved> = Vec::new();
@@ -76,44 +74,54 @@ pub fn moved(before: &[Values], since: &[Values]) -> Vec<Moved> {
     }
     let size = |it: &Moved| it.percent.map_or(f64::INFINITY, f64::abs);
     all.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    all.truncate(NAMED);
+    all.truncate(MOST_MOVED);
     all
 }
 
-/// The answer of `store history`: at most `top` values of each kernel, the newest.
+/// The answer of `store history`, with the newest `top` values of each kernel.
 pub fn answer(place: &str, histories: Vec<History>, top: usize) -> Answer<Stored> {
     let mut answer = crate::stored::answer("history", place);
     if histories.iter().any(|it| !it.changes.is_empty()) {
         answer.tables.push(of_changes(&histories));
         answer.tables.extend(of_moved(&histories));
+    } else {
+        let needed = format!("a change needs {FEWEST} recordings before it and {FEWEST} since");
+        answer.note(NoteKind::Info, format!("no change of level found; where values have noise, {needed}"));
     }
     answer.tables.extend(histories.iter().map(|it| of_points(it, top)));
     answer.part.histories = histories;
     answer
 }
 
-/// Times in us, other values as they are.
+/// A value in the unit of [`unit`].
 fn shown(history: &History, value: f64) -> Cell {
     Cell::from(if history.unit == "ns" { value / 1000.0 } else { value })
 }
 
+/// Unit in which values are shown: us for times.
 fn unit(history: &History) -> &str {
     if history.unit == "ns" { "us" } else { &history.unit }
 }
 
 fn commit(commit: Option<&String>) -> Cell {
-    commit.map_or(Cell::Empty, |it| Cell::text(it.chars().take(12).collect::<String>()))
+    commit.map_or(Cell::Empty, |it| label("commit", it))
+}
+
+/// Name and unit of the metric that all histories have.
+fn metric_of(histories: &[History]) -> (&str, &str) {
+    histories.first().map_or(("", ""), |it| (it.metric.as_str(), unit(it)))
 }
 
 fn of_changes(histories: &[History]) -> Table {
     let column = |title: &str, kind| Column::new(title, kind, "");
+    let (metric, unit) = metric_of(histories);
     let columns = vec![
         column("kernel", ColumnKind::Text),
         column("first shown by", ColumnKind::Word),
         column("commit", ColumnKind::Word),
-        column("after", ColumnKind::Word),
-        column("before", ColumnKind::Number),
-        column("since", ColumnKind::Number),
+        column("commit before", ColumnKind::Word),
+        Column::new("before", ColumnKind::Number, unit),
+        Column::new("since", ColumnKind::Number, unit),
         Column::new("change", ColumnKind::Number, "%"),
         column("chance of noise", ColumnKind::Word),
         column("code", ColumnKind::Word),
@@ -133,16 +141,15 @@ fn of_changes(histories: &[History]) -> Table {
                 match it.code_changed {
                     Some(true) => Cell::text("changed"),
                     Some(false) => Cell::text("the same"),
-                    None => Cell::missing("the recordings keep no code"),
+                    None => Cell::missing("the recordings have no code objects"),
                 },
             ]));
         }
     }
-    let metrics: Vec<&str> = histories.first().map(|it| it.metric.as_str()).into_iter().collect();
-    Table { title: format!("Changes of {}", metrics.join("")), columns, rows, ..Table::default() }
+    Table { title: format!("Changes of {metric}"), columns, rows, ..Table::default() }
 }
 
-/// A chance in two digits.
+/// A chance with two decimals, or as a power of ten.
 fn chance(chance: f64) -> String {
     match chance {
         0.0 => "none: exact values".to_owned(),
@@ -151,7 +158,7 @@ fn chance(chance: f64) -> String {
     }
 }
 
-/// Counters and metrics that moved with each change.
+/// Counters and metrics that changed at the same recordings.
 fn of_moved(histories: &[History]) -> Option<Table> {
     let column = |title: &str, kind| Column::new(title, kind, "");
     let columns = vec![
@@ -180,8 +187,9 @@ fn of_moved(histories: &[History]) -> Option<Table> {
             rows.extend(change.moved.iter().map(|it| row(history, change, it)));
         }
     }
-    let notes = vec!["values of the recordings before a change and since do not overlap".to_owned()];
-    let title = "Moved at the same place".to_owned();
+    let notes =
+        vec!["counters and metrics whose values before and since the change do not overlap".to_owned()];
+    let title = "Counters and metrics that changed too".to_owned();
     (!rows.is_empty()).then(|| Table { title, columns, rows, notes, ..Table::default() })
 }
 
@@ -230,18 +238,19 @@ fn of_points(history: &History, top: usize) -> Table {
     }
 }
 
-/// Direction in which a metric is worse.
+/// Direction in which a metric gets worse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Worse {
-    /// Larger values are.
+    /// Larger values are worse.
     Up,
-    /// Smaller values are.
+    /// Smaller values are worse.
     Down,
-    /// Every change is.
+    /// Every change is worse.
     Any,
 }
 
-/// The newest commit of each history beside its past. Returns the answer, how many could be judged and how many are worse.
+/// Compares the newest commit of each history with its past. Returns the answer, the number of kernels judged, and
+/// the number that got worse.
 pub fn check(
     place: &str,
     histories: Vec<History>,
@@ -249,14 +258,15 @@ pub fn check(
     least_percent: f64,
 ) -> (Answer<Stored>, usize, usize) {
     let mut answer = crate::stored::answer("check", place);
-    let metric = histories.first().map_or_else(String::new, |it| it.metric.clone());
+    let (metric, unit) = metric_of(&histories);
+    let title = format!("{metric}: newest commit and the level before it");
     let column = |title: &str, kind| Column::new(title, kind, "");
     let columns = vec![
         column("kernel", ColumnKind::Text),
         column("newest", ColumnKind::Word),
         column("commit", ColumnKind::Word),
-        column("before", ColumnKind::Number),
-        column("now", ColumnKind::Number),
+        Column::new("before", ColumnKind::Number, unit),
+        Column::new("now", ColumnKind::Number, unit),
         Column::new("change", ColumnKind::Number, "%"),
         column("chance of noise", ColumnKind::Word),
         column("verdict", ColumnKind::Word),
@@ -276,7 +286,7 @@ pub fn check(
         ];
         match newest(&samples(&history.points), count) {
             None => {
-                let why = "too few recordings before it";
+                let why = "too few recordings of this kernel on this GPU before it";
                 cells.extend([
                     Cell::missing(why),
                     shown(history, last.value),
@@ -312,12 +322,7 @@ pub fn check(
         }
         rows.push(Row::of(cells));
     }
-    answer.tables.push(Table {
-        title: format!("Newest {metric} beside its past"),
-        columns,
-        rows,
-        ..Table::default()
-    });
+    answer.tables.push(Table { title, columns, rows, ..Table::default() });
     answer.part.histories = histories;
     (answer, judged, worsened)
 }

@@ -6,10 +6,10 @@ use view::{
     StoredKernel, StoredRecording, Table, duration, thousands,
 };
 
-/// Characters of a commit that are shown.
+/// Characters shown of the hash of a commit.
 const COMMIT: usize = 12;
 
-/// An answer of `store` without content.
+/// An empty answer of `store`.
 pub fn answer(question: &'static str, place: &str) -> Answer<Stored> {
     Answer::new(STORE_SCHEMA, Stored { question, store: place.to_owned(), ..Stored::default() })
 }
@@ -49,7 +49,8 @@ pub fn list(question: &'static str, place: &str, recordings: Vec<StoredRecording
     answer
 }
 
-fn label(name: &str, value: &str) -> Cell {
+/// The value of a label; the hash of a commit is shortened.
+pub(crate) fn label(name: &str, value: &str) -> Cell {
     let is_hash = name == "commit" && value.len() == 40 && value.bytes().all(|it| it.is_ascii_hexdigit());
     Cell::text(if is_hash { &value[..COMMIT] } else { value })
 }
@@ -73,10 +74,13 @@ pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
     let mut input = view::Input::new(&recording.name, format!("store:{}", recording.id), &recording.kind);
     input.fact("path", &recording.path);
     if !recording.opened.is_empty() {
-        input.fact("of it", &recording.opened);
+        input.fact("file or run", &recording.opened);
     }
     input.fact("GPU", recording.gpu.as_deref().unwrap_or("not recorded"));
-    input.fact("emulated by", recording.emulated_by.as_deref().unwrap_or("no: measured"));
+    match &recording.emulated_by {
+        Some(emulator) => input.fact("emulated by", emulator),
+        None => input.fact("made by", "GPU"),
+    }
     input.fact("dispatches", thousands(recording.dispatches.unsigned_abs()));
     input.fact("bytes", thousands(recording.bytes.unsigned_abs()));
     input.fact("date (UTC)", date(recording.measured_ms));
@@ -107,7 +111,7 @@ fn of_kernels(kernels: &[StoredKernel]) -> Table {
         number("spread", "us"),
     ];
     let row = |it: &StoredKernel| {
-        let spread = it.spread_ns.map(|ns| ns / 1000.0).ok_or("it takes two dispatches with times");
+        let spread = it.spread_ns.map(|ns| ns / 1000.0).ok_or("fewer than two dispatches have times");
         Row::of(vec![
             Cell::text(&it.name),
             Cell::Number(Number::Known(it.dispatches as f64)),
@@ -137,7 +141,7 @@ fn of_findings(findings: &[StoredFinding]) -> Table {
         ])
     };
     let rows = findings.iter().map(row).collect();
-    let notes = vec!["`rockhound analyze -p store:ID` has them in full".to_owned()];
+    let notes = vec!["`rockhound analyze -p store:ID` shows them in full".to_owned()];
     Table { title: "Findings".to_owned(), columns, rows, notes, ..Table::default() }
 }
 
@@ -155,7 +159,7 @@ fn of_files(files: &[StoredFile]) -> Table {
     Table { title: "Files".to_owned(), columns, rows, ..Table::default() }
 }
 
-/// Rows of a query; `more` says that there are rows beyond them.
+/// Rows of a query; `more`: the query has further rows.
 pub fn queried(place: &str, columns: &[String], rows: &[Vec<Option<String>>], more: bool) -> Answer<Stored> {
     let mut answer = self::answer("query", place);
     let is_number = |at: usize| {

@@ -1,4 +1,4 @@
-//! A recording in short, for a database: per kernel its times, counters, metrics and findings.
+//! Summary of a recording for a database: times, counters, metrics and findings of each kernel.
 //!
 //! The numbers equal the tables of `analyze` on each kernel alone.
 
@@ -6,72 +6,31 @@ use analysis::WorkloadEvidence;
 use analysis::workload::Subject;
 use metrics::{Compiled, Definitions, Evaluation, Settings};
 use std::collections::BTreeMap;
-use view::Finding;
+use view::{Finding, KernelRun, QuantityKind, StoredQuantity};
 use workload::{Counter, Workload};
 
-/// Most kernels judged by rules, longest first.
+/// Most kernels judged by rules, by total time.
 const JUDGED: usize = 50;
 
-/// A recording in short.
+/// Summary of a recording.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Summarized {
-    /// Form it was recorded in.
+    /// Form of its files.
     pub kind: &'static str,
     /// Target of the GPU.
     pub gpu: Option<String>,
-    /// Facts of the machine, with those that were filled in.
+    /// Facts of the machine, recorded or filled in.
     pub facts: BTreeMap<String, String>,
-    /// Emulator that made it.
+    /// Emulator that made the recording.
     pub emulated_by: Option<String>,
     /// Dispatches.
-    pub dispatches: usize,
+    pub dispatches: u64,
     /// Names of the numbers of each kernel.
-    pub quantities: Vec<SummarizedQuantity>,
+    pub quantities: Vec<StoredQuantity>,
     /// Kernels, most time first.
-    pub kernels: Vec<SummarizedKernel>,
+    pub kernels: Vec<KernelRun>,
     /// Findings, most time lost first.
     pub findings: Vec<Finding>,
-}
-
-/// A counter, metric or peak.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SummarizedQuantity {
-    /// Kind.
-    pub kind: SummarizedKind,
-    /// Name.
-    pub name: String,
-    /// Unit; empty for counters.
-    pub unit: String,
-}
-
-/// Kind of a number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SummarizedKind {
-    /// Counter: mean over the dispatches, summed over its instances.
-    Counter,
-    /// Metric: its average.
-    Metric,
-    /// Peak of a metric on the machine.
-    Peak,
-}
-
-/// A kernel in short.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SummarizedKernel {
-    /// Name, without what profilers add.
-    pub name: String,
-    /// Name without arguments.
-    pub base_name: String,
-    /// Dispatches.
-    pub dispatches: usize,
-    /// Work items of the first dispatch.
-    pub grid: Option<f64>,
-    /// Work items per workgroup of the first dispatch.
-    pub workgroup: Option<f64>,
-    /// Times of the dispatches, ns.
-    pub times: Vec<Option<f64>>,
-    /// Values, in the order of the quantities.
-    pub numbers: Vec<Option<f64>>,
 }
 
 /// Sums up a recording.
@@ -86,27 +45,27 @@ pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject
         .filter(|it| whole.defined(&it.id))
         .map(|it| (it.id.as_str(), it.unit_text.as_str()))
         .collect();
-    let mut columns: Vec<(SummarizedQuantity, Vec<Option<f64>>)> = Vec::new();
+    let mut columns: Vec<(StoredQuantity, Vec<Option<f64>>)> = Vec::new();
     let evaluations: Vec<Evaluation<'_>> =
         evidence.iter().map(|it| whole.over(it.evaluation.rows().to_vec())).collect();
     for (name, instances) in &counters {
         let values = evaluations.iter().map(|it| mean_of(instances, it.rows())).collect();
-        columns.push((quantity(SummarizedKind::Counter, name, ""), values));
+        columns.push((quantity(QuantityKind::Counter, name, ""), values));
     }
     for (name, unit) in &metrics {
         let values = evaluations.iter().map(|it| it.value(name).ok()).collect();
-        columns.push((quantity(SummarizedKind::Metric, name, unit), values));
+        columns.push((quantity(QuantityKind::Metric, name, unit), values));
         let peaks = evaluations.iter().map(|it| it.peak(name).and_then(Result::ok)).collect();
-        columns.push((quantity(SummarizedKind::Peak, name, unit), peaks));
+        columns.push((quantity(QuantityKind::Peak, name, unit), peaks));
     }
     columns.retain(|(_, values)| values.iter().any(Option::is_some));
     let kernel = |(at, it): (usize, &WorkloadEvidence<'_>)| {
         let rows = it.evaluation.rows();
         let first = rows.first().map(|row| *row as usize);
-        SummarizedKernel {
+        KernelRun {
             name: it.kernel.to_owned(),
             base_name: base_name(it.kernel).to_owned(),
-            dispatches: rows.len(),
+            dispatches: rows.len() as u64,
             grid: first.and_then(|row| w.dispatches.grid.get(row)),
             workgroup: first.and_then(|row| w.dispatches.workgroup.get(row)),
             times: rows.iter().map(|row| w.dispatches.duration(*row as usize)).collect(),
@@ -119,18 +78,18 @@ pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject
         gpu: w.machine.target().map(str::to_owned),
         facts: w.machine.facts.clone(),
         emulated_by: w.machine.emulator().map(str::to_owned),
-        dispatches: w.dispatches.len(),
+        dispatches: w.dispatches.len() as u64,
         findings: findings(&evidence),
         quantities: columns.into_iter().map(|(quantity, _)| quantity).collect(),
         kernels,
     }
 }
 
-fn quantity(kind: SummarizedKind, name: &str, unit: &str) -> SummarizedQuantity {
-    SummarizedQuantity { kind, name: name.to_owned(), unit: unit.to_owned() }
+fn quantity(kind: QuantityKind, name: &str, unit: &str) -> StoredQuantity {
+    StoredQuantity { kind, name: name.to_owned(), unit: unit.to_owned() }
 }
 
-/// Counters by name, the level run before it; the instances of a counter are one.
+/// Instances of each counter, by its name with the level run before it.
 fn counters(w: &Workload) -> BTreeMap<String, Vec<&Counter>> {
     let mut all: BTreeMap<String, Vec<&Counter>> = BTreeMap::new();
     for counter in w.counters.iter() {
@@ -143,7 +102,7 @@ fn counters(w: &Workload) -> BTreeMap<String, Vec<&Counter>> {
     all
 }
 
-/// Mean over dispatches of the sum over instances; dispatches without one of them do not count.
+/// Mean over dispatches of the sum over instances, without dispatches in which an instance has no value.
 fn mean_of(instances: &[&Counter], rows: &[u32]) -> Option<f64> {
     let sum = |row: &u32| instances.iter().map(|it| it.values.get(*row as usize)).sum::<Option<f64>>();
     let known: Vec<f64> = rows.iter().filter_map(sum).collect();

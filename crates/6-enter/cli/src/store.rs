@@ -21,9 +21,13 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
         StoreQuestion::Add(args) => (add::run(args)?, &args.write),
         StoreQuestion::List(args) => {
             let mut archive = read(&args.place)?;
-            let newest = (args.top > 0).then_some(args.top);
-            let all = archive.list(&Selection { labels: args.label.clone(), newest })?;
-            let is_cut = args.top > 0 && all.len() as u64 == args.top;
+            // One more than is shown tells whether there are more.
+            let newest = (args.top > 0).then_some(args.top.saturating_add(1));
+            let mut all = archive.list(&Selection { labels: args.label.clone(), newest })?;
+            let is_cut = args.top > 0 && all.len() as u64 > args.top;
+            if is_cut {
+                all.remove(0);
+            }
             let mut answer = study::stored::list("list", archive.place(), all);
             if is_cut {
                 answer.note(NoteKind::Info, format!("the newest {}; `--top 0` shows all", args.top));
@@ -51,16 +55,13 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
         }
         StoreQuestion::Remove(args) => {
             let mut archive = open(&args.place)?;
-            // All are there before one is removed.
+            // An address that names nothing stops the command before it removes anything.
             let found = args.ids.iter().map(|id| archive.resolve(id)).collect::<Result<Vec<_>, _>>()?;
             for it in &found {
                 archive.remove(&it.id.to_string())?;
             }
             let mut answer = study::stored::list("remove", archive.place(), found);
-            answer.note(
-                NoteKind::Info,
-                "removed; `rockhound store compact` gives the room of their files back",
-            );
+            answer.note(NoteKind::Info, "removed; `rockhound store compact` frees the space of their files");
             (answer, &args.write)
         }
         StoreQuestion::Compact(args) => (compact(&mut open(&args.place)?)?, &args.write),
@@ -89,9 +90,9 @@ fn finish(answer: &mut Answer<Stored>, write: &StoreWrite, look: &Look) -> Resul
     answer::finish(answer, &target, &mut Gated::none())
 }
 
-/// The database, to change it.
+/// The database, to change it. Only commands that add recordings make one.
 fn open(place: &Place) -> Result<Archive> {
-    Ok(Archive::open(&stored::address(place.store.as_deref()))?)
+    Ok(Archive::open_existing(&stored::address(place.store.as_deref()))?)
 }
 
 /// The database, to read it.
@@ -107,7 +108,7 @@ fn compact(archive: &mut Archive) -> Result<Answer<Stored>> {
     answer.note(
         NoteKind::Info,
         format!(
-            "{} without a recording removed; the database has {} bytes, and had {}",
+            "removed {} that belonged to no recording; the database has {} bytes, before {}",
             view::counted(removed, "file"),
             view::thousands(after),
             view::thousands(before)

@@ -82,6 +82,9 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
             recordings.len() - 1
         }));
     }
+    for source in &recordings {
+        source.open()?;
+    }
     if let Some(missing) = recordings.iter().find(|source| !exists(source)) {
         return Err(anyhow!("`{missing}`: no such file or folder"));
     }

@@ -19,7 +19,7 @@ pub enum Source {
     Stored(Arc<InStore>),
 }
 
-/// A recording in a database; its files are written into a temporary folder when they are first asked for.
+/// A recording in a database. The first use writes its files into a temporary folder.
 pub struct InStore {
     /// The address as typed, with `store:`.
     address: PathBuf,
@@ -27,7 +27,7 @@ pub struct InStore {
 }
 
 impl Source {
-    /// Reads an address: what begins with `store:` is in the database, all else is a path.
+    /// Parses an address: `store:…` names a recording in the database, all else is a path.
     pub fn parse(typed: PathBuf) -> Source {
         match typed.to_str() {
             Some(text) if text.starts_with(STORE) => {
@@ -37,7 +37,7 @@ impl Source {
         }
     }
 
-    /// Its path on this machine; of a recording that the database does not give, the address.
+    /// Its path on this machine; if the database cannot provide the recording, the address.
     pub fn path(&self) -> &Path {
         match self {
             Source::Path(path) => path,
@@ -45,7 +45,10 @@ impl Source {
         }
     }
 
-    /// The same, or why the database does not give it.
+    /// Its path on this machine.
+    ///
+    /// # Errors
+    /// If the database cannot provide the recording.
     pub fn open(&self) -> Result<&Path> {
         match self {
             Source::Path(path) => Ok(path),
@@ -53,17 +56,15 @@ impl Source {
         }
     }
 
-    /// The address as typed, by which outputs call it.
+    /// The address as typed, which outputs show.
     pub fn called(&self) -> &Path {
         match self {
             Source::Path(path) => path,
             Source::Stored(it) => &it.address,
         }
     }
-}
 
-impl Source {
-    /// A message on its files that calls them as the user did.
+    /// A message on its files, with the address in place of the temporary folder.
     pub fn told(&self, message: &str) -> String {
         let here = self.path().display().to_string();
         match self {

@@ -1,23 +1,23 @@
-//! Recordings of a database as folders of this machine.
+//! Writes recordings of a database into folders of this machine.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Component, Path, PathBuf};
 use store::Archive;
 use tempfile::TempDir;
 
-/// Variable with the address of the database.
+/// Variable that names the database.
 pub const VARIABLE: &str = "ROCKHOUND_STORE";
-/// The database where none is named: a file in the current folder.
+/// The default database: a file in the current folder.
 pub const DEFAULT: &str = "rockhound.db";
 
-/// A recording of a database in a temporary folder, which goes when this does.
+/// A recording of a database in a temporary folder, which is removed on drop.
 pub struct Opened {
     _folder: TempDir,
-    /// The path that reads it.
+    /// The path to read.
     pub path: PathBuf,
 }
 
-/// Address of the database: the one given, of the variable [`VARIABLE`], or [`DEFAULT`].
+/// Address of the database: the given one, else that in the variable [`VARIABLE`], else [`DEFAULT`].
 pub fn address(given: Option<&str>) -> String {
     let of_variable = || std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
     given.map(str::to_owned).or_else(of_variable).unwrap_or_else(|| DEFAULT.to_owned())
@@ -31,7 +31,7 @@ pub fn opened(wanted: &str) -> Result<Opened> {
         .prefix("rockhound-store-")
         .tempdir()
         .context("cannot make a temporary folder")?;
-    // Readers look at the names of folders: of a thread trace, of a pass.
+    // Some readers use the name of the folder: of a thread trace, of a pass.
     let own =
         entry.name.rsplit('/').next().filter(|it| !it.is_empty() && it.len() < 200 && !it.starts_with('.'));
     let root = folder.path().join(own.unwrap_or("recording"));
@@ -46,7 +46,7 @@ pub fn write(archive: &mut Archive, id: i64, folder: &Path) -> Result<usize> {
     let mut written = 0;
     archive.files(id, |name, bytes| -> Result<()> {
         let relative = Path::new(name);
-        // Whoever wrote the database may have been hostile.
+        // A hostile database may name files outside of the folder.
         if relative.components().any(|it| !matches!(it, Component::Normal(_))) {
             bail!("the database names a file `{name}`, which is outside of its folder");
         }

@@ -51,8 +51,11 @@ pub fn selected<'a>(
     for source in sources {
         let (read, errors) =
             of_source(source, indexed, of_recording).unwrap_or_else(|error| (Vec::new(), vec![error]));
-        all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), ..it }));
-        failed.extend(errors.iter().map(|error| file_error(source.path(), format!("{error:#}"), "")));
+        let told = |path: &Path| PathBuf::from(source.told(&path.display().to_string()));
+        all.extend(read.into_iter().map(|it| Trace { timeline: select(it.timeline), path: told(&it.path) }));
+        let failure =
+            |error: &anyhow::Error| file_error(source.called(), source.told(&format!("{error:#}")), "");
+        failed.extend(errors.iter().map(failure));
     }
     (all, failed)
 }
@@ -63,7 +66,7 @@ fn of_source(
     indexed: bool,
     of_recording: &dyn Fn(&Workload) -> Option<Timeline>,
 ) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
-    let path = source.path();
+    let path = source.open()?;
     if path.is_dir() {
         let read = recording::read(source).ok();
         let recorded = read.as_ref().filter(|it| says_more_than_times(it));

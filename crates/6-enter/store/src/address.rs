@@ -47,7 +47,7 @@ fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (before, parameters) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
     let slash = before.find('/').unwrap_or(before.len());
-    // A password may hold a slash that nobody encoded.
+    // A password may contain a slash without percent-encoding.
     let at = before.rfind('@').map_or(slash, |at| at.max(slash.min(at)));
     let (authority, after) = if before.contains('@') { before.split_at(at) } else { ("", before) };
     let user = authority.split_once(':').map_or(authority.to_owned(), |(user, _)| format!("{user}:***"));

@@ -85,11 +85,11 @@ pub(crate) struct Dialect {
     pub(crate) numbers: &'static str,
     /// The number at `m.position`, from 0, in `run.numbers`.
     pub(crate) element: &'static str,
-    /// The numbers of `run.times` as rows `e`, and their place from 0.
+    /// The numbers of `run.times` as rows `e`, and their index from 0.
     pub(crate) each: (&'static str, &'static str),
     /// Keeps the numbers of a kernel in its row: a series reads one of them from each of thousands of rows.
     pub(crate) inline_numbers: &'static str,
-    /// Holds off the removal of blobs until the transaction ends, or waits for all who do so.
+    /// A shared lock that prevents the removal of blobs until the transaction ends, and the exclusive lock to remove.
     pub(crate) blobs: Option<(&'static str, &'static str)>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) trait Statements {
     fn rows(&mut self, sql: &str, cells: &[Cell]) -> Result<Vec<Row>, StoreError>;
 }
 
-/// Rows of a query of somebody else: names of the columns, and texts.
+/// Columns and rows of a user's query, as texts.
 pub(crate) type Texts = (Vec<String>, Vec<Vec<Option<String>>>);
 
 /// Work of one transaction. It may run several times: it must change nothing but the database.
@@ -135,10 +135,10 @@ pub(crate) trait Engine: Statements + Send {
         false
     }
 
-    /// Runs one statement that only reads, and gives at most `most` of its rows.
+    /// Runs one statement that only reads, and returns at most `most` rows.
     fn query(&mut self, sql: &str, most: usize) -> Result<Texts, StoreError>;
 
-    /// Gives pages of removed rows back.
+    /// Frees the space of removed rows.
     fn vacuum(&mut self) -> Result<(), StoreError>;
 
     /// Bytes of the database.

@@ -26,14 +26,16 @@ pub enum StoreError {
         /// The reason.
         why: String,
     },
-    /// No file where a database is to be read.
+    /// No file at the address.
     #[error("there is no database `{place}`\nhint: `rockhound store add FOLDER --store {place}` makes one")]
     NoDatabase {
         /// Path.
         place: String,
     },
-    /// Rows or blobs that are not as they were written.
-    #[error("the database is damaged: {why}\nhint: restore it from a copy, or add the recordings again")]
+    /// Rows or blobs that changed after they were written.
+    #[error(
+        "the database is damaged: {why}\nhint: restore a copy of the database, or add the recordings again"
+    )]
     Damaged {
         /// The damage.
         why: String,
@@ -53,14 +55,14 @@ pub enum StoreError {
         why: String,
     },
     /// No recording of a number or label.
-    #[error("`{place}` has no recording `{wanted}`\nhint: `rockhound store list` shows what is there")]
+    #[error("`{place}` has no recording `{wanted}`\nhint: `rockhound store list` lists its recordings")]
     NoRecording {
         /// Address without password.
         place: String,
         /// Number or label.
         wanted: String,
     },
-    /// A recording that cannot be kept.
+    /// A file or label that the database cannot hold.
     #[error("`{what}` cannot be stored: {why}")]
     Unstorable {
         /// File or label.
@@ -68,8 +70,8 @@ pub enum StoreError {
         /// The reason and the remedy.
         why: String,
     },
-    /// Not a database, or one of somebody else.
-    #[error("`{place}` is no database of Rockhound: {why}\nhint: name another file")]
+    /// Not a database, or a database of another program.
+    #[error("`{place}` is not a database of Rockhound: {why}\nhint: name another file")]
     Foreign {
         /// Address without password.
         place: String,

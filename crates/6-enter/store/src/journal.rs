@@ -383,7 +383,7 @@ impl<E: Engine> Journal for Queue<E> {
         let cells = [study.0.into(), signed(after).into()];
         let mut rows = self.engine.rows(&self.texts.results, &cells)?;
         if rows.is_empty() {
-            // Without a living worker nobody else ends tasks that killed theirs.
+            // Without a living worker, this ends tasks that killed their workers.
             self.sweep(study)?;
             rows = self.engine.rows(&self.texts.results, &cells)?;
         }

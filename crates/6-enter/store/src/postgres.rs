@@ -81,7 +81,7 @@ impl Postgres {
         let versions = self.dialect().sql(schema::VERSIONS);
         self.transaction(&mut |statements| {
             statements.rows(LOCK, &[])?;
-            // Who may not make schemas can use one that somebody made.
+            // A role that may not create schemas can use an existing one.
             if statements
                 .rows("SELECT 1::bigint FROM pg_catalog.pg_namespace WHERE nspname = 'rockhound'", &[])?
                 .is_empty()
@@ -185,7 +185,7 @@ impl Engine for Postgres {
         self.repeat(&mut |client, _| {
             let mut reading = client.build_transaction().read_only(true).start()?;
             reading.batch_execute("SET LOCAL search_path TO rockhound, pg_catalog, public")?;
-            // What is sent with parameters is one statement: a `COMMIT` before another would end the reading.
+            // A statement with parameters is a single one, so that a `COMMIT` cannot end the read-only transaction.
             reading.execute(&format!("DECLARE answer NO SCROLL CURSOR FOR {sql}"), &[]).map_err(queried)?;
             let count = if most == usize::MAX { "ALL".to_owned() } else { most.to_string() };
             let (mut names, mut all) = (Vec::new(), Vec::new());
@@ -205,7 +205,7 @@ impl Engine for Postgres {
     }
 
     fn vacuum(&mut self) -> Result<(), StoreError> {
-        // Without `FULL`, which would keep everybody out: the room is used by the next recordings.
+        // `FULL` would lock the tables; without it the next recordings use the space.
         for table in ["blobs", "recording_files", "kernel_runs", "recordings"] {
             self.repeat(&mut |client, _| Ok(client.batch_execute(&format!("VACUUM rockhound.{table}"))?))?;
         }
@@ -263,7 +263,7 @@ fn rows(client: &mut impl GenericClient, place: &str, sql: &str, cells: &[Cell])
             Cell::Text(it) => (it as &(dyn ToSql + Sync), Type::TEXT),
             Cell::Bytes(it) => (it as &(dyn ToSql + Sync), Type::BYTEA),
             Cell::Numbers(it) => (it as &(dyn ToSql + Sync), Type::FLOAT8_ARRAY),
-            // The column says the type.
+            // The server takes the type of the column.
             Cell::Null => (&None::<&str> as &(dyn ToSql + Sync), Type::UNKNOWN),
         })
         .collect();
@@ -285,7 +285,7 @@ fn rows(client: &mut impl GenericClient, place: &str, sql: &str, cells: &[Cell])
     found.iter().map(row).collect::<Result<_, _>>().map_err(unreadable)
 }
 
-/// The fault of a query that somebody wrote: the server's words alone.
+/// The fault of a user's query, in the server's words.
 fn queried(error: Error) -> Fault {
     match error.as_db_error() {
         Some(it) if !is_away(&error) => Fault::Ours(StoreError::Query { why: it.message().to_owned() }),

@@ -82,8 +82,8 @@ impl Sqlite {
 }
 
 impl Sqlite {
-    /// Opens a file that is there, whose tables are as this version has them, without writing to it. `None` if the
-    /// tables are older.
+    /// Opens a file without writing to it. `None` if its tables are older than those of this version, so that they
+    /// have to be brought up to date.
     pub(crate) fn open_to_read(path: &Path) -> Result<Option<Sqlite>, StoreError> {
         let place = path.display().to_string();
         let fails = |error| failure(&place, &error);
@@ -93,7 +93,9 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(fails)?;
         connection.busy_timeout(PATIENCE).map_err(fails)?;
-        check_owner(&connection, &place)?;
+        if check_owner(&connection, &place)? == 0 {
+            return Err(StoreError::Foreign { place, why: "it has no tables".to_owned() });
+        }
         let mut engine = Sqlite { connection, place, has_log: false };
         let known = schema::version(&mut engine)?;
         Ok((known == schema::NEWEST).then_some(engine))
@@ -109,7 +111,8 @@ fn is_on_network(folder: &Path) -> bool {
 }
 
 /// Refuses databases that hold tables and are not ours.
-fn check_owner(connection: &Connection, place: &str) -> Result<(), StoreError> {
+/// Refuses the database of another program. Returns the number of tables and indexes.
+fn check_owner(connection: &Connection, place: &str) -> Result<i64, StoreError> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let tables = number("SELECT count(*) FROM sqlite_schema").map_err(|error| failure(place, &error))?;
     let owner = number("PRAGMA application_id").map_err(|error| failure(place, &error))?;
@@ -117,7 +120,7 @@ fn check_owner(connection: &Connection, place: &str) -> Result<(), StoreError> {
         let why = "it is an SQLite database of another program".to_owned();
         return Err(StoreError::Foreign { place: place.to_owned(), why });
     }
-    Ok(())
+    Ok(tables)
 }
 
 impl Statements for Sqlite {
@@ -140,7 +143,7 @@ impl Engine for Sqlite {
             numbers: "TEXT",
             element: "json_extract(run.numbers, '$[' || m.position || ']')",
             each: ("json_each(run.times) AS e", "e.key"),
-            // Long rows go on in other pages, whatever they hold.
+            // SQLite moves only the end of a long row to other pages.
             inline_numbers: "SELECT 1",
             blobs: None,
         }
@@ -237,7 +240,7 @@ fn parameter(cell: &Cell) -> rusqlite::types::Value {
     }
 }
 
-/// Numbers as SQLite's functions of JSON read them.
+/// Numbers as JSON, whole ones without a fraction: `json_extract` then returns integers.
 fn json(numbers: &[Option<f64>]) -> String {
     let text =
         |it: &Option<f64>| it.filter(|it| it.is_finite()).map_or("null".to_owned(), |it| it.to_string());
@@ -259,7 +262,7 @@ fn texts(connection: &Connection, sql: &str, most: usize) -> rusqlite::Result<Te
     let mut statement = connection.prepare(sql)?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
     if names.is_empty() {
-        // Nothing but a comment.
+        // The text is a comment.
         return Err(rusqlite::Error::InvalidQuery);
     }
     let mut found = statement.query([])?;

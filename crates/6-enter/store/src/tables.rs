@@ -1,8 +1,8 @@
 //! Tables of recordings, as one step of the schema.
 //!
-//! Names are numbers in the large tables. A kernel of a recording is one row: its counters and metrics are one list of
-//! numbers, whose names are a set that recordings share, because a row for each number would be ten times as large as
-//! the files. Views show them in long form.
+//! The large tables have numbers instead of names. A kernel of a recording is one row: its counters and metrics are one
+//! list of numbers, whose names are a set that recordings share, because a row per number would take ten times the space
+//! of the files. Views show one row per number.
 
 /// Statements of the step.
 pub(crate) const RECORDINGS: &[&str] = &[
@@ -50,7 +50,7 @@ pub(crate) const RECORDINGS: &[&str] = &[
         measured BIGINT NOT NULL,
         added BIGINT NOT NULL
     )",
-    // `form` is of blobs that others are packed against: files of one form differ little.
+    // Other blobs are packed against a blob with a `form`: files of one form differ little.
     "CREATE TABLE {s}blobs (
         id {serial},
         hash {bytes} NOT NULL UNIQUE,

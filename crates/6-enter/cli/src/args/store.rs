@@ -41,7 +41,7 @@ pub(crate) enum StoreQuestion {
 }
 
 impl StoreQuestion {
-    /// The folders it was given to read.
+    /// Paths of the recordings to read.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
         match self {
             StoreQuestion::Add(it) => it.paths.iter().map(Source::path).collect(),
@@ -71,20 +71,21 @@ pub(crate) struct StoreWrite {
 
 /// Add recordings to the database.
 ///
-/// A recording whose files are there already, of the same commit, is not added again. Labels `commit`, `branch`
-/// and `run` come from the variables of the CI, else from git, unless the recording is older than the commit.
+/// A recording with the same files and commit as one in the database is not added again; that one gets the new labels.
+/// Labels `commit`, `branch` and `run` come from the variables of the CI, else from git, unless the recording is older
+/// than the commit.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound store add workloads/*/MI300X
   rockhound store add out --label commit=1a2b3c --label branch=main --store postgres://ci@db/rockhound")]
 pub(crate) struct StoreAdd {
-    /// Recordings: folders or files; a folder of several is each of them.
+    /// Recordings: folders or files; of a folder of recordings, each of them.
     #[arg(required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<Source>,
     /// Label of the recordings.
     #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
     pub(crate) label: Vec<(String, String)>,
-    /// Take no labels from the CI's variables and from git.
+    /// Take no labels from the variables of the CI and from git.
     #[arg(long)]
     pub(crate) no_provenance: bool,
     /// GPU, for recordings that do not say it: a target or a model.
@@ -99,10 +100,10 @@ pub(crate) struct StoreAdd {
 /// List recordings, oldest first.
 #[derive(Args)]
 pub(crate) struct StoreList {
-    /// Only recordings with this label; of several, with all.
+    /// Only recordings with this label; of several labels, with all.
     #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
     pub(crate) label: Vec<(String, String)>,
-    /// The newest recordings; 0 shows all.
+    /// Newest recordings shown; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) top: u64,
     #[command(flatten)]
@@ -138,7 +139,7 @@ pub(crate) struct StoreLabel {
     pub(crate) write: StoreWrite,
 }
 
-/// Remove recordings. `compact` gives the room of their files back.
+/// Remove recordings. `compact` frees the space of their files.
 #[derive(Args)]
 pub(crate) struct StoreRemove {
     /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label.
@@ -150,7 +151,7 @@ pub(crate) struct StoreRemove {
     pub(crate) write: StoreWrite,
 }
 
-/// Remove files that no recording has any more, and give their room back.
+/// Remove files that no recording has any more, and free their space.
 #[derive(Args)]
 pub(crate) struct StoreCompact {
     #[command(flatten)]
@@ -165,10 +166,10 @@ pub(crate) struct StoreCompact {
   rockhound store query \"SELECT id, name, dispatches FROM recordings ORDER BY id\"
   rockhound store query \"SELECT recording, value FROM metric_values WHERE name = 'l2.hit_rate'\" --format csv")]
 pub(crate) struct StoreQuery {
-    /// The statement; in PostgreSQL tables are in the schema `rockhound`, which it need not name.
+    /// The statement. In PostgreSQL it need not name the schema `rockhound` of the tables.
     #[arg(value_name = "SQL")]
     pub(crate) sql: String,
-    /// Rows; 0 shows all.
+    /// Rows shown; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) top: usize,
     #[command(flatten)]
@@ -186,21 +187,21 @@ pub(crate) struct StoreSeries {
     /// Metric: `time` (median of the dispatches), a metric of `rockhound metrics`, or a counter.
     #[arg(long, short, value_name = "NAME", default_value = "time")]
     pub(crate) metric: String,
-    /// Only recordings with this label; of several, with all.
+    /// Only recordings with this label; of several labels, with all.
     #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
     pub(crate) label: Vec<(String, String)>,
-    /// Without --kernel: kernels of most time in the newest recording.
+    /// Without --kernel: the N kernels with most time in the newest recording; 0 takes all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) kernels: usize,
     #[command(flatten)]
     pub(crate) place: Place,
 }
 
-/// Show a metric of kernels over time: changes of level told from noise, the first commit that shows each, and the
+/// Show a metric of kernels over time: changes of level beyond noise, the first commit that shows each, and the
 /// counters that moved with it.
 ///
-/// Changes are found by seeded binary segmentation, with the noise that the series itself has. Emulated and measured
-/// recordings, and those of different GPUs, are separate series. See docs/store.md.
+/// Seeded binary segmentation finds the changes; the noise is estimated from the series. Each GPU has its own series,
+/// one of emulated and one of measured recordings. See docs/store.md.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound store history -k gemm --label branch=main
@@ -208,7 +209,7 @@ pub(crate) struct StoreSeries {
 pub(crate) struct StoreHistory {
     #[command(flatten)]
     pub(crate) series: StoreSeries,
-    /// Values of each kernel in the tables, the newest; 0 shows all.
+    /// Newest values shown of each kernel; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
     #[command(flatten)]
@@ -217,8 +218,8 @@ pub(crate) struct StoreHistory {
 
 /// Compare the newest commit with the past of its kernels; the exit code is 2 if one is worse.
 ///
-/// Recordings of one commit count together. A kernel is worse if noise alone makes such a difference once in 1,000
-/// checks or less, and it changed by `--least` percent.
+/// Recordings of one commit count together. A kernel is worse if noise alone causes such a difference at most once in
+/// 1,000 checks, and the change is at least `--least` percent.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound store add out && rockhound store check --label branch=main
@@ -226,7 +227,7 @@ pub(crate) struct StoreHistory {
 pub(crate) struct StoreCheck {
     #[command(flatten)]
     pub(crate) series: StoreSeries,
-    /// Direction in which the metric is worse; of `time` up, of others any change.
+    /// Direction in which the metric gets worse; by default `up` for `time`, `any` for others.
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub(crate) worse: Option<WorseDirection>,
     /// Least change that counts, percent.
@@ -246,19 +247,19 @@ pub(crate) enum WorseDirection {
     Any,
 }
 
-/// Write recordings out of the database: folders as they were added, or a database of their own.
+/// Write recordings as the folders that were added, or to another database.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound store export 7 -o out                 the files of recording 7 in the folder out
   rockhound store export 7 8 --to part.db         both in a database of SQLite")]
 pub(crate) struct StoreExport {
-    /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label; of none all.
+    /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label; all by default.
     #[arg(value_name = "ID", value_parser = stored_id)]
     pub(crate) ids: Vec<String>,
-    /// Folder to write, which is not there yet; with several recordings a folder for each in it.
+    /// New folder to write; several recordings get a folder each in it.
     #[arg(long, short, value_name = "DIR", required_unless_present = "to")]
     pub(crate) output: Option<PathBuf>,
-    /// Database to add them to, in place of a folder.
+    /// Database to add them to, instead of a folder.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "output")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
@@ -292,5 +293,5 @@ fn stored_id(text: &str) -> Result<String, String> {
     if is_label || id.parse::<i64>().is_ok_and(|it| it > 0) {
         return Ok(id.to_owned());
     }
-    Err("a recording is a number of `store list`, or `label=NAME=VALUE`".to_owned())
+    Err("a recording is a number that `store list` shows, or `label=NAME=VALUE`".to_owned())
 }

@@ -1,33 +1,29 @@
 //! `rockhound store add`.
 
-use super::open;
 use crate::args::StoreAdd;
 use anyhow::Result;
 use host::provenance::{self, Provenance};
-use host::store::recordings::{KernelRun, NewRecording, Quantity, QuantityKind};
+use host::store::recordings::NewRecording;
+use host::store::{Address, Archive, StoreError};
 use host::subjects::{Asked, read};
-use host::{Source, recording, storable};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
-use study::{Measured, Summarized, SummarizedKind};
+use host::{Source, recording, storable, stored};
+use rayon::prelude::*;
+use study::{Measured, Summarized};
 use view::{Answer, FileError, NoteKind, Stored, StoredFinding, StoredRecording};
 
-/// Recordings that each thread reads ahead of the one that is to be added.
-const AHEAD: usize = 4;
-/// Pause of a thread that is that far ahead.
-const PAUSE: Duration = Duration::from_millis(1);
+/// Recordings per core that are read while others are added.
+const AHEAD: usize = 2;
 
-/// Adds recordings; one that cannot be read is reported and the others are added.
+/// Adds recordings, and reports those that cannot be read.
 pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
-    let mut archive = open(&args.place)?;
+    let mut database = Database::of(stored::address(args.place.store.as_deref()))?;
     let provenance = if args.no_provenance { Provenance::default() } else { provenance::provenance() };
     let sources: Vec<Source> = args.paths.iter().flat_map(recording::each).collect();
     let mut told = Told::default();
     each(&sources, args, |source, made| {
         match made {
             Ok(mut new) => {
+                let archive = database.archive()?;
                 told.older += usize::from(!labelled(&mut new, args, &provenance));
                 let ended = archive.add(&new)?;
                 told.again += usize::from(!ended.is_new);
@@ -42,25 +38,68 @@ pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
         Ok(())
     })?;
     let Told { added, again, older, errors } = told;
-    let mut answer = study::stored::list("add", archive.place(), added);
+    let unknown = added.iter().filter(|it| it.gpu.is_none()).count();
+    let mut answer = study::stored::list("add", &database.place, added);
     answer.errors = errors;
     if again > 0 {
-        answer.note(NoteKind::Info, format!("{} there already, with the same files and commit", are(again)));
+        let is = if again == 1 { "is" } else { "are" };
+        answer.note(
+            NoteKind::Info,
+            format!(
+                "{} {is} there already, with the same files and commit",
+                view::counted(again, "recording")
+            ),
+        );
+    }
+    if unknown > 0 {
+        let unknown = view::counted(unknown, "recording");
+        let remedy = "`rockhound store remove` and add again with `--arch GPU`";
+        answer.note(
+            NoteKind::Info,
+            format!("most metrics are missing where the GPU is n/a ({unknown}): {remedy}"),
+        );
     }
     if older > 0 {
         let commit = provenance.labels.get("commit").map_or("", String::as_str);
         answer.note(
             NoteKind::Info,
             format!(
-                "{} older than commit {commit}, and not labelled with it: `--label commit=…` names theirs",
-                are(older)
+                "older than commit {commit}, so without labels from git: {}; `--label commit=…` names the commit",
+                view::counted(older, "recording")
             ),
         );
     }
     Ok(answer)
 }
 
-/// What became of the recordings.
+/// The database, which is made when there is a recording to add: a command that reads none leaves no empty file.
+struct Database {
+    address: String,
+    /// The address without password.
+    place: String,
+    archive: Option<Archive>,
+}
+
+impl Database {
+    fn of(address: String) -> Result<Database> {
+        let place = Address::parse(&address)?.shown();
+        let archive = match Archive::open_existing(&address) {
+            Err(StoreError::NoDatabase { .. }) => None,
+            opened => Some(opened?),
+        };
+        Ok(Database { address, place, archive })
+    }
+
+    fn archive(&mut self) -> Result<&mut Archive> {
+        let archive = match self.archive.take() {
+            Some(it) => it,
+            None => Archive::open(&self.address)?,
+        };
+        Ok(self.archive.insert(archive))
+    }
+}
+
+/// Outcome of each recording.
 #[derive(Default)]
 struct Told {
     added: Vec<StoredRecording>,
@@ -69,58 +108,26 @@ struct Told {
     errors: Vec<FileError>,
 }
 
-/// Reads recordings on all cores, and gives them to `take` in their order.
+/// Reads recordings on all cores, and calls `take` for each in order; `take` works on some while the next are read.
 fn each(
     sources: &[Source],
     args: &StoreAdd,
-    mut take: impl FnMut(&Source, Result<NewRecording>) -> Result<()>,
+    mut take: impl FnMut(&Source, Result<NewRecording>) -> Result<()> + Send,
 ) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
-    let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(threads);
-        for _ in 0..threads {
-            let (sender, next, taken) = (sender.clone(), &next, &taken);
-            scope.spawn(move || {
-                let following =
-                    || Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, sources.get(at)?)));
-                while let Some((at, source)) = following() {
-                    // One that takes long does not make the others wait in memory.
-                    while at > taken.load(Ordering::Acquire).saturating_add(AHEAD * threads) {
-                        std::thread::sleep(PAUSE);
-                    }
-                    // Nobody receives any more after an error.
-                    if sender.send((at, made(source, args))).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut early = BTreeMap::new();
-        let mut expected = 0;
-        let mut ended = Ok(());
-        'all: for (at, made) in receiver {
-            early.insert(at, made);
-            while let Some(made) = early.remove(&expected) {
-                ended = take(&sources[expected], made);
-                if ended.is_err() {
-                    break 'all;
-                }
-                expected += 1;
-                taken.store(expected, Ordering::Release);
-            }
-        }
-        taken.store(usize::MAX, Ordering::Release);
-        ended
-    })
+    let mut ready: Vec<(&Source, Result<NewRecording>)> = Vec::new();
+    for next in sources.chunks(AHEAD * rayon::current_num_threads()).chain([&[][..]]) {
+        let before = std::mem::take(&mut ready);
+        let (read, taken) = rayon::join(
+            || next.par_iter().map(|source| (source, made(source, args))).collect(),
+            || before.into_iter().try_for_each(|(source, made)| take(source, made)),
+        );
+        taken?;
+        ready = read;
+    }
+    Ok(())
 }
 
-fn are(count: usize) -> String {
-    format!("{} {}", view::counted(count, "recording"), if count == 1 { "is" } else { "are" })
-}
-
-/// Labels a recording. False: it is older than the commit here, so it is not of this commit.
+/// Labels a recording. False if it is older than the commit of the current folder, so that it does not belong to it.
 fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) -> bool {
     let measured = new.measured_ms;
     let after_commit = provenance.commit_time.is_none_or(|it| measured.is_none_or(|ms| ms >= it * 1000));
@@ -138,7 +145,7 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
     takes || provenance.labels.is_empty()
 }
 
-/// Reads a recording and sums it up.
+/// Reads and summarizes a recording.
 fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
     let files = storable::files(source)?;
     let asked = Asked { sources: vec![source.clone()], arch: args.arch.clone(), ..Asked::default() };
@@ -149,24 +156,6 @@ fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
     }
     let short = measured.summarized().pop().ok_or_else(|| anyhow::anyhow!("no recording"))?;
     let Summarized { kind, gpu, facts, emulated_by, dispatches, quantities, kernels, findings } = short;
-    let quantity = |it: study::SummarizedQuantity| Quantity {
-        kind: match it.kind {
-            SummarizedKind::Counter => QuantityKind::Counter,
-            SummarizedKind::Metric => QuantityKind::Metric,
-            SummarizedKind::Peak => QuantityKind::Peak,
-        },
-        name: it.name,
-        unit: it.unit,
-    };
-    let run = |it: study::SummarizedKernel| KernelRun {
-        name: it.name,
-        base_name: it.base_name,
-        dispatches: it.dispatches as u64,
-        grid: it.grid,
-        workgroup: it.workgroup,
-        times: it.times,
-        numbers: it.numbers,
-    };
     let finding = |it: view::Finding| StoredFinding {
         kernel: it.kernel,
         rule: it.rule.to_owned(),
@@ -182,12 +171,12 @@ fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
         facts,
         emulated_by,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        dispatches: dispatches as u64,
+        dispatches,
         measured_ms: files.newest.map(|it| it * 1000),
         files: files.files,
         code: files.code,
-        quantities: quantities.into_iter().map(quantity).collect(),
-        kernels: kernels.into_iter().map(run).collect(),
+        quantities,
+        kernels,
         findings: findings.into_iter().map(finding).collect(),
         labels: Default::default(),
     })

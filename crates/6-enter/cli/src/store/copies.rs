@@ -1,6 +1,6 @@
 //! `rockhound store export` and `import`.
 
-use super::{open, read};
+use super::read;
 use crate::args::{StoreExport, StoreImport};
 use crate::exit::{Outcome, usage};
 use anyhow::Result;
@@ -37,7 +37,8 @@ pub(super) fn import(args: &StoreImport) -> Result<Outcome> {
     if wanted.is_empty() {
         return Err(anyhow::anyhow!("`{}` holds no recording", from.place()));
     }
-    copied(&mut from, &mut open(&args.place)?, &wanted)?;
+    let mut to = Archive::open(&stored::address(args.place.store.as_deref()))?;
+    copied(&mut from, &mut to, &wanted)?;
     Ok(Outcome::Fine)
 }
 
@@ -46,16 +47,16 @@ fn copied(from: &mut Archive, to: &mut Archive, wanted: &[StoredRecording]) -> R
     for it in wanted {
         new += usize::from(from.copy(&it.id.to_string(), to)?.is_new);
     }
-    let there = wanted.len() - new;
-    eprintln!("{} added to {}, {there} there already", view::counted(new, "recording"), to.place());
+    let known = wanted.len() - new;
+    eprintln!("{} added to {}, which had {known} already", view::counted(new, "recording"), to.place());
     Ok(())
 }
 
 fn written(archive: &mut Archive, folder: &Path, wanted: &[StoredRecording]) -> Result<()> {
     if folder.exists() {
         return Err(usage(
-            format!("`{}` is there already", folder.display()),
-            "name a folder that is not there",
+            format!("`{}` exists already", folder.display()),
+            "name a folder that does not exist",
         ));
     }
     for it in wanted {

@@ -6,31 +6,41 @@ use crate::exit::Outcome;
 use anyhow::Result;
 use host::session::KernelNames;
 use host::store::Archive;
-use host::store::recordings::{Point, QuantityKind, Selection};
+use host::store::recordings::{Point, Selection};
 use std::collections::{BTreeMap, BTreeSet};
 use study::history::{self, Values, Worse};
-use view::{Answer, History, HistoryPoint, Stored};
+use view::{Answer, History, HistoryPoint, NoteKind, QuantityKind, Stored, StoredQuantity, StoredRecording};
 
-/// Recordings before and since a change whose counters are compared.
+/// Recordings on each side of a change whose counters are compared.
 const BESIDE: usize = 5;
 
 /// Kernels over time.
 pub(super) fn run(args: &StoreHistory) -> Result<Answer<Stored>> {
     let mut archive = read(&args.series.place)?;
-    let mut chains = chains(&mut archive, &args.series)?;
+    let (mut chains, left_out) = chains(&mut archive, &args.series)?;
     for chain in &mut chains {
         history::judge(&mut chain.history);
         explain(&mut archive, chain)?;
     }
     let histories = chains.into_iter().map(|it| it.history).collect();
-    Ok(history::answer(archive.place(), histories, args.top))
+    let mut answer = history::answer(archive.place(), histories, args.top);
+    note_left_out(&mut answer, left_out);
+    Ok(answer)
 }
 
-/// The newest recording beside its past.
+fn note_left_out(answer: &mut Answer<Stored>, left_out: usize) {
+    if left_out > 0 {
+        let kernels = view::counted(left_out, "kernel");
+        answer.note(NoteKind::Info, format!("{kernels} of less time left out; `--kernels 0` takes all"));
+    }
+}
+
+/// Compares the newest commit with the past of its kernels.
 pub(super) fn check(args: &StoreCheck) -> Result<(Answer<Stored>, Outcome)> {
     let mut archive = read(&args.series.place)?;
-    let chains = chains(&mut archive, &args.series)?;
-    let histories = chains.into_iter().map(|it| it.history).collect();
+    let (chains, left_out) = chains(&mut archive, &args.series)?;
+    let mut histories: Vec<History> = chains.into_iter().map(|it| it.history).collect();
+    let removed = without_removed(&mut archive, &args.series, &mut histories)?;
     let worse = match args.worse {
         Some(WorseDirection::Up) => Worse::Up,
         Some(WorseDirection::Down) => Worse::Down,
@@ -38,18 +48,46 @@ pub(super) fn check(args: &StoreCheck) -> Result<(Answer<Stored>, Outcome)> {
         None if args.series.metric == host::store::recordings::TIME => Worse::Up,
         None => Worse::Any,
     };
-    let (answer, judged, worsened) = history::check(archive.place(), histories, worse, args.least);
+    let (mut answer, judged, worsened) = history::check(archive.place(), histories, worse, args.least);
+    note_left_out(&mut answer, left_out);
+    if removed > 0 {
+        let kernels = view::counted(removed, "kernel");
+        let why = "the newest recording of the program has no value for them";
+        answer.note(NoteKind::Info, format!("{kernels} not judged: {why}"));
+    }
     if judged == 0 {
-        eprintln!("error: no kernel has a past to be judged by");
-        eprintln!(
-            "hint: it takes 3 recordings before the newest one; `rockhound store list` shows what is there"
-        );
+        eprintln!("error: no kernel has a past to compare with");
+        eprintln!("hint: add at least 3 recordings before the newest; `rockhound store list` lists all");
         return Ok((answer, Outcome::InputError));
     }
     if worsened > 0 {
         eprintln!("failed: {} worse than before", view::counted(worsened, "kernel"));
     }
     Ok((answer, Outcome::of(false, worsened > 0)))
+}
+
+/// Removes kernels that a later recording of the same program on the same GPU does not have: their last values are not
+/// of the newest commit. Returns their number.
+fn without_removed(archive: &mut Archive, args: &StoreSeries, histories: &mut Vec<History>) -> Result<usize> {
+    let all = archive.list(&Selection { labels: args.label.clone(), newest: None })?;
+    let before = histories.len();
+    histories.retain(|history| {
+        let last = history.points.last().map(|it| it.recording);
+        let Some(at) = all.iter().position(|it| Some(it.id) == last) else { return true };
+        let own = &all[at];
+        // A commit may have several recordings, each of some kernels.
+        let is_same_commit = |it: &StoredRecording| {
+            own.labels.contains_key("commit") && own.labels.get("commit") == it.labels.get("commit")
+        };
+        let is_newer = |it: &StoredRecording| {
+            it.name == own.name
+                && it.gpu == own.gpu
+                && it.emulated_by.is_some() == own.emulated_by.is_some()
+                && !is_same_commit(it)
+        };
+        !all[at + 1..].iter().any(is_newer)
+    });
+    Ok(before - histories.len())
 }
 
 /// A kernel over time, under one name or several.
@@ -59,13 +97,14 @@ struct Chain {
     kernels: BTreeMap<i64, i64>,
 }
 
-/// Series of the kernels asked for. Kernels of one name without arguments that never share a recording are one kernel
-/// that was specialised anew.
-fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<Vec<Chain>> {
+/// Series of the kernels asked for, and the number of kernels left out. Kernels that share the name without arguments
+/// and never occur in one recording are one kernel whose template arguments changed.
+fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<(Vec<Chain>, usize)> {
     let newest = archive.list(&Selection { labels: args.label.clone(), newest: Some(1) })?;
     let Some(newest) = newest.last() else {
+        let labels = if args.label.is_empty() { "" } else { " with these labels" };
         anyhow::bail!(
-            "`{}` holds no recording with these labels\nhint: `rockhound store list` shows what is there",
+            "`{}` has no recording{labels}\nhint: `rockhound store list` lists its recordings",
             archive.place()
         );
     };
@@ -87,7 +126,7 @@ fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<Vec<Chain>> {
     for (_, kernels) in all {
         let mut of_base: Vec<(Chain, BTreeSet<i64>)> = Vec::new();
         for (id, name) in &kernels {
-            let series = archive.series((*id, name), &args.metric, &args.label)?;
+            let series = archive.series(*id, &args.metric, &args.label)?;
             let mut groups: BTreeMap<(Option<String>, bool), Vec<Point>> = BTreeMap::new();
             for point in series.points.into_iter().filter(|it| it.value.is_some()) {
                 groups.entry((point.gpu.clone(), point.is_emulated)).or_default().push(point);
@@ -99,17 +138,20 @@ fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<Vec<Chain>> {
         found.extend(of_base.into_iter().map(|(chain, _)| chain));
     }
     found.iter_mut().for_each(|it| it.history.points.sort_by_key(|it| (it.measured_ms, it.recording)));
-    // As in the newest recording; kernels that it has not come last.
+    // In the order of the newest recording, then kernels that it does not have.
     found.sort_by_key(|it| order.get(&it.history.kernel).copied().unwrap_or(usize::MAX));
-    if args.kernel.is_empty() {
-        found.truncate(args.kernels);
-    }
+    let names = if args.kernel.is_empty() { "" } else { " of that name" };
     anyhow::ensure!(
         !found.is_empty(),
-        "no kernel of that name has values of `{}`\nhint: `rockhound store query 'SELECT name FROM kernels'` lists the kernels",
+        "no kernel{names} has values of `{}`\nhint: `rockhound store query 'SELECT name FROM kernels'` lists the kernels",
         args.metric
     );
-    Ok(found)
+    let all = found.len();
+    if args.kernel.is_empty() && args.kernels > 0 {
+        found.truncate(args.kernels);
+    }
+    let left_out = all - found.len();
+    Ok((found, left_out))
 }
 
 /// Adds the points of one kernel on one GPU to the chain that it continues, or as a new one.
@@ -157,7 +199,7 @@ fn add(
         (history.kernel.clone(), name.to_owned())
     };
     history.other_names.push(format!(
-        "`{older}` is taken for the same kernel: the same name without arguments, and no recording has both"
+        "includes `{older}`: the name without arguments is the same, and no recording has both kernels"
     ));
     history.kernel = newer;
     history.points.extend(points);
@@ -165,7 +207,7 @@ fn add(
     chain.kernels.extend(kernels);
 }
 
-/// Counters, metrics and code that changed with the level.
+/// Finds counters, metrics and code that changed with the level.
 fn explain(archive: &mut Archive, chain: &mut Chain) -> Result<()> {
     let Chain { history, kernels } = chain;
     let ends: Vec<usize> = history.changes.iter().map(|it| it.at).chain([history.points.len()]).collect();
@@ -195,7 +237,7 @@ fn explain(archive: &mut Archive, chain: &mut Chain) -> Result<()> {
 fn values(archive: &mut Archive, kernel: Option<i64>, recording: i64, metric: &str) -> Result<Values> {
     let Some(kernel) = kernel else { return Ok(Values::new()) };
     let all = archive.values(kernel, recording)?;
-    // Peaks are of the machine, and the metric itself says nothing new.
-    let is_told = |it: &host::store::recordings::Quantity| it.kind != QuantityKind::Peak && it.name != metric;
+    // Peaks depend on the machine only, and the metric itself is known to have changed.
+    let is_told = |it: &StoredQuantity| it.kind != QuantityKind::Peak && it.name != metric;
     Ok(all.into_iter().filter(|(it, _)| is_told(it)).map(|(it, value)| ((it.name, it.unit), value)).collect())
 }

@@ -58,6 +58,8 @@ fn commands_answer_from_the_database_as_from_the_folder() {
         &["roofline", "1", "--format", "json"],
         &["diff", "1", "2", "--format", "json"],
         &["diff", "1", "2"],
+        &["trace", "1"],
+        &["trace", "1", "--format", "json"],
         &["analyze", "-p", "2", "--format", "csv"],
     ] {
         let with = |names: [&str; 2]| {
@@ -167,23 +169,39 @@ fn refusals_say_what_to_do() {
         "{}",
         none.stderr
     );
-    assert!(!dir.join("rockhound.db").exists());
+    std::fs::write(dir.join("none.csv"), "").unwrap();
+    for args in [
+        &["add", "nothing"][..],
+        &["add", "none.csv"],
+        &["label", "1", "a=b"],
+        &["remove", "1"],
+        &["compact"],
+        &["import", "other.db"],
+    ] {
+        assert_eq!(store(&dir, args).code, 1, "{args:?}");
+        assert!(!dir.join("rockhound.db").exists(), "{args:?}");
+    }
+    std::fs::write(dir.join("empty.db"), "").unwrap();
     good(&dir, &["store", "add", "app", "--no-provenance"]);
     for (args, code, expected) in [
         (&["analyze", "-p", "store:9"][..], 1, "no recording `9`"),
         (&["guide", "store:label=a=b"], 1, "no recording `label=a=b`"),
-        (&["store", "show", "nonsense"], 64, "a recording is a number"),
+        (&["store", "show", "nonsense"], 64, "a recording is a number that"),
         (&["store", "add", "app", "-l", "nonsense"], 64, "a label is `NAME=VALUE`"),
         (&["store", "add", "nothing"], 1, "no such file or folder"),
         (&["store", "query", "DELETE FROM recordings"], 1, "a query only reads"),
-        (&["store", "list", "--store", "text.db"], 1, "is no database of Rockhound"),
+        (&["store", "list", "--store", "text.db"], 1, "is not a database of Rockhound"),
+        (&["store", "list", "--store", "empty.db"], 1, "is not a database of Rockhound: it has no tables"),
         (&["store", "list", "--store", "mysql://h/d"], 1, "there is no engine `mysql`"),
-        (&["store", "export", "1", "-o", "app"], 64, "is there already"),
+        (&["store", "export", "1", "-o", "app"], 64, "exists already"),
     ] {
         let ran = rockhound_in(&dir, args);
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
+    std::fs::remove_file(dir.join("app/sysinfo.csv")).unwrap();
+    let unknown = good(&dir, &["store", "add", "app", "--no-provenance", "--store", "unknown.db"]);
+    assert!(unknown.contains("add again with `--arch GPU`"), "{unknown}");
     // What can be read is added beside what cannot.
     let both = store(&dir, &["add", "nothing", "app", "--no-provenance", "-l", "commit=a"]);
     assert_eq!(both.code, 1);
@@ -221,7 +239,15 @@ fn a_step_in_a_history_is_attributed_and_fails_the_check() {
     assert_eq!(store(&dir, &["check", "-k", "fill"]).code, 0);
     (7..10).for_each(|at| add(at, "slow"));
     let text = good(&dir, &["store", "history", "-k", "copy"]);
-    for part in ["Changes of time", "c6", "c5", "Moved at the same place", "TCC_HIT_sum", "80", "changed"] {
+    for part in [
+        "Changes of time",
+        "c6",
+        "c5",
+        "Counters and metrics that changed too",
+        "TCC_HIT_sum",
+        "80",
+        "changed",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = good(&dir, &["store", "history", "--format", "json"]);
@@ -250,7 +276,7 @@ fn a_step_in_a_history_is_attributed_and_fails_the_check() {
 }
 
 #[test]
-fn a_kernel_that_is_specialised_anew_stays_one_history() {
+fn a_kernel_whose_template_arguments_change_stays_one_history() {
     let dir = folder("store-renamed");
     for (at, name) in ["gemm<16>", "gemm<16>", "gemm<32>", "gemm<32>"].iter().enumerate() {
         recording(&dir, "app", 1);
@@ -266,4 +292,26 @@ fn a_kernel_that_is_specialised_anew_stays_one_history() {
     assert!(histories[0]["kernel"].as_str().unwrap().contains("gemm<32>"));
     assert!(histories[0]["other_names"][0].as_str().unwrap().contains("gemm<16>"));
     assert_eq!(histories[0]["points"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_kernel_that_is_gone_is_not_judged() {
+    let dir = folder("store-gone");
+    for at in 0..5 {
+        recording(&dir, "app", 1);
+        if at == 4 {
+            let path = dir.join("app/pmc_perf.csv");
+            let text = std::fs::read_to_string(&path).unwrap().replace("fill<4>", "scale");
+            std::fs::write(&path, text).unwrap();
+        }
+        good(&dir, &["store", "add", "app", "--no-provenance", "-l", &format!("commit=c{at}")]);
+    }
+    let checked = good(&dir, &["store", "check"]);
+    assert!(checked.contains("1 kernel not judged: the newest recording"), "{checked}");
+    assert!(checked.contains("scale") && !checked.contains("fill"), "{checked}");
+    let checked = store(&dir, &["check", "-k", "fill"]);
+    assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
+    let first = good(&dir, &["store", "history", "--kernels", "1"]);
+    assert!(first.contains("2 kernels of less time left out"), "{first}");
+    assert!(!good(&dir, &["store", "history", "--kernels", "0"]).contains("left out"));
 }

@@ -1,19 +1,20 @@
-//! Adding a recording: names first, which stay, then everything else as one transaction.
+//! Adds a recording: first its names, which are never removed, then everything else in one transaction.
 
 use super::blobs::{Base, Digest, digest, form_of, pack};
-use super::model::{Added, KernelRun, NewRecording};
+use super::model::{Added, NewRecording};
 use super::names::kernel_hash;
 use super::statements::inserted;
 use super::{Archive, MOST_BYTES};
 use crate::engine::{Cell, Dialect, Row, Statements};
 use crate::error::StoreError;
 use std::collections::{BTreeMap, HashMap};
+use view::KernelRun;
 
-/// The label by which recordings with equal files are different recordings.
+/// The label that distinguishes recordings with equal files.
 const COMMIT: &str = "commit";
-/// Longest name and value of a label.
+/// Most bytes of the name and the value of a label.
 const LONGEST_LABEL: (usize, usize) = (100, 1000);
-/// Attempts while others remove what is added to.
+/// Attempts to add while other processes remove rows that the recording refers to.
 const ATTEMPTS: usize = 3;
 
 const BASE: &str = "SELECT id, bytes, packed FROM {s}blobs WHERE form = ?1 AND base IS NULL";
@@ -28,6 +29,11 @@ const INSERT_BLOB: &str = "INSERT INTO {s}blobs (hash, form, base, bytes, packed
 const BASE_EXISTS: &str = "SELECT 1 + 0 * id FROM {s}blobs WHERE id = ?1";
 const LABEL: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
     ON CONFLICT (recording, name) DO UPDATE SET value = excluded.value";
+const LABEL_IF_NEW: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
+    ON CONFLICT (recording, name) DO NOTHING";
+const HASHES: &str = "SELECT r.opened, f.name, b.hash FROM {s}recordings r
+    JOIN {s}recording_files f ON f.recording = r.id JOIN {s}blobs b ON b.id = f.blob WHERE r.id = ?1";
+const IDENTIFY: &str = "UPDATE {s}recordings SET identity = ?2 WHERE id = ?1";
 
 /// A file, packed.
 struct Packed {
@@ -46,19 +52,29 @@ struct Known {
 }
 
 impl Archive {
-    /// Adds a recording. One with the same files and the same commit is there already: it gets the labels that it lacks.
+    /// Adds a recording, or adds its labels to the one with the same files and commit; newer values replace older ones.
     ///
     /// # Errors
     /// If a file or label is too long, or with the database.
     pub fn add(&mut self, recording: &NewRecording) -> Result<Added, StoreError> {
+        self.added(recording, LABEL)
+    }
+
+    /// The same, but a label that the recording here has keeps its value.
+    pub(super) fn add_missing(&mut self, recording: &NewRecording) -> Result<Added, StoreError> {
+        self.added(recording, LABEL_IF_NEW)
+    }
+
+    fn added(&mut self, recording: &NewRecording, label: &str) -> Result<Added, StoreError> {
         check(recording)?;
         let hashes: BTreeMap<&str, Digest> =
             recording.files.iter().map(|(name, bytes)| (name.as_str(), digest([&bytes[..]]))).collect();
-        let identity = identity(recording, &hashes);
+        let commit = recording.labels.get(COMMIT).map(String::as_str);
+        let identity = identity(&recording.opened, commit, &hashes);
         let mut attempt = 1;
         loop {
-            match self.attempt(recording, &hashes, &identity) {
-                // What this process knows may be removed or damaged: it is asked for again.
+            match self.attempt(recording, &hashes, &identity, label) {
+                // Rows that this process knows may be removed: it asks for them again.
                 Err(StoreError::Engine { .. } | StoreError::Damaged { .. }) if attempt < ATTEMPTS => {
                     self.names.clear();
                     self.bases.clear();
@@ -74,13 +90,14 @@ impl Archive {
         recording: &NewRecording,
         hashes: &BTreeMap<&str, Digest>,
         identity: &Digest,
+        label: &str,
     ) -> Result<Added, StoreError> {
         let known = self.sql(KNOWN);
         if let Some([Cell::Integer(id)]) =
             self.engine.rows(&known, &[Cell::from(&identity[..])])?.first().map(|row| &row[..])
         {
             let id = *id;
-            self.label(id, &recording.labels)?;
+            self.write_labels(id, &recording.labels, label)?;
             return Ok(Added { id, is_new: false });
         }
         let packed = self.packed(recording, hashes)?;
@@ -113,7 +130,7 @@ impl Archive {
                         why: "a recording was removed while it was added".to_owned(),
                     });
                 };
-                self.label(*id, &recording.labels)?;
+                self.write_labels(*id, &recording.labels, label)?;
                 Ok(Added { id: *id, is_new: false })
             }
         }
@@ -122,22 +139,34 @@ impl Archive {
     /// Adds or changes labels of a recording.
     ///
     /// # Errors
-    /// If a label is too long, or with the database.
+    /// If a label is too long, another recording has the same files and the new commit, or with the database.
     pub fn label(&mut self, id: i64, labels: &BTreeMap<String, String>) -> Result<(), StoreError> {
+        self.write_labels(id, labels, LABEL)
+    }
+
+    fn write_labels(
+        &mut self,
+        id: i64,
+        labels: &BTreeMap<String, String>,
+        label: &str,
+    ) -> Result<(), StoreError> {
         check_labels(labels)?;
         if labels.is_empty() {
             return Ok(());
         }
-        let sql = self.sql(LABEL);
+        let dialect = self.engine.dialect();
+        let sql = dialect.sql(label);
+        // The commit is a part of the identity.
+        let commit = labels.get(COMMIT).filter(|_| label == LABEL);
         self.engine.transaction(&mut |statements| {
             for (name, value) in labels {
                 statements.rows(&sql, &[id.into(), name.as_str().into(), value.as_str().into()])?;
             }
-            Ok(())
+            commit.map_or(Ok(()), |commit| identify(statements, &dialect, id, commit))
         })
     }
 
-    /// Packs the files that the database has not.
+    /// Packs the files that the database does not have.
     fn packed<'a>(
         &mut self,
         recording: &'a NewRecording,
@@ -154,7 +183,7 @@ impl Archive {
             };
             let is_there = !self.engine.rows(&blob, &[Cell::from(&hash[..])])?.is_empty();
             let packed = match (&found, is_there) {
-                // It is packed once more only if it is removed in between.
+                // If another process removes it before the transaction, `blob` packs it.
                 (_, true) => Vec::new(),
                 (found, false) => pack(name, bytes, found.as_ref())?,
             };
@@ -184,7 +213,7 @@ impl Archive {
     }
 }
 
-/// Refuses what engines have no room for.
+/// Refuses files and labels that the engines cannot hold.
 fn check(recording: &NewRecording) -> Result<(), StoreError> {
     for (name, bytes) in &recording.files {
         if bytes.len() as u64 > MOST_BYTES {
@@ -211,11 +240,38 @@ fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Hash of what makes a recording this one: its files, what is opened of them, and the commit.
-fn identity(recording: &NewRecording, hashes: &BTreeMap<&str, Digest>) -> Digest {
-    let commit = recording.labels.get(COMMIT).map_or(&b""[..], |it| it.as_bytes());
+/// Hash that identifies a recording: of the file or run to open, the commit, and the files.
+fn identity(opened: &str, commit: Option<&str>, hashes: &BTreeMap<&str, Digest>) -> Digest {
     let files = hashes.iter().flat_map(|(name, hash)| [name.as_bytes(), &hash[..]]);
-    digest([recording.opened.as_bytes(), commit].into_iter().chain(files))
+    digest([opened.as_bytes(), commit.unwrap_or_default().as_bytes()].into_iter().chain(files))
+}
+
+/// Gives a recording the identity that it has with a commit.
+fn identify(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    id: i64,
+    commit: &str,
+) -> Result<(), StoreError> {
+    let rows = statements.rows(&dialect.sql(HASHES), &[id.into()])?;
+    let (mut opened, mut hashes) = ("", BTreeMap::new());
+    for row in &rows {
+        if let [Cell::Text(it), Cell::Text(name), Cell::Bytes(hash)] = &row[..]
+            && let Ok(hash) = Digest::try_from(&hash[..])
+        {
+            opened = it;
+            hashes.insert(name.as_str(), hash);
+        }
+    }
+    let identity = identity(opened, Some(commit), &hashes);
+    match statements.rows(&dialect.sql(KNOWN), &[Cell::from(&identity[..])])?.first().map(|row| &row[..]) {
+        Some([Cell::Integer(other)]) if *other == id => Ok(()),
+        Some([Cell::Integer(other)]) => Err(StoreError::Unstorable {
+            what: format!("{COMMIT}={commit}"),
+            why: format!("recording {other} has the same files and this commit"),
+        }),
+        _ => statements.rows(&dialect.sql(IDENTIFY), &[id.into(), Cell::from(&identity[..])]).map(|_| ()),
+    }
 }
 
 fn row_of(recording: &NewRecording, identity: &Digest, machine: i64) -> Row {
@@ -235,7 +291,7 @@ fn row_of(recording: &NewRecording, identity: &Digest, machine: i64) -> Row {
     ]
 }
 
-/// Everything that refers to the recording's row.
+/// Inserts all rows that refer to the row of the recording.
 fn rows_of(
     statements: &mut dyn Statements,
     dialect: &Dialect,
@@ -281,7 +337,7 @@ fn rows_of(
     inserted(statements, dialect, "INSERT INTO {s}labels (recording, name, value) VALUES ", &labels, "")
 }
 
-/// Number of a file's blob, which is added if it is not there.
+/// Number of a file's blob; adds a blob that does not exist.
 fn blob(
     statements: &mut dyn Statements,
     dialect: &Dialect,
@@ -296,7 +352,7 @@ fn blob(
     if let Some(id) = id_of(statements.rows(&dialect.sql(BLOB), std::slice::from_ref(&hash))?) {
         return Ok(id);
     }
-    // It was there when the files were packed and is not now, or its base is not.
+    // The blob or its base was removed after the files were packed.
     let base = match file.base {
         Some(base) if id_of(statements.rows(&dialect.sql(BASE_EXISTS), &[base.into()])?).is_none() => None,
         base => base,
@@ -307,7 +363,8 @@ fn blob(
         pack(name, bytes, None)?
     };
     let base = if base == file.base && !file.packed.is_empty() { base } else { None };
-    // Only what is packed alone is a base. Where another process adds the form's base now, this one has no form.
+    // Only a blob without base is the base of its form. If another process adds the form's base now, this blob gets no
+    // form.
     let forms = if base.is_none() { vec![file.form, None] } else { vec![None] };
     for form in forms {
         let cells = [

@@ -1,7 +1,7 @@
 //! Files as blobs, packed against an earlier file of the same form.
 //!
-//! Tables are packed as columns. Files of one program differ in numbers and share headers, names of kernels and constants, so the first file of a
-//! form is the dictionary of the later ones. Chains have one link: a base is packed alone.
+//! Tables are packed as columns. Files of one program differ in numbers and share headers, names of kernels and
+//! constants, so the first file of a form is the dictionary of the later ones. A base has no base itself.
 
 use super::columns;
 use crate::engine::{Cell, Statements};
@@ -12,23 +12,23 @@ use std::sync::{Arc, OnceLock};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::EncoderDictionary;
 
-/// Level of zstd: others take longer and give no less on columns of numbers.
+/// Level of zstd: higher levels take longer and do not make columns of numbers smaller.
 const LEVEL: i32 = 1;
-/// First byte of a packed file: as it is, or as columns.
+/// First byte of a packed file: plain bytes, or columns.
 const PLAIN: u8 = 0;
 const COLUMNS: u8 = 1;
-/// Longest first line by which a form is known.
+/// Most bytes of the first line that is a part of a form.
 const LONGEST_LINE: usize = 1 << 16;
-/// Most bytes of a dictionary and of what is packed against it.
+/// Most bytes of a dictionary, and of a file packed against it.
 const MOST_SHARED: usize = 8 << 20;
-/// Most forms whose bases are kept in memory, and their bytes.
+/// Most bases kept in memory, and their bytes.
 const MOST_BASES: usize = 256;
 const MOST_BASE_BYTES: usize = 64 << 20;
 
 /// SHA-256.
 pub(super) type Digest = [u8; 32];
 
-/// Hash of parts, each with its length, so that no two lists of parts are one.
+/// Hash of parts with the length of each, so that different lists of parts have different hashes.
 pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut hash = Hash::new();
     for part in parts {
@@ -48,12 +48,12 @@ pub(super) struct Base {
 
 struct Dictionary {
     bytes: Vec<u8>,
-    /// Prepared when the first file is packed against it.
+    /// Prepared when the first file is packed against this dictionary.
     encoder: OnceLock<EncoderDictionary<'static>>,
 }
 
 impl Base {
-    /// A base of the file with these bytes.
+    /// The base that is the file with these bytes.
     pub(super) fn new(id: i64, bytes: Vec<u8>) -> Base {
         let bytes = columns::encoded(&bytes).unwrap_or(bytes);
         Base { id, dictionary: Arc::new(Dictionary { bytes, encoder: OnceLock::new() }) }
@@ -102,7 +102,7 @@ impl Bases {
     }
 }
 
-/// Form of a file: its name without folder, and its first line. `None` for large files and files without a line.
+/// Form of a file: its name without folder, and its first line. `None` for large files and files without a line end.
 pub(super) fn form_of(name: &str, bytes: &[u8]) -> Option<Digest> {
     let line = bytes.get(..bytes.len().min(LONGEST_LINE))?;
     let end = line.iter().position(|byte| *byte == b'\n')?;
@@ -131,7 +131,7 @@ pub(super) fn pack(name: &str, bytes: &[u8], base: Option<&Base>) -> Result<Vec<
     Ok(out)
 }
 
-/// The bytes that were packed.
+/// Unpacks the bytes of a file.
 pub(super) fn unpack(packed: &[u8], base: Option<&Base>, bytes: i64) -> Result<Vec<u8>, StoreError> {
     let damaged = |why: &str| StoreError::Damaged { why: format!("a file of {bytes} bytes {why}") };
     let (kind, rest) = packed.split_first().ok_or_else(|| damaged("is empty"))?;
@@ -152,7 +152,7 @@ pub(super) fn unpack(packed: &[u8], base: Option<&Base>, bytes: i64) -> Result<V
         COLUMNS => columns::decoded(&unpacked),
         _ => None,
     };
-    whole.filter(|it| it.len() as i64 == bytes).ok_or_else(|| damaged("is not as it was packed"))
+    whole.filter(|it| it.len() as i64 == bytes).ok_or_else(|| damaged("unpacks to other bytes"))
 }
 
 #[cfg(test)]

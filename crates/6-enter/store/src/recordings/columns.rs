@@ -1,7 +1,7 @@
-//! Tables of text as columns: numbers of a column differ little, and take the bytes of their differences only.
+//! Tables of text as columns: numbers of a column differ little, so only the bytes of their differences are stored.
 //!
-//! A column is text, one value for all rows, or integers as differences from their least, byte by byte. What comes back
-//! is compared with what went in before it is used, so only exact tables are kept this way.
+//! A column is text, one value for all rows, or integers as differences from the least one, byte by byte. The encoder
+//! decodes its result and compares it with the table, so a table that would change is not encoded.
 
 /// Fewest rows of a table below its header.
 const FEWEST: usize = 8;
@@ -14,7 +14,7 @@ const ONE: u8 = 1;
 const WHOLE: u8 = 2;
 const STEPS: u8 = 3;
 
-/// A table as columns; `None` unless all rows have the same number of fields.
+/// Encodes a table as columns; `None` unless all rows have the same number of fields.
 pub(super) fn encoded(bytes: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
     let mut rows: Vec<Vec<&str>> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn encoded(bytes: &[u8]) -> Option<Vec<u8>> {
     (decoded(&out).as_deref() == Some(bytes)).then_some(out)
 }
 
-/// Fields of a line; commas between quotes are none.
+/// Fields of a line with their quotes, which `csv` would remove. A comma between quotes does not end a field.
 fn split(line: &str) -> Vec<&str> {
     let (mut from, mut quoted) = (0, false);
     let mut all = Vec::new();
@@ -94,12 +94,12 @@ fn range(values: &[i64]) -> (i64, u64) {
     (least, most.wrapping_sub(least).cast_unsigned())
 }
 
-/// Bytes that each difference from the least takes.
+/// Bytes that each difference from the least value needs.
 fn bytes_of(values: &[i64]) -> usize {
     (64 - range(values).1.leading_zeros() as usize).div_ceil(8)
 }
 
-/// The least value, and the differences from it: all their last bytes, all bytes before these, and so on.
+/// Writes the least value and the differences from it: first the lowest byte of each, then the next byte of each.
 fn planes(out: &mut Vec<u8>, values: &[i64]) {
     let (least, _) = range(values);
     let bytes = bytes_of(values);
@@ -118,7 +118,7 @@ fn number(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// The table of columns; `None` if they are damaged.
+/// Decodes columns to their table; `None` if they are damaged.
 pub(super) fn decoded(columns: &[u8]) -> Option<Vec<u8>> {
     let mut from = Reader(columns);
     let rows = usize::try_from(from.number()?).ok()?;
@@ -240,7 +240,7 @@ mod tests {
         let columns = encoded(&plain).unwrap();
         assert_eq!(decoded(&columns).unwrap(), plain);
         assert!(columns.len() < plain.len() * 2 / 3, "{} of {}", columns.len(), plain.len());
-        // Cut anywhere it is damaged, and nothing panics.
+        // A cut or changed byte never panics.
         for end in 0..columns.len() {
             assert_eq!(decoded(&columns[..end]), None, "{end}");
         }
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_come_back_is_no_table() {
+    fn tables_that_would_change_are_not_encoded() {
         let same = |row: &str| table(&[row; 12]);
         for (what, text) in [
             ("empty", Vec::new()),

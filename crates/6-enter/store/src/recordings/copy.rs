@@ -1,11 +1,12 @@
-//! A recording as it was added, for another database.
+//! Copies a recording to another database, as it was added.
 
 use super::Archive;
-use super::model::{Added, KernelRun, NewRecording, Quantity, QuantityKind};
+use super::model::{Added, NewRecording};
 use super::read::real;
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
 use std::collections::BTreeMap;
+use view::{KernelRun, QuantityKind, StoredQuantity};
 
 const MACHINE: &str =
     "SELECT m.gpu, m.facts FROM {s}recordings r JOIN {s}machines m ON m.id = r.machine WHERE r.id = ?1";
@@ -17,17 +18,17 @@ const SET: &str =
     WHERE m.quantity_set = ?1 ORDER BY m.position";
 
 impl Archive {
-    /// Adds a recording of this database to another one, with its labels and times.
+    /// Adds a recording of this database to another one, with its labels and times. Labels there keep their values.
     ///
     /// # Errors
     /// If there is none, or with one of the databases.
     pub fn copy(&mut self, wanted: &str, to: &mut Archive) -> Result<Added, StoreError> {
         let whole = self.whole(wanted)?;
-        to.add(&whole)
+        to.add_missing(&whole)
     }
 
     /// Members of a set, in their order.
-    pub(super) fn set(&mut self, set: i64) -> Result<Vec<Quantity>, StoreError> {
+    pub(super) fn set(&mut self, set: i64) -> Result<Vec<StoredQuantity>, StoreError> {
         let rows = self.engine.rows(&self.sql(SET), &[set.into()])?;
         rows.iter().map(quantity).collect::<Option<_>>().ok_or_else(|| self.unreadable("quantities"))
     }
@@ -119,10 +120,10 @@ pub(super) fn numbers(cell: &Cell) -> Option<Vec<Option<f64>>> {
     }
 }
 
-fn quantity(row: &Row) -> Option<Quantity> {
+fn quantity(row: &Row) -> Option<StoredQuantity> {
     let [Cell::Text(kind), Cell::Text(name), Cell::Text(unit)] = &row[..] else { return None };
     let kind = [QuantityKind::Counter, QuantityKind::Metric, QuantityKind::Peak]
         .into_iter()
         .find(|it| it.word() == kind)?;
-    Some(Quantity { kind, name: name.clone(), unit: unit.clone() })
+    Some(StoredQuantity { kind, name: name.clone(), unit: unit.clone() })
 }

@@ -1,8 +1,7 @@
 //! Recordings over time.
 //!
-//! The files of a recording are blobs by content, packed against an earlier file of the same form, so that opening gives
-//! exactly the bytes that were added. What SQL and history ask for is in tables beside them, computed when a recording
-//! is added.
+//! The files of a recording are blobs by content, packed against an earlier file of the same form; unpacking returns
+//! exactly the bytes that were added. SQL and `history` read tables that are computed when a recording is added.
 
 mod add;
 mod blobs;
@@ -14,9 +13,7 @@ mod read;
 mod series;
 mod statements;
 
-pub use model::{
-    Added, KernelRun, KernelSeries, NewRecording, Point, Quantity, QuantityKind, Queried, Selection, Stored,
-};
+pub use model::{Added, KernelSeries, NewRecording, Point, Queried, Selection, Stored};
 pub use series::TIME;
 
 use crate::address::Address;
@@ -37,7 +34,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens a database to add to it; makes it and its tables where they are not there.
+    /// Opens a database to add to it; makes the file and the tables that do not exist.
     ///
     /// # Errors
     /// If the database cannot be reached, written or understood.
@@ -51,10 +48,23 @@ impl Archive {
         })
     }
 
-    /// Opens a database to read it. A file has to be there; it and its folder may be read-only.
+    /// Opens a database that exists, to change it.
     ///
     /// # Errors
-    /// If the database is not there, or cannot be reached or understood.
+    /// If there is no such file, or the database cannot be reached, written or understood.
+    pub fn open_existing(address: &str) -> Result<Archive, StoreError> {
+        if let Address::Sqlite(path) = Address::parse(address)?
+            && !path.exists()
+        {
+            return Err(StoreError::NoDatabase { place: path.display().to_string() });
+        }
+        Archive::open(address)
+    }
+
+    /// Opens a database that exists, to read it. A file and its folder may be read-only.
+    ///
+    /// # Errors
+    /// If there is no such file, or the database cannot be reached or understood.
     pub fn open_to_read(address: &str) -> Result<Archive, StoreError> {
         if let Address::Sqlite(path) = Address::parse(address)?
             && let Some(engine) = sqlite::Sqlite::open_to_read(&path)?
@@ -98,7 +108,7 @@ impl Archive {
     fn unreadable(&self, table: &str) -> StoreError {
         StoreError::Engine {
             place: self.engine.place().to_owned(),
-            why: format!("a row of `{table}` is not as this version writes it"),
+            why: format!("a row of `{table}` has another form than this version writes"),
         }
     }
 }

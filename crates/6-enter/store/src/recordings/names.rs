@@ -1,18 +1,18 @@
-//! Numbers of names. Rows of names are never removed, so a number that was seen once is right.
+//! Numbers of names. Rows of names are never removed, so a known number stays valid.
 
 use super::blobs::{Digest, digest};
-use super::model::{KernelRun, Quantity};
 use super::statements::{inserted, placeholders};
 use crate::engine::{Cell, Dialect, Statements};
 use crate::error::StoreError;
 use std::collections::{BTreeMap, HashMap};
+use view::{KernelRun, StoredQuantity};
 
-/// Names of one statement.
+/// Most names of one statement.
 const AT_ONCE: usize = 500;
 /// Most names kept in memory.
 const MOST: usize = 1 << 20;
 
-/// A table of names: it and its columns behind `hash`.
+/// A table of names, with its columns after `hash`.
 struct NameTable {
     table: &'static str,
     columns: &'static [&'static str],
@@ -23,7 +23,7 @@ const QUANTITIES: NameTable = NameTable { table: "quantities", columns: &["kind"
 const SETS: NameTable = NameTable { table: "quantity_sets", columns: &[] };
 const MACHINES: NameTable = NameTable { table: "machines", columns: &["gpu", "facts"] };
 
-/// Numbers by the hash of the name, which begins with the table.
+/// Numbers by hash of the name and its table.
 #[derive(Default)]
 pub(super) struct Names(HashMap<Digest, i64>);
 
@@ -67,7 +67,7 @@ impl Names {
         &mut self,
         statements: &mut dyn Statements,
         dialect: &Dialect,
-        quantities: &[Quantity],
+        quantities: &[StoredQuantity],
     ) -> Result<i64, StoreError> {
         let rows: Vec<(Digest, Vec<Cell>)> = quantities
             .iter()
@@ -101,7 +101,7 @@ impl Names {
         if self.0.len() > MOST {
             self.0.clear();
         }
-        // In the order of hashes: two processes that add the same names do not wait for each other in a circle.
+        // Processes add names in the order of hashes, so that two that add the same names cannot deadlock.
         let mut unknown: BTreeMap<Digest, &Vec<Cell>> = rows
             .iter()
             .filter(|(hash, _)| !self.0.contains_key(hash))
@@ -150,14 +150,20 @@ impl Names {
     }
 }
 
-/// A text without zero bytes, which PostgreSQL cannot have.
-pub(super) fn plain(text: &str) -> Cell {
-    if text.contains('\0') { Cell::Text(text.replace('\0', "\u{fffd}")) } else { Cell::from(text) }
+/// A text without zero bytes, which PostgreSQL does not accept.
+fn without_zero(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }
 
-/// Facts as an object of JSON. PostgreSQL has no text with a zero byte.
+fn plain(text: &str) -> Cell {
+    Cell::Text(without_zero(text))
+}
+
+/// Facts as an object of JSON.
 fn facts_text(facts: &BTreeMap<String, String>) -> String {
-    serde_json::to_string(facts).unwrap_or_default().replace("\\u0000", "\u{fffd}")
+    let facts: BTreeMap<String, String> =
+        facts.iter().map(|(name, value)| (without_zero(name), without_zero(value))).collect();
+    serde_json::to_string(&facts).unwrap_or_default()
 }
 
 /// Facts from their text.

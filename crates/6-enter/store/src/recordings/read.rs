@@ -1,4 +1,4 @@
-//! Recordings of a database: lists, one with its parts, its files, removal.
+//! Reads recordings and removes them.
 
 use super::Archive;
 use super::blobs::{Base, unpack};
@@ -123,7 +123,7 @@ impl Archive {
         stored(entry).ok_or_else(|| self.unreadable("kernel_runs"))
     }
 
-    /// The files of a recording, as they were added; each is given to `take` with its name.
+    /// Calls `take` with the name and bytes of each file of a recording.
     ///
     /// # Errors
     /// If `take` fails, or with the database.
@@ -163,7 +163,7 @@ impl Archive {
         Ok(Base::new(id, unpack(packed, None, *bytes)?))
     }
 
-    /// Removes a recording. Its files stay until [`Archive::compact`], because others may have them too.
+    /// Removes a recording. Its files stay until [`Archive::compact`], because other recordings may have them too.
     ///
     /// # Errors
     /// If there is none, or with the database.
@@ -173,7 +173,7 @@ impl Archive {
         Ok(entry)
     }
 
-    /// Removes files that no recording has, and gives their room back. Returns how many.
+    /// Removes files that no recording has, and frees their space. Returns their number.
     ///
     /// # Errors
     /// With the database.
@@ -197,7 +197,7 @@ impl Archive {
     }
 }
 
-/// Further conditions that a recording `r` has all labels, and their parameters behind the first `before`.
+/// Conditions that a recording `r` has all labels, and their parameters, numbered after the first `before`.
 pub(super) fn having(labels: &[(String, String)], before: usize) -> (String, Vec<Cell>) {
     let mut text = String::new();
     let mut cells = Vec::new();

@@ -1,17 +1,18 @@
-//! Values of kernels over time.
+//! Metrics of kernels over time.
 
 use super::Archive;
-use super::model::{KernelSeries, Point, Quantity};
+use super::model::{KernelSeries, Point};
 use super::read::{having, real, text};
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
+use view::StoredQuantity;
 
 /// The metric that is the median time of a dispatch.
 pub const TIME: &str = "time";
 
 const KERNELS: &str = "SELECT id, name, base_name FROM {s}kernels ORDER BY id";
 
-/// `?1` is a kernel. A point has its label `commit` by a join, because a series has thousands of points.
+/// `?1` is a kernel. A join adds the label `commit`, because a series has thousands of points.
 const POINTS: &str = "SELECT run.recording, ma.gpu, r.emulated_by, r.measured, c.value, run.dispatches, {value}
     FROM {s}kernel_runs run JOIN {s}recordings r ON r.id = run.recording JOIN {s}machines ma ON ma.id = r.machine
     LEFT JOIN {s}labels c ON c.recording = r.id AND c.name = 'commit'";
@@ -34,7 +35,7 @@ impl Archive {
     ///
     /// # Errors
     /// With the database.
-    pub fn values(&mut self, kernel: i64, recording: i64) -> Result<Vec<(Quantity, f64)>, StoreError> {
+    pub fn values(&mut self, kernel: i64, recording: i64) -> Result<Vec<(StoredQuantity, f64)>, StoreError> {
         let rows = self.engine.rows(&self.sql(VALUES_OF), &[kernel.into(), recording.into()])?;
         let Some([Cell::Integer(set), numbers]) = rows.first().map(|row| &row[..]) else {
             return Ok(Vec::new());
@@ -78,7 +79,7 @@ impl Archive {
     /// If no recording has the metric, or with the database.
     pub fn series(
         &mut self,
-        (kernel, name): (i64, &str),
+        kernel: i64,
         metric: &str,
         labels: &[(String, String)],
     ) -> Result<KernelSeries, StoreError> {
@@ -99,13 +100,13 @@ impl Archive {
         let sql =
             self.sql(&format!("{points}{place} WHERE run.kernel = ?1{condition} ORDER BY r.measured, r.id"));
         let rows = self.engine.rows(&sql, &cells)?;
-        let points = rows.iter().map(|row| point(row, name)).collect::<Option<_>>();
+        let points = rows.iter().map(point).collect::<Option<_>>();
         let points = points.ok_or_else(|| self.unreadable("kernel_runs"))?;
-        Ok(KernelSeries { kernel: name.to_owned(), unit, points })
+        Ok(KernelSeries { unit, points })
     }
 }
 
-fn point(row: &Row, kernel: &str) -> Option<Point> {
+fn point(row: &Row) -> Option<Point> {
     let [
         Cell::Integer(recording),
         gpu,
@@ -121,7 +122,6 @@ fn point(row: &Row, kernel: &str) -> Option<Point> {
     };
     Some(Point {
         recording: *recording,
-        kernel: kernel.to_owned(),
         gpu: text(gpu),
         is_emulated: text(emulated_by).is_some(),
         measured_ms: *measured_ms,

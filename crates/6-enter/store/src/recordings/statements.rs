@@ -1,4 +1,4 @@
-//! Statements of any number of rows.
+//! Statements with any number of rows.
 
 use crate::engine::{Cell, Dialect, Statements};
 use crate::error::StoreError;
@@ -12,7 +12,7 @@ pub(super) fn placeholders(from: usize, count: usize) -> String {
     format!("({})", all.join(", "))
 }
 
-/// Inserts rows of equal length, several with one statement.
+/// Inserts rows of equal length, many per statement.
 pub(super) fn inserted(
     statements: &mut dyn Statements,
     dialect: &Dialect,

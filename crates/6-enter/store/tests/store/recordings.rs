@@ -1,13 +1,13 @@
 //! Recordings over both engines.
 
 use crate::engines::Database;
-use rockhound_store::recordings::{KernelRun, NewRecording, Quantity, QuantityKind, Selection, TIME};
+use rockhound_store::recordings::{NewRecording, Selection, TIME};
 use rockhound_store::{Archive, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::{Random, Scratch};
-use view::StoredFinding;
+use view::{KernelRun, QuantityKind, StoredFinding, StoredQuantity};
 
 /// Address and first number of the writer that this test program is as a process.
 const ADDRESS: &str = "STORE_TEST_ARCHIVE";
@@ -17,7 +17,8 @@ const FIRST: &str = "STORE_TEST_FIRST";
 fn made(number: u64) -> NewRecording {
     let row = |at: u64| format!("{at},copy(double*),{},{}\n", 1000 + number, at * 7919 % 997);
     let csv = format!("Dispatch_ID,Kernel_Name,A,B\n{}", (0..40).map(row).collect::<String>());
-    let quantity = |kind, name: &str, unit: &str| Quantity { kind, name: name.into(), unit: unit.into() };
+    let quantity =
+        |kind, name: &str, unit: &str| StoredQuantity { kind, name: name.into(), unit: unit.into() };
     NewRecording {
         name: "app/MI300X".into(),
         path: "workloads/app/MI300X".into(),
@@ -118,6 +119,13 @@ fn the_same_twice_is_one_and_another_commit_is_another() {
         assert_eq!(label(&mut archive, first.id), "2");
         let other = archive.add(&labelled(1, &[("commit", "b")])).unwrap();
         assert!(other.is_new && other.id != first.id);
+        // A new commit is a new identity.
+        let commit = |it: &str| BTreeMap::from([("commit".to_owned(), it.to_owned())]);
+        let error = archive.label(other.id, &commit("a")).unwrap_err().to_string();
+        assert!(error.contains(&format!("recording {} has the same files", first.id)), "{error}");
+        assert_eq!(archive.resolve(&other.id.to_string()).unwrap().labels, commit("b"));
+        archive.label(other.id, &commit("c")).unwrap();
+        assert_eq!(archive.add(&labelled(1, &[("commit", "c")])).unwrap().id, other.id);
         // Equal files are kept once.
         let blobs = |archive: &mut Archive| archive.query("SELECT id FROM blobs", 99).unwrap().rows.len();
         assert_eq!(blobs(&mut archive), 4);
@@ -162,11 +170,11 @@ fn series_have_times_metrics_and_counters() {
             ("A", &main, "", &[1001.0, 1003.0]),
             ("l2.hit_rate", &[], "%", &[0.1 + 0.2; 3]),
         ] {
-            let series = archive.series((id, &name), metric, labels).unwrap();
+            let series = archive.series(id, metric, labels).unwrap();
             let values: Vec<f64> = series.points.iter().filter_map(|it| it.value).collect();
             assert_eq!((&series.unit[..], &values[..]), (unit, expected), "{metric}");
         }
-        let error = archive.series((id, &name), "nonsense", &[]).unwrap_err();
+        let error = archive.series(id, "nonsense", &[]).unwrap_err();
         assert!(matches!(error, StoreError::NoMetric { .. }), "{error}");
     }
 }
@@ -227,7 +235,7 @@ fn hostile_names_are_kept_as_they_are() {
                 base_name: name.into(),
                 ..new.kernels[0].clone()
             });
-            new.quantities.push(Quantity {
+            new.quantities.push(StoredQuantity {
                 kind: QuantityKind::Counter,
                 name: name.into(),
                 unit: hostile.into(),
@@ -250,7 +258,12 @@ fn hostile_names_are_kept_as_they_are() {
         let mut zero = made(3);
         zero.kernels[0].name = "a\0b".into();
         zero.facts.insert("a\0".into(), "\0".into());
-        archive.add(&zero).unwrap();
+        // Looks like a zero byte in JSON, and is none.
+        zero.facts.insert("path".into(), "C:\\u0000".into());
+        let id = archive.add(&zero).unwrap().id;
+        let target = Scratch::new("store-hostile");
+        let mut other = Archive::open(&target.path("other.db").display().to_string()).unwrap();
+        assert!(archive.copy(&id.to_string(), &mut other).unwrap().is_new);
     }
 }
 
@@ -265,7 +278,13 @@ fn a_copy_is_the_same_in_another_database() {
         let address = target.path(&format!("{}.db", all.len() + id as usize)).display().to_string();
         let mut to = Archive::open(&address).unwrap();
         let copied = from.copy(&id.to_string(), &mut to).unwrap();
-        assert!(copied.is_new && !from.copy(&id.to_string(), &mut to).unwrap().is_new);
+        assert!(copied.is_new);
+        // A label that changed since then is kept.
+        let main = |name: &str| BTreeMap::from([("branch".to_owned(), name.to_owned())]);
+        to.label(copied.id, &main("dev")).unwrap();
+        assert!(!from.copy(&id.to_string(), &mut to).unwrap().is_new);
+        assert_eq!(to.resolve(&copied.id.to_string()).unwrap().labels["branch"], "dev");
+        to.label(copied.id, &main("main")).unwrap();
         let (old, new) = (from.show(&id.to_string()).unwrap(), to.show(&copied.id.to_string()).unwrap());
         let entry = |it: &view::StoredRecording| view::StoredRecording { id: 0, added_ms: 0, ..it.clone() };
         assert_eq!(entry(&old.entry), entry(&new.entry));

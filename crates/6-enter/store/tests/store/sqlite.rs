@@ -22,8 +22,8 @@ fn files_of_others_are_refused() {
     let connection = rusqlite::Connection::open(&foreign).unwrap();
     connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
     for (name, expected) in [
-        ("text.db", "is no database of Rockhound: it is another kind of file"),
-        ("foreign.db", "is no database of Rockhound: it is an SQLite database of another program"),
+        ("text.db", "is not a database of Rockhound: it is another kind of file"),
+        ("foreign.db", "is not a database of Rockhound: it is an SQLite database of another program"),
         ("none/tune.db", "there is no folder"),
         (".", "cannot be opened"),
     ] {

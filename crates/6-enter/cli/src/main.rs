@@ -56,6 +56,7 @@ use exit::{Outcome, UsageError};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    output::end_without_stderr();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error)

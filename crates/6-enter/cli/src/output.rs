@@ -73,6 +73,18 @@ pub(crate) fn page(path: &Path, html: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes the program end without a panic when nobody reads its messages any more: `eprintln!` panics then.
+pub(crate) fn end_without_stderr() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if text.starts_with("failed printing to stderr") && text.contains("os error 32") {
+            std::process::exit(1);
+        }
+        usual(panic);
+    }));
+}
+
 /// True if an error only means that the reader of a pipe has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -185,6 +185,13 @@ fn a_closed_pipe_ends_the_program_quietly() {
 }
 
 #[test]
+fn messages_that_nobody_reads_end_the_program_without_a_panic() {
+    let mut child = command(&["inspect", "/no/such/file"]).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
 fn standard_input_is_a_file_too() {
     let bytes = std::fs::read(spilling()).unwrap();
     let ran = rockhound_with_input(&["inspect", "-"], &bytes);

@@ -116,7 +116,7 @@ fn slots(text: &str) -> impl Iterator<Item = &str> {
     text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0))
 }
 
-const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--events` (or `--events=PART OF A NAME`), `--intensities`, `--trace`, `--peaks` or `--shares`";
+const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--events` (or `--events=TEXT`, for the rows whose kernel and size contain it), `--intensities`, `--trace`, `--peaks` or `--shares`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {

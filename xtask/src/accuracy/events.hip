@@ -340,21 +340,3 @@ extern "C" __global__ void scattered(double *table, int mask, int each) {
     __builtin_amdgcn_s_waitcnt(0);
   }
 }
-
-// Values of zones added to their eight corners.
-extern "C" __global__ void corners(const double *RESTRICT volume, double *RESTRICT nodes, int n) {
-  int i = ITEM256;
-  int zones = n * n * n;
-  if (i >= zones) return;
-  int m = n + 1, x = i % n, y = i / n % n, z = i / n / n;
-  double value = 0.125 * volume[i];
-  double *at = nodes + (z * m + y) * m + x;
-#pragma unroll
-  for (int corner = 0; corner < 8; corner++)
-    __builtin_amdgcn_global_atomic_fadd_f64((__attribute__((address_space(1))) double *)(at + (corner & 1) + (corner >> 1 & 1) * m + (corner >> 2) * m * m), value);
-}
-
-extern "C" __global__ void added(float *a, const float *b, const float *c, int n) {
-  int i = ITEM256;
-  if (i < n) a[i] = b[i] + c[i];
-}

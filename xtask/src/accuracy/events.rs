@@ -1,7 +1,7 @@
-//! Kernels timed with events on an MI300A: launches in a row, caches as the launches before left them.
+//! Kernels timed with events on an MI300A: launches in a row, with the cache lines that earlier launches left.
 //!
 //! `events.tsv` has the measured times. A kernel of `events.hip` has the shape of the measured one, and this
-//! file says how it is launched; one warm-up comes before the launches that are timed, as in the measurement.
+//! file says how it is launched. One warm-up precedes the timed launches, as in the measurement.
 
 use super::kernels::compile;
 use crate::run::root;
@@ -37,7 +37,7 @@ enum Contents {
     Floats(f32),
     /// Integers below the bound.
     Integers(u32),
-    /// A chain through all elements in an order that nothing foresees.
+    /// Indices that form one cycle through all elements in random order.
     Chain,
 }
 
@@ -120,14 +120,14 @@ fn loops_and_streams(benchmark: &str, size: usize) -> Option<Timed> {
         ),
         "stream_read" | "stream_write" => {
             let count = size * MIB / 4;
+            let buffer = zeros(count);
             let items = 256 * count.div_ceil(256).min(65_535);
             let [count, threads] = [count, items].map(|it| Integer(it as i32));
             match benchmark {
-                "stream_read" => (
-                    vec![zeros(size * MIB / 4), zeros(size * MIB / 4)],
-                    vec![step("stream_read", items, &[a, b, count, threads])],
-                ),
-                _ => (vec![zeros(size * MIB / 4)], vec![step("stream_write", items, &[a, count, threads])]),
+                "stream_read" => {
+                    (vec![buffer, buffer], vec![step("stream_read", items, &[a, b, count, threads])])
+                }
+                _ => (vec![buffer], vec![step("stream_write", items, &[a, count, threads])]),
             }
         }
         "multiply_adds" => (vec![zeros(size)], vec![step("multiply_adds", size, &[a, Integer(512)])]),
@@ -209,7 +209,7 @@ fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
     let [a, b, c, d] = [0, 1, 2, 3].map(Buffer);
     let (buffers, steps) = match benchmark {
         "scattered" => {
-            // The size is the power of two of the table, then threads.
+            // The size is a million times the table's power of two, plus the threads.
             let (bits, threads) = (size / 1_000_000, size % 1_000_000);
             let mut one = step("scattered", 1, &[a, Integer((1 << bits) - 1), Integer(UPDATES)]);
             (one.workgroups, one.workgroup) =
@@ -294,7 +294,7 @@ impl Suite {
         Ok(Suite { job, kernels })
     }
 
-    /// Does a step; returns its modelled nanoseconds.
+    /// Runs a step; returns its modelled nanoseconds.
     fn run(&mut self, step: &Step, buffers: &[u64], recorder: &mut Recorder) -> Result<f64> {
         let (program, table) = self.kernels.get_mut(step.kernel).context("a kernel of the step")?;
         std::mem::swap(program, &mut self.job.program);
@@ -331,7 +331,7 @@ fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f
     timed.steps.iter().map(|step| suite.run(step, &addresses, recorder)).collect()
 }
 
-/// A row of the table beside the model.
+/// A measured time beside the modelled one, microseconds.
 struct Row {
     benchmark: String,
     size: usize,
@@ -346,20 +346,20 @@ impl Row {
         (self.modelled - self.measured) / self.measured
     }
 
-    /// True if a constant of the model was fitted to the row's kernel.
+    /// True if constants of the model were fitted to the row's kernel.
     fn is_fitted(&self) -> bool {
         FITTED.contains(&&self.benchmark[..])
     }
 }
 
-/// Kernels that constants were fitted to: they are shown and count for no mean and no mark.
+/// Kernels to which constants were fitted: the page shows them, means and marks exclude them.
 const FITTED: &[&str] = &["scattered"];
 
-/// Models the rows whose name contains `only`.
-fn rows(only: &str) -> Result<Vec<Row>> {
+/// Models the rows whose `KERNEL SIZE` contains `only`; `None` without a compiler.
+fn rows(only: &str) -> Result<Option<Vec<Row>>> {
     let model = arch::Model::by_name(GPU).context("a model of the data files")?;
     let source = root().join("xtask/src/accuracy/events.hip");
-    let Some(code) = compile(&source, model.target().name)? else { return Ok(Vec::new()) };
+    let Some(code) = compile(&source, model.target().name)? else { return Ok(None) };
     let mut rows = Vec::new();
     for line in MEASURED.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -375,7 +375,7 @@ fn rows(only: &str) -> Result<Vec<Row>> {
         let each = launches(&code, &timed, &mut recorder)?;
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
         let (measured, modelled) = match benchmark {
-            // Updates a second were measured over half a second.
+            // The measurement is updates a second over half a second, without events.
             "scattered" => {
                 let updates = (size % 1_000_000) as f64 * f64::from(UPDATES);
                 (updates / measured * 1e6, each.iter().sum::<f64>() / 1e3)
@@ -391,7 +391,7 @@ fn rows(only: &str) -> Result<Vec<Row>> {
         );
         rows.push(row);
     }
-    Ok(rows)
+    Ok(Some(rows))
 }
 
 /// Mean and median error of rows, their number, and how many are within 12 %.
@@ -404,8 +404,8 @@ fn summary<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<[f64; 4]> {
     Some([errors.iter().sum::<f64>() / count as f64, median, count as f64, near as f64])
 }
 
-/// Error to be expected of a kernel that was not compared, of the rows of a class: every kernel is left out
-/// once, so the mark is the mean over kernels of their mean errors. With the number of kernels and rows.
+/// Expected error of a kernel that was not compared, in percent, with the numbers of kernels and rows: the
+/// mean over kernels of the mean error of each kernel's rows.
 fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
     let mut kernels: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for row in rows {
@@ -416,10 +416,10 @@ fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
     (sum / kernels.len().max(1) as f64, kernels.len(), kernels.values().map(Vec::len).sum())
 }
 
-/// Measured time in microseconds from which on a dispatch is long.
+/// Shortest measured time of a long dispatch, microseconds.
 const LONG: f64 = 20.0;
 
-/// Fewest kernels of a class with a mark of its own.
+/// Fewest kernels of a class with a separate mark.
 const FEWEST: usize = 5;
 
 /// The data file of marks of times.
@@ -427,7 +427,7 @@ fn marks(rows: &[Row]) -> String {
     let free = || rows.iter().filter(|it| !it.is_fitted());
     let all = mark(free());
     let mut text = String::from(
-        "# Error to be expected of the time of a kernel that was not compared, percent; made by `cargo xtask accuracy --events` of docs/accuracy-events.md\n# target\tclass\tmark\tkernels\tcomparisons\n",
+        "# Expected error of the time of a kernel that was not compared, percent; made by `cargo xtask accuracy --events` from the comparisons in docs/accuracy-events.md\n# target\tclass\tmark\tkernels\tcomparisons\n",
     );
     for (class, long) in [("time_short", false), ("time", true)] {
         let own = mark(free().filter(|it| (it.measured >= LONG) == long));
@@ -445,12 +445,8 @@ type OfClass = fn(&&Row) -> bool;
 /// The page about kernels timed with events.
 fn page(rows: &[Row]) -> String {
     let mut text = String::from(include_str!("events.md"));
-    let mut table = |title: &str, head: &str| {
-        let _ = writeln!(text, "\n## {title}\n\n{head}\n|{}", "---|".repeat(head.matches('|').count() - 1));
-    };
-    table("Summary", "| rows | number | mean error | median | within 12 % | mark |");
+    text += "\n## Summary\n\n| rows | number | mean error | median | within 12 % | mark |\n|---|---|---|---|---|---|\n";
     let free = || rows.iter().filter(|it| !it.is_fitted());
-    let mut lines = String::new();
     let classes: [(&str, OfClass); 3] = [
         ("all", |_| true),
         ("below 20 us", |it| it.measured < LONG),
@@ -460,10 +456,9 @@ fn page(rows: &[Row]) -> String {
         if let Some([mean, median, count, near]) = summary(free().filter(is)) {
             let mark = mark(free().filter(is)).0;
             let _ =
-                writeln!(lines, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
+                writeln!(text, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
         }
     }
-    text += &lines;
     for (title, fitted) in [("Kernels", false), ("Fitted: atomics", true)] {
         let _ = writeln!(
             text,
@@ -486,10 +481,13 @@ fn page(rows: &[Row]) -> String {
     text
 }
 
-/// Writes the page and the marks, or prints the rows whose name contains `only`.
+/// Writes the page and the marks; with a text in `only`, prints the rows whose `KERNEL SIZE` contains it.
 pub(super) fn write(only: &str) -> Result<()> {
-    let rows = rows(only)?;
-    if !only.is_empty() || rows.is_empty() {
+    let Some(rows) = rows(only)? else { return Ok(()) };
+    if rows.is_empty() {
+        bail!("events.tsv: no `KERNEL SIZE` contains `{only}`");
+    }
+    if !only.is_empty() {
         return Ok(());
     }
     for (path, text) in [("docs/accuracy-events.md", page(&rows)), (MARKS, marks(&rows))] {

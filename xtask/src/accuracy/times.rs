@@ -174,13 +174,14 @@ const EXERCISES: &[Exercise] = &[
 /// Pairs of exercises whose speed-up the training states, and the stated speed-up.
 const SPEEDUPS: &[(usize, usize, f64)] = &[(0, 1, 10.8), (2, 3, 3.4), (5, 6, 5.6)];
 
-/// Emulates an exercise on the first columns: milliseconds, waves in flight, cycles of waiting for the LDS.
+/// Emulates an exercise on the first columns: milliseconds, milliseconds summed over waves, and steps in which
+/// compute units lack LDS.
 fn sum_columns(
     prepared: &Prepared,
     model: &'static arch::Model,
     (kernel, workgroups): (&str, u32),
     (columns, kept): (i32, i32),
-) -> Result<(f64, f64, f64)> {
+) -> Result<[f64; 3]> {
     let sizes = [SIZE as usize, SIZE as usize * SIZE as usize, SIZE as usize, 1].map(|items| 8 * items);
     let threads = workgroups as i32 * 64;
     let integers = match kernel {
@@ -197,8 +198,9 @@ fn sum_columns(
         let found = dispatch.counters.iter().find(|it| it.0 == name);
         Ok(found.and_then(|it| it.1.known()).with_context(|| name.to_string())? as f64)
     };
-    let in_flight = counted("SQ_LEVEL_WAVES")? / time.cycles;
-    Ok((time.nanoseconds / 1e6, in_flight, counted("SPI_RA_LDS_CU_FULL_CSN")?))
+    let milliseconds = time.nanoseconds / 1e6;
+    let of_waves = milliseconds * counted("SQ_LEVEL_WAVES")? / time.cycles;
+    Ok([milliseconds, of_waves, counted("SPI_RA_LDS_CU_FULL_CSN")?])
 }
 
 fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
@@ -218,18 +220,16 @@ fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
                     return Ok(());
                 };
                 let summed = |columns| sum_columns(&prepared, model, (kernel, workgroups), (columns, kept));
-                let found = summed(columns)?;
-                // What the columns do not change, as the atomics at the end, is there once.
-                let all = |few: f64, more: f64| {
-                    more + (more - few) / f64::from(columns / 2) * f64::from(SIZE - columns)
-                };
-                match columns == SIZE {
-                    true => found,
-                    false => {
-                        let half = summed(columns / 2)?;
-                        (all(half.0, found.0), found.1, all(half.2, found.2))
+                let mut found = summed(columns)?;
+                if columns < SIZE {
+                    // A line through two widths: the atomics at the end do not grow with the columns.
+                    let more = f64::from(SIZE - columns) / f64::from(columns / 2);
+                    for (found, half) in found.iter_mut().zip(summed(columns / 2)?) {
+                        *found += (*found - half) * more;
                     }
                 }
+                let [milliseconds, of_waves, no_lds] = found;
+                (milliseconds, of_waves / milliseconds, no_lds)
             }
         };
         let fresh = known.insert((gpu, kernel, workgroups), (modelled, in_flight, no_lds)).is_none();

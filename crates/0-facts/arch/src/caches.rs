@@ -180,9 +180,9 @@ pub struct MemorySideCache {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Atomics {
-    /// A memory channel takes this long for a request of up to 64 bytes.
+    /// Time of a memory channel per request of up to 64 bytes.
     pub channel_ns: Known<f64>,
-    /// Two updates of one address follow each other by this time.
+    /// Time between the starts of two updates of one address.
     pub address_ns: Known<f64>,
     /// Latency from issue to completion.
     pub latency_ns: Known<f64>,

@@ -1,7 +1,7 @@
 //! Costs of a launch besides the dispatch: packets, events, the host.
 //!
-//! A profiler's time stamps, an event pair and launches in a row are three quantities. Time stamps hold the
-//! dispatch alone; an event is a separate packet; launches in a row wait for each other's packets.
+//! A profiler's time stamps, an event pair and launches in a row measure three quantities. Time stamps cover
+//! the dispatch alone; an event is a separate packet; a launch in a row waits for the packets before it.
 
 use crate::fact::Known;
 use serde::Deserialize;
@@ -18,15 +18,15 @@ pub struct LaunchCosts {
     pub graph_ns: Known<u32>,
     /// Shortest dispatch between its time stamps.
     pub least_ns: Known<u32>,
-    /// Time in which the GPU idles after the host waited for it, until the next launch arrives.
+    /// Idle time of the GPU after the host has waited for it, until the next launch arrives.
     pub synchronize_ns: Known<u32>,
     /// Latency of a copy between host and GPU, besides the bytes.
     pub copy_ns: Known<u32>,
 }
 
 impl LaunchCosts {
-    /// Nanoseconds between two events around launches in a row, each of which takes this long; `None` if
-    /// event pairs were not measured.
+    /// Nanoseconds between two events around launches in a row, whose dispatches take these nanoseconds;
+    /// `None` if the costs were not measured.
     pub fn between_events(&self, dispatches: &[f64]) -> Option<f64> {
         let queued = f64::from(self.queued_ns.value()?);
         Some(self.event_ns()? + dispatches.iter().map(|it| it + queued).sum::<f64>())

@@ -1,55 +1,67 @@
 //! Atomics done behind the L2s of a GPU with several XCDs.
 //!
-//! L2s share no lines, so an atomic of device scope is done where all XCDs meet: at the memory channel. A
-//! channel takes a measured time for the lanes of a wave that update one block, and updates of one address follow
-//! each other by another.
+//! L2s share no lines, so an atomic of device scope is done at the memory channel, which all XCDs share. Two
+//! times are measured: the time of a channel for the lanes of a wave that update one block, and the time between
+//! two updates of one address.
 
 use crate::rates::{AtomicTimes, TICKS};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Fewest blocks that are kept before some are dropped.
+const FEWEST_KEPT: usize = 1 << 20;
 
 /// Atomic units of all memory channels.
 #[derive(Debug)]
 pub(crate) struct AtomicUnits {
     /// By channel: tick at which it is free.
     free: Vec<u64>,
-    /// By block of a line.
+    /// Last request by block of a line.
     blocks: HashMap<u64, Block>,
-    /// XCDs for which the simulated one stands: as many update each address.
-    stands_for: u64,
+    /// Number of blocks at which blocks without an update in progress are dropped.
+    most: usize,
+    /// XCDs that the simulated one represents, itself included: each updates the same addresses.
+    represented: u64,
 }
 
 /// Last request of a block.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
-    /// Instruction of a wave that it came from.
+    /// Number of the wave's instruction.
     access: u64,
     /// Tick at which it began.
     start: u64,
-    /// Most earlier lanes that update the address of a lane.
+    /// Largest number of earlier lanes that update the address of a lane.
     repeats: u32,
 }
 
 /// A request for a block of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AtomicRequest {
-    /// Number of the wave's instruction: its requests for one block are one.
+    /// Number of the wave's instruction. Requests of one instruction for one block are served as one.
     pub(crate) access: u64,
     pub(crate) channel: usize,
     pub(crate) block: u64,
-    /// Most earlier lanes that update the address of a lane.
+    /// Largest number of earlier lanes that update the address of a lane.
     pub(crate) repeats: u32,
 }
 
 impl AtomicUnits {
-    /// Units of this number of channels, for a simulated XCD that stands for some.
-    pub(crate) fn new(channels: usize, stands_for: usize) -> AtomicUnits {
-        AtomicUnits { free: vec![0; channels], blocks: HashMap::new(), stands_for: stands_for.max(1) as u64 }
+    /// Units of this number of channels, for a simulated XCD that represents a number of XCDs.
+    pub(crate) fn new(channels: usize, represented: usize) -> AtomicUnits {
+        AtomicUnits {
+            free: vec![0; channels],
+            blocks: HashMap::new(),
+            most: FEWEST_KEPT,
+            represented: represented as u64,
+        }
     }
 
     /// Begins a dispatch at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.free.fill(0);
         self.blocks.clear();
+        self.most = FEWEST_KEPT;
     }
 
     /// Serves a request at a tick; returns the cycle of its last update. `weight` is the cost factor of a
@@ -61,17 +73,32 @@ impl AtomicUnits {
         request: AtomicRequest,
     ) -> u64 {
         let AtomicRequest { access, channel, block, repeats } = request;
-        let last = self.blocks.entry(block).or_default();
-        if last.access == access {
-            last.repeats = last.repeats.max(repeats);
-        } else {
+        let represented = self.represented;
+        let ready = |last: &Block| {
             let each = times.request.min(times.address) + times.address * u64::from(last.repeats);
-            let done = last.start + each * self.stands_for;
-            let ready = if last.access == 0 { 0 } else { done };
+            last.start + each * represented
+        };
+        if self.blocks.len() >= self.most {
+            self.blocks.retain(|_, last| ready(last) > ticks);
+            self.most = (2 * self.blocks.len()).max(FEWEST_KEPT);
+        }
+        let mut begin = |ready: u64| {
             let start = ticks.max(self.free[channel]).max(ready);
             self.free[channel] = start + (times.request as f64 * weight) as u64;
-            *last = Block { access, start, repeats };
-        }
+            Block { access, start, repeats }
+        };
+        let last = match self.blocks.entry(block) {
+            Entry::Vacant(vacant) => vacant.insert(begin(0)),
+            Entry::Occupied(occupied) => {
+                let last = occupied.into_mut();
+                if last.access == access {
+                    last.repeats = last.repeats.max(repeats);
+                } else {
+                    *last = begin(ready(last));
+                }
+                last
+            }
+        };
         (last.start + times.address * u64::from(last.repeats)) / TICKS
     }
 }
@@ -97,9 +124,20 @@ mod tests {
         ] {
             assert_eq!(last(of), Some(expected));
         }
-        // Of eight XCDs one is simulated: the others update the address in between.
+        // One of eight XCDs is simulated: the others update the address in between.
         let mut units = AtomicUnits::new(4, 8);
         let same = (0..3).map(|it| units.serve(&times, (0, 1.0), AtomicRequest { access: it + 1, ..PLAIN }));
         assert_eq!(same.last(), Some(2 * 8 * 3));
+    }
+
+    #[test]
+    fn blocks_without_an_update_in_progress_are_dropped() {
+        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300 };
+        let mut units = AtomicUnits::new(1 << 10, 1);
+        for it in 0..3 * FEWEST_KEPT as u64 {
+            let request = AtomicRequest { access: it, channel: it as usize % 1024, block: it, repeats: 0 };
+            assert_eq!(units.serve(&times, (it * TICKS, 1.0), request), it);
+        }
+        assert!(units.blocks.len() <= FEWEST_KEPT);
     }
 }

@@ -223,7 +223,7 @@ impl Memory {
             let block = answer.line << 2 | u64::from(answer.sector / 2);
             let request = AtomicRequest { access: self.accesses, channel, block, repeats: answer.repeats };
             let served = self.atomics.serve(times, (start, self.weight), request);
-            // A line that the L2 does not know either comes from farther.
+            // A line that misses in the L2 comes from the memory-side cache.
             let more = if answer.hit { 0 } else { self.rates.memory_side.saturating_sub(self.rates.l2) };
             return (served + more + times.latency.saturating_sub(self.rates.l2), true);
         }

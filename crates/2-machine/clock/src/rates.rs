@@ -72,7 +72,7 @@ pub struct Rates {
     pub(crate) least: f64,
     /// Times of atomics done behind the L2; `None` where the L2 does them.
     pub(crate) atomics: Option<AtomicTimes>,
-    /// Time for a byte on an XCD's link to memory; `None` where no limit was measured.
+    /// Ticks per byte of an XCD's link to memory; `None` where no limit was measured.
     pub(crate) link_byte: Option<LinkByte>,
     /// Memory channels.
     pub channels: usize,
@@ -167,7 +167,7 @@ impl DramMap {
     }
 }
 
-/// Time a link takes for a byte, in ticks, by what passes.
+/// Ticks of a link per byte, for streams of reads, of writes, and of both.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct LinkByte {
     pub(crate) read: f64,
@@ -175,7 +175,7 @@ pub(crate) struct LinkByte {
     pub(crate) mixed: f64,
 }
 
-/// Share of writes from which on, and up to which, requests count as mixed.
+/// Range of the share of writes in which requests count as mixed.
 const MIXED: [f64; 2] = [0.25, 0.75];
 
 impl LinkByte {
@@ -190,14 +190,14 @@ impl LinkByte {
     }
 }
 
-/// Times of atomics, in ticks; the latency in cycles.
+/// Times of atomics.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct AtomicTimes {
     /// Ticks of a channel for a request.
     pub(crate) request: u64,
-    /// Ticks between two updates of an address.
+    /// Ticks between the starts of two updates of an address.
     pub(crate) address: u64,
-    /// Cycles from the issue to the completion.
+    /// Cycles from issue to completion.
     pub(crate) latency: u64,
 }
 
@@ -294,7 +294,7 @@ impl Rates {
         self
     }
 
-    /// Nanoseconds of a dispatch of so many cycles.
+    /// Nanoseconds of a dispatch of this many cycles; not less than the shortest dispatch takes.
     pub fn dispatch_nanoseconds(&self, cycles: u64) -> f64 {
         self.nanoseconds(cycles).max(self.least)
     }

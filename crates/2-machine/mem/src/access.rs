@@ -59,8 +59,9 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// A tag look-up of the vector L1: a line, its accessed sectors, and its fully covered sectors. After
-/// [`gather`], a load's look-up holds the number of further look-ups of the line instead.
+/// A tag look-up of the vector L1: a line, its accessed sectors, and its fully covered sectors. An atomic's
+/// look-up holds a repeat code instead of the fully covered sectors. After [`gather`], a load's look-up holds
+/// the number of further look-ups of the line instead of both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
 
@@ -102,7 +103,8 @@ impl Lookup {
         (self.0 >> MASK) as u8 & 0xf
     }
 
-    /// Most earlier lanes of the wave that update the address of a lane, for an atomic.
+    /// For an atomic: the largest number of earlier lanes of the wave that update the address of one of its
+    /// lanes, rounded up to the next number of the code.
     #[inline]
     pub(crate) fn repeats(self) -> u32 {
         REPEATS[usize::from(self.full())]
@@ -152,8 +154,10 @@ pub(crate) struct LineSizes {
     pub(crate) sector: u64,
 }
 
-/// Appends the look-ups of an access, with lines relative to the line of address `block`.
-pub(crate) fn lookups(
+/// Appends the look-ups of a store, or of an atomic, with lines relative to the line of address `block`. A
+/// look-up of a store has the mask of fully accessed sectors. A look-up of an atomic has the repeat code
+/// instead: the largest of its lanes.
+pub(crate) fn lookups<const ATOMIC: bool>(
     line_sizes: LineSizes,
     addresses: &[u64; 64],
     lanes: u64,
@@ -165,62 +169,37 @@ pub(crate) fn lookups(
     let (size, _) = group(addresses, lanes, bytes);
     let shift = line_sizes.line.trailing_zeros();
     let origin = (block >> shift) as i64;
-    let mut lines = Lines { seen: [(0, 0); 32], count: 0 };
+    let mut lines = Lines { seen: [(0, 0, 0); 32], count: 0 };
     for first in (0..64).step_by(size) {
         lines.count = 0;
         for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
+            let repeats = if ATOMIC { repeat_code(addresses, lanes, lane) } else { 0 };
             let (from, to) = (addresses[lane], addresses[lane].wrapping_add(bytes - 1));
             let (start, end) = (from >> shift, to >> shift);
             let inside = line_sizes.line - 1;
             if start == end {
-                lines.add(start, mask(from & inside, to & inside));
+                lines.add(start, mask(from & inside, to & inside), repeats);
             } else {
-                lines.add(start, mask(from & inside, inside));
-                lines.add(end, mask(0, to & inside));
+                lines.add(start, mask(from & inside, inside), repeats);
+                lines.add(end, mask(0, to & inside), repeats);
             }
         }
-        for &(line, mask) in &lines.seen[..lines.count] {
+        for &(line, mask, repeats) in &lines.seen[..lines.count] {
             let (touched, full) = sectors(mask, line_sizes.sector);
-            out.push(Lookup::new((line as i64).wrapping_sub(origin), touched, full));
+            let line = (line as i64).wrapping_sub(origin);
+            out.push(Lookup::new(line, touched, if ATOMIC { repeats } else { full }));
         }
     }
 }
 
-/// Numbers of lanes as a code of four bits.
+/// Numbers of lanes by their code of four bits. A number between two is rounded up.
 const REPEATS: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 40, 48, 63];
 
-/// As [`lookups`], for an atomic: instead of the mask of fully accessed sectors, which only stores need, each
-/// look-up has the code of the most earlier lanes of the wave that update the same address as one of its lanes.
-pub(crate) fn atomic_lookups(
-    line_sizes: LineSizes,
-    addresses: &[u64; 64],
-    lanes: u64,
-    bytes: u32,
-    block: u64,
-    out: &mut Vec<Lookup>,
-) {
-    let bytes = u64::from(bytes.max(1));
-    let (size, _) = group(addresses, lanes, bytes);
-    let shift = line_sizes.line.trailing_zeros();
-    let origin = (block >> shift) as i64;
-    let inside = line_sizes.line - 1;
-    for first in (0..64).step_by(size) {
-        let start = out.len();
-        for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
-            let address = addresses[lane];
-            let line = ((address >> shift) as i64).wrapping_sub(origin);
-            let end = (address & inside).saturating_add(bytes - 1).min(inside);
-            let (touched, _) = sectors(mask(address & inside, end), line_sizes.sector);
-            let earlier = (0..lane).filter(|it| lanes >> it & 1 != 0 && addresses[*it] == address).count();
-            let code = REPEATS.iter().position(|&it| it >= earlier as u32).unwrap_or(REPEATS.len() - 1) as u8;
-            match out[start..].iter_mut().find(|it| it.line() == line) {
-                Some(known) => {
-                    *known = Lookup::new(line, known.touched() | touched, known.full().max(code));
-                }
-                None => out.push(Lookup::new(line, touched, code)),
-            }
-        }
-    }
+/// Code of the number of earlier lanes with the address of a lane.
+fn repeat_code(addresses: &[u64; 64], lanes: u64, lane: usize) -> u8 {
+    let is_same = |it: &usize| lanes >> it & 1 != 0 && addresses[*it] == addresses[lane];
+    let earlier = (0..lane).filter(is_same).count() as u32;
+    REPEATS.partition_point(|&it| it < earlier) as u8
 }
 
 /// As [`lookups`], for a load: without sector masks.
@@ -269,18 +248,19 @@ fn sectors(mask: u128, sector: u64) -> (u8, u8) {
     })
 }
 
-/// Distinct lines of a group of lanes, each with its byte mask.
+/// Distinct lines of a group of lanes, each with its byte mask and its largest repeat code.
 struct Lines {
-    seen: [(u64, u128); 32],
+    seen: [(u64, u128, u8); 32],
     count: usize,
 }
 
 impl Lines {
-    fn add(&mut self, line: u64, bytes: u128) {
+    fn add(&mut self, line: u64, bytes: u128, repeats: u8) {
         if let Some(known) = self.seen[..self.count].iter_mut().rev().find(|known| known.0 == line) {
             known.1 |= bytes;
+            known.2 = known.2.max(repeats);
         } else if let Some(free) = self.seen.get_mut(self.count) {
-            *free = (line, bytes);
+            *free = (line, bytes, repeats);
             self.count += 1;
         }
     }
@@ -303,7 +283,7 @@ mod tests {
                 std::array::from_fn(|lane| 0x1000 + lane as u64 * stride + (spread * lane as u64) % 96);
             let line_sizes = LineSizes { line: [64, 128][(state >> 55) as usize % 2], sector: 32 };
             let (mut all, mut of_load) = (Vec::new(), Vec::new());
-            lookups(line_sizes, &addresses, lanes, bytes, 0x1000, &mut all);
+            lookups::<false>(line_sizes, &addresses, lanes, bytes, 0x1000, &mut all);
             load_lookups(line_sizes, &addresses, lanes, bytes, 0x1000, &mut of_load);
             let lines = |of: &[Lookup]| of.iter().map(|it| it.line()).collect::<Vec<_>>();
             assert_eq!(lines(&all), lines(&of_load));
@@ -325,7 +305,14 @@ mod tests {
             for lanes in [u64::MAX, 0xff00_ff00_1234_5678, 1, 0] {
                 let addresses = std::array::from_fn(|lane| 0x1038 + lane as u64 * stride);
                 let mut found = Vec::new();
-                lookups(LineSizes { line, sector: 32 }, &addresses, lanes, bytes, 0x1000, &mut found);
+                lookups::<false>(
+                    LineSizes { line, sector: 32 },
+                    &addresses,
+                    lanes,
+                    bytes,
+                    0x1000,
+                    &mut found,
+                );
                 let counted = coalesce(&addresses, lanes, bytes, line).lookups;
                 assert_eq!(found.len() as u64, counted, "{stride} {bytes} {line} {lanes:#x}");
             }
@@ -349,7 +336,7 @@ mod tests {
         for (number, (offsets, entries, times, more)) in cases.into_iter().enumerate() {
             let addresses = offsets.map(|offset| 0x1000 + offset);
             let mut all = Vec::new();
-            lookups(line_sizes, &addresses, u64::MAX, 8, 0x1000, &mut all);
+            lookups::<false>(line_sizes, &addresses, u64::MAX, 8, 0x1000, &mut all);
             let lines: Vec<i64> = all.iter().map(|it| it.line()).collect();
             // Earlier contents stay unchanged.
             all.insert(0, all[0]);
@@ -368,7 +355,7 @@ mod tests {
         let count = |address: fn(u64) -> u64, bytes: u32| {
             let mut found = Vec::new();
             let addresses = std::array::from_fn(|lane| 0x1000 + address(lane as u64));
-            atomic_lookups(line_sizes, &addresses, u64::MAX, bytes, 0x1000, &mut found);
+            lookups::<true>(line_sizes, &addresses, u64::MAX, bytes, 0x1000, &mut found);
             found.iter().map(|it| (it.line(), it.touched(), it.repeats())).collect::<Vec<_>>()
         };
         // All lanes at one address, quad by quad; lanes in a row; pairs of lanes at an address.
@@ -384,12 +371,12 @@ mod tests {
         let mut found = Vec::new();
         let addresses = std::array::from_fn(|lane| 0x10c0 + lane as u64 * 8);
         // Doubles in a row: four lanes cover a sector.
-        lookups(line_sizes, &addresses, 0xff, 8, 0x1080, &mut found);
+        lookups::<false>(line_sizes, &addresses, 0xff, 8, 0x1080, &mut found);
         let parts: Vec<_> = found.iter().map(|it| (it.line(), it.touched(), it.full())).collect();
         assert_eq!(parts, [(0, 0b100, 0b100), (0, 0b1000, 0b1000)]);
         found.clear();
         // One dword touches a sector and covers none; the line before the block has a negative number.
-        lookups(line_sizes, &[0x1000; 64], 1, 4, 0x1080, &mut found);
+        lookups::<false>(line_sizes, &[0x1000; 64], 1, 4, 0x1080, &mut found);
         assert_eq!((found[0].line(), found[0].touched(), found[0].full()), (-1, 1, 0));
     }
 }

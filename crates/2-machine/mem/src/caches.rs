@@ -13,17 +13,18 @@ use crate::scalar::ScalarCaches;
 use crate::shape::Shape;
 use crate::timing::Timing;
 use crate::vector_l1::{Progress, VectorL1};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Lines of the L2 that a dispatch finds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Acquire {
-    /// As recordings of the target's profiler show.
+    /// The lines that recordings of the target's profiler show.
     #[default]
     Recorded,
-    /// Those of the dispatch before, except lines that another XCD has written since.
+    /// The lines of the dispatch before, except lines that another XCD wrote back at its end.
     Kept,
-    /// None.
+    /// No lines.
     Invalidated,
 }
 
@@ -33,7 +34,7 @@ pub struct Caches {
     shape: Shape,
     xcds: Vec<Xcd>,
     memory_owner: MemoryOwner,
-    /// Lines written back at the end of the last dispatch, with their XCDs, where there are several.
+    /// Lines written back at the end of the last dispatch, each with its XCD; empty on a GPU with one XCD.
     last_written: Vec<(usize, u64)>,
 }
 
@@ -170,8 +171,8 @@ impl Caches {
     }
 
     /// Ends the dispatch. `code` holds the addresses of the executed instructions, as ordered ranges;
-    /// `released` makes writes visible to the host; `written` gets each line written back at the end, with
-    /// its bytes.
+    /// `released` makes writes visible to the host; `written` gets each line written back at the end: its
+    /// XCD, the line and its bytes.
     pub fn finish(
         &mut self,
         code: &[Range<u64>],
@@ -205,7 +206,7 @@ impl Caches {
         Tally::new(sum, channels)
     }
 
-    /// Invalidates the copies that other XCDs have of the lines that an XCD wrote in the last dispatch.
+    /// Invalidates the copies that other XCDs hold of the lines written back at the end of the last dispatch.
     fn invalidate_others(&mut self) {
         let written = std::mem::take(&mut self.last_written);
         for (number, xcd) in self.xcds.iter_mut().enumerate() {

@@ -43,7 +43,7 @@ pub struct L2Answer {
     pub written: [(u64, u32); 2],
     /// Note of the line in this dispatch; 0 without one.
     pub noted: u64,
-    /// Most earlier lanes of an atomic that update the address of a lane.
+    /// For an atomic: the largest number of earlier lanes that update the address of a lane.
     pub repeats: u32,
     /// First accessed sector of the line.
     pub sector: u32,
@@ -62,7 +62,7 @@ pub(crate) struct L2Request {
     /// Memory of this GPU.
     pub(crate) local: bool,
     pub(crate) stream: bool,
-    /// Most earlier lanes of an atomic that update the address of a lane.
+    /// For an atomic: the largest number of earlier lanes that update the address of a lane.
     pub(crate) repeats: u32,
 }
 
@@ -131,7 +131,7 @@ impl L2 {
         self.cache.clear();
     }
 
-    /// Invalidates the sectors of a line, which was written elsewhere. Its place stays taken.
+    /// Invalidates all sectors of a line, which another XCD wrote. The line keeps its place.
     pub(crate) fn invalidate(&mut self, line: u64) {
         if let Some(place) = self.locate(line).place {
             self.cache.of(place).invalidate();

@@ -57,7 +57,7 @@ impl LineState {
         self.0 &= !(0xff << SECTORS);
     }
 
-    /// Drops all sectors.
+    /// Invalidates all sectors.
     pub(crate) fn invalidate(&mut self) {
         self.0 &= !((1 << (2 * SECTORS)) - 1);
     }

@@ -427,7 +427,7 @@ mod tests {
                             gather(&mut found, 0)
                         }
                         _ => {
-                            lookups(line_sizes, &addresses, u64::MAX, 4, 0, &mut found);
+                            lookups::<false>(line_sizes, &addresses, u64::MAX, 4, 0, &mut found);
                             1
                         }
                     };

@@ -3,8 +3,7 @@
 //! Most accesses repeat the pattern of the one before at another address. A pattern, which is its look-ups,
 //! is stored once; an access is a pattern index and a distance from the last address.
 
-use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy};
-use crate::access::{atomic_lookups, gather, load_lookups, lookups};
+use crate::access::{AccessKind, Lanes, LineSizes, Lookup, Policy, gather, load_lookups, lookups};
 use crate::access_patterns::{AccessPattern, AccessPatterns, Interner, LdsAccess};
 use crate::cursor::{
     BARRIER, LDS, MOST_DWORDS, RUN, SCALAR_LOAD, SCALAR_OTHER, TAG, UNIQUE, VECTOR, put, zigzag,
@@ -441,9 +440,9 @@ fn append_lookups(
     let start = out.len();
     let loads = policy.kind == AccessKind::Load && !policy.bypass;
     let of = match policy.kind {
-        AccessKind::Atomic | AccessKind::AtomicReturn => atomic_lookups,
+        AccessKind::Atomic | AccessKind::AtomicReturn => lookups::<true>,
         AccessKind::Load if loads => load_lookups,
-        AccessKind::Load | AccessKind::Store => lookups,
+        AccessKind::Load | AccessKind::Store => lookups::<false>,
     };
     of(line_sizes, addresses, active, bytes, block, out);
     let all = (out.len() - start) as u32;

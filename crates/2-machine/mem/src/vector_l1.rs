@@ -60,7 +60,7 @@ struct OpenWrite {
     block: u64,
     touched: u8,
     full: u8,
-    /// Most earlier lanes of an atomic that update the address of a lane.
+    /// For an atomic: the largest number of earlier lanes that update the address of a lane.
     repeats: u32,
 }
 
@@ -437,7 +437,7 @@ mod tests {
                     let first = (state >> 50) % 64 * 0x8000;
                     let addresses = std::array::from_fn(|lane| first + lane as u64 % period * stride);
                     let mut found = Vec::new();
-                    lookups(line_sizes, &addresses, u64::MAX, 8, 0, &mut found);
+                    lookups::<false>(line_sizes, &addresses, u64::MAX, 8, 0, &mut found);
                     let times = if gathered { gather(&mut found, 0) } else { 1 };
                     if !gathered {
                         // As entries of one look-up each.

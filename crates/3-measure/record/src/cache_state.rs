@@ -1,4 +1,4 @@
-//! Which lines dispatches find in the caches.
+//! Lines that dispatches find in the caches.
 
 use clock::Acquire;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
-    /// As under the vendor's profiler, whose packets between dispatches invalidate what the target's recordings
-    /// show.
+    /// The lines that dispatches find under the vendor's profiler, as the target's recordings show.
     #[default]
     Profiled,
-    /// Nothing: all caches are empty.
+    /// No lines: all caches are empty.
     Cold,
-    /// The L2 keeps its lines from dispatch to dispatch, except lines that another XCD has written.
+    /// The L2 keeps its lines from dispatch to dispatch, except lines that another XCD wrote.
     Warm,
-    /// As without a profiler: the L2 keeps its lines, and copies from the host invalidate them.
+    /// As [`CacheState::Warm`], and copies from the host invalidate the lines, as without a profiler.
     AsRun,
 }
 
@@ -38,13 +37,13 @@ impl CacheState {
         CacheState::ALL.iter().find(|it| it.0 == self).map_or("", |it| it.1)
     }
 
-    /// Lines of the L2 that a dispatch finds; `copied` after copies from the host.
+    /// Lines of the L2 that a dispatch finds; `copied` if the host has copied since the dispatch before.
     pub(crate) fn acquire(self, copied: bool) -> Acquire {
         match self {
             CacheState::Profiled => Acquire::Recorded,
+            CacheState::Cold => Acquire::Invalidated,
             CacheState::AsRun if copied => Acquire::Invalidated,
             CacheState::AsRun | CacheState::Warm => Acquire::Kept,
-            CacheState::Cold => Acquire::Invalidated,
         }
     }
 }

@@ -70,8 +70,7 @@ pub struct Head {
     host: Vec<(u64, u64)>,
     entry: u64,
     released: bool,
-    /// Lines of the L2 that it found, as a number: recorded, kept, invalidated.
-    acquire: u8,
+    acquire: Acquire,
     asked: Asked,
 }
 
@@ -139,11 +138,7 @@ impl Writer {
             host: ends(&grid.host),
             entry: grid.entry,
             released: grid.released,
-            acquire: match grid.acquire {
-                Acquire::Recorded => 0,
-                Acquire::Kept => 1,
-                Acquire::Invalidated => 2,
-            },
+            acquire: grid.acquire,
             asked: Asked {
                 vgprs: asked.vgprs,
                 agprs: asked.agprs,
@@ -301,11 +296,7 @@ impl Replay {
             entry: head.entry,
             order: Order::default(),
             released: head.released,
-            acquire: match head.acquire {
-                1 => Acquire::Kept,
-                2 => Acquire::Invalidated,
-                _ => Acquire::Recorded,
-            },
+            acquire: head.acquire,
         };
         let detail = if head.share { Detail::Share } else { Detail::Full };
         for clock in &mut self.clocks {

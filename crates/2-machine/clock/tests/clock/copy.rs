@@ -129,7 +129,7 @@ fn lines_visible_to_the_host_are_written_back() {
 }
 
 #[test]
-fn what_is_only_read_stays_in_a_kept_l2() {
+fn lines_that_are_only_read_stay_in_a_kept_l2() {
     // 4 MiB are read and 4 MiB are written: both fit into the L2s of all XCDs.
     let (groups, lines) = (2048, 32_768);
     for (acquire, read) in [(Acquire::Recorded, lines), (Acquire::Invalidated, lines), (Acquire::Kept, 0)] {
@@ -142,8 +142,8 @@ fn what_is_only_read_stays_in_a_kept_l2() {
 
 #[test]
 fn a_line_that_another_xcd_wrote_is_read_again() {
-    // Workgroup 0 of the first dispatch reads on XCD 0 what workgroup 0 of the second reads too; between
-    // them XCD 1 writes it.
+    // The first and the last dispatch read the same lines on XCD 0. A dispatch between them writes the lines
+    // on XCD 1.
     let read = |writes: bool| {
         let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
         let mut dispatch = |groups: u64, from: u64, kind: AccessKind| {

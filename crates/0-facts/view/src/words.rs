@@ -56,6 +56,19 @@ pub fn thousands(value: u64) -> String {
     out
 }
 
+/// The date of a day, counted from 1970-01-01: `2026-11-28`.
+pub fn date(days: i64) -> String {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Years are counted from March, so that a leap day is the last of its year.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year_of_era + next)
+}
+
 /// A time in a suitable unit, with three digits: `870 ns`, `17.4 us`, `3.36 ms`.
 pub fn duration(ns: f64) -> String {
     // Units change where rounding would make a fourth digit.
@@ -179,6 +192,20 @@ mod tests {
             ("line\nend", "'line\nend'"),
         ] {
             assert_eq!(shell_word(word), text);
+        }
+    }
+
+    #[test]
+    fn dates() {
+        for (days, expected) in [
+            (-1, "1969-12-31"),
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (20_785, "2026-11-28"),
+            (20_819, "2027-01-01"),
+        ] {
+            assert_eq!(date(days), expected);
         }
     }
 }

@@ -195,15 +195,7 @@ pub fn queried(place: &str, columns: &[String], rows: &[Vec<Option<String>>], mo
 pub(crate) fn date(ms: i64) -> String {
     let minutes = ms.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Years are counted from March, so that a leap day is the last of its year.
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02} {:02}:{:02}", era * 400 + year_of_era + next, minute / 60, minute % 60)
+    format!("{} {:02}:{:02}", view::date(days), minute / 60, minute % 60)
 }
 
 #[cfg(test)]

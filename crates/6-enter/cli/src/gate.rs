@@ -126,36 +126,5 @@ fn nearest() -> Option<PathBuf> {
 /// Today's date in UTC: `2026-11-28`.
 fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
-    date(seconds / 86_400)
-}
-
-/// The date that is `days` after 1970-01-01.
-fn date(days: u64) -> String {
-    // Years are counted from March, so that a leap day is the last of its year.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year_of_era + next)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn dates() {
-        for (days, expected) in [
-            (0, "1970-01-01"),
-            (59, "1970-03-01"),
-            (11_016, "2000-02-29"),
-            (20_785, "2026-11-28"),
-            (20_819, "2027-01-01"),
-        ] {
-            assert_eq!(date(days), expected);
-        }
-    }
+    view::date((seconds / 86_400) as i64)
 }

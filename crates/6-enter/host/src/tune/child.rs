@@ -2,7 +2,9 @@
 
 use super::evaluation::{Evaluation, Failure};
 use crate::launch_file::{Element, difference};
-use crate::run::{self, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What};
+use crate::run::{
+    self, CacheState, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What,
+};
 use crate::{Source, recording};
 use anyhow::{Context, Result, bail};
 use metrics::{Definitions, Settings};
@@ -31,6 +33,12 @@ pub struct Job {
     pub repeats: u32,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
+    /// Lines that emulated launches find in the caches.
+    #[serde(default)]
+    pub caches: CacheState,
+    /// Dispatches of a run that come before those that count.
+    #[serde(default)]
+    pub warm_ups: usize,
     /// Metrics to read from the recording: names in the space file, and ids of the metrics.
     #[serde(default)]
     pub metrics: BTreeMap<String, String>,
@@ -120,7 +128,8 @@ impl Job {
                 let name = workload.kernels.get(workload.dispatches.kernel[row] as usize);
                 kernel.as_ref().is_none_or(|it| name.is_some_and(|name| it.is_match(name)))
             };
-            let rows: Vec<usize> = (0..workload.dispatches.len()).filter(|row| wanted(*row)).collect();
+            let rows = (0..workload.dispatches.len()).filter(|row| wanted(*row));
+            let rows: Vec<usize> = rows.skip(self.warm_ups).collect();
             for ns in rows.iter().filter_map(|row| workload.dispatches.duration(*row)) {
                 sum_us += ns / 1e3;
                 counted += 1;
@@ -171,7 +180,7 @@ impl Job {
                 select: Selection::default(),
                 blocks: Vec::new(),
                 set: None,
-                detail: Detail::default(),
+                detail: Detail { caches: self.caches, ..Detail::default() },
                 no_results: false,
             }),
         }

@@ -8,7 +8,7 @@ use super::process::{self, Bounds};
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
 use super::template::{Unknown, fill};
-use crate::run::Place;
+use crate::run::{CacheState, Place};
 use anyhow::{Context, Result, bail};
 use expression::Expression;
 use std::path::{Path, PathBuf};
@@ -70,8 +70,13 @@ impl Evaluator {
     /// file says. `command` runs a [`Job`], given as the file behind `tune --job`.
     ///
     /// # Errors
-    /// If no temporary folder can be made, or there is no such GPU.
+    /// If no temporary folder can be made, there is no such GPU, or the file sets what a GPU does not take.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
+        if place == Place::Gpu && spec.caches.is_some() {
+            bail!(
+                "`caches` is a setting of emulated runs: on a GPU the program's own launches leave lines in the caches, unless its buffers are larger than `{{last_cache_mib}}`"
+            );
+        }
         let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
@@ -214,6 +219,9 @@ impl Evaluator {
             "defines" => Some(defines(configuration)),
             "gpu" => self.gpu().map(str::to_owned),
             "target" => crate::run::model(self.gpu()?).ok().map(|it| it.target().name.to_owned()),
+            "last_cache_mib" => {
+                Some(crate::run::model(self.gpu()?).ok()?.last_cache_bytes().div_ceil(1 << 20).to_string())
+            }
             "clang" => crate::compiler::compilers().first().map(|it| word(&it.to_string_lossy())),
             _ => expression(name, configuration),
         }
@@ -222,6 +230,11 @@ impl Evaluator {
     /// Name of the GPU to emulate, if one is named.
     pub fn gpu(&self) -> Option<&str> {
         self.gpu.as_deref().or(self.spec.gpu.as_deref())
+    }
+
+    /// Launches before the one that counts, so that it finds what the one before left in the caches.
+    fn warm_ups(&self) -> usize {
+        usize::from(matches!(self.spec.caches, Some(CacheState::Warm | CacheState::AsRun)))
     }
 
     /// Why a measured time of a shape cannot be true.
@@ -335,6 +348,8 @@ impl Evaluator {
             output: out.join("recording"),
             repeats: 1,
             checks: false,
+            caches: self.spec.caches.unwrap_or_default(),
+            warm_ups: 0,
             metrics: self.spec.objective.numbers.clone(),
         }
     }
@@ -385,10 +400,15 @@ impl Evaluator {
                 argument.get_mut(key).into_iter().for_each(absolute);
             }
         }
+        let job = Job { warm_ups: self.warm_ups(), ..self.any_job(out) };
+        if job.warm_ups > 0 {
+            let launches = table.get("repeat").and_then(toml::Value::as_integer).unwrap_or(1);
+            table.insert("repeat".to_owned(), (launches.saturating_add(job.warm_ups as i64)).into());
+        }
         let filled = out.join("launch.toml");
         std::fs::write(&filled, table.to_string())
             .with_context(|| format!("cannot write `{}`", filled.display()))?;
-        Ok(Job { launch: Some(filled), ..self.any_job(out) })
+        Ok(Job { launch: Some(filled), ..job })
     }
 
     /// Runs a job in its own process.

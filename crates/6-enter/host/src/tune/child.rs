@@ -1,9 +1,10 @@
 //! Work of the process of one configuration: a kernel is launched, or a program profiled, and its times read.
 
 use super::evaluation::{Evaluation, Failure};
-use crate::launch_file::{Element, difference};
+use crate::launch_file::{Element, LaunchFile, difference};
 use crate::run::{
-    self, CacheState, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What,
+    self, CacheState, Conditions, Detail, Emulate, Ended, LeftBuffer, OnGpu, Place, Recording, Reporter,
+    Request, Selection, What,
 };
 use crate::{Source, recording};
 use anyhow::{Context, Result, bail};
@@ -199,12 +200,15 @@ impl Job {
 
     fn checked(&self, launch: &Path, reporter: &dyn Reporter) -> Result<JobResult> {
         let emulate = Emulate { check: vec!["races".into(), "uninit".into()], ..self.emulate() };
-        let left = run::results(launch, &emulate, reporter)?;
+        let left = run::results(&LaunchFile::read(launch)?, &emulate, Conditions::default(), reporter)?;
+        if let Some(stopped) = left.stopped {
+            bail!("{}", stopped.text);
+        }
         std::fs::create_dir_all(&self.output)?;
         let mut buffers = Vec::new();
-        for (at, (name, element, bytes)) in left.buffers.into_iter().enumerate() {
+        for (at, LeftBuffer { name, element, after, .. }) in left.buffers.into_iter().enumerate() {
             let file = self.output.join(format!("{at}.bin"));
-            std::fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+            std::fs::write(&file, after).with_context(|| format!("cannot write `{}`", file.display()))?;
             buffers.push(Buffer { name, element, file });
         }
         let mistakes = left.findings.iter().map(|it| format!("{}: {}", it.rule, it.message)).collect();

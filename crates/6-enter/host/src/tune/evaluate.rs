@@ -7,10 +7,10 @@ use super::number::ResultFile;
 use super::process::{self, Bounds};
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
-use super::template::{Unknown, fill};
+use super::template::{self, Unknown, fill};
+use crate::launch_file;
 use crate::run::{CacheState, Place};
 use anyhow::{Context, Result, bail};
-use expression::Expression;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -223,7 +223,7 @@ impl Evaluator {
                 Some(crate::run::model(self.gpu()?).ok()?.last_cache_bytes().div_ceil(1 << 20).to_string())
             }
             "clang" => crate::compiler::compilers().first().map(|it| word(&it.to_string_lossy())),
-            _ => expression(name, configuration),
+            _ => template::expression(name, configuration),
         }
     }
 
@@ -386,20 +386,7 @@ impl Evaluator {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
-        let mut table: toml::Table = toml::from_str(&text)
-            .map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
-        let folder = std::path::absolute(path.parent().unwrap_or(Path::new(".")))?;
-        let absolute = |it: &mut toml::Value| {
-            if let toml::Value::String(path) = it {
-                *path = folder.join(&*path).to_string_lossy().into_owned();
-            }
-        };
-        table.get_mut("code").into_iter().for_each(absolute);
-        for argument in table.get_mut("argument").and_then(toml::Value::as_array_mut).into_iter().flatten() {
-            for key in ["file", "expected_file"] {
-                argument.get_mut(key).into_iter().for_each(absolute);
-            }
-        }
+        let mut table = launch_file::rooted(&text, path)?;
         let job = Job { warm_ups: self.warm_ups(), ..self.any_job(out) };
         if job.warm_ups > 0 {
             let launches = table.get("repeat").and_then(toml::Value::as_integer).unwrap_or(1);
@@ -442,15 +429,6 @@ fn with<'a>(configuration: &Configuration<'a>, shape: &'a Shape) -> Vec<(&'a str
 fn defines(configuration: &Configuration<'_>) -> String {
     let words = configuration.iter().map(|(name, value)| view::shell_word(&value.define(name)).into_owned());
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
-fn expression(text: &str, configuration: &Configuration<'_>) -> Option<String> {
-    let expression = Expression::parse(text).ok()?;
-    let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
-    let places = expression.bind(&names).ok()?;
-    let values: Vec<expression::Value> = places.into_iter().map(|at| configuration[at].1.into()).collect();
-    Some(expression.evaluate(&values).ok()?.to_string())
 }
 
 /// The time that a command printed, microseconds.

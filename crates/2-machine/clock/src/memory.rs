@@ -590,9 +590,11 @@ impl Timing for L1Timing<'_> {
         match answer.request_type {
             RequestType::Read => self.add_l2_cycles(0, leaves + back),
             RequestType::Write => self.add_l2_cycles(1, leaves + back),
-            RequestType::Atomic => {}
+            RequestType::Atomic => self.done = self.done.max(leaves + back),
         }
-        self.fill_arrives(leaves + back);
+        // An atomic waits at memory without an MSHR.
+        let at_memory = answer.request_type == RequestType::Atomic && self.memory.rates.atomics.is_some();
+        self.fill_arrives(back + if at_memory { self.now + there } else { leaves });
         from_memory.then_some(leaves)
     }
 }

@@ -176,7 +176,11 @@ fn others(benchmark: &str, size: usize) -> Option<Timed> {
         "angles" => {
             let width = std::f32::consts::PI / 64.0;
             (
-                vec![(4 * size, Contents::Floats(6.25)), (4 * size, Contents::SignedFloats(1.57)), zeros(128)],
+                vec![
+                    (4 * size, Contents::Floats(6.25)),
+                    (4 * size, Contents::SignedFloats(1.57)),
+                    zeros(128),
+                ],
                 vec![
                     step("clear", 128, &[c, Integer(128)]),
                     step("angles", size, &[a, b, c, Integer(n), Integer(64), Float(0.0), Float(width)]),

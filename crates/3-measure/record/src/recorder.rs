@@ -319,6 +319,7 @@ impl Recorder {
         let stalls = clocked.map(|outcome| outcome.stalls.clone());
         let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
+        let followed = outcome.as_ref().and_then(|it| it.followed);
         let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
         totals.caches = outcome.map(|it| it.tally);
         let target = program.isa.processor();
@@ -354,6 +355,7 @@ impl Recorder {
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
             predicted,
             shared,
+            followed,
             cut,
             hurried,
             occupancy,

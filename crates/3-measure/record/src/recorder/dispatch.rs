@@ -1,7 +1,7 @@
 //! One dispatch as it is recorded.
 
 use crate::clocks::Predicted;
-use clock::{Estimate, Outcome, RepresentativeXcds};
+use clock::{Estimate, FollowedWorkgroups, Outcome, RepresentativeXcds};
 use counters::catalogue;
 use emu::{Launch, Program};
 use probe::Table;
@@ -65,6 +65,8 @@ pub struct Dispatch {
     pub predicted: Vec<Predicted>,
     /// Set if representative XCDs were simulated for all.
     pub shared: Option<RepresentativeXcds>,
+    /// Set if only the first workgroups were simulated.
+    pub followed: Option<FollowedWorkgroups>,
     /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
     /// Workgroups ran out of order, for lack of memory.

@@ -153,8 +153,9 @@ pub(crate) struct Profile {
     /// are n/a. Takes a fraction of the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
     pub(crate) counters_only: bool,
-    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs if all
-    /// would take long, and reports how far they differ; `full` always simulates all.
+    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs and the
+    /// first workgroups that repeat each other if all would take long, and reports the likely error; `full`
+    /// always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
     /// Lines that a dispatch finds in the caches: `profiled` as under the vendor's profiler, whose packets

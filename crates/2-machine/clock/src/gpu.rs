@@ -261,7 +261,7 @@ impl Gpu {
         }
     }
 
-    /// Ends the dispatch, all of whose workgroups have arrived. `code` holds the addresses of the executed
+    /// Ends the dispatch, whose last workgroups need not have arrived. `code` holds the addresses of the executed
     /// instructions, as ordered ranges.
     pub fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
         self.choose_coverage();

@@ -123,6 +123,8 @@ pub struct Outcome {
     pub shared: Option<RepresentativeXcds>,
     /// Set if the last workgroups were extrapolated.
     pub followed: Option<FollowedWorkgroups>,
+    /// Workgroups are missing and could not be extrapolated: times and counts are those of a part.
+    pub incomplete: bool,
 }
 
 impl Outcome {

@@ -216,5 +216,6 @@ pub(crate) fn combine(some: [Outcome; REPRESENTATIVES], xcds: usize) -> Outcome 
         hurried: some.iter().any(|it| it.hurried),
         shared: Some(shared),
         followed: followed(&some),
+        incomplete: some.iter().any(|it| it.incomplete),
     }
 }

@@ -94,6 +94,10 @@ impl SteadyState {
         if self.round == 0 || self.rest.is_some() || !self.ended.is_multiple_of(self.round) {
             return false;
         }
+        // The last workgroups run on a GPU that gets emptier.
+        if self.started - self.ended + 1 < self.round {
+            return false;
+        }
         // Halves, three quarters and wholes of the powers of two.
         let rounds = self.ended / self.round;
         rounds.is_power_of_two() || rounds.is_multiple_of(3) && (rounds / 3).is_power_of_two()
@@ -109,21 +113,29 @@ impl SteadyState {
         if rounds < FEWEST_ROUNDS || !rounds.is_power_of_two() || self.work < LEAST_WORK {
             return false;
         }
-        self.rest = self.find_rest();
+        let is_small = self.started as f64 <= MOST_FOLLOWED * self.all as f64;
+        self.rest = self.find_rest().filter(|rest| is_small && 2.0 * rest.error <= MOST_DIFFERENCE);
+        self.rest.is_some()
+    }
+
+    /// Extrapolates the workgroups that did not arrive, however much the rates differ; false if there were too
+    /// few rounds, or the caches were not full.
+    pub(crate) fn end_early(&mut self) -> bool {
+        let rounds = self.snapshots.back().map_or(0, |it| it.ended / self.round.max(1));
+        if rounds >= FEWEST_ROUNDS && self.rest.is_none() {
+            self.rest = self.find_rest();
+        }
         self.rest.is_some()
     }
 
     fn find_rest(&self) -> Option<Rest> {
         let [half, middle, now] = self.snapshots.iter().collect::<Vec<_>>().try_into().ok()?;
-        if self.started as f64 > MOST_FOLLOWED * self.all as f64 || now.outcome.hurried {
-            return None;
-        }
         let cycles_of = |from: &Snapshot, to: &Snapshot| {
             (to.cycle.saturating_sub(from.cycle)) as f64 / (to.ended - from.ended).max(1) as f64
         };
         let [first, second] = [cycles_of(half, middle), cycles_of(middle, now)];
         let difference = (first - second).abs() / (first + second).max(1.0) * 2.0;
-        if difference > MOST_DIFFERENCE || !self.fills_caches(&now.outcome.tally) {
+        if now.outcome.hurried || !self.fills_caches(&now.outcome.tally) {
             return None;
         }
         let left = self.all - self.started;

@@ -1,6 +1,6 @@
 //! Long dispatches of which the first workgroups are simulated.
 
-use crate::share::dispatch_grid;
+use crate::share::{dispatch_first, dispatch_grid};
 use arch::Model;
 use mem::Count;
 use rockhound_clock::{Detail, Gpu, Grid, Outcome, Stall};
@@ -61,6 +61,23 @@ fn the_part_does_not_depend_on_arrival_order_and_needs_no_more_streams() {
     // A short dispatch afterwards is simulated to its end.
     assert_eq!(dispatch(&mut gpu, 512, 4, 8).followed, None);
     assert!(gpu.wanted().wants(511));
+}
+
+#[test]
+fn workgroups_that_do_not_arrive_are_extrapolated() {
+    let grid = || Grid { groups: GROUPS, groups_per_unit: 1, ..Grid::default() };
+    let full = dispatch(&mut gpu("mi210", Detail::Full), GROUPS, TIMES, 64);
+    // Ten rounds, and one that is too few.
+    for (groups, most) in [(1040, Some(0.05)), (104, None)] {
+        let mut gpu = gpu("mi210", Detail::Share);
+        let found = dispatch_first(&mut gpu, grid(), groups, TIMES, 8).expect("an outcome");
+        assert_eq!(found.incomplete, most.is_none(), "{groups}");
+        assert_eq!(found.followed.map(|it| it.followed), most.map(|_| groups));
+        if let Some(most) = most {
+            let error = (found.cycles as f64 - full.cycles as f64).abs() / full.cycles as f64;
+            assert!(error < most, "{} {}", found.cycles, full.cycles);
+        }
+    }
 }
 
 #[test]

@@ -193,7 +193,10 @@ impl Recorder {
                 "{which}: workgroups did not all run in the order in which they find places, for want of memory; take times with care"
             )
         });
-        self.shared().into_iter().chain(self.followed()).chain(cut).chain(hurried).collect()
+        let no_time = which(|it| it.no_time.is_some())
+            .zip(self.dispatches.iter().find_map(|it| it.no_time.as_deref()))
+            .map(|(which, reason)| format!("{which}: no caches and no times: {reason}"));
+        self.shared().into_iter().chain(self.followed()).chain(no_time).chain(cut).chain(hurried).collect()
     }
 
     /// Workgroups followed, in words; `None` if all were.

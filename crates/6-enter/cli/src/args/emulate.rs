@@ -131,6 +131,8 @@ pub(crate) struct Profile {
     ///
     /// The grid is cut into parts of equal length; one scattered workgroup represents each part, the first
     /// and the last workgroup of the grid only themselves. Counters are exact if all workgroups do the same.
+    /// If N workgroups fill the GPU five times, the first ones give times and counters of caches, extrapolated
+    /// with an expected error; a note says which N that takes.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
     /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect

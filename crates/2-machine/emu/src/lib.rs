@@ -33,6 +33,7 @@ mod observe;
 mod operand;
 mod outside;
 mod outside_lds;
+mod phases;
 mod print_buffer;
 mod printf;
 mod program;

@@ -51,6 +51,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) row_ops: RowOps,
     /// Instructions of the workgroup so far, read by `s_memtime`.
     pub(crate) clock: u64,
+    /// The workgroup has several waves, which let each other run before they store.
+    pub(crate) takes_turns: bool,
     /// Accesses of the LDS past its end.
     pub(crate) outside: Option<Outside>,
     /// Deferred atomics.
@@ -78,6 +80,7 @@ impl<'a> Machine<'a> {
             time: 0,
             row_ops: kernels::row_ops(),
             clock: 0,
+            takes_turns: false,
             outside: None,
             deferred_atomics: DeferredAtomics::default(),
             host: None,

@@ -151,6 +151,7 @@ impl<'a> Worker<'a> {
         observer: &mut O,
     ) -> Result<Turn, Box<Fault>> {
         let mut running = false;
+        self.executor.machine.takes_turns = count > 1;
         for number in 0..count {
             let wave = &mut self.waves[number];
             if wave.state != WaveState::Running {
@@ -171,7 +172,10 @@ impl<'a> Worker<'a> {
                 WaveState::AtGrid(_) | WaveState::AtBarrier => {}
                 WaveState::Running => {
                     running = true;
-                    if let Some(progress) = self.launch.progress {
+                    // Turns that end early are short and many.
+                    if wave.issued >= until
+                        && let Some(progress) = self.launch.progress
+                    {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
                         self.counted += wave.issued - before;
                     }

@@ -55,6 +55,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) takes_turns: bool,
     /// Accesses of the LDS past its end.
     pub(crate) outside: Option<Outside>,
+    /// Accesses of buffers whose offset register is negative.
+    pub(crate) negative: Option<Outside>,
     /// Deferred atomics.
     pub(crate) deferred_atomics: DeferredAtomics<'a>,
     /// Host that device code calls.
@@ -82,6 +84,7 @@ impl<'a> Machine<'a> {
             clock: 0,
             takes_turns: false,
             outside: None,
+            negative: None,
             deferred_atomics: DeferredAtomics::default(),
             host: None,
         }

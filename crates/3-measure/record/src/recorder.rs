@@ -160,6 +160,16 @@ impl Recorder {
         self.next += 1;
     }
 
+    /// Records a launch that would do what a recorded dispatch did, by its place; returns the numbers of both.
+    pub fn repeat(&mut self, place: usize) -> Option<[u64; 2]> {
+        let earlier = self.dispatches.get(place)?.clone();
+        let numbers = [earlier.id, self.next];
+        self.length += folder::length(&earlier).unwrap_or(0);
+        self.dispatches.push(Dispatch { id: self.next, ..earlier });
+        self.next += 1;
+        Some(numbers)
+    }
+
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as
     /// shown. `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
     pub fn run(

@@ -30,6 +30,10 @@ pub(crate) struct Emulate {
     /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = run::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
+    /// Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it
+    /// would leave all memory as it is.
+    #[arg(long)]
+    pub(crate) no_repeats: bool,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
     /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
@@ -258,6 +262,7 @@ impl Emulate {
             devices: self.devices,
             threads: self.threads,
             max_instructions: self.max_instructions,
+            repeats: !self.no_repeats,
             check: self.check.clone(),
             progress,
         }

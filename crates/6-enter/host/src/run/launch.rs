@@ -410,10 +410,10 @@ impl<'a> Prepared<'a> {
             }
         };
         self.instructions = summary.instructions;
-        if let Some(outside) = summary.outside_lds {
+        for lost in summary.lost() {
             let program = &self.job.program;
-            let source = source_line(code, program.address(outside.index));
-            let text = launches::outside_lds(&self.job.name, program, &outside, &source);
+            let source = source_line(code, program.address(lost.index));
+            let text = launches::lost(&self.job.name, program, &lost, &source);
             reporter.say(&format!("warning: {text}"));
         }
         let seconds = start.elapsed().as_secs_f64().max(1e-9);

@@ -193,6 +193,7 @@ impl Job {
             devices: 1,
             threads: 1,
             max_instructions: run::MOST_INSTRUCTIONS,
+            repeats: true,
             check: Vec::new(),
             progress: crate::session::Progress::Silent,
         }

@@ -87,6 +87,8 @@ pub(crate) struct Dialect {
     pub(crate) element: &'static str,
     /// The numbers of `run.times` as rows `e`, and their index from 0.
     pub(crate) each: (&'static str, &'static str),
+    /// The time of the first run in the result of task `t`.
+    pub(crate) first_run: &'static str,
     /// Keeps the numbers of a kernel in its row: a series reads one of them from each of thousands of rows.
     pub(crate) inline_numbers: &'static str,
     /// A shared lock that prevents the removal of blobs until the transaction ends, and the exclusive lock to remove.
@@ -104,6 +106,7 @@ impl Dialect {
             .replace("{bytes}", self.bytes)
             .replace("{numbers}", self.numbers)
             .replace("{element}", self.element)
+            .replace("{first_run}", self.first_run)
             .replace("{each}", self.each.0)
             .replace("{place}", self.each.1)
     }

@@ -164,6 +164,7 @@ impl Engine for Postgres {
             bytes: "BYTEA",
             numbers: "DOUBLE PRECISION[]",
             element: "run.numbers[m.position + 1]",
+            first_run: "(t.result::json -> 'runs_us' ->> 0)::double precision",
             each: ("unnest(run.times) WITH ORDINALITY AS e (value, number)", "e.number - 1"),
             inline_numbers: "ALTER TABLE rockhound.kernel_runs ALTER numbers SET STORAGE MAIN",
             blobs: Some((

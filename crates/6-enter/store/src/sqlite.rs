@@ -142,6 +142,7 @@ impl Engine for Sqlite {
             bytes: "BLOB",
             numbers: "TEXT",
             element: "json_extract(run.numbers, '$[' || m.position || ']')",
+            first_run: "json_extract(t.result, '$.runs_us[0]')",
             each: ("json_each(run.times) AS e", "e.key"),
             // SQLite moves only the end of a long row to other pages.
             inline_numbers: "SELECT 1",

@@ -49,6 +49,7 @@ struct Known {
     machine: i64,
     kernels: Vec<i64>,
     set: i64,
+    normal_set: i64,
 }
 
 impl Archive {
@@ -205,7 +206,8 @@ impl Archive {
                     names.machine(statements, &dialect, recording.gpu.as_deref(), &recording.facts)?;
                 let kernels = names.kernels(statements, &dialect, &recording.kernels)?;
                 let set = names.set(statements, &dialect, &recording.quantities)?;
-                found = Some(Known { machine, kernels, set });
+                let normal_set = names.set(statements, &dialect, &recording.normal_quantities)?;
+                found = Some(Known { machine, kernels, set, normal_set });
                 Ok(())
             })
             .inspect_err(|_| names.clear())?;
@@ -316,6 +318,7 @@ fn rows_of(
     let begin = "INSERT INTO {s}kernel_runs (recording, kernel, dispatches, grid, workgroup, total_ns, mean_ns, median_ns,
         spread_ns, quantity_set, numbers, times) VALUES ";
     inserted(statements, dialect, begin, &runs, " ON CONFLICT (kernel, recording) DO NOTHING")?;
+    rows_of_dashboards(statements, dialect, (recording, id), known)?;
     let number: HashMap<Digest, i64> =
         recording.kernels.iter().zip(&known.kernels).map(|(run, id)| (kernel_hash(&run.name), *id)).collect();
     let finding = |it: &view::StoredFinding| {
@@ -335,6 +338,39 @@ fn rows_of(
         |(name, value): (&String, &String)| vec![id.into(), name.as_str().into(), value.as_str().into()];
     let labels: Vec<Row> = recording.labels.iter().map(label).collect();
     inserted(statements, dialect, "INSERT INTO {s}labels (recording, name, value) VALUES ", &labels, "")
+}
+
+/// Inserts what only dashboards read.
+fn rows_of_dashboards(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    (recording, id): (&NewRecording, i64),
+    known: &Known,
+) -> Result<(), StoreError> {
+    let (mut normals, mut points): (Vec<Row>, Vec<Row>) = (Vec::new(), Vec::new());
+    for (run, kernel) in recording.kernels.iter().zip(&known.kernels) {
+        if !run.normals.is_empty() {
+            let numbers = Cell::Numbers(run.normals.clone());
+            normals.push(vec![id.into(), (*kernel).into(), known.normal_set.into(), numbers]);
+        }
+        points.extend(run.roofline.iter().map(|it| {
+            let level = it.level.as_str().into();
+            vec![id.into(), (*kernel).into(), level, it.intensity.into(), it.rate.into(), it.bandwidth.into()]
+        }));
+    }
+    let begin = "INSERT INTO {s}kernel_normals (recording, kernel, quantity_set, numbers) VALUES ";
+    inserted(statements, dialect, begin, &normals, " ON CONFLICT (kernel, recording) DO NOTHING")?;
+    let begin =
+        "INSERT INTO {s}roofline_points (recording, kernel, level, intensity, rate, bandwidth) VALUES ";
+    inserted(statements, dialect, begin, &points, " ON CONFLICT (recording, kernel, level) DO NOTHING")?;
+    let ceiling = |it: &view::StoredCeiling| {
+        let kind = if it.is_bandwidth { "bandwidth" } else { "rate" };
+        let (name, unit) = (it.name.as_str().into(), it.unit.as_str().into());
+        vec![id.into(), kind.into(), name, Cell::Real(it.value), unit, i64::from(it.is_used).into()]
+    };
+    let ceilings: Vec<Row> = recording.ceilings.iter().map(ceiling).collect();
+    let begin = "INSERT INTO {s}roofline_ceilings (recording, kind, name, value, unit, is_used) VALUES ";
+    inserted(statements, dialect, begin, &ceilings, "")
 }
 
 /// Number of a file's blob; adds a blob that does not exist.

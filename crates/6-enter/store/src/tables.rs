@@ -127,6 +127,7 @@ pub(crate) const DASHBOARDS: &[&str] = &[
         numbers {numbers} NOT NULL,
         PRIMARY KEY (kernel, recording)
     )",
+    "{fast_numbers}",
     "CREATE INDEX kernel_normals_recording ON {s}kernel_normals (recording)",
     "CREATE TABLE {s}roofline_ceilings (
         recording BIGINT NOT NULL REFERENCES {s}recordings (id) ON DELETE CASCADE,

@@ -18,7 +18,7 @@ const POINTS: &str = "SELECT run.recording, ma.gpu, r.emulated_by, r.measured, c
     FROM {s}kernel_runs run JOIN {s}recordings r ON r.id = run.recording JOIN {s}machines ma ON ma.id = r.machine
     LEFT JOIN {s}labels c ON c.recording = r.id AND c.name = 'commit'";
 const TIMES: &str = "run.median_ns, run.spread_ns";
-const VALUES: &str = "CASE WHEN m.position IS NULL THEN NULL ELSE {element} END, NULL";
+const VALUES: &str = "CASE WHEN m.position IS NULL THEN NULL ELSE {element_of_series} END, NULL";
 /// `?2` is a quantity.
 const PLACE: &str =
     " LEFT JOIN {s}quantity_set_members m ON m.quantity_set = run.quantity_set AND m.quantity = ?2";

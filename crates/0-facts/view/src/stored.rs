@@ -10,7 +10,7 @@ pub const STORE_SCHEMA: &str = "rockhound.store/1";
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stored {
-    /// Subcommand: `add`, `list`, `show`, `label`, `remove`, `compact`, `query`, `history`, `check`.
+    /// Subcommand: `add`, `list`, `show`, `label`, `remove`, `compact`, `query`, `history`, `changes`, `check`.
     pub question: &'static str,
     /// Address of the database, without password.
     pub store: String,
@@ -79,15 +79,34 @@ pub enum QuantityKind {
     Metric,
     /// The peak of a metric on the machine.
     Peak,
+    /// A metric that counts, per wave.
+    PerWave,
+    /// The same, per cycle.
+    PerCycle,
+    /// The same, per second.
+    PerSecond,
 }
 
 impl QuantityKind {
+    /// All kinds.
+    pub const ALL: [QuantityKind; 6] = [
+        QuantityKind::Counter,
+        QuantityKind::Metric,
+        QuantityKind::Peak,
+        QuantityKind::PerWave,
+        QuantityKind::PerCycle,
+        QuantityKind::PerSecond,
+    ];
+
     /// The word in the database.
     pub const fn word(self) -> &'static str {
         match self {
             QuantityKind::Counter => "counter",
             QuantityKind::Metric => "metric",
             QuantityKind::Peak => "peak",
+            QuantityKind::PerWave => "per_wave",
+            QuantityKind::PerCycle => "per_cycle",
+            QuantityKind::PerSecond => "per_second",
         }
     }
 }
@@ -120,6 +139,38 @@ pub struct KernelRun {
     pub times: Vec<Option<f64>>,
     /// Values, in the order of the recording's quantities.
     pub numbers: Vec<Option<f64>>,
+    /// Values per wave, cycle and second, in the order of the recording's normalised quantities.
+    pub normals: Vec<Option<f64>>,
+    /// Its places in the roofline.
+    pub roofline: Vec<StoredPoint>,
+}
+
+/// A ceiling of the roofline of a stored recording.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredCeiling {
+    /// A bandwidth, not an arithmetic rate.
+    pub is_bandwidth: bool,
+    /// Name: `HBM`, `vector f32`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Unit of the value.
+    pub unit: String,
+    /// A kernel of the recording uses the unit.
+    pub is_used: bool,
+}
+
+/// A kernel in the roofline, at one level of memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredPoint {
+    /// Level: `HBM`.
+    pub level: String,
+    /// Operations per byte.
+    pub intensity: Option<f64>,
+    /// Gflop/s.
+    pub rate: Option<f64>,
+    /// GB/s.
+    pub bandwidth: Option<f64>,
 }
 
 /// A file of a stored recording.

@@ -99,6 +99,13 @@ impl<'a> Evaluation<'a> {
         Self::new(self.compiled, self.workload, self.rows.clone(), settings)
     }
 
+    /// The same dispatches with another normalisation, without looking the counters up again.
+    pub fn with_norm(&self, norm: Norm) -> Self {
+        let settings = Settings { norm, ..self.settings };
+        let (rows, sources) = (self.rows.clone(), Arc::clone(&self.sources));
+        Self { settings, rows, sources, means: RefCell::default(), ..*self }
+    }
+
     /// Ratio of the recorded windows to the dispatches' lengths.
     pub fn window_excess(&self) -> Value {
         let cycles = |window| match window == self.settings.window {

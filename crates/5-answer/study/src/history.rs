@@ -81,16 +81,28 @@ pub fn moved(before: &[Values], since: &[Values]) -> Vec<Moved> {
 /// The answer of `store history`, with the newest `top` values of each kernel.
 pub fn answer(place: &str, histories: Vec<History>, top: usize) -> Answer<Stored> {
     let mut answer = crate::stored::answer("history", place);
+    add_changes(&mut answer, &histories);
+    answer.tables.extend(histories.iter().map(|it| of_points(it, top)));
+    answer.part.histories = histories;
+    answer
+}
+
+/// The answer of `store changes`.
+pub fn changes_only(place: &str, histories: Vec<History>) -> Answer<Stored> {
+    let mut answer = crate::stored::answer("changes", place);
+    add_changes(&mut answer, &histories);
+    answer.part.histories = histories;
+    answer
+}
+
+fn add_changes(answer: &mut Answer<Stored>, histories: &[History]) {
     if histories.iter().any(|it| !it.changes.is_empty()) {
-        answer.tables.push(of_changes(&histories));
-        answer.tables.extend(of_moved(&histories));
+        answer.tables.push(of_changes(histories));
+        answer.tables.extend(of_moved(histories));
     } else {
         let needed = format!("a change needs {FEWEST} recordings before it and {FEWEST} since");
         answer.note(NoteKind::Info, format!("no change of level found; where values have noise, {needed}"));
     }
-    answer.tables.extend(histories.iter().map(|it| of_points(it, top)));
-    answer.part.histories = histories;
-    answer
 }
 
 /// A value in the unit of [`unit`].

@@ -8,6 +8,7 @@ mod analysis_db;
 mod builds;
 mod columns;
 pub mod comm;
+pub mod dashboards;
 pub mod doctor;
 pub mod emit;
 mod export;

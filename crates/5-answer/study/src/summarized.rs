@@ -2,11 +2,14 @@
 //!
 //! The numbers equal the tables of `analyze` on each kernel alone.
 
-use analysis::WorkloadEvidence;
 use analysis::workload::Subject;
+use analysis::{WorkloadEvidence, roofline_chart};
 use metrics::{Compiled, Definitions, Evaluation, Settings};
 use std::collections::BTreeMap;
-use view::{Finding, KernelRun, QuantityKind, StoredQuantity};
+use view::{
+    Finding, KernelRun, Norm, QuantityKind, RooflineChart, RooflineKernel, StoredCeiling, StoredPoint,
+    StoredQuantity,
+};
 use workload::{Counter, Workload};
 
 /// Most kernels judged by rules, by total time.
@@ -27,6 +30,10 @@ pub struct Summarized {
     pub dispatches: u64,
     /// Names of the numbers of each kernel.
     pub quantities: Vec<StoredQuantity>,
+    /// Names of the numbers per wave, cycle and second of each kernel.
+    pub normal_quantities: Vec<StoredQuantity>,
+    /// Ceilings of the roofline.
+    pub ceilings: Vec<StoredCeiling>,
     /// Kernels, most time first.
     pub kernels: Vec<KernelRun>,
     /// Findings, most time lost first.
@@ -59,6 +66,13 @@ pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject
         columns.push((quantity(QuantityKind::Peak, name, unit), peaks));
     }
     columns.retain(|(_, values)| values.iter().any(Option::is_some));
+    let per_norm: Vec<(&str, &str)> = metrics
+        .iter()
+        .copied()
+        .filter(|it| definitions.metric(it.0).is_some_and(|it| it.is_per_norm()))
+        .collect();
+    let normals = normals(&evaluations, &per_norm);
+    let chart = roofline_chart::chart(&evidence, evidence.len());
     let kernel = |(at, it): (usize, &WorkloadEvidence<'_>)| {
         let rows = it.evaluation.rows();
         let first = rows.first().map(|row| *row as usize);
@@ -70,6 +84,8 @@ pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject
             workgroup: first.and_then(|row| w.dispatches.workgroup.get(row)),
             times: rows.iter().map(|row| w.dispatches.duration(*row as usize)).collect(),
             numbers: columns.iter().map(|(_, values)| values[at]).collect(),
+            normals: normals.iter().map(|(_, values)| values[at]).collect(),
+            roofline: chart.kernels.get(at).map_or_else(Vec::new, points),
         }
     };
     let kernels = evidence.iter().enumerate().map(kernel).collect();
@@ -81,8 +97,53 @@ pub(crate) fn summarized(definitions: &Definitions, compiled: &Compiled, subject
         dispatches: w.dispatches.len() as u64,
         findings: findings(&evidence),
         quantities: columns.into_iter().map(|(quantity, _)| quantity).collect(),
+        normal_quantities: normals.iter().map(|(quantity, _)| quantity.clone()).collect(),
+        ceilings: ceilings(&chart),
         kernels,
     }
+}
+
+/// Metrics that count, per wave, cycle and second: a column of one value per kernel for each.
+fn normals(
+    evaluations: &[Evaluation<'_>],
+    metrics: &[(&str, &str)],
+) -> Vec<(StoredQuantity, Vec<Option<f64>>)> {
+    let mut columns = Vec::new();
+    for (norm, kind) in [
+        (Norm::Wave, QuantityKind::PerWave),
+        (Norm::Cycle, QuantityKind::PerCycle),
+        (Norm::Second, QuantityKind::PerSecond),
+    ] {
+        let evaluations: Vec<Evaluation<'_>> = evaluations.iter().map(|it| it.with_norm(norm)).collect();
+        for (name, unit) in metrics {
+            let values: Vec<Option<f64>> = evaluations.iter().map(|it| it.value(name).ok()).collect();
+            columns.push((quantity(kind, name, unit), values));
+        }
+    }
+    columns.retain(|(_, values)| values.iter().any(Option::is_some));
+    columns
+}
+
+fn ceilings(chart: &RooflineChart) -> Vec<StoredCeiling> {
+    let one = |it: &view::Ceiling, is_bandwidth| StoredCeiling {
+        is_bandwidth,
+        name: it.name.clone(),
+        value: it.value,
+        unit: it.unit.to_owned(),
+        is_used: it.used,
+    };
+    let bandwidths = chart.bandwidths.iter().map(|it| one(it, true));
+    bandwidths.chain(chart.rates.iter().map(|it| one(it, false))).collect()
+}
+
+fn points(kernel: &RooflineKernel) -> Vec<StoredPoint> {
+    let one = |it: &view::RooflineLevel| StoredPoint {
+        level: it.level.clone(),
+        intensity: it.intensity.get(),
+        rate: kernel.rate.get(),
+        bandwidth: it.bandwidth.get(),
+    };
+    kernel.levels.iter().map(one).collect()
 }
 
 fn quantity(kind: QuantityKind, name: &str, unit: &str) -> StoredQuantity {

@@ -2,6 +2,7 @@
 
 mod add;
 mod copies;
+mod grafana;
 mod history;
 
 use crate::answer::{self, DECIMALS, Target};
@@ -79,6 +80,8 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
             let written = finish(&mut answer, &args.write, look)?;
             return Ok(if written == Outcome::Fine { outcome } else { written });
         }
+        StoreQuestion::Changes(args) => (history::write_changes(args)?, &args.write),
+        StoreQuestion::Grafana(args) => return grafana::run(args),
         StoreQuestion::Export(args) => return copies::export(args),
         StoreQuestion::Import(args) => return copies::import(args),
     };

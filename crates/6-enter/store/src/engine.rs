@@ -85,10 +85,16 @@ pub(crate) struct Dialect {
     pub(crate) numbers: &'static str,
     /// The number at `m.position`, from 0, in `run.numbers`.
     pub(crate) element: &'static str,
+    /// The same for a single kernel's series; not for views, which others read too.
+    pub(crate) element_of_series: &'static str,
     /// The numbers of `run.times` as rows `e`, and their index from 0.
     pub(crate) each: (&'static str, &'static str),
+    /// The time of the first run in the result of task `t`.
+    pub(crate) first_run: &'static str,
     /// Keeps the numbers of a kernel in its row: a series reads one of them from each of thousands of rows.
     pub(crate) inline_numbers: &'static str,
+    /// Packs numbers so that they are unpacked fast: a series unpacks those of thousands of rows.
+    pub(crate) fast_numbers: &'static str,
     /// A shared lock that prevents the removal of blobs until the transaction ends, and the exclusive lock to remove.
     pub(crate) blobs: Option<(&'static str, &'static str)>,
 }
@@ -101,9 +107,12 @@ impl Dialect {
             .replace("{serial}", self.serial)
             .replace("{skip_locked}", self.skip_locked)
             .replace("{inline_numbers}", self.inline_numbers)
+            .replace("{fast_numbers}", self.fast_numbers)
+            .replace("{element_of_series}", self.element_of_series)
             .replace("{bytes}", self.bytes)
             .replace("{numbers}", self.numbers)
             .replace("{element}", self.element)
+            .replace("{first_run}", self.first_run)
             .replace("{each}", self.each.0)
             .replace("{place}", self.each.1)
     }

@@ -164,8 +164,17 @@ impl Engine for Postgres {
             bytes: "BYTEA",
             numbers: "DOUBLE PRECISION[]",
             element: "run.numbers[m.position + 1]",
+            element_of_series: "run.numbers[m.position + 1]",
+            first_run: "(t.result::json -> 'runs_us' ->> 0)::double precision",
             each: ("unnest(run.times) WITH ORDINALITY AS e (value, number)", "e.number - 1"),
             inline_numbers: "ALTER TABLE rockhound.kernel_runs ALTER numbers SET STORAGE MAIN",
+            // Servers without LZ4, and those before version 14, keep their own method.
+            fast_numbers: "DO $$ DECLARE place text; BEGIN
+                FOREACH place IN ARRAY ARRAY['kernel_runs', 'kernel_normals'] LOOP
+                    EXECUTE 'ALTER TABLE rockhound.' || place || ' ALTER numbers SET COMPRESSION lz4';
+                END LOOP;
+                EXCEPTION WHEN feature_not_supported OR syntax_error OR invalid_parameter_value THEN NULL;
+                END $$",
             blobs: Some((
                 "SELECT 1::bigint FROM pg_advisory_xact_lock_shared(5940474291431272815)",
                 "SELECT 1::bigint FROM pg_advisory_xact_lock(5940474291431272815)",

@@ -8,6 +8,7 @@
 use crate::engine::{Cell, Dialect, Engine, Row, Statements, Texts, Work};
 use crate::error::StoreError;
 use crate::schema;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params_from_iter, types::ValueRef};
 use std::path::{Path, PathBuf};
@@ -70,6 +71,7 @@ impl Sqlite {
             format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
         connection.execute_batch(&set).map_err(fails)?;
         connection.set_prepared_statement_cache_capacity(32);
+        add_element(&connection).map_err(fails)?;
         let mut engine = Sqlite { connection, place, has_log };
         let (versions, marks) =
             (engine.dialect().sql(schema::VERSIONS), format!("PRAGMA application_id = {APPLICATION}"));
@@ -96,6 +98,7 @@ impl Sqlite {
         if check_owner(&connection, &place)? == 0 {
             return Err(StoreError::Foreign { place, why: "it has no tables".to_owned() });
         }
+        add_element(&connection).map_err(fails)?;
         let mut engine = Sqlite { connection, place, has_log: false };
         let known = schema::version(&mut engine)?;
         Ok((known == schema::NEWEST).then_some(engine))
@@ -110,7 +113,29 @@ fn is_on_network(folder: &Path) -> bool {
     rustix::fs::statfs(folder).is_ok_and(|it| NETWORK.contains(&(it.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Refuses databases that hold tables and are not ours.
+/// Makes the function `rockhound_element(numbers, position)`: `json_extract` parses the whole list.
+fn add_element(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("rockhound_element", 2, flags, |context| {
+        let (Ok(list), Ok(position)) = (context.get_raw(0).as_str(), context.get::<i64>(1)) else {
+            return Ok(None);
+        };
+        let position = usize::try_from(position).unwrap_or(usize::MAX);
+        Ok(element(list, position))
+    })
+}
+
+/// The number at a position of a list of JSON; `None` for `null`, or outside of the list.
+fn element(list: &str, position: usize) -> Option<f64> {
+    let inside = list.strip_prefix('[')?.strip_suffix(']')?;
+    let begin = match position.checked_sub(1) {
+        None => 0,
+        Some(commas) => memchr::memchr_iter(b',', inside.as_bytes()).nth(commas)? + 1,
+    };
+    let rest = inside.get(begin..)?;
+    rest.get(..memchr::memchr(b',', rest.as_bytes()).unwrap_or(rest.len()))?.parse().ok()
+}
+
 /// Refuses the database of another program. Returns the number of tables and indexes.
 fn check_owner(connection: &Connection, place: &str) -> Result<i64, StoreError> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -142,9 +167,12 @@ impl Engine for Sqlite {
             bytes: "BLOB",
             numbers: "TEXT",
             element: "json_extract(run.numbers, '$[' || m.position || ']')",
+            element_of_series: "rockhound_element(run.numbers, m.position)",
+            first_run: "json_extract(t.result, '$.runs_us[0]')",
             each: ("json_each(run.times) AS e", "e.key"),
             // SQLite moves only the end of a long row to other pages.
             inline_numbers: "SELECT 1",
+            fast_numbers: "SELECT 1",
             blobs: None,
         }
     }
@@ -315,5 +343,20 @@ fn failure(place: &str, error: &rusqlite::Error) -> StoreError {
             let extended = error.sqlite_error().map_or(ffi::SQLITE_ERROR, |it| it.extended_code);
             StoreError::Engine { place, why: format!("{why} (SQLite's code {extended})") }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_that_of_the_list() {
+        let numbers = [Some(1.5), None, Some(-3e300), Some(0.0)];
+        let list = json(&numbers);
+        for (at, expected) in numbers.iter().chain([&None]).enumerate() {
+            assert_eq!(element(&list, at), *expected, "{list} {at}");
+        }
+        assert_eq!((element("[]", 0), element("", 0), element("null", 1)), (None, None, None));
     }
 }

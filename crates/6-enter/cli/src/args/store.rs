@@ -38,6 +38,8 @@ pub(crate) enum StoreQuestion {
     Check(StoreCheck),
     Export(StoreExport),
     Import(StoreImport),
+    Changes(StoreChanges),
+    Grafana(StoreGrafana),
 }
 
 impl StoreQuestion {
@@ -274,6 +276,43 @@ pub(crate) struct StoreImport {
     /// The other database.
     #[arg(value_name = "ADDRESS")]
     pub(crate) from: String,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Write the changes of level of every kernel into the database, for dashboards.
+///
+/// A change that is not found any more is removed.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store add out && rockhound store changes --label branch=main
+  rockhound store changes --metric l2.hit_rate")]
+pub(crate) struct StoreChanges {
+    /// Metric: `time`, a metric of `rockhound metrics`, or a counter.
+    #[arg(long, short, value_name = "NAME", default_value = "time")]
+    pub(crate) metric: String,
+    /// Only recordings with this label; of several labels, with all.
+    #[arg(long, short, value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) label: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+}
+
+/// Write dashboards for Grafana, its provisioning, and a compose file.
+///
+/// Dashboards: fleet, workload, comparison, history, tuning. Without a database, the compose file starts PostgreSQL and
+/// Grafana; with one, Grafana alone, which reads that database (SQLite by the plugin `frser-sqlite-datasource`). See
+/// docs/store.md.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store grafana -o grafana
+  rockhound store grafana -o grafana --store postgres://reader@db/rockhound")]
+pub(crate) struct StoreGrafana {
+    /// New folder to write.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) place: Place,
 }

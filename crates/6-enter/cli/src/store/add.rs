@@ -155,7 +155,8 @@ fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
         return Err(error);
     }
     let short = measured.summarized().pop().ok_or_else(|| anyhow::anyhow!("no recording"))?;
-    let Summarized { kind, gpu, facts, emulated_by, dispatches, quantities, kernels, findings } = short;
+    let Summarized { kind, gpu, facts, emulated_by, dispatches, .. } = short;
+    let Summarized { quantities, normal_quantities, ceilings, kernels, findings, .. } = short;
     let finding = |it: view::Finding| StoredFinding {
         kernel: it.kernel,
         rule: it.rule.to_owned(),
@@ -176,6 +177,8 @@ fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
         files: files.files,
         code: files.code,
         quantities,
+        normal_quantities,
+        ceilings,
         kernels,
         findings: findings.into_iter().map(finding).collect(),
         labels: Default::default(),

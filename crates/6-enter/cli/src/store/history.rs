@@ -1,15 +1,18 @@
 //! `rockhound store history` and `check`.
 
 use super::read;
-use crate::args::{StoreCheck, StoreHistory, StoreSeries, WorseDirection};
+use crate::args::{StoreChanges, StoreCheck, StoreHistory, StoreSeries, WorseDirection};
 use crate::exit::Outcome;
 use anyhow::Result;
 use host::session::KernelNames;
 use host::store::Archive;
-use host::store::recordings::{Point, Selection};
+use host::store::recordings::{Point, Selection, StoredChange};
 use std::collections::{BTreeMap, BTreeSet};
 use study::history::{self, Values, Worse};
-use view::{Answer, History, HistoryPoint, NoteKind, QuantityKind, Stored, StoredQuantity, StoredRecording};
+use view::{
+    Answer, History, HistoryPoint, LevelChange, NoteKind, QuantityKind, Stored, StoredQuantity,
+    StoredRecording,
+};
 
 /// Recordings on each side of a change whose counters are compared.
 const BESIDE: usize = 5;
@@ -26,6 +29,29 @@ pub(super) fn run(args: &StoreHistory) -> Result<Answer<Stored>> {
     let mut answer = history::answer(archive.place(), histories, args.top);
     note_left_out(&mut answer, left_out);
     Ok(answer)
+}
+
+/// Writes the changes of level of all kernels into the database, and shows them.
+pub(super) fn write_changes(args: &StoreChanges) -> Result<Answer<Stored>> {
+    let mut archive = super::open(&args.place)?;
+    let (metric, label) = (args.metric.clone(), args.label.clone());
+    let series = StoreSeries { kernel: Vec::new(), metric, label, kernels: 0, place: args.place.clone() };
+    let (mut chains, _) = chains(&mut archive, &series)?;
+    let (mut kernels, mut changes) = (BTreeSet::new(), Vec::new());
+    for chain in &mut chains {
+        history::judge(&mut chain.history);
+        kernels.extend(chain.kernels.values().copied());
+        changes.extend(chain.history.changes.iter().filter_map(|it| {
+            let kernel = *chain.kernels.get(&it.recording)?;
+            let LevelChange { recording, before, since, percent, chance, .. } = *it;
+            Some(StoredChange { kernel, recording, before, since, percent, chance })
+        }));
+    }
+    let kernels: Vec<i64> = kernels.into_iter().collect();
+    archive.set_changes(&args.metric, &kernels, &changes)?;
+    chains.retain(|it| !it.history.changes.is_empty());
+    let histories = chains.into_iter().map(|it| it.history).collect();
+    Ok(history::changes_only(archive.place(), histories))
 }
 
 fn note_left_out(answer: &mut Answer<Stored>, left_out: usize) {

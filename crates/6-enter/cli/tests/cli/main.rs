@@ -14,6 +14,7 @@ mod assembly;
 mod bad_input;
 mod build_log;
 mod commands;
+mod dashboards;
 mod diff;
 mod doctor;
 mod exporting;

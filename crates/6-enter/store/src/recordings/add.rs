@@ -1,9 +1,9 @@
 //! Adds a recording: first its names, which are never removed, then everything else in one transaction.
 
-use super::blobs::{Base, Digest, digest, form_of, pack};
+use super::blobs::{Digest, digest, form_of, pack};
 use super::model::{Added, NewRecording};
 use super::names::kernel_hash;
-use super::statements::inserted;
+use super::statements::{inserted, placeholders};
 use super::{Archive, MOST_BYTES};
 use crate::engine::{Cell, Dialect, Row, Statements};
 use crate::error::StoreError;
@@ -14,6 +14,10 @@ use view::KernelRun;
 const COMMIT: &str = "commit";
 /// Most bytes of the name and the value of a label.
 const LONGEST_LABEL: (usize, usize) = (100, 1000);
+/// Most hashes of one statement.
+const AT_ONCE: usize = 500;
+/// Bytes of blobs after which a statement is sent.
+const MOST_AT_ONCE: usize = 8 << 20;
 /// Attempts to add while other processes remove rows that the recording refers to.
 const ATTEMPTS: usize = 3;
 
@@ -23,10 +27,6 @@ const INSERT: &str = "INSERT INTO {s}recordings
     (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, added)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), {now})
     ON CONFLICT (identity) DO NOTHING RETURNING id";
-const BLOB: &str = "SELECT id FROM {s}blobs WHERE hash = ?1";
-const INSERT_BLOB: &str = "INSERT INTO {s}blobs (hash, form, base, bytes, packed) VALUES (?1, ?2, ?3, ?4, ?5)
-    ON CONFLICT DO NOTHING RETURNING id";
-const BASE_EXISTS: &str = "SELECT 1 + 0 * id FROM {s}blobs WHERE id = ?1";
 const LABEL: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
     ON CONFLICT (recording, name) DO UPDATE SET value = excluded.value";
 const LABEL_IF_NEW: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
@@ -49,6 +49,7 @@ struct Known {
     machine: i64,
     kernels: Vec<i64>,
     set: i64,
+    normal_set: i64,
 }
 
 impl Archive {
@@ -172,24 +173,22 @@ impl Archive {
         recording: &'a NewRecording,
         hashes: &BTreeMap<&'a str, Digest>,
     ) -> Result<HashMap<&'a str, Packed>, StoreError> {
-        let (base, blob) = (self.sql(BASE), self.sql(BLOB));
+        let (base, dialect) = (self.sql(BASE), self.engine.dialect());
+        let there = blobs(&mut *self.engine, &dialect, hashes.values())?;
         let mut all = HashMap::new();
         for (name, bytes) in &recording.files {
             let hash = hashes[name.as_str()];
-            let form = form_of(name, bytes);
-            let found: Option<Base> = match &form {
-                Some(form) => self.bases.of(form, &base, &mut *self.engine)?,
-                None => None,
-            };
-            let is_there = !self.engine.rows(&blob, &[Cell::from(&hash[..])])?.is_empty();
-            let packed = match (&found, is_there) {
-                // If another process removes it before the transaction, `blob` packs it.
-                (_, true) => Vec::new(),
-                (found, false) => pack(name, bytes, found.as_ref())?,
-            };
+            let (mut form, mut found, mut packed) = (None, None, Vec::new());
+            if !there.contains_key(&hash) {
+                form = form_of(name, bytes);
+                found = match &form {
+                    Some(form) => self.bases.of(form, &base, &mut *self.engine)?,
+                    None => None,
+                };
+                packed = pack(name, bytes, found.as_ref())?;
+            }
             let base = found.as_ref().map(|it| it.id);
-            let one = Packed { hash, form, base, bytes: bytes.len() as i64, packed };
-            all.insert(name.as_str(), one);
+            all.insert(name.as_str(), Packed { hash, form, base, bytes: bytes.len() as i64, packed });
         }
         Ok(all)
     }
@@ -205,7 +204,8 @@ impl Archive {
                     names.machine(statements, &dialect, recording.gpu.as_deref(), &recording.facts)?;
                 let kernels = names.kernels(statements, &dialect, &recording.kernels)?;
                 let set = names.set(statements, &dialect, &recording.quantities)?;
-                found = Some(Known { machine, kernels, set });
+                let normal_set = names.set(statements, &dialect, &recording.normal_quantities)?;
+                found = Some(Known { machine, kernels, set, normal_set });
                 Ok(())
             })
             .inspect_err(|_| names.clear())?;
@@ -299,12 +299,12 @@ fn rows_of(
     known: &Known,
     packed: &HashMap<&str, Packed>,
 ) -> Result<(), StoreError> {
-    let mut files = Vec::new();
-    for (name, bytes) in &recording.files {
-        let blob = blob(statements, dialect, (name, bytes), &packed[name.as_str()])?;
+    let number = written(statements, dialect, packed)?;
+    let file = |name: &String| {
         let is_code = i64::from(recording.code.contains(name));
-        files.push(vec![id.into(), name.as_str().into(), blob.into(), is_code.into()]);
-    }
+        vec![id.into(), name.as_str().into(), number[&packed[name.as_str()].hash].into(), is_code.into()]
+    };
+    let files: Vec<Row> = recording.files.keys().map(file).collect();
     let begin = "INSERT INTO {s}recording_files (recording, name, blob, is_code) VALUES ";
     inserted(statements, dialect, begin, &files, "")?;
     let runs: Vec<Row> = recording
@@ -316,6 +316,7 @@ fn rows_of(
     let begin = "INSERT INTO {s}kernel_runs (recording, kernel, dispatches, grid, workgroup, total_ns, mean_ns, median_ns,
         spread_ns, quantity_set, numbers, times) VALUES ";
     inserted(statements, dialect, begin, &runs, " ON CONFLICT (kernel, recording) DO NOTHING")?;
+    rows_of_dashboards(statements, dialect, (recording, id), known)?;
     let number: HashMap<Digest, i64> =
         recording.kernels.iter().zip(&known.kernels).map(|(run, id)| (kernel_hash(&run.name), *id)).collect();
     let finding = |it: &view::StoredFinding| {
@@ -337,51 +338,107 @@ fn rows_of(
     inserted(statements, dialect, "INSERT INTO {s}labels (recording, name, value) VALUES ", &labels, "")
 }
 
-/// Number of a file's blob; adds a blob that does not exist.
-fn blob(
+/// Inserts what only dashboards read.
+fn rows_of_dashboards(
     statements: &mut dyn Statements,
     dialect: &Dialect,
-    (name, bytes): (&str, &[u8]),
-    file: &Packed,
-) -> Result<i64, StoreError> {
-    let id_of = |rows: Vec<Row>| match rows.first().map(|row| &row[..]) {
-        Some([Cell::Integer(id)]) => Some(*id),
-        _ => None,
-    };
-    let hash = Cell::from(&file.hash[..]);
-    if let Some(id) = id_of(statements.rows(&dialect.sql(BLOB), std::slice::from_ref(&hash))?) {
-        return Ok(id);
-    }
-    // The blob or its base was removed after the files were packed.
-    let base = match file.base {
-        Some(base) if id_of(statements.rows(&dialect.sql(BASE_EXISTS), &[base.into()])?).is_none() => None,
-        base => base,
-    };
-    let packed = if base == file.base && !file.packed.is_empty() {
-        file.packed.clone()
-    } else {
-        pack(name, bytes, None)?
-    };
-    let base = if base == file.base && !file.packed.is_empty() { base } else { None };
-    // Only a blob without base is the base of its form. If another process adds the form's base now, this blob gets no
-    // form.
-    let forms = if base.is_none() { vec![file.form, None] } else { vec![None] };
-    for form in forms {
-        let cells = [
-            hash.clone(),
-            form.as_ref().map_or(Cell::Null, |it| Cell::from(&it[..])),
-            base.into(),
-            file.bytes.into(),
-            Cell::Bytes(packed.clone()),
-        ];
-        if let Some(id) = id_of(statements.rows(&dialect.sql(INSERT_BLOB), &cells)?) {
-            return Ok(id);
+    (recording, id): (&NewRecording, i64),
+    known: &Known,
+) -> Result<(), StoreError> {
+    let (mut normals, mut points): (Vec<Row>, Vec<Row>) = (Vec::new(), Vec::new());
+    for (run, kernel) in recording.kernels.iter().zip(&known.kernels) {
+        if !run.normals.is_empty() {
+            let numbers = Cell::Numbers(run.normals.clone());
+            normals.push(vec![id.into(), (*kernel).into(), known.normal_set.into(), numbers]);
         }
-        if let Some(id) = id_of(statements.rows(&dialect.sql(BLOB), std::slice::from_ref(&hash))?) {
-            return Ok(id);
+        points.extend(run.roofline.iter().map(|it| {
+            let level = it.level.as_str().into();
+            vec![id.into(), (*kernel).into(), level, it.intensity.into(), it.rate.into(), it.bandwidth.into()]
+        }));
+    }
+    let begin = "INSERT INTO {s}kernel_normals (recording, kernel, quantity_set, numbers) VALUES ";
+    inserted(statements, dialect, begin, &normals, " ON CONFLICT (kernel, recording) DO NOTHING")?;
+    let begin =
+        "INSERT INTO {s}roofline_points (recording, kernel, level, intensity, rate, bandwidth) VALUES ";
+    inserted(statements, dialect, begin, &points, " ON CONFLICT (recording, kernel, level) DO NOTHING")?;
+    let ceiling = |it: &view::StoredCeiling| {
+        let kind = if it.is_bandwidth { "bandwidth" } else { "rate" };
+        let (name, unit) = (it.name.as_str().into(), it.unit.as_str().into());
+        vec![id.into(), kind.into(), name, Cell::Real(it.value), unit, i64::from(it.is_used).into()]
+    };
+    let ceilings: Vec<Row> = recording.ceilings.iter().map(ceiling).collect();
+    let begin = "INSERT INTO {s}roofline_ceilings (recording, kind, name, value, unit, is_used) VALUES ";
+    inserted(statements, dialect, begin, &ceilings, "")
+}
+
+/// Numbers of the blobs that the database has, by hash.
+fn blobs<'a>(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    hashes: impl Iterator<Item = &'a Digest>,
+) -> Result<HashMap<Digest, i64>, StoreError> {
+    let mut found = HashMap::new();
+    let hashes: Vec<Cell> = hashes.map(|it| Cell::from(&it[..])).collect();
+    for some in hashes.chunks(AT_ONCE) {
+        let text = format!("SELECT id, hash FROM {{s}}blobs WHERE hash IN {}", placeholders(1, some.len()));
+        for row in statements.rows(&dialect.sql(&text), some)? {
+            if let [Cell::Integer(id), Cell::Bytes(hash)] = &row[..]
+                && let Ok(hash) = Digest::try_from(&hash[..])
+            {
+                found.insert(hash, *id);
+            }
         }
     }
-    Err(StoreError::Damaged { why: format!("the blob of `{name}` is not there after it was added") })
+    Ok(found)
+}
+
+/// Adds the blobs that the database does not have. Returns the numbers of all.
+fn written(
+    statements: &mut dyn Statements,
+    dialect: &Dialect,
+    packed: &HashMap<&str, Packed>,
+) -> Result<HashMap<Digest, i64>, StoreError> {
+    let mut found = blobs(statements, dialect, packed.values().map(|it| &it.hash))?;
+    // Only a blob without base is the base of its form. If another process adds the form's base now, or two files of
+    // this recording have the form, a blob gets no form.
+    for takes_form in [true, false] {
+        let mut missing: Vec<&Packed> = packed.values().filter(|it| !found.contains_key(&it.hash)).collect();
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        // Processes add blobs in the order of hashes, so that two that add the same blobs cannot deadlock.
+        missing.sort_by_key(|it| it.hash);
+        // The blob was there when the files were packed, and was removed: the caller packs them again.
+        if missing.iter().any(|it| it.packed.is_empty()) {
+            break;
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        let mut bytes = 0;
+        for (at, it) in missing.iter().enumerate() {
+            let form = it.form.as_ref().filter(|_| takes_form && it.base.is_none());
+            rows.push(vec![
+                Cell::from(&it.hash[..]),
+                form.map_or(Cell::Null, |it| Cell::from(&it[..])),
+                it.base.into(),
+                it.bytes.into(),
+                Cell::Bytes(it.packed.clone()),
+            ]);
+            bytes += it.packed.len();
+            if bytes > MOST_AT_ONCE || at + 1 == missing.len() {
+                let begin = "INSERT INTO {s}blobs (hash, form, base, bytes, packed) VALUES ";
+                inserted(statements, dialect, begin, &rows, " ON CONFLICT DO NOTHING")?;
+                rows.clear();
+                bytes = 0;
+            }
+        }
+        found = blobs(statements, dialect, packed.values().map(|it| &it.hash))?;
+    }
+    match packed.values().any(|it| !found.contains_key(&it.hash)) {
+        false => Ok(found),
+        true => {
+            Err(StoreError::Damaged { why: "a blob was removed while its recording was added".to_owned() })
+        }
+    }
 }
 
 fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {

@@ -13,7 +13,7 @@ mod read;
 mod series;
 mod statements;
 
-pub use model::{Added, KernelSeries, NewRecording, Point, Queried, Selection, Stored};
+pub use model::{Added, KernelSeries, NewRecording, Point, Queried, Selection, Stored, StoredChange};
 pub use series::TIME;
 
 use crate::address::Address;

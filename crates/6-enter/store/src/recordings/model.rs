@@ -1,7 +1,9 @@
 //! Values of a database of recordings.
 
 use std::collections::BTreeMap;
-use view::{KernelRun, StoredFile, StoredFinding, StoredKernel, StoredQuantity, StoredRecording};
+use view::{
+    KernelRun, StoredCeiling, StoredFile, StoredFinding, StoredKernel, StoredQuantity, StoredRecording,
+};
 
 /// A recording to add.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -32,6 +34,10 @@ pub struct NewRecording {
     pub code: Vec<String>,
     /// Names of the numbers of each kernel, in their order.
     pub quantities: Vec<StoredQuantity>,
+    /// Names of the numbers per wave, cycle and second, in their order.
+    pub normal_quantities: Vec<StoredQuantity>,
+    /// Ceilings of the roofline.
+    pub ceilings: Vec<StoredCeiling>,
     /// Kernels, most time first.
     pub kernels: Vec<KernelRun>,
     /// Findings.
@@ -99,6 +105,23 @@ pub struct Point {
     pub spread: Option<f64>,
     /// Dispatches.
     pub dispatches: i64,
+}
+
+/// A change of level of a kernel's metric.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredChange {
+    /// Number of the kernel.
+    pub kernel: i64,
+    /// Number of the first recording with the new level.
+    pub recording: i64,
+    /// Level before.
+    pub before: f64,
+    /// New level.
+    pub since: f64,
+    /// Change in percent of the level before; `None` if that is 0.
+    pub percent: Option<f64>,
+    /// Chance that noise alone causes it; `None` for values without noise.
+    pub chance: Option<f64>,
 }
 
 /// Rows of a query.

@@ -1,8 +1,9 @@
 //! Metrics of kernels over time.
 
 use super::Archive;
-use super::model::{KernelSeries, Point};
+use super::model::{KernelSeries, Point, StoredChange};
 use super::read::{having, real, text};
+use super::statements::inserted;
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
 use view::StoredQuantity;
@@ -17,7 +18,7 @@ const POINTS: &str = "SELECT run.recording, ma.gpu, r.emulated_by, r.measured, c
     FROM {s}kernel_runs run JOIN {s}recordings r ON r.id = run.recording JOIN {s}machines ma ON ma.id = r.machine
     LEFT JOIN {s}labels c ON c.recording = r.id AND c.name = 'commit'";
 const TIMES: &str = "run.median_ns, run.spread_ns";
-const VALUES: &str = "CASE WHEN m.position IS NULL THEN NULL ELSE {element} END, NULL";
+const VALUES: &str = "CASE WHEN m.position IS NULL THEN NULL ELSE {element_of_series} END, NULL";
 /// `?2` is a quantity.
 const PLACE: &str =
     " LEFT JOIN {s}quantity_set_members m ON m.quantity_set = run.quantity_set AND m.quantity = ?2";
@@ -103,6 +104,42 @@ impl Archive {
         let points = rows.iter().map(point).collect::<Option<_>>();
         let points = points.ok_or_else(|| self.unreadable("kernel_runs"))?;
         Ok(KernelSeries { unit, points })
+    }
+}
+
+impl Archive {
+    /// Replaces the changes of level of a metric of kernels.
+    ///
+    /// # Errors
+    /// With the database.
+    pub fn set_changes(
+        &mut self,
+        metric: &str,
+        kernels: &[i64],
+        changes: &[StoredChange],
+    ) -> Result<(), StoreError> {
+        let dialect = self.engine.dialect();
+        let delete = dialect.sql("DELETE FROM {s}level_changes WHERE metric = ?1 AND kernel = ?2");
+        let row = |it: &StoredChange| {
+            vec![
+                metric.into(),
+                it.kernel.into(),
+                it.recording.into(),
+                Cell::Real(it.before),
+                Cell::Real(it.since),
+                it.percent.into(),
+                it.chance.into(),
+            ]
+        };
+        let rows: Vec<Row> = changes.iter().map(row).collect();
+        let begin = "INSERT INTO {s}level_changes
+            (metric, kernel, recording, value_before, value_since, percent, chance) VALUES ";
+        self.engine.transaction(&mut |statements| {
+            for kernel in kernels {
+                statements.rows(&delete, &[metric.into(), (*kernel).into()])?;
+            }
+            inserted(statements, &dialect, begin, &rows, "")
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::{Random, Scratch};
-use view::{KernelRun, QuantityKind, StoredFinding, StoredQuantity};
+use view::{KernelRun, QuantityKind, StoredCeiling, StoredFinding, StoredPoint, StoredQuantity};
 
 /// Address and first number of the writer that this test program is as a process.
 const ADDRESS: &str = "STORE_TEST_ARCHIVE";
@@ -49,6 +49,24 @@ fn made(number: u64) -> NewRecording {
             workgroup: None,
             times: vec![Some(10.0 + number as f64), None, Some(12.5 + number as f64)],
             numbers: vec![Some(1000.0 + number as f64), Some(0.1 + 0.2), None],
+            normals: vec![Some(number as f64), Some(2.5)],
+            roofline: vec![StoredPoint {
+                level: "HBM".into(),
+                intensity: Some(0.5),
+                rate: Some(20.0),
+                bandwidth: None,
+            }],
+        }],
+        normal_quantities: vec![
+            quantity(QuantityKind::PerWave, "lds.loads", "instr/norm"),
+            quantity(QuantityKind::PerCycle, "lds.loads", "instr/norm"),
+        ],
+        ceilings: vec![StoredCeiling {
+            is_bandwidth: true,
+            name: "HBM".into(),
+            value: 5300.0,
+            unit: "GB/s".into(),
+            is_used: true,
         }],
         findings: vec![StoredFinding {
             kernel: Some("copy(double*)".into()),
@@ -188,6 +206,14 @@ fn views_have_long_form() {
             ("SELECT name, value FROM counter_values", "A|1007"),
             ("SELECT name || ' ' || unit, value FROM metric_values", "l2.hit_rate %|0.30000000000000004"),
             ("SELECT count(*) FROM peak_values WHERE value IS NOT NULL", "0"),
+            (
+                "SELECT unit, value FROM values_by_unit WHERE normal_unit = 'per_wave' AND value < 8",
+                "instr per wave|7",
+            ),
+            ("SELECT unit, count(*) FROM values_by_unit WHERE name = 'l2.hit_rate' GROUP BY unit", "%|4"),
+            ("SELECT level, intensity FROM roofline_points", "HBM|0.5"),
+            ("SELECT name, value FROM roofline_ceilings", "HBM|5300"),
+            ("SELECT gpu, made_by FROM recordings_with_labels", "gfx942|GPU"),
             ("SELECT dispatch, ns FROM dispatch_times ORDER BY dispatch DESC LIMIT 1", "2|19.5"),
         ] {
             let rows = archive.query(sql, 9).unwrap().rows;
@@ -290,6 +316,13 @@ fn a_copy_is_the_same_in_another_database() {
         assert_eq!(entry(&old.entry), entry(&new.entry));
         assert_eq!((&old.kernels, &old.files, &old.findings), (&new.kernels, &new.files, &new.findings));
         assert_eq!(files(&mut from, id), files(&mut to, copied.id));
+        for table in
+            ["counter_values", "metric_values", "normal_values", "roofline_points", "roofline_ceilings"]
+        {
+            let sql = format!("SELECT * FROM {table}");
+            let rows = |archive: &mut Archive| archive.query(&sql, 99).unwrap().rows.len();
+            assert_eq!((rows(&mut to), rows(&mut to) > 0), (rows(&mut from), true), "{table}");
+        }
         let values = "SELECT name, value FROM counter_values ORDER BY name";
         assert_eq!(to.query(values, 9).unwrap().rows[0][0], from.query(values, 9).unwrap().rows[0][0]);
         std::fs::remove_file(address).unwrap();

@@ -14,6 +14,7 @@ const NAMES: [&str; 5] = [
 const OTHER: &[u8] = b"{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16}, \"any\": {\"BLOCK_SIZE_M\": 32}}";
 
 fuzz_target!(|data: &[u8]| {
+    let _ = tunedb::tensile_space::groups(data);
     for name in NAMES {
         if let Ok(tunings) = tunedb::read(name, data) {
             assert!(tunings.write() == data);

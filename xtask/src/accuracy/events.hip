@@ -201,18 +201,103 @@ extern "C" __global__ void tiled(const float *a, const float *b, float *c, int n
   if (row < n && column < n) c[row * n + column] = alpha * sum + beta * c[row * n + column];
 }
 
-// Sine and cosine of an angle of few turns, as a library of full precision computes them.
+// Quarter turns of a large angle and its rest, by a product with many digits of 2 / pi. None of the angles is large:
+// the branch to this function is what costs time.
+static __device__ float rest_of_large(float x, int *quarters) {
+  const unsigned digits[] = {0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+  unsigned mantissa = (__builtin_bit_cast(unsigned, x) & 0x7fffff) | 0x800000, words[7];
+  u64 sum = 0;
+#pragma unroll
+  for (int i = 0; i < 6; i++) {
+    sum = (u64)mantissa * digits[i] + (sum >> 32);
+    words[i] = (unsigned)sum;
+  }
+  words[6] = (unsigned)(sum >> 32);
+  int exponent = (int)(__builtin_bit_cast(unsigned, x) >> 23) - 120;
+  unsigned high = exponent & 64 ? words[4] : words[6], low = exponent & 64 ? words[3] : words[5];
+  high = exponent & 32 ? low : high;
+  unsigned turns = high << (exponent & 31) | low >> (31 - (exponent & 31));
+  *quarters = (int)(turns >> 30);
+  return (float)(int)(turns << 2) * 3.6572682e-10f;
+}
+
+// Sine and cosine, as a library of full precision computes them. Each call computes the rest of the angle.
 static __device__ float wave_of(float x, int quarter) {
-  float turns = __builtin_rintf(x * 0.63661977f);
-  float r = __builtin_fmaf(turns, -1.5707963f, x);
-  r = __builtin_fmaf(turns, -4.3711388e-8f, r);
-  r = __builtin_fmaf(turns, -1.7151245e-15f, r);
-  int q = (int)turns + quarter;
+  if (quarter)
+    asm("; cosine" : "+v"(x));
+  else
+    asm("; sine" : "+v"(x));
+  float a = __builtin_fabsf(x), r;
+  int q;
+  if (a >= 131072.0f) {
+    r = rest_of_large(a, &q);
+  } else {
+    float turns = __builtin_rintf(a * 0.63661977f);
+    r = __builtin_fmaf(turns, -1.5707963f, a);
+    r = __builtin_fmaf(turns, -4.3711388e-8f, r);
+    r = __builtin_fmaf(turns, -1.7151245e-15f, r);
+    q = (int)turns;
+  }
+  q += quarter;
   float s = r * r;
   float sine = r + r * s * (-0.16666655f + s * (8.3321613e-3f + s * -1.9515296e-4f));
   float cosine = 1.0f + s * (-0.5f + s * (4.1666646e-2f + s * (-1.3887316e-3f + s * 2.4433157e-5f)));
   float found = q & 1 ? cosine : sine;
-  return q & 2 ? -found : found;
+  found = q & 2 ? -found : found;
+  // The sine of a negative angle is negative; of an infinite one there is none.
+  found = __builtin_bit_cast(float, __builtin_bit_cast(unsigned, found) ^
+                                        (quarter ? 0 : __builtin_bit_cast(unsigned, x) & 0x80000000));
+  return __builtin_isinf(a) ? __builtin_nanf("") : found;
+}
+
+// A sum of two numbers, and what rounding lost.
+static __device__ float sum_of(float a, float b, float *lost) {
+  float sum = a + b, part = sum - a;
+  *lost = (a - (sum - part)) + (b - part);
+  return sum;
+}
+
+// A product of two numbers, and what rounding lost.
+static __device__ float product_of(float a, float b, float *lost) {
+  float product = a * b;
+  *lost = __builtin_fmaf(a, b, -product);
+  return product;
+}
+
+// A power by a logarithm and a product of two words each, as a library of full precision computes it.
+static __device__ float power(float base, float y) {
+  asm("" : "+v"(base));
+  float m = __builtin_amdgcn_frexp_mantf(base);
+  int exponent = __builtin_amdgcn_frexp_expf(base);
+  bool small = m < 0.70710678f;
+  m = small ? 2.0f * m : m;
+  exponent -= small;
+  float below, left, d = sum_of(m, 1.0f, &below), t = m - 1.0f, q = t / d;
+  left = __builtin_fmaf(-q, d, t);
+  left = __builtin_fmaf(-q, below, left) / d;
+  float lost, square = product_of(q, q, &lost);
+  lost = __builtin_fmaf(2.0f * q, left, lost);
+  float p = 0.66666667f + square * (0.4f + square * (0.2857143f + square * (0.22222222f + square * 0.18181818f)));
+  float cube_lost, cube = product_of(q, square, &cube_lost), term_lost, term = product_of(cube, p, &term_lost);
+  cube_lost += __builtin_fmaf(left, square, q * lost);
+  term_lost += cube_lost * p;
+  float one_lost, one = sum_of(2.0f * q, term, &one_lost);
+  one_lost += term_lost + 2.0f * left;
+  float two_lost, two = product_of(one, 1.442695f, &two_lost);
+  two_lost += one * 1.925963e-8f + one_lost * 1.442695f;
+  float log_lost, log = sum_of((float)exponent, two, &log_lost);
+  log_lost += two_lost;
+  float all_lost, all = product_of(log, y, &all_lost);
+  all_lost = __builtin_fmaf(log_lost, y, all_lost);
+  float whole = __builtin_rintf(all), x = (all - whole) + all_lost;
+  float e = 1.0f + x * (0.69314718f + x * (0.24022651f + x * (5.5504109e-2f + x * (9.6181291e-3f + x * 1.3333558e-3f))));
+  float found = __builtin_amdgcn_ldexpf(e, (int)whole);
+  found = all > 128.0f ? __builtin_inff() : found;
+  found = all < -150.0f ? 0.0f : found;
+  found = base == 1.0f || y == 0.0f ? 1.0f : found;
+  found = base == 0.0f ? (y < 0.0f ? __builtin_inff() : 0.0f) : found;
+  found = __builtin_isinf(base) ? (y < 0.0f ? 0.0f : base) : found;
+  return base < 0.0f || __builtin_isnan(base) || __builtin_isnan(y) ? __builtin_nanf("") : found;
 }
 
 static __device__ float arc(float x) {
@@ -228,7 +313,9 @@ extern "C" __global__ void angles(float *right, float *up, u64 *bins, int n, int
   if (i >= n) return;
   float own = right[i], sine = wave_of(up[i], 0), cosine = wave_of(up[i], 1);
   for (int j = i + 1; j < n; j++) {
-    float x = sine * wave_of(up[j], 0) + cosine * wave_of(up[j], 1) * wave_of(own - right[j], 1);
+    float there = up[j], along = right[j];
+    asm volatile("" : "+v"(there), "+v"(along));
+    float x = sine * wave_of(there, 0) + cosine * wave_of(there, 1) * wave_of(own - along, 1);
     if (x > 1.0f) x = 1.0f;
     if (x < -1.0f) x = -1.0f;
     int bin = (int)((arc(x) - least) / width);
@@ -317,7 +404,7 @@ extern "C" __global__ void turned(float *q, float *k, int positions, int heads, 
   int pair = item % half, rest = item / half, head = rest % heads;
   rest /= heads;
   int position = rest % positions, batch = rest / positions;
-  float angle = position / exp_of(log_of(base) * (2.0f * pair / width));
+  float angle = position * (1.0f / power(base, 2.0f * pair / width));
   float cosine = wave_of(angle, 1), sine = wave_of(angle, 0);
   int at = ((batch * positions + position) * heads + head) * width + 2 * pair;
   float a = q[at], b = q[at + 1];

@@ -35,6 +35,8 @@ enum Contents {
     Zeros,
     /// Floats from 0 to the bound.
     Floats(f32),
+    /// Floats from minus the bound to the bound.
+    SignedFloats(f32),
     /// Integers below the bound.
     Integers(u32),
     /// Indices that form one cycle through all elements in random order.
@@ -174,7 +176,11 @@ fn others(benchmark: &str, size: usize) -> Option<Timed> {
         "angles" => {
             let width = std::f32::consts::PI / 64.0;
             (
-                vec![(4 * size, Contents::Floats(6.25)), (4 * size, Contents::Floats(1.57)), zeros(128)],
+                vec![
+                    (4 * size, Contents::Floats(6.25)),
+                    (4 * size, Contents::SignedFloats(1.57)),
+                    zeros(128),
+                ],
                 vec![
                     step("clear", 128, &[c, Integer(128)]),
                     step("angles", size, &[a, b, c, Integer(n), Integer(64), Float(0.0), Float(width)]),
@@ -253,6 +259,9 @@ fn bytes(size: usize, contents: Contents) -> Vec<u8> {
         Contents::Zeros => return Vec::new(),
         Contents::Floats(most) => {
             (0..count).map(|_| (random() as f32 / (1u32 << 31) as f32 * most).to_bits()).collect()
+        }
+        Contents::SignedFloats(most) => {
+            (0..count).map(|_| ((random() as f32 / (1u32 << 30) as f32 - 1.0) * most).to_bits()).collect()
         }
         Contents::Integers(below) => (0..count).map(|_| random() % below).collect(),
         Contents::Chain => {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use view::{
     Accuracy, Answer, Columns, Comparison, FileError, Guide, Incidents, KernelCard, Listing, Machines,
     MetricsReport, OccupancyReport, Plain, Recordings, Rooflines, Roofs, Searches, Sets, Stored, Summary,
-    Tiles, Tuned,
+    Tiles, Tuned, Verdicts,
 };
 
 /// The document of `inspect`, which is written kernel by kernel and so is no value of `view`.
@@ -75,6 +75,7 @@ const DOCUMENTS: &[Document] = &[
     (view::ROOFS_SCHEMA, "roofline --measure --format json", SchemaGenerator::root_schema_for::<Roofs>),
     (view::SETS_SCHEMA, "metrics --list-sets --format json", SchemaGenerator::root_schema_for::<Sets>),
     (view::STORE_SCHEMA, "store QUESTION --format json", SchemaGenerator::root_schema_for::<Answer<Stored>>),
+    (view::JUDGE_SCHEMA, "judge --format json", SchemaGenerator::root_schema_for::<Answer<Verdicts>>),
     (view::TILE_SCHEMA, "tile --format json", SchemaGenerator::root_schema_for::<Answer<Tiles>>),
     (view::TRACE_SCHEMA, "trace --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
     (view::TRIAGE_SCHEMA, "triage --format json", SchemaGenerator::root_schema_for::<Answer<Incidents>>),

@@ -150,6 +150,13 @@ impl Model {
         }
     }
 
+    /// Bytes of the cache before device memory: the memory-side cache, or the L2s of all XCDs. Buffers of this size
+    /// that a benchmark rotates through find no lines.
+    pub fn last_cache_bytes(&self) -> u64 {
+        let l2 = u64::from(self.target().l2.bytes_per_xcd.value) * u64::from(self.xcds.value);
+        self.memory_side_cache.bytes.get().map_or(l2, |it| u64::from(*it))
+    }
+
     /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest.
     /// Its memory keeps its own.
     pub fn at_engine_mhz(&'static self, mhz: u32) -> Option<&'static Model> {

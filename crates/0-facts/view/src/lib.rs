@@ -39,6 +39,7 @@ mod timeline;
 mod triage;
 mod triton;
 mod tunings;
+mod verdict;
 mod waves;
 mod words;
 
@@ -78,5 +79,6 @@ pub use timeline::*;
 pub use triage::*;
 pub use triton::*;
 pub use tunings::*;
+pub use verdict::*;
 pub use waves::*;
 pub use words::*;

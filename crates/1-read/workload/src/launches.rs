@@ -14,6 +14,14 @@ use std::collections::BTreeMap;
 /// Name of the file.
 pub const LAUNCHES_FILE: &str = "pmc_launches.jsonl";
 
+/// File that says which dispatches were not run, because they would have done what an earlier one did.
+pub const REPEATS_FILE: &str = "pmc_repeats.jsonl";
+
+/// Line of [`REPEATS_FILE`]: a dispatch, and the one whose numbers it has.
+pub fn repeat_line(earlier: u64, dispatch: u64) -> String {
+    format!("{{\"dispatch\": {dispatch}, \"taken_from\": {earlier}}}\n")
+}
+
 /// Maximum bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
 

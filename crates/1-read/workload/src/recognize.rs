@@ -7,7 +7,7 @@
 use crate::folder::{self, Files};
 use crate::form::Form;
 use crate::instructions::INSTRUCTIONS_FILE;
-use crate::launches::LAUNCHES_FILE;
+use crate::launches::{LAUNCHES_FILE, REPEATS_FILE};
 use crate::marks::MARKS_FILE;
 use crate::model::Generation;
 use crate::names::{is_level_file, is_native_file, is_results, is_unjoined, last};
@@ -76,7 +76,7 @@ pub fn holds_dispatches(name: &str) -> bool {
 }
 
 /// Files that profilers leave with a recording: read with it, or what it was made of and what was made of it.
-const COMPANIONS: [&str; 14] = [
+const COMPANIONS: [&str; 15] = [
     "sysinfo.csv",
     "roofline.csv",
     "timestamps.csv",
@@ -91,6 +91,7 @@ const COMPANIONS: [&str; 14] = [
     MARKS_FILE,
     OCCUPANCY_FILE,
     LAUNCHES_FILE,
+    REPEATS_FILE,
 ];
 
 /// True if a file belongs to a recording by its name, compressed or not. Includes the contents of a pass's

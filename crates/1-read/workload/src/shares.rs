@@ -1,6 +1,7 @@
-//! Dispatches of an emulated recording that were simulated on some XCDs only, a side file of the counters.
+//! Dispatches of an emulated recording that were simulated on some XCDs only, or of which the first workgroups
+//! were simulated; a side file of the counters.
 //!
-//! A dispatch without a line was simulated on all XCDs. docs/recording.md describes every column.
+//! A dispatch without a line was simulated with all workgroups on all XCDs. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
@@ -12,9 +13,10 @@ use std::fmt::Write as _;
 pub const SHARES_FILE: &str = "pmc_shares.csv";
 
 /// Its header.
-pub const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
+pub const SHARES_HEADER: &str =
+    "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error,Workgroups_Followed,Workgroups";
 
-/// A dispatch whose cache counts and times come from representative XCDs.
+/// A dispatch whose cache counts and times come from representative XCDs, or from its first workgroups.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
     /// Row of the dispatch.
@@ -23,25 +25,37 @@ pub struct Share {
     pub followed: u32,
     /// All XCDs.
     pub xcds: u32,
-    /// Deviation of the simulated XCDs' times from their mean, as a share of the mean.
+    /// Likely error of the time as a share of it: deviation of the simulated XCDs' times from their mean, and
+    /// error of the extrapolation.
     pub time_error: f64,
     /// The same for counts of cache requests; the largest over all counts.
     pub count_error: f64,
+    /// Workgroups that the simulated XCDs followed, of their workgroups; `None` if they followed all.
+    pub workgroups: Option<[u64; 2]>,
 }
 
 /// Appends the line of a dispatch.
 pub fn write_share(out: &mut String, dispatch: u64, kernel: &str, share: &Share) {
     let kernel = kernel.replace('"', "\"\"");
     let Share { followed, xcds, time_error, count_error, .. } = share;
-    let _ = writeln!(out, "{dispatch},\"{kernel}\",{followed},{xcds},{time_error:.4},{count_error:.4}");
+    let workgroups = share.workgroups.map_or_else(|| ",".to_owned(), |[some, all]| format!("{some},{all}"));
+    let _ = writeln!(
+        out,
+        "{dispatch},\"{kernel}\",{followed},{xcds},{time_error:.4},{count_error:.4},{workgroups}"
+    );
 }
+
+/// Columns of workgroups.
+const SOME: &str = "Workgroups_Followed";
+const ALL: &str = "Workgroups";
 
 /// The file's columns.
 const COLUMNS: ByDispatch = ByDispatch {
     file: SHARES_FILE,
     texts: &[],
-    numbers: &["XCDs_Followed", "XCDs", "Time_Error", "Count_Error"],
-    optional: &[],
+    numbers: &["XCDs_Followed", "XCDs", "Time_Error", "Count_Error", SOME, ALL],
+    // Recordings of earlier versions have none.
+    optional: &[SOME, ALL],
     unusable: "have no dispatch, or a number is absent",
 };
 
@@ -55,6 +69,7 @@ pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Pr
             xcds: line.number("XCDs")? as u32,
             time_error: line.number("Time_Error")?,
             count_error: line.number("Count_Error")?,
+            workgroups: line.number(SOME).zip(line.number(ALL)).map(|(some, all)| [some as u64, all as u64]),
         });
         Some(())
     });
@@ -79,13 +94,19 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let share = Share { row: 1, followed: 2, xcds: 8, time_error: 0.0125, count_error: 0.5 };
-        let mut text = format!("{SHARES_HEADER}\n");
-        assert_eq!(workload(&text).shares, []);
-        write_share(&mut text, 7, "copy(\"a\", b)", &share);
-        let found = workload(&text);
-        assert_eq!(found.shares, vec![share]);
-        assert!(!found.problems.iter().any(|it| it.file == SHARES_FILE), "{:?}", found.problems);
+        let all =
+            Share { row: 1, followed: 2, xcds: 8, time_error: 0.0125, count_error: 0.5, workgroups: None };
+        assert_eq!(workload(&format!("{SHARES_HEADER}\n")).shares, []);
+        for share in [all, Share { workgroups: Some([1254, 10_000]), ..all }] {
+            let mut text = format!("{SHARES_HEADER}\n");
+            write_share(&mut text, 7, "copy(\"a\", b)", &share);
+            let found = workload(&text);
+            assert_eq!(found.shares, vec![share]);
+            assert!(!found.problems.iter().any(|it| it.file == SHARES_FILE), "{:?}", found.problems);
+        }
+        // As earlier versions wrote it.
+        let old = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error\n7,a,2,8,0.0125,0.5\n";
+        assert_eq!(workload(old).shares, [all]);
     }
 
     #[test]
@@ -96,8 +117,8 @@ mod tests {
                 "Dispatch_ID,XCDs\n7,8\n".to_string(),
                 "no column `XCDs_Followed`, `Time_Error`, `Count_Error`;",
             ),
-            (format!("{header}\n9,a,2,8,0,0\n"), "no dispatch"),
-            (format!("{header}\n7,a,2,,0,0\n"), "absent"),
+            (format!("{header}\n9,a,2,8,0,0,,\n"), "no dispatch"),
+            (format!("{header}\n7,a,2,,0,0,,\n"), "absent"),
         ] {
             let found = workload(&text);
             assert_eq!(found.shares, [], "{text}");

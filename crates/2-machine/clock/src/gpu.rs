@@ -201,7 +201,8 @@ impl Gpu {
         }
         let xcds = self.shape.xcds as u64;
         let missing = (0..xcds).map(|xcd| of_xcd(self.grid.groups, xcd, xcds));
-        all.begin(self.grid.clone(), self.ops.clone(), missing);
+        let steady = (self.detail == Detail::Share).then(|| self.wanted.steady[0].clone());
+        all.begin(self.grid.clone(), self.ops.clone(), missing, steady);
         self.coverage = Coverage::All;
     }
 
@@ -222,14 +223,17 @@ impl Gpu {
             some = xcd_group.map(Some);
         }
         self.shared = true;
-        let mut numbers = representative_xcds(xcds).into_iter();
+        let mut numbers = representative_xcds(xcds).into_iter().zip(&self.wanted.steady);
         let workers = some.map(|xcd_group| {
-            let groups = of_xcd(self.grid.groups, numbers.next().unwrap_or(0) as u64, xcds as u64);
+            let (number, steady) =
+                numbers.next().map_or_else(Default::default, |(number, steady)| (number, steady.clone()));
+            let groups = of_xcd(self.grid.groups, number as u64, xcds as u64);
             let begin = DispatchStart {
                 parts: parts.clone(),
                 grid: self.grid.clone(),
                 ops: self.ops.clone(),
                 groups,
+                steady,
             };
             XcdWorker::new(xcd_group, begin, self.threads > 1)
         });
@@ -257,7 +261,7 @@ impl Gpu {
         }
     }
 
-    /// Ends the dispatch, all of whose workgroups have arrived. `code` holds the addresses of the executed
+    /// Ends the dispatch, whose last workgroups need not have arrived. `code` holds the addresses of the executed
     /// instructions, as ordered ranges.
     pub fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
         self.choose_coverage();

@@ -8,7 +8,7 @@
 use crate::calendar::{Calendar, L1_EVENT, L1_SLOT_FREED};
 use crate::op::{Op, Unit};
 use crate::rates::Rates;
-use mem::{AccessKind, AccessPatterns, Event, Progress, UniqueAccess, VectorAccess, unique_access_size};
+use mem::{AccessPatterns, Event, Progress, UniqueAccess, VectorAccess, unique_access_size};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Pattern of an access without look-ups.
@@ -52,7 +52,7 @@ pub(crate) struct L1Demand {
     pub(crate) queue_slots: u32,
     /// Lines of the vector L1.
     pub(crate) lines: u32,
-    /// The access is a store.
+    /// The access is a store, or an atomic that returns nothing.
     pub(crate) store: bool,
 }
 
@@ -70,11 +70,11 @@ impl L1Demand {
         let (slot, lines, store) = match event {
             Event::Unique(slot, at, _) => {
                 let (policy, lookups) = unique_access_size(bytes, at as usize)?;
-                (slot, lookups, policy.kind == AccessKind::Store)
+                (slot, lookups, policy.kind.returns_nothing())
             }
             Event::Vector(pattern, _) => {
                 let access = patterns.get(pattern)?;
-                (access.slot, access.lookups.len() as u32, access.policy.kind == AccessKind::Store)
+                (access.slot, access.lookups.len() as u32, access.policy.kind.returns_nothing())
             }
             Event::Lds(access) if op.unit == Unit::Flat => {
                 let access = patterns.lds(access);

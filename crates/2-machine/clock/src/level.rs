@@ -74,6 +74,21 @@ impl Level {
         self.steps.iter_mut().zip(&other.steps).for_each(|(sum, step)| *sum += step);
     }
 
+    /// Inserts cycles in which the level does not change.
+    pub(crate) fn extend_at(&mut self, cycle: u64, cycles: u64) {
+        let last = |level: &Level| level.steps.iter().rposition(|&step| step != 0).unwrap_or(0) as u64;
+        while last(self) + (cycles >> self.shift) + 1 >= KEPT as u64 {
+            self.join();
+        }
+        let at = (cycle >> self.shift) as usize + 1;
+        let more = (cycles >> self.shift) as usize;
+        for values in [&mut self.parts, &mut self.steps] {
+            let kept = values.len();
+            values.splice(at.min(kept)..at.min(kept), std::iter::repeat_n(0, more));
+            values.truncate(kept);
+        }
+    }
+
     /// Mean level in each of `count` equal intervals of the first `cycles`, at whose end the level is 0.
     pub fn means(&self, cycles: u64, count: usize) -> Vec<f64> {
         let width = (1u64 << self.shift) as f64;

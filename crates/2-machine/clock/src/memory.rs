@@ -82,6 +82,13 @@ impl Memory {
         }
     }
 
+    /// Bytes of the L2s and of their share of the memory-side cache.
+    pub(crate) fn cache_bytes(&self, shape: &Shape) -> u64 {
+        let l2 = (shape.l2.0 * shape.l2.1 * shape.channels * shape.xcds) as u64 * shape.l2_line;
+        let lines = self.rates.memory_side_shape.map_or(0, |(lines, _)| lines as u64);
+        l2 + lines * shape.l2_line * shape.xcds as u64 / self.xcds.max(1) as u64
+    }
+
     /// True if an infinite cache has a line; inserts the line. False without infinite caches.
     #[inline(always)]
     fn hits_infinite(&mut self, part: InfiniteCache, line: u64) -> bool {
@@ -590,9 +597,11 @@ impl Timing for L1Timing<'_> {
         match answer.request_type {
             RequestType::Read => self.add_l2_cycles(0, leaves + back),
             RequestType::Write => self.add_l2_cycles(1, leaves + back),
-            RequestType::Atomic => {}
+            RequestType::Atomic => self.done = self.done.max(leaves + back),
         }
-        self.fill_arrives(leaves + back);
+        // An atomic waits at memory without an MSHR.
+        let at_memory = answer.request_type == RequestType::Atomic && self.memory.rates.atomics.is_some();
+        self.fill_arrives(back + if at_memory { self.now + there } else { leaves });
         from_memory.then_some(leaves)
     }
 }

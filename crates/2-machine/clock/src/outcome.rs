@@ -80,6 +80,18 @@ pub struct RepresentativeXcds {
     pub count_error: f64,
 }
 
+/// A dispatch whose first workgroups were simulated and whose others were extrapolated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FollowedWorkgroups {
+    /// Workgroups that were simulated.
+    pub followed: u64,
+    /// Workgroups of the dispatch, or of the representative XCDs.
+    pub workgroups: u64,
+    /// Likely error of the time as a share of it: half the difference between two parts of the simulation,
+    /// times the share of the time that is extrapolated.
+    pub time_error: f64,
+}
+
 /// How long a dispatch took, and why.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
@@ -109,6 +121,10 @@ pub struct Outcome {
     pub hurried: bool,
     /// Set if only representative XCDs were simulated.
     pub shared: Option<RepresentativeXcds>,
+    /// Set if the last workgroups were extrapolated.
+    pub followed: Option<FollowedWorkgroups>,
+    /// Workgroups are missing and could not be extrapolated: times and counts are those of a part.
+    pub incomplete: bool,
 }
 
 impl Outcome {

@@ -6,10 +6,11 @@
 
 use crate::grid::Order;
 use crate::level::Level;
-use crate::outcome::{Outcome, RepresentativeXcds, Stall, UnderWay};
+use crate::outcome::{FollowedWorkgroups, Outcome, RepresentativeXcds, Stall, UnderWay};
 use crate::workgroup::PendingWorkgroup;
 use arch::Model;
-use mem::{Count, Tally};
+use mem::{Count, Group, Tally};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a dispatch is simulated.
@@ -18,7 +19,8 @@ pub enum Detail {
     /// All XCDs.
     #[default]
     Full,
-    /// All XCDs, or two representative ones if the dispatch is large.
+    /// All XCDs, or two representative ones if the dispatch is large. Of a long dispatch in a steady state
+    /// the first workgroups.
     Share,
 }
 
@@ -62,11 +64,13 @@ pub struct Wanted {
     xcds: u64,
     /// Representative XCDs have been chosen.
     some: AtomicBool,
+    /// By group of XCDs that is simulated: no further workgroup starts.
+    pub(crate) steady: [Arc<AtomicBool>; REPRESENTATIVES],
 }
 
 impl Wanted {
     pub(crate) fn new(order: Order, groups: u64, xcds: usize) -> Wanted {
-        Wanted { order, groups, xcds: xcds as u64, some: AtomicBool::new(false) }
+        Wanted { order, groups, xcds: xcds as u64, some: AtomicBool::new(false), steady: Default::default() }
     }
 
     /// XCD of a workgroup of the grid.
@@ -82,9 +86,18 @@ impl Wanted {
     /// True if the stream of a workgroup is needed. The clock uses only the read lines of other workgroups,
     /// so results do not depend on when this is called.
     pub fn wants(&self, group: u64) -> bool {
-        !self.some.load(Ordering::Relaxed)
-            || representative_xcds(self.xcds as usize).contains(&self.xcd(group))
+        let steady = |number: usize| self.steady[number].load(Ordering::Relaxed);
+        if !self.some.load(Ordering::Relaxed) {
+            return !steady(0);
+        }
+        let number = representative_xcds(self.xcds as usize).iter().position(|&xcd| xcd == self.xcd(group));
+        number.is_some_and(|number| !steady(number))
     }
+}
+
+/// Work of a workgroup, in look-ups.
+pub(crate) fn work_of(group: &Group) -> u64 {
+    group.lookups + PER_BYTE * group.waves.iter().map(|wave| wave.len() as u64).sum::<u64>()
 }
 
 /// Workgroups that arrived before the choice, and the work they announce.
@@ -111,9 +124,8 @@ impl CoverageChoice {
 
     /// Adds a workgroup.
     pub(crate) fn add_workgroup(&mut self, xcd: usize, waiting: PendingWorkgroup) {
-        let PendingWorkgroup { group, bytes, .. } = &waiting;
-        self.bytes += bytes;
-        self.work += group.lookups + PER_BYTE * group.waves.iter().map(|wave| wave.len() as u64).sum::<u64>();
+        self.bytes += waiting.bytes;
+        self.work += work_of(&waiting.group);
         self.groups.push((xcd, waiting));
     }
 
@@ -134,6 +146,15 @@ impl CoverageChoice {
     fn expected(&self) -> u128 {
         u128::from(self.work) * u128::from(self.all) / self.groups.len().max(1) as u128
     }
+}
+
+/// Workgroups of the representative XCDs that extrapolated; `None` if none did.
+fn followed(some: &[Outcome; REPRESENTATIVES]) -> Option<FollowedWorkgroups> {
+    some.iter().filter_map(|it| it.followed).reduce(|a, b| FollowedWorkgroups {
+        followed: a.followed + b.followed,
+        workgroups: a.workgroups + b.workgroups,
+        time_error: a.time_error.max(b.time_error),
+    })
 }
 
 /// Scales the outcomes of the representative XCDs to all `xcds`.
@@ -194,5 +215,7 @@ pub(crate) fn combine(some: [Outcome; REPRESENTATIVES], xcds: usize) -> Outcome 
         stalls,
         hurried: some.iter().any(|it| it.hurried),
         shared: Some(shared),
+        followed: followed(&some),
+        incomplete: some.iter().any(|it| it.incomplete),
     }
 }

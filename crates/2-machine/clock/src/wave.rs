@@ -121,6 +121,11 @@ impl Wave {
         self.event
     }
 
+    /// Vector accesses without a known completion.
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.vector_issued - self.vector_completed
+    }
+
     /// Completion cycle of the first `count` vector accesses; `None` while one of them has no known
     /// completion.
     pub(crate) fn vector_completion(&self, completions: &Completions, count: u32) -> Option<u64> {

@@ -15,12 +15,14 @@ use crate::memory::{L1Lines, Memory};
 use crate::op::{Op, Unit};
 use crate::outcome::{Outcome, Stall};
 use crate::rates::Rates;
+use crate::steady_state::SteadyState;
 use crate::wave::{Completions, Wave};
 use crate::workgroup::{PendingWorkgroup, ResidentWorkgroup};
 use mem::{Caches, Shape, StreamWindow};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most waves of a compute unit.
 pub(crate) const WAVES: usize = 64;
@@ -59,6 +61,11 @@ pub(crate) struct XcdGroup {
     /// Memory of the streams of pending and resident workgroups, bytes.
     held_bytes: usize,
     outcome: Outcome,
+    /// Cycle at which the last workgroup ended: time stops there until the next workgroup has arrived.
+    last_end: u64,
+    steady_state: SteadyState,
+    /// Set once no further workgroup starts.
+    steady: Arc<AtomicBool>,
     /// Wait states take no time in this dispatch.
     no_wait_states: bool,
     /// By shader engine: cycles of the first wave's start and of the last workgroup's end.
@@ -160,14 +167,24 @@ impl XcdGroup {
             vacant: Vec::new(),
             held_bytes: 0,
             outcome: Outcome::default(),
+            last_end: 0,
+            steady_state: SteadyState::default(),
+            steady: Arc::default(),
             no_wait_states: false,
             caches,
         }
     }
 
     /// Begins a dispatch of a program with these instructions, of which each XCD expects some workgroups.
-    /// Drops a dispatch that was not finished.
-    pub(crate) fn begin(&mut self, grid: Grid, ops: Arc<[Op]>, expected: impl Iterator<Item = u64>) {
+    /// Drops a dispatch that was not finished. With `steady` a part of the workgroups may be simulated, and
+    /// the flag then says that no further workgroup is needed.
+    pub(crate) fn begin(
+        &mut self,
+        grid: Grid,
+        ops: Arc<[Op]>,
+        expected: impl Iterator<Item = u64>,
+        steady: Option<Arc<AtomicBool>>,
+    ) {
         self.caches.begin(grid.arguments.clone(), grid.host.clone(), grid.acquire);
         self.memory.begin();
         self.calendar.clear();
@@ -175,6 +192,10 @@ impl XcdGroup {
         self.pending.iter_mut().for_each(VecDeque::clear);
         self.expected.clear();
         self.expected.extend(expected);
+        let round = steady.as_ref().map_or(0, |_| self.units.len() as u64 * u64::from(grid.groups_per_unit));
+        let capacity = self.memory.cache_bytes(self.caches.shape());
+        self.steady_state = SteadyState::new(self.expected.iter().sum(), round, capacity);
+        self.steady = steady.unwrap_or_default();
         self.units.iter_mut().for_each(ComputeUnit::begin);
         self.unique_accesses.clear();
         self.groups.clear();
@@ -182,7 +203,7 @@ impl XcdGroup {
         self.code.fill(None);
         self.scalar_lines.iter_mut().for_each(|lines| lines.fill(0));
         self.engine_spans.fill((u64::MAX, 0));
-        self.held_bytes = 0;
+        (self.held_bytes, self.last_end) = (0, 0);
         self.outcome = Outcome { stalls: vec![[0; Stall::COUNT]; ops.len()], ..Outcome::default() };
         // Only kernels with matrix instructions have the wait states that the limit removes.
         self.no_wait_states =
@@ -198,12 +219,14 @@ impl XcdGroup {
         arrived: impl IntoIterator<Item = (usize, PendingWorkgroup)>,
         most_held: usize,
     ) {
+        if self.steady_state.rest().is_some() {
+            return;
+        }
         for (xcd, workgroup) in arrived {
             self.expected[xcd] = self.expected[xcd].saturating_sub(1);
             self.held_bytes += workgroup.bytes;
             self.pending[xcd].push_back(workgroup);
-            let now = self.outcome.waves_end;
-            self.dispatch(xcd, now);
+            self.dispatch(xcd, self.last_end);
         }
         while self.is_ready() && self.step() {}
         while self.held_bytes > most_held && self.step() {
@@ -211,11 +234,13 @@ impl XcdGroup {
         }
     }
 
-    /// Runs to the end of the dispatch, all of whose workgroups have arrived. `code` holds the addresses of
+    /// Runs to the end of the dispatch. Workgroups that have not arrived are extrapolated. `code` holds the addresses of
     /// the executed instructions, as ordered ranges.
     pub(crate) fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
+        let missing = self.expected.iter().any(|&expected| expected > 0);
         self.expected.fill(0);
         while self.step() {}
+        self.outcome.incomplete = missing && !self.steady_state.end_early();
         let end = self.outcome.waves_end;
         let mut outcome = std::mem::take(&mut self.outcome);
         let channels = self.caches.shape().channels;
@@ -231,7 +256,27 @@ impl XcdGroup {
         outcome.cycles = last;
         outcome.engine_cycles =
             self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
+        self.steady_state.complete(&mut outcome, self.engine_spans.len() as u64, self.units.len() as u64);
         outcome
+    }
+
+    /// Records the counts so far; if the dispatch is steady, no further workgroup starts.
+    fn take_snapshot(&mut self, now: u64) {
+        let mut outcome = self.outcome.clone();
+        outcome.tally = self.caches.tally();
+        let under_way = &mut outcome.under_way;
+        (under_way.reads, under_way.writes) = (self.memory.reads.cycles, self.memory.writes.cycles);
+        [under_way.l2_reads, under_way.l2_writes] = self.memory.l2_cycles;
+        // Of outstanding accesses only the issue has been subtracted.
+        let resident = self.groups.iter().flatten().flat_map(|group| &group.waves);
+        let outstanding: u32 = resident.map(|&name| self.waves[name as usize].outstanding()).sum();
+        under_way.vector = under_way.vector.wrapping_add(now * u64::from(outstanding));
+        if self.steady_state.add(now, outcome) {
+            self.expected.fill(0);
+            let pending = self.pending.iter_mut().flat_map(std::mem::take);
+            self.held_bytes -= pending.map(|it| it.bytes).sum::<usize>().min(self.held_bytes);
+            self.steady.store(true, Ordering::Relaxed);
+        }
     }
 
     /// True if time may advance: no compute unit has room for a workgroup that has not arrived.

@@ -13,6 +13,7 @@ use mem::Shape;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{JoinHandle, spawn};
 
@@ -27,13 +28,15 @@ pub(crate) struct DispatchStart {
     pub(crate) ops: Arc<[Op]>,
     /// Workgroups to expect.
     pub(crate) groups: u64,
+    /// Set once no further workgroup is needed.
+    pub(crate) steady: Arc<AtomicBool>,
 }
 
 impl DispatchStart {
     fn begin(self, xcd_group: Option<Box<XcdGroup>>) -> Box<XcdGroup> {
         let (shape, rates, of) = &self.parts;
         let mut xcd_group = xcd_group.unwrap_or_else(|| Box::new(XcdGroup::new(shape, rates, *of)));
-        xcd_group.begin(self.grid, self.ops, std::iter::once(self.groups));
+        xcd_group.begin(self.grid, self.ops, std::iter::once(self.groups), Some(self.steady));
         xcd_group
     }
 }

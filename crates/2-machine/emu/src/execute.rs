@@ -15,6 +15,7 @@ use crate::matrix::Workplace;
 use crate::memory::Memory;
 use crate::observe::{LdsDmaLoad, MemoryAccess, Observer};
 use crate::operand::{EXEC, M0, NONE, Src};
+use crate::phases::TURN_ENDS;
 use crate::program::Program;
 use crate::run_in_place;
 use crate::valu::Valu;
@@ -69,7 +70,7 @@ enum Flow {
     Suspend,
 }
 
-/// Executes until a barrier, the end of the wave, or the issue of `until` instructions.
+/// Executes until a barrier, the end of the wave, the issue of `until` instructions, or the end of a turn.
 #[inline(always)]
 pub(crate) fn run<O: Observer>(
     executor: &mut Executor<'_>,
@@ -79,15 +80,19 @@ pub(crate) fn run<O: Observer>(
 ) -> Result<(), Box<Stop>> {
     let program = executor.program;
     let mut before = usize::MAX;
+    let first = wave.issued;
     if wave.dma.waits() {
         end_wait(&mut executor.machine, wave, observer);
     }
     while wave.issued < until {
         let start = wave.pc;
+        let run = program.runs.get(start).copied().unwrap_or(0);
+        if run & TURN_ENDS != 0 && executor.machine.takes_turns && wave.issued != first {
+            return Ok(());
+        }
         executor.machine.trip += u64::from(start != before);
         before = start;
-        let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
-        let mut length = length.min(until - wave.issued);
+        let mut length = u64::from(run & !TURN_ENDS).min(until - wave.issued);
         let mut altered = None;
         if wave.mode.alters_instructions() {
             // One instruction at a time: M0 may change within a run.

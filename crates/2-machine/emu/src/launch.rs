@@ -10,9 +10,9 @@ mod worker;
 use crate::deferred_atomics::Turns;
 use crate::fault::Fault;
 use crate::host::Host;
+use crate::lost::LostAccesses;
 use crate::memory::Memory;
 use crate::observe::Observer;
-use crate::outside_lds::OutsideLds;
 use crate::program::Program;
 use batches::{BatchQueue, finish};
 use std::sync::Mutex;
@@ -158,7 +158,22 @@ pub struct Summary {
     /// Wave instructions issued.
     pub instructions: u64,
     /// Accesses of the LDS past its end.
-    pub outside_lds: Option<OutsideLds>,
+    pub outside_lds: Option<LostAccesses>,
+    /// Accesses of buffers whose offset register is negative until the immediate offset is added.
+    pub negative_offset: Option<LostAccesses>,
+}
+
+impl Summary {
+    /// Adds the dropped accesses of other workgroups.
+    pub(crate) fn add_lost(&mut self, other: &Summary) {
+        self.outside_lds = LostAccesses::joined(self.outside_lds, other.outside_lds);
+        self.negative_offset = LostAccesses::joined(self.negative_offset, other.negative_offset);
+    }
+
+    /// Dropped accesses, by reason.
+    pub fn lost(&self) -> impl Iterator<Item = LostAccesses> {
+        self.outside_lds.into_iter().chain(self.negative_offset)
+    }
 }
 
 /// Runs a kernel. `make` creates an observer for consecutive workgroups; `merge` gets the observers in workgroup

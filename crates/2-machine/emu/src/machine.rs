@@ -51,8 +51,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) row_ops: RowOps,
     /// Instructions of the workgroup so far, read by `s_memtime`.
     pub(crate) clock: u64,
+    /// The workgroup has several waves, which let each other run before they store.
+    pub(crate) takes_turns: bool,
     /// Accesses of the LDS past its end.
     pub(crate) outside: Option<Outside>,
+    /// Accesses of buffers whose offset register is negative.
+    pub(crate) negative: Option<Outside>,
     /// Deferred atomics.
     pub(crate) deferred_atomics: DeferredAtomics<'a>,
     /// Host that device code calls.
@@ -78,7 +82,9 @@ impl<'a> Machine<'a> {
             time: 0,
             row_ops: kernels::row_ops(),
             clock: 0,
+            takes_turns: false,
             outside: None,
+            negative: None,
             deferred_atomics: DeferredAtomics::default(),
             host: None,
         }

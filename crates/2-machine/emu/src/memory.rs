@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: only addresses inside a registered range are valid. Any other access is a fault
 //! that names the nearest range and the distance to it.
 
-use crate::raw::Shared;
+use crate::raw::{Digest, Shared};
 use std::fmt;
 
 /// Address of the first allocated range, far from addresses that a program might use by mistake.
@@ -18,7 +18,9 @@ const FRAGMENT: usize = 1 << 21;
 #[derive(Debug)]
 struct Range {
     base: u64,
+    /// Up to the end of the dword of the last byte: compilers exchange whole dwords around a smaller element.
     bytes: Shared,
+    length: u64,
     name: String,
     freed: bool,
     /// The host may write to it while kernels run.
@@ -29,8 +31,13 @@ struct Range {
 
 impl Range {
     fn end(&self) -> u64 {
-        self.base + self.bytes.len() as u64
+        self.base + self.length
     }
+}
+
+/// Bytes of memory behind a range of `length` bytes at `base`: to the end of its last dword.
+pub fn whole_dwords(base: u64, length: usize) -> usize {
+    length + (base.wrapping_add(length as u64).wrapping_neg() & 3) as usize
 }
 
 /// The two ranges found last; loops often alternate between two.
@@ -65,6 +72,9 @@ impl fmt::Display for Nearest {
         if *freed {
             return write!(out, "inside `{name}` ({bytes} bytes at {base:#x}), which was freed");
         }
+        if *distance == 0 {
+            return write!(out, "just behind `{name}` ({bytes} bytes at {base:#x})");
+        }
         let (far, side) =
             if *distance < 0 { (distance.unsigned_abs(), "before") } else { (*distance as u64, "behind") };
         write!(out, "{far} bytes {side} `{name}` ({bytes} bytes at {base:#x})")
@@ -81,8 +91,9 @@ impl Memory {
     pub fn allocate(&mut self, name: &str, bytes: usize) -> u64 {
         let step = if bytes < FRAGMENT { GUARD } else { FRAGMENT as u64 };
         let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(step));
-        let (bytes, name) = (Shared::zeroed(bytes), name.to_string());
-        let range = Range { base, bytes, name, freed: false, hosts: false, remote: false };
+        let (length, name) = (bytes as u64, name.to_string());
+        let bytes = Shared::zeroed(whole_dwords(base, bytes));
+        let range = Range { base, bytes, length, name, freed: false, hosts: false, remote: false };
         self.ranges.push(range);
         base
     }
@@ -107,10 +118,11 @@ impl Memory {
         base
     }
 
-    /// Registers a range at a given address, for example memory of the process itself. Refuses a range that
-    /// overlaps a live one; replaces freed ranges.
-    pub fn register(&mut self, name: &str, base: u64, bytes: Shared) -> Result<(), Shared> {
-        let end = base.saturating_add(bytes.len() as u64);
+    /// Registers a range of `length` bytes at a given address, for example memory of the process itself; `bytes` are
+    /// [`whole_dwords`]. Refuses a range that overlaps a live one; replaces freed ranges.
+    pub fn register(&mut self, name: &str, base: u64, length: usize, bytes: Shared) -> Result<(), Shared> {
+        let length = length as u64;
+        let end = base.saturating_add(length);
         // Ranges do not overlap, so their ends are sorted too. Binary search, because programs may have thousands
         // of ranges.
         let first = self.ranges.partition_point(|it| it.end() <= base);
@@ -118,7 +130,8 @@ impl Memory {
         if self.ranges[first..last].iter().any(|it| !it.freed) {
             return Err(bytes);
         }
-        let range = Range { base, bytes, name: name.to_string(), freed: false, hosts: false, remote: false };
+        let range =
+            Range { base, bytes, length, name: name.to_string(), freed: false, hosts: false, remote: false };
         self.ranges.splice(first..last, [range]);
         Ok(())
     }
@@ -161,6 +174,27 @@ impl Memory {
         let Some(range) = self.begins_at(base) else { return false };
         range.freed = true;
         true
+    }
+
+    /// Removes the range that begins at an address, as if it had never been registered. False if none begins there.
+    pub fn forget(&mut self, base: u64) -> bool {
+        let found = self.ranges.iter().position(|range| range.base == base && !range.freed);
+        found.map(|index| self.ranges.remove(index)).is_some()
+    }
+
+    /// Bytes of all live ranges.
+    pub fn bytes(&self) -> u64 {
+        self.ranges.iter().filter(|it| !it.freed).map(|it| it.length).sum()
+    }
+
+    /// Digest of addresses and contents of all live ranges but those that begin at these addresses.
+    pub fn digest(&self, except: &[u64]) -> Digest {
+        let mut digest = Digest::EMPTY;
+        for range in self.ranges.iter().filter(|it| !it.freed && !except.contains(&it.base)) {
+            digest.add(range.base);
+            range.bytes.digest(&mut digest);
+        }
+        digest
     }
 
     /// Range that contains `size` bytes at an address, and the offset in it.
@@ -227,7 +261,7 @@ impl Memory {
         Some(Nearest {
             name: range.name.clone(),
             base: range.base,
-            bytes: range.bytes.len() as u64,
+            bytes: range.length,
             distance: distance(range),
             freed: range.freed && address >= range.base && address < range.end(),
         })
@@ -237,8 +271,9 @@ impl Memory {
 #[inline]
 fn within(range: &Range, address: u64, size: u64) -> Option<(&Shared, usize)> {
     let at = address.checked_sub(range.base)?;
-    let length = range.bytes.len() as u64;
-    (at <= length && length - at >= size && !range.freed).then_some((&range.bytes, at as usize))
+    let fits = |length: u64| at <= length && length - at >= size;
+    let in_last_dword = || at < range.length && fits(range.bytes.len() as u64);
+    ((fits(range.length) || in_last_dword()) && !range.freed).then_some((&range.bytes, at as usize))
 }
 
 #[cfg(test)]
@@ -248,8 +283,9 @@ mod tests {
     #[test]
     fn registered_ranges_do_not_overlap_live_ones_and_replace_freed_ones() {
         let mut memory = Memory::new();
-        let register =
-            |memory: &mut Memory, base, bytes| memory.register("range", base, Shared::zeroed(bytes)).is_ok();
+        let register = |memory: &mut Memory, base, bytes| {
+            memory.register("range", base, bytes, Shared::zeroed(bytes)).is_ok()
+        };
         let steps: [(u64, usize, bool); 8] = [
             (1000, 100, true),
             (2000, 100, true),
@@ -268,6 +304,53 @@ mod tests {
         assert!(register(&mut memory, 1050, 100));
         assert!(memory.locate(1050, 100).is_some() && memory.locate(1049, 1).is_none());
         assert!(memory.locate(1200, 1).is_none() && memory.locate(2000, 100).is_some());
+    }
+
+    #[test]
+    fn the_dword_of_the_last_byte_is_inside() {
+        let mut memory = Memory::new();
+        let a = memory.allocate("a", 6);
+        // (offset, bytes, whether they are inside)
+        for (at, bytes, expected) in [
+            (4, 2, true),
+            (4, 4, true),
+            (5, 2, true),
+            (6, 1, false),
+            (6, 2, false),
+            (2, 8, false),
+            (3, 4, true),
+        ] {
+            assert_eq!(memory.locate(a + at, bytes).is_some(), expected, "{at} {bytes}");
+        }
+        assert_eq!(
+            [(0, 4), (0, 5), (2, 3), (1, 3)].map(|(base, length)| whole_dwords(base, length)),
+            [4, 8, 6, 3]
+        );
+    }
+
+    #[test]
+    fn the_digest_is_of_addresses_and_contents() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.allocate("a", 1000), memory.allocate("b", 8));
+        let before = (memory.digest(&[]), memory.digest(&[b]));
+        memory.write(b, &[1]);
+        assert_ne!(memory.digest(&[]), before.0);
+        assert_eq!((memory.digest(&[b]), memory.bytes()), (before.1, 1008));
+        memory.write(a + 999, &[1]);
+        assert_ne!(memory.digest(&[b]), before.1);
+        memory.free(a);
+        let mut other = Memory::new();
+        other.allocate("a", 0);
+        assert_eq!(memory.digest(&[b]), Memory::new().digest(&[]));
+        assert_ne!(other.digest(&[]), Memory::new().digest(&[]));
+    }
+
+    #[test]
+    fn forgotten_ranges_are_not_named() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.allocate("a", 8), memory.allocate("b", 8));
+        assert!(memory.forget(a) && !memory.forget(a) && memory.locate(b, 8).is_some());
+        assert!(memory.nearest(a).unwrap().name == "b");
     }
 
     #[test]

@@ -11,11 +11,11 @@ pub(crate) struct Outside {
     pub(crate) slot: u32,
     pub(crate) wave: WaveId,
     pub(crate) lane: u32,
-    /// Offset in the LDS.
+    /// Offset in the LDS, or the offset register of a buffer.
     pub(crate) offset: u64,
     /// Bytes of the access.
     pub(crate) bytes: u32,
-    /// Bytes of LDS that the workgroup has.
+    /// Bytes of LDS that the workgroup has, or of the buffer.
     pub(crate) size: u64,
 }
 

@@ -5,6 +5,7 @@
 
 use crate::decode::{Action, Resolver};
 use crate::operand::{Files, Pool};
+use crate::phases;
 use crate::walk;
 use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
 use isa::{Access, Inst, Isa, OpFlags, Space};
@@ -48,7 +49,8 @@ pub struct Program {
     pub version: u8,
     insts: Vec<Inst>,
     pub(crate) actions: Vec<Action>,
-    /// By instruction: length of the rest of its run, which issues under one EXEC.
+    /// By instruction: length of the rest of its run, which issues under one EXEC; with
+    /// [`TURN_ENDS`](phases::TURN_ENDS) if a wave lets others run before it.
     pub(crate) runs: Vec<u32>,
     pub(crate) pool: Pool,
     /// Instruction index by dword offset.
@@ -115,6 +117,7 @@ impl Program {
         if !resolver.alters {
             walk::mark(&insts, resolver.files, &runs, &mut actions);
         }
+        phases::mark(&insts, &actions, &mut runs);
         let vector_memory_before = if resolver.lds_dma { count_vector_memory(&insts) } else { Vec::new() };
         let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
@@ -222,6 +225,26 @@ impl Program {
 
 #[cfg(test)]
 impl Program {
+    /// A program of lines of assembly, for tests; a branch has the number of a line as its target.
+    pub(crate) fn of_text(lines: &[&str]) -> Program {
+        use isa::text::{Statement, parse_line};
+        let mut insts = Vec::new();
+        for text in lines {
+            let branch = text.split_once(' ').filter(|(name, _)| name.contains("branch"));
+            let line = branch.map_or_else(|| (*text).to_string(), |(name, _)| format!("{name} L"));
+            let line = parse_line(Isa::Gfx942, &line).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
+            let mut inst = parsed.inst;
+            (inst.offset, inst.size) = (8 * insts.len() as u32, 8);
+            if let Some((_, target)) = branch {
+                inst.operands[0] = isa::Operand::Target(8 * target.parse::<i32>().unwrap());
+            }
+            insts.push(inst);
+        }
+        let descriptor = Descriptor { vgprs_allocated: 64, ..Descriptor::default() };
+        Program::of(Isa::Gfx942, descriptor, insts)
+    }
+
     /// A program without instructions, for tests of single instructions.
     pub(crate) fn empty(isa: Isa) -> Program {
         Program {

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
 mod cells;
+mod digest;
 mod product;
 mod spread;
 mod wide;
@@ -12,6 +13,7 @@ mod wide;
 pub(crate) use cells::eights;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use cells::{add_f64, fma_f64, mul_f64};
+pub use digest::Digest;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use product::square_avx512;
 pub(crate) use spread::{Distances, Lines};

@@ -67,25 +67,11 @@ fn adds_to_all_lanes(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
 mod tests {
     use crate::decode::Action;
     use crate::program::Program;
-    use codeobj::Descriptor;
-    use isa::text::{Statement, parse_line};
-    use isa::{Isa, Operand};
 
     /// By memory instruction of a loop, true if its lanes move by one amount; the last line jumps to the first.
     fn walks(lines: &[&str]) -> Vec<bool> {
-        let mut insts = Vec::new();
-        for text in lines.iter().chain(&["s_cbranch_scc1 L"]) {
-            let line = parse_line(Isa::Gfx942, text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-            let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
-            let mut inst = parsed.inst;
-            (inst.offset, inst.size) = (8 * insts.len() as u32, 8);
-            insts.push(inst);
-        }
-        if let Some(branch) = insts.last_mut() {
-            branch.operands[0] = Operand::Target(0);
-        }
-        let descriptor = Descriptor { vgprs_allocated: 64, ..Descriptor::default() };
-        let program = Program::of(Isa::Gfx942, descriptor, insts);
+        let lines: Vec<_> = lines.iter().chain(&["s_cbranch_scc1 0"]).copied().collect();
+        let program = Program::of_text(&lines);
         let access = |action: &Action| match action {
             Action::Memory(access) => Some(access.walks),
             _ => None,

@@ -206,6 +206,19 @@ impl Caches {
         Tally::new(sum, channels)
     }
 
+    /// Counts of the dispatch so far.
+    pub fn tally(&self) -> Tally {
+        let mut sum = FrontCounts::default();
+        let mut channels = Vec::new();
+        for Xcd { l2, front_counts, .. } in &self.xcds {
+            let mut front_counts = front_counts.clone();
+            front_counts.sum_by_memory_type();
+            sum.merge(&front_counts);
+            channels.extend(l2.counts());
+        }
+        Tally::new(sum, channels)
+    }
+
     /// Invalidates the copies that other XCDs hold of the lines written back at the end of the last dispatch.
     fn invalidate_others(&mut self) {
         let written = std::mem::take(&mut self.last_written);

@@ -206,6 +206,21 @@ impl Tally {
         }
     }
 
+    /// Adds the difference of two tallies of the same caches times a factor.
+    pub fn add_scaled(&mut self, from: &Tally, to: &Tally, factor: f64) {
+        let more = |from: u64, to: u64| (to.saturating_sub(from) as f64 * factor).round() as u64;
+        let fronts = from.front_counts.0.iter().zip(&to.front_counts.0);
+        for (sum, (&from, &to)) in self.front_counts.0.iter_mut().zip(fronts) {
+            *sum += more(from, to);
+        }
+        for (sum, (from, to)) in self.channels.iter_mut().zip(from.channels.iter().zip(&to.channels)) {
+            let counts = from.counts.iter().zip(&to.counts);
+            for (sum, (&from, &to)) in sum.counts.iter_mut().zip(counts) {
+                *sum += more(from, to);
+            }
+        }
+    }
+
     /// A count over all channels.
     pub fn get(&self, count: Count) -> u64 {
         match count.per_channel() {
@@ -251,5 +266,8 @@ mod tests {
         let tally = Tally::even(3, &[(Count::L2Hit, 5), (Count::L1Read, 7)]);
         assert_eq!((tally.get(Count::L2Hit), tally.get(Count::L1Read)), (5, 7));
         assert_eq!(tally.of_channel(Count::L2Hit, 2), 1);
+        let mut sum = tally.clone();
+        sum.add_scaled(&Tally::even(3, &[(Count::L2Hit, 2)]), &tally, 2.0);
+        assert_eq!((sum.get(Count::L2Hit), sum.get(Count::L1Read)), (5 + 2 * 3, 7 + 2 * 7));
     }
 }

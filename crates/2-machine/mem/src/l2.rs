@@ -116,6 +116,15 @@ impl L2 {
         }
     }
 
+    /// Counts of the channels so far.
+    pub(crate) fn counts(&self) -> Vec<ChannelCounts> {
+        let mut counts = self.channels.clone();
+        for (channel, &rw_read_hits) in counts.iter_mut().zip(&self.rw_read_hits[..]) {
+            channel.add_rw_read_hits(rw_read_hits);
+        }
+        counts
+    }
+
     /// Takes the counts of the channels, and resets them.
     pub(crate) fn take_counts(&mut self) -> Vec<ChannelCounts> {
         let fresh = vec![ChannelCounts::default(); self.channels.len()];

@@ -15,7 +15,9 @@ mod dma;
 mod shadow;
 
 use dma::{LdsDma, Outstanding};
-use emu::{Fault, Launch, LdsDmaLoad, Memory, MemoryAccess, Observer, OutsideLds, Program, Summary, WaveId};
+use emu::{
+    Fault, Launch, LdsDmaLoad, LostAccesses, Memory, MemoryAccess, Observer, Program, Summary, WaveId,
+};
 use isa::{Access, Bits, Space};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
@@ -109,7 +111,7 @@ pub struct Checked {
     /// Accesses that were not watched because the shadow memory was used up.
     pub unwatched: u64,
     /// Accesses of the LDS past its end, which are always counted; unknown for a kernel that faults.
-    pub outside: Option<OutsideLds>,
+    pub outside: Option<LostAccesses>,
 }
 
 /// Most pairs of instructions recorded.

@@ -37,6 +37,11 @@ impl CacheState {
         CacheState::ALL.iter().find(|it| it.0 == self).map_or("", |it| it.1)
     }
 
+    /// Meaning, as a phrase.
+    pub fn words(self) -> &'static str {
+        CacheState::ALL.iter().find(|it| it.0 == self).map_or("", |it| it.2)
+    }
+
     /// Lines of the L2 that a dispatch finds; `copied` if the host has copied since the dispatch before.
     pub(crate) fn acquire(self, copied: bool) -> Acquire {
         match self {

@@ -32,13 +32,13 @@ pub fn time_quantity(nanoseconds: f64) -> &'static str {
 /// Name under which a time from representative XCDs is compared with the time from all XCDs.
 pub const TIME_SHARED: &str = "time_shared";
 
-/// Spread between the estimates of representative XCDs, in percent of their mean: maximum over the dispatches
-/// of a recording.
+/// Likely error of dispatches that were simulated in part, percent: spread between the estimates of
+/// representative XCDs, and error of the extrapolation from the first workgroups.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Apart {
-    /// Their times.
+    /// Of times.
     pub(crate) time: f64,
-    /// Counts of their caches.
+    /// Of counts of caches.
     pub(crate) counts: f64,
 }
 

@@ -16,7 +16,7 @@ use crate::clocks::{self, Clock};
 use crate::events;
 use crate::instructions;
 use crate::prediction::Prediction;
-use crate::sample::Sample;
+use crate::sample::{Sample, fewest_with_times};
 use crate::traffic::{self, Tracer};
 use arch::Model;
 use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall};
@@ -160,6 +160,16 @@ impl Recorder {
         self.next += 1;
     }
 
+    /// Records a launch that would do what a recorded dispatch did, by its place; returns the numbers of both.
+    pub fn repeat(&mut self, place: usize) -> Option<[u64; 2]> {
+        let earlier = self.dispatches.get(place)?.clone();
+        let numbers = [earlier.id, self.next];
+        self.length += folder::length(&earlier).unwrap_or(0);
+        self.dispatches.push(Dispatch { id: self.next, ..earlier });
+        self.next += 1;
+        Some(numbers)
+    }
+
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as
     /// shown. `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
     pub fn run(
@@ -173,29 +183,53 @@ impl Recorder {
         // Workgroups that wait for each other are all needed.
         let most = if launch.cooperative { 0 } else { self.most_workgroups };
         let sample = Sample::new(launch.workgroup_count(), most);
-        // Caches hold what all workgroups left in them: with some of them only, nothing can be said.
+        let timed = sample.as_ref().map(|_| self.sample_with_times(program, launch));
+        // Caches hold what all workgroups left in them: with scattered ones only, nothing can be said.
         let counted = match &sample {
+            Some(_) if let Some(Ok(sample)) = &timed => {
+                self.follow(program, table, memory, launch, Some(sample))
+            }
             Some(sample) => {
+                let no_time = timed.and_then(Result::err);
                 let some = Launch { only: Some(&sample.workgroups), ..*launch };
                 Self::count(program, table, memory, &some, &sample.weights)
-                    .map(|(summary, counts)| (summary, counts, Timed::default()))
+                    .map(|(summary, counts)| (summary, counts, Timed { no_time, ..Timed::default() }))
             }
             None if self.counters_only => Self::count(program, table, memory, launch, &[])
                 .map(|(summary, counts)| (summary, counts, Timed::default())),
-            None => self.follow(program, table, memory, launch),
+            None => self.follow(program, table, memory, launch, None),
         };
         let (summary, counts, timed) = counted.inspect_err(|_| self.next += 1)?;
         self.add(Ran { kernel, program, table, launch }, &counts, timed);
         Ok(summary)
     }
 
-    /// Runs a kernel and sends its accesses through the caches.
+    /// The workgroups of a launch that run for all where times are modelled, or why there are no times.
+    fn sample_with_times(&self, program: &Program, launch: &Launch<'_>) -> Result<Sample, String> {
+        if self.counters_only || self.detail == Detail::Full {
+            return Err(
+                "a sample has them with `--clock-detail auto` and without `--counters-only`".to_owned()
+            );
+        }
+        let grid = traffic::grid(self.model, program, launch, Vec::new());
+        let round = u64::from(self.model.compute_units.value) * u64::from(grid.groups_per_unit);
+        Sample::with_times(launch.workgroup_count(), self.most_workgroups, round).ok_or_else(|| {
+            format!(
+                "{} workgroups fill the GPU too few times; `--sample-workgroups {}` or more gives times",
+                self.most_workgroups,
+                fewest_with_times(round)
+            )
+        })
+    }
+
+    /// Runs a kernel, or a sample of its workgroups, and sends its accesses through the caches.
     fn follow(
         &mut self,
         program: &Program,
         table: &Table,
         memory: &emu::Memory,
         launch: &Launch<'_>,
+        sample: Option<&Sample>,
     ) -> Result<(Summary, Counts, Timed), Box<Fault>> {
         if self.caches == CacheState::Cold {
             self.empty_caches();
@@ -214,8 +248,7 @@ impl Recorder {
         for clock in &mut self.clocks {
             clock.begin(model, detail, &grid, &asked, &table.ops());
         }
-        let mut events = self
-            .keeps_events
+        let mut events = (self.keeps_events && sample.is_none())
             .then(|| events::Writer::new(model, table, &program.name, (&grid, &asked), detail));
         gpu.set_threads(clocks::threads(launch.threads));
         gpu.begin(grid, table.ops());
@@ -231,16 +264,20 @@ impl Recorder {
         let expected = AtomicUsize::new(0);
         let spare = Mutex::new(Vec::new());
         let spill_store = self.spill_store.as_ref();
-        let mut cut = false;
+        let (mut cut, mut arrived) = (false, 0);
+        let some = Launch { only: sample.map(|it| &it.workgroups[..]), ..*launch };
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
             let merge = |tracer: Tracer<'_>| {
                 let (found, batch, slots) = tracer.finish();
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
-                counts.merge(&found);
+                // Of a sample each batch is one workgroup.
+                let weight = sample.and_then(|it| it.weights.get(arrived)).copied().unwrap_or(1);
+                add_times(&mut counts, found, weight);
+                arrived += batch.groups.len();
                 expected.fetch_max(batch.longest_stream().min(MOST_EXPECTED), Ordering::Relaxed);
                 cut |= batch.groups.iter().any(|group| group.dropped > 0);
-                if cut {
+                if cut || sample.is_some_and(|it| arrived as u64 > it.followed) {
                     return;
                 }
                 for other in &others {
@@ -257,7 +294,7 @@ impl Recorder {
                 let expected = expected.load(Ordering::Relaxed);
                 Tracer::new(table, &shape, &wanted, (expected, slots), spill_store)
             };
-            emu::run(program, memory, launch, tracer, merge)
+            emu::run(program, memory, &some, tracer, merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
@@ -265,8 +302,13 @@ impl Recorder {
         if cut || spill_store.is_some_and(|spill_store| spill_store.take_unreadable()) {
             return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
         }
+        if outcome.incomplete {
+            let no_time =
+                Some("the sampled workgroups do not fill the caches, or take unequal times".to_owned());
+            return Ok((summary, counts, Timed { no_time, ..Timed::default() }));
+        }
         self.events.extend(events.map(|events| (self.next, events.finish(&code))));
-        Ok((summary, counts, Timed { outcome: Some(outcome), predicted, cut: false }))
+        Ok((summary, counts, Timed { outcome: Some(outcome), predicted, ..Timed::default() }))
     }
 
     /// The next dispatch finds empty caches.
@@ -283,7 +325,7 @@ impl Recorder {
         memory: &emu::Memory,
         launch: &Launch<'_>,
     ) -> Result<(Summary, Option<f64>), Box<Fault>> {
-        let (summary, counts, timed) = self.follow(program, table, memory, launch)?;
+        let (summary, counts, timed) = self.follow(program, table, memory, launch, None)?;
         let totals = table.totals(&counts, u64::from(self.model.compute_units.value));
         let ran = Ran { kernel: "", program, table, launch };
         let estimate = timed.outcome.as_ref().and_then(|it| self.estimate(ran, &counts, &totals, it));
@@ -310,7 +352,7 @@ impl Recorder {
     /// Records a dispatch that ran.
     fn add(&mut self, ran: Ran<'_>, counts: &Counts, timed: Timed) {
         let Ran { kernel, program, table, launch } = ran;
-        let Timed { outcome, predicted, cut } = timed;
+        let Timed { outcome, predicted, cut, no_time } = timed;
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         let estimate = outcome.as_ref().and_then(|outcome| self.estimate(ran, counts, &totals, outcome));
         // What the clock counted says something only where it knows how long a dispatch takes.
@@ -319,6 +361,7 @@ impl Recorder {
         let stalls = clocked.map(|outcome| outcome.stalls.clone());
         let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
+        let followed = outcome.as_ref().and_then(|it| it.followed);
         let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
         totals.caches = outcome.map(|it| it.tally);
         let target = program.isa.processor();
@@ -354,7 +397,9 @@ impl Recorder {
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
             predicted,
             shared,
+            followed,
             cut,
+            no_time,
             hurried,
             occupancy,
         });

@@ -3,8 +3,8 @@
 //! Rules do not see each other's findings; findings are sorted afterwards, by severity and place.
 
 use crate::{
-    CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, SearchEvidence, TraceEvidence,
-    TuningEvidence, registry,
+    CandidateEvidence, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, SearchEvidence,
+    TraceEvidence, TuningEvidence, registry,
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -141,6 +141,11 @@ pub fn check_search(evidence: &SearchEvidence<'_>) -> (Vec<Finding>, Vec<NotChec
     let (mut findings, not_checked) = outcomes(|rule| Some(rule.search_check()?(evidence)));
     sort_by_severity(&mut findings);
     (findings, not_checked)
+}
+
+/// Judges a candidate that was compared with a base.
+pub fn check_candidate(evidence: &CandidateEvidence<'_>) -> Vec<Finding> {
+    outcomes(|rule| Some(rule.candidate_check()?(evidence))).0
 }
 
 /// Outcomes of the rules that have this kind of check, in the order of the registry.

@@ -7,6 +7,7 @@
 //! kernels).
 
 mod access;
+mod candidate;
 mod check;
 mod check_host;
 mod comm;
@@ -36,9 +37,10 @@ mod tunings;
 mod waits;
 mod work;
 
+pub use candidate::{CandidateCheck, CandidateEvidence};
 pub use check::{
-    check, check_comm, check_execution, check_launch, check_search, check_traces, check_tunings,
-    check_workload,
+    check, check_candidate, check_comm, check_execution, check_launch, check_search, check_traces,
+    check_tunings, check_workload,
 };
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
@@ -121,6 +123,8 @@ pub enum Check {
     Launch(LaunchCheck),
     /// The search of a tuning space.
     Search(SearchCheck),
+    /// A variant of a kernel that was compared with a base.
+    Candidate(CandidateCheck),
 }
 
 /// Result of a rule for one kernel.
@@ -171,6 +175,7 @@ impl Rule {
         tuning_check: Tunings => TuningCheck, "of tuning databases";
         launch_check: Launch => LaunchCheck, "of launches";
         search_check: Search => SearchCheck, "of searches";
+        candidate_check: Candidate => CandidateCheck, "of variants";
     }
 
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.

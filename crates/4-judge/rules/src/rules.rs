@@ -34,6 +34,10 @@ pub(crate) mod env007;
 pub(crate) mod env008;
 pub(crate) mod env009;
 pub(crate) mod env010;
+pub(crate) mod jdg001;
+pub(crate) mod jdg002;
+pub(crate) mod jdg003;
+pub(crate) mod jdg004;
 pub(crate) mod jobs;
 pub(crate) mod lch001;
 pub(crate) mod lch002;
@@ -179,6 +183,10 @@ pub(crate) static RULES: &[Rule] = &[
     env008::RULE,
     env009::RULE,
     env010::RULE,
+    jdg001::RULE,
+    jdg002::RULE,
+    jdg003::RULE,
+    jdg004::RULE,
     lch001::RULE,
     lch002::RULE,
     lch003::RULE,

@@ -5,7 +5,7 @@
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
     Answer, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings,
-    Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned,
+    Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned, Verdicts,
 };
 
 /// Settings of a rendering.
@@ -59,6 +59,22 @@ impl Part for Stored {
 
     fn csv(answer: &Answer<Self>) -> String {
         table_csv::joined(answer)
+    }
+}
+
+impl Part for Verdicts {
+    const FORMATS: &'static [Format] = USUAL;
+
+    fn text(answer: &Answer<Self>, decimals: usize, style: &Style) -> String {
+        text::verdicts(answer, decimals, style)
+    }
+
+    fn csv(answer: &Answer<Self>) -> String {
+        table_csv::joined(answer)
+    }
+
+    fn markdown(answer: &Answer<Self>, out: &mut String) {
+        markdown::verdicts(&answer.part, out);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{Part, github::place};
 use std::fmt::Write;
 use view::{
     Answer, Cell, Change, Comparison, Delta, Finding, Incidents, Input, KernelRow, Note, NoteKind, Number,
-    Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, counted,
+    Recordings, Searches, Severity, Summary, Table, Tiles, TriageLine, Verdicts, counted,
 };
 
 /// Renders an answer; `decimals` after the point.
@@ -389,6 +389,17 @@ pub(crate) fn words(text: &str) -> String {
         }
     }
     out
+}
+
+/// Verdicts on candidates.
+pub(crate) fn verdicts(part: &Verdicts, out: &mut String) {
+    let _ = write!(out, "| candidate | verdict | speedup | because |\n|---|---|---:|---|\n");
+    for it in &part.candidates {
+        let speedup = it.speedup_words().filter(|_| it.verdict.is_right()).unwrap_or_default();
+        let because = words(&it.because);
+        let _ = writeln!(out, "| {} | {} | {speedup} | {because} |", words(&it.name), it.verdict.words());
+    }
+    out.push('\n');
 }
 
 /// Searches: the winner beside the start.

@@ -33,6 +33,7 @@ mod table;
 mod tile;
 mod triage;
 mod triton;
+mod verdict;
 mod waves;
 
 pub use accuracy::accuracy;
@@ -65,5 +66,6 @@ pub use table::{SORT_COLUMNS, table};
 pub(crate) use tile::tile;
 pub(crate) use triage::triage;
 pub use triton::triton_lines;
+pub(crate) use verdict::verdicts;
 pub(crate) use waves::describe as describe_waves;
 pub use waves::waves;

@@ -33,6 +33,7 @@ pub mod thresholds;
 mod tile;
 pub mod trace;
 pub mod tunings;
+mod verdict;
 
 pub mod triage;
 pub use builds::{Build, compare};
@@ -48,6 +49,7 @@ pub use search::{SearchedSpace, Trial, add_search, constraints};
 pub use sets::{compile, explain, known_set, sets, targets};
 pub use summarized::{Summarized, base_name};
 pub use tile::{AskedTile, TileQuestion, tile, tile_times};
+pub use verdict::{TriedVariant, verdicts};
 use view::RuleInfo;
 
 /// Every rule as a renderer needs it.

@@ -97,6 +97,11 @@ impl<'a> Measured<'a> {
         self.subjects.select(wanted)
     }
 
+    /// The recordings, each with the metrics of its GPU.
+    pub(crate) fn recordings(&self) -> Vec<(&Compiled, &Subject)> {
+        self.for_each().into_iter().zip(&self.subjects.all).collect()
+    }
+
     fn for_each(&self) -> Vec<&Compiled> {
         self.subjects.all.iter().map(|subject| &self.compiled[subject.target()]).collect()
     }

@@ -13,6 +13,7 @@ pub(crate) use doctor::{Doctor, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
 use host::Source;
+pub(crate) use judge::Judge;
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
@@ -41,6 +42,7 @@ mod comm;
 mod emulate;
 mod export;
 mod gpu_name;
+mod judge;
 mod launch;
 mod memory;
 mod on;
@@ -128,6 +130,7 @@ pub(crate) enum Command {
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),
+    Judge(Judge),
     Breakdown(Breakdown),
     Export(ExportRecording),
     Accuracy(Accuracy),
@@ -167,6 +170,9 @@ impl Command {
             Command::Trace(it) => ("trace", sources(&it.files, &it.base)),
             Command::Comm(it) => ("comm", of(&it.files)),
             Command::Profile(it) => ("profile", of(it.file.as_slice())),
+            Command::Judge(it) => {
+                ("judge", std::iter::once(&it.base).chain(&it.candidates).map(PathBuf::as_path).collect())
+            }
             Command::Breakdown(it) => ("breakdown", vec![it.path.path()]),
             Command::Export(it) => ("export", vec![it.path.path()]),
             Command::Accuracy(it) => ("accuracy", sources(std::slice::from_ref(&it.gpu), &it.emulated)),

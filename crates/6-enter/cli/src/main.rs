@@ -23,6 +23,7 @@ mod export;
 mod gate;
 mod guide;
 mod inspect;
+mod judge;
 mod kernels;
 mod launch_template;
 mod metrics;
@@ -124,6 +125,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Run(args) => run::run(args, &cli.look),
         Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
+        Command::Judge(args) => judge::run(args, &cli.look),
         Command::LaunchTemplate(args) => launch_template::run(args),
         Command::Export(args) => export::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),

@@ -150,10 +150,12 @@ fn print(stream: Stream, text: &[u8]) {
 }
 
 impl Calls {
-    /// Lanes whose asserts failed with a message that another lane had printed.
-    pub(crate) fn silent_asserts(&self) -> u64 {
-        let failed = self.failed_asserts.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.values().map(|lanes| lanes - 1).sum()
+    /// Takes the messages of failed asserts, and the number of lanes that failed with one that another had printed.
+    pub(crate) fn take_failed_asserts(&mut self) -> (String, u64) {
+        let failed = self.failed_asserts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let failed = std::mem::take(failed);
+        let texts = failed.keys().map(|it| String::from_utf8_lossy(it));
+        (texts.collect(), failed.values().map(|lanes| lanes - 1).sum())
     }
 }
 

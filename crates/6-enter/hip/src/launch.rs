@@ -3,20 +3,26 @@
 //! Work is a value, so that doing it now and keeping it in a graph differ in one place.
 
 use crate::calls;
+use crate::checks::Checking;
 use crate::codes::Code;
 use crate::graph::Action;
 use crate::host_memory;
 use crate::message::say;
 use crate::progress;
 use crate::recording::Recording;
+use crate::repeats::{Needs, Outcome, Plan};
 use crate::runtime::{Runtime, lock};
+use crate::staging::Ring;
 use crate::timeline::{self, Engine};
 use crate::times::Times;
 use crate::work::{Copy3, Fill, Kernel, Place, Work};
-use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
+use arch::Model;
+use emu::{Cause, Fault, Host, Launch, LostAccesses, Memory, Program, Summary};
 use host::launches;
 use probe::{LaunchSize, Oversize};
 use std::ptr::with_exposed_provenance_mut as pointer;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes beyond which an address has nothing to do with an allocation of the runtime.
 const FAR: u64 = 1 << 20;
@@ -126,6 +132,54 @@ impl Fill {
     }
 }
 
+/// Ways in which a launch runs.
+struct Ways<'a> {
+    checking: Option<&'a mut Checking>,
+    recording: Option<&'a mut Recording>,
+    times: &'a mut Option<Times>,
+    /// It gets a time, recorded or not.
+    measures: bool,
+    model: &'static Model,
+}
+
+impl Ways<'_> {
+    /// Runs a kernel checked, recorded, timed or alone. `wanted` says whether it is recorded, with the program's note.
+    fn run(
+        self,
+        (name, code, program): (&str, &Arc<probe::Code>, &Arc<Program>),
+        memory: &Memory,
+        launch: &Launch<'_>,
+        (wanted, note): (bool, Option<String>),
+    ) -> Result<(Summary, Outcome), Box<Fault>> {
+        let untimed = |summary| (summary, Outcome::default());
+        match (self.checking, self.recording) {
+            (Some(checking), _) => checking.run(name, code, program, memory, launch).map(untimed),
+            (None, Some(recording)) if wanted => {
+                let summary = recording.run(name, code, program, memory, launch)?;
+                recording.note(note);
+                Ok((summary, recording.last()))
+            }
+            (None, mut recording)
+                if self.measures
+                    && recording.as_ref().is_none_or(|it| it.needs_results() && it.has_clock()) =>
+            {
+                recording.iter_mut().for_each(|it| it.pass_over());
+                let times = self.times.get_or_insert_with(|| Times::new(self.model));
+                let (summary, time) = times.run(program, memory, launch)?;
+                Ok((summary, Outcome { time, dispatch: None }))
+            }
+            (None, mut recording) => {
+                let run = recording.as_ref().is_none_or(|it| it.needs_results());
+                recording.iter_mut().for_each(|it| it.pass_over());
+                if !run {
+                    return Ok(untimed(Summary::default()));
+                }
+                emu::run(program, memory, launch, || (), |()| {}).map(untimed)
+            }
+        }
+    }
+}
+
 impl Runtime {
     /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
     fn launch(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
@@ -133,6 +187,15 @@ impl Runtime {
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
         let (name, code) = (module.demangled(&kernel.function.name), module.code());
         self.check_sizes(kernel, &program, &name)?;
+        let wanted = self.recording.as_mut().is_some_and(|it| it.wants(&name));
+        let number = self.recording.as_ref().map_or(self.launches, |it| it.next());
+        self.launches += 1;
+        let note = self.note.take();
+        let plan = self.plan(kernel, &program, wanted);
+        if let Some(Plan::Count(outcome)) = plan {
+            self.count(stream, outcome, note.filter(|_| wanted));
+            return Ok(());
+        }
         let mut launch = Launch::new([1; 3], kernel.workgroup, 0);
         launch.grid = kernel.grid;
         launch.dynamic_lds = kernel.dynamic_lds;
@@ -153,54 +216,63 @@ impl Runtime {
             // Records have the order of workgroups.
             launch.threads = 1;
         }
-        let wanted = self.recording.as_mut().is_some_and(|it| it.wants(&name));
-        let number = self.recording.as_ref().map_or(self.launches, |it| it.next());
-        self.launches += 1;
         let progress = progress::begin(self.settings.progress, &name, number, launch.wave_count());
         launch.progress = progress.as_deref();
-        let note = self.note.take();
-        let mut measured = None;
-        let result = match (&mut self.checking, &mut self.recording) {
-            (Some(checking), _) => checking.run(&name, &code, &program, memory, &launch),
-            (None, Some(recording)) if wanted => {
-                recording.run(&name, &code, &program, memory, &launch).inspect(|_| recording.note(note))
-            }
-            (None, recording)
-                if self.measures
-                    && recording.as_ref().is_none_or(|it| it.needs_results() && it.has_clock()) =>
-            {
-                recording.iter_mut().for_each(|it| it.pass_over());
-                let times = self.times.get_or_insert_with(|| Times::new(self.device.model));
-                times.run(&program, memory, &launch).map(|(summary, time)| {
-                    measured = time;
-                    summary
-                })
-            }
-            (None, recording) => {
-                let run = recording.as_ref().is_none_or(|it| it.needs_results());
-                recording.iter_mut().for_each(|it| it.pass_over());
-                if run { emu::run(&program, memory, &launch, || (), |()| {}) } else { Ok(Summary::default()) }
-            }
+        let ways = Ways {
+            checking: self.checking.as_mut(),
+            recording: self.recording.as_mut(),
+            times: &mut self.times,
+            measures: self.measures,
+            model: self.device.model,
         };
+        let start = Instant::now();
+        let result = ways.run((&name, &code, &program), memory, &launch, (wanted, note));
         if launch.progress.is_some() {
             progress::end();
         }
-        // Unrecorded work has no time.
-        let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time).or(measured);
-        self.timeline.add(stream, Engine::Compute, time);
+        let outcome = result.as_ref().map_or_else(|_| Outcome::default(), |(_, outcome)| *outcome);
+        self.timeline.add(stream, Engine::Compute, outcome.time);
+        if let (Some(Plan::Run(key, before)), Ok(_)) = (plan, &result) {
+            let except = [&self.arguments, &self.packets].map(Ring::base);
+            self.repeats.ran((key, before), (start.elapsed(), outcome), memory, &except);
+        }
         if let Some(buffer) = buffer {
             let formats = self.module(kernel.function.module)?.formats().to_vec();
             calls::flush(&buffer, &self.allocations.emulated, &formats);
         }
         match result {
-            Ok(summary) => {
-                if let Some(outside) = summary.outside_lds {
-                    self.warn_of_lds(kernel, &name, &program, &outside);
+            Ok((summary, _)) => {
+                for lost in summary.lost() {
+                    self.warn_of_lost(kernel, &name, &program, &lost);
                 }
                 Ok(())
             }
             Err(fault) => self.fault(kernel, &name, &fault),
         }
+    }
+
+    /// What to do with a launch, if launches that repeat others are left out. What a kernel prints is part of its effect.
+    fn plan(&mut self, kernel: &Kernel, program: &Program, wanted: bool) -> Option<Plan> {
+        let prints = program.metadata.arguments.iter().any(|it| it.kind == "hidden_printf_buffer");
+        if !self.settings.repeats || self.checking.is_some() || program.calls_host() || prints {
+            return None;
+        }
+        let has_clock = self.recording.as_ref().is_some_and(|it| wanted && it.has_clock());
+        let needs = Needs { time: has_clock || self.measures, dispatch: wanted };
+        let except = [&self.arguments, &self.packets].map(Ring::base);
+        Some(self.repeats.plan(kernel, &self.allocations.emulated, &except, needs))
+    }
+
+    /// Counts a launch that would do what an earlier one did.
+    fn count(&mut self, stream: usize, outcome: Outcome, note: Option<String>) {
+        if let Some(recording) = &mut self.recording {
+            match outcome.dispatch {
+                Some(dispatch) => recording.repeat(dispatch, note),
+                None => recording.pass_over(),
+            }
+        }
+        self.came_from_host = false;
+        self.timeline.add(stream, Engine::Compute, outcome.time);
     }
 
     fn check_sizes(&self, kernel: &Kernel, program: &Program, name: &str) -> Result<(), Code> {
@@ -218,22 +290,22 @@ impl Runtime {
         })
     }
 
-    /// Says where a kernel leaves the LDS, once for each such instruction.
-    fn warn_of_lds(&mut self, kernel: &Kernel, name: &str, program: &Program, outside: &OutsideLds) {
-        let address = program.address(outside.index);
-        if !self.left_lds.insert((name.to_string(), address)) {
+    /// Says which accesses of a kernel are dropped, once for each such instruction.
+    fn warn_of_lost(&mut self, kernel: &Kernel, name: &str, program: &Program, lost: &LostAccesses) {
+        let address = program.address(lost.index);
+        if !self.lost.insert((name.to_string(), address)) {
             return;
         }
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
-        say(&launches::outside_lds(name, program, outside, &source));
+        say(&launches::lost(name, program, lost, &source));
     }
 
     /// An access outside every allocation may hit memory that only the host has; distant memory of the
     /// runtime tells a user nothing.
     fn look_closer(&self, cause: &mut Cause) {
         let Cause::Unmapped { access, address, bytes, nearest } = cause else { return };
-        if nearest.as_ref().is_some_and(|it| it.freed) {
+        if nearest.as_ref().is_some_and(|it| it.freed) || self.allocations.is_in_pages(*address) {
             return;
         }
         if let Some(place) = host_memory::place(*address) {
@@ -246,8 +318,9 @@ impl Runtime {
         }
     }
 
-    /// Says where a kernel failed and ends the program as the vendor's runtime does: by abort.
-    fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> ! {
+    /// Says where a kernel failed. It ends the program, as the vendor's runtime does, by abort, unless the program has
+    /// asked for an error.
+    fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> Result<(), Code> {
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(fault.address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
         let mut fault = fault.clone();
@@ -257,15 +330,16 @@ impl Runtime {
         // Earlier output is not lost.
         calls::flush_output();
         fault.kernel = name.to_string();
-        match self.calls.silent_asserts() {
+        let (asserts, silent) = self.calls.take_failed_asserts();
+        match silent {
             0 => {}
             1 => say("1 more lane failed the same assert"),
             lanes => say(&format!("{lanes} more lanes failed the same assert")),
         }
-        say(&launches::stopped(&fault, &source, no_source));
+        let stopped = launches::stopped(&fault, &source, no_source);
         if let Some(recording) = &mut self.recording {
             recording.write();
         }
-        std::process::abort();
+        self.faults.end(&asserts, &stopped)
     }
 }

@@ -197,9 +197,9 @@ impl Allocations {
         });
         // SAFETY: the range was allocated just now or is the program's, which keeps it until it is
         // unregistered; it leaves `emulated` before it goes. References into it are made nowhere while a
-        // kernel runs.
-        let shared = unsafe { Shared::borrowed(start, bytes) };
-        self.emulated.register(&name, base as u64, shared).map_err(|_| Code::hipErrorInvalidValue)?;
+        // kernel runs. The rest of the last dword is the allocator's: it hands out multiples of eight bytes.
+        let shared = unsafe { Shared::borrowed(start, emu::whole_dwords(base as u64, bytes)) };
+        self.emulated.register(&name, base as u64, bytes, shared).map_err(|_| Code::hipErrorInvalidValue)?;
         if matches!(kind, Kind::Host | Kind::Managed | Kind::Registered) {
             self.emulated.share_with_host(base as u64);
         }
@@ -218,12 +218,14 @@ impl Allocations {
             return Err(Code::hipErrorInvalidValue);
         };
         self.live.remove(&base);
+        if allocation.kind == Kind::Registered {
+            // It is plain memory of the program again.
+            self.emulated.forget(base as u64);
+            return Ok(());
+        }
         self.emulated.free(base as u64);
         if matches!(allocation.kind, Kind::Device | Kind::Managed) {
             self.device_bytes -= allocation.bytes;
-        }
-        if allocation.kind == Kind::Registered {
-            return Ok(());
         }
         let start = std::ptr::with_exposed_provenance_mut::<u8>(base);
         // SAFETY: mapped by `allocate` with this length, and no longer registered.
@@ -235,6 +237,12 @@ impl Allocations {
     pub(crate) fn find(&self, address: usize) -> Option<Allocation> {
         let (_, allocation) = self.live.range(..=address).next_back()?;
         (address - allocation.base < allocation.bytes).then_some(*allocation)
+    }
+
+    /// Whether an address is in the pages of an allocation, perhaps behind its last byte.
+    pub(crate) fn is_in_pages(&self, address: u64) -> bool {
+        let found = usize::try_from(address).ok().and_then(|it| self.live.range(..=it).next_back());
+        found.is_some_and(|(base, it)| address - (*base as u64) < it.mapped as u64)
     }
 
     /// Whether memory of the runtime begins at an address.
@@ -381,6 +389,16 @@ mod tests {
         assert_eq!(all.register(start, 64, 0), Ok(()));
         assert_eq!(all.register(start.wrapping_add(8), 8, 0), Err(Code::hipErrorHostMemoryAlreadyRegistered));
         assert_eq!(all.free(start, &[Kind::Registered]), Ok(()));
+        // Memory that is not registered any more is the program's.
+        assert_eq!(all.check("copy to", start.addr(), 64), Ok(()));
         assert_eq!(all.register(start, 64, 0), Ok(()));
+    }
+
+    #[test]
+    fn the_last_page_of_an_allocation_is_no_other_memory() {
+        let mut all = Allocations::default();
+        let base = all.allocate(Kind::Device, 4000, 0, CAPACITY).unwrap() as u64;
+        let found = [base, base + 4000, base + 4095, base + 4096].map(|it| all.is_in_pages(it));
+        assert_eq!(found, [true, true, true, false]);
     }
 }

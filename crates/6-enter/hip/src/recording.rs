@@ -4,6 +4,7 @@
 //! are rewritten only when a dispatch brings a new column; the number of columns is bounded.
 
 use crate::message::{say, say_once};
+use crate::repeats::Outcome;
 use crate::selection::Selection;
 use anyhow::Result;
 use arch::Model;
@@ -114,10 +115,15 @@ impl Recording {
     }
 
     fn add_note(&self, line: &str) {
+        self.append(workload::LAUNCHES_FILE, line);
+    }
+
+    /// Adds a line to a file that is not one of the recorder's.
+    fn append(&self, name: &str, line: &str) {
         if self.process != std::process::id() {
             return;
         }
-        let file = self.folder.join(workload::LAUNCHES_FILE);
+        let file = self.folder.join(name);
         let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
         if let Err(error) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
             say_once(&format!("cannot write into {}: {error}", self.folder.display()));
@@ -129,9 +135,21 @@ impl Recording {
         self.has_clock
     }
 
-    /// Nanoseconds of the dispatch that was recorded last, if they are known.
-    pub(crate) fn last_time(&self) -> Option<f64> {
-        Some(self.recorder.dispatches().last()?.time.as_ref()?.nanoseconds)
+    /// Place and time of the dispatch that was recorded last.
+    pub(crate) fn last(&self) -> Outcome {
+        let all = self.recorder.dispatches();
+        let time = all.last().and_then(|it| it.time.as_ref()).map(|it| it.nanoseconds);
+        Outcome { time, dispatch: all.len().checked_sub(1) }
+    }
+
+    /// Records a launch that would do what a recorded dispatch did.
+    pub(crate) fn repeat(&mut self, dispatch: usize, note: Option<String>) {
+        let Some([from, to]) = self.recorder.repeat(dispatch) else { return };
+        self.note(note);
+        self.append(workload::REPEATS_FILE, &workload::repeat_line(from, to));
+        if !self.add() {
+            self.write();
+        }
     }
 
     /// Appends the unwritten dispatches to the files; returns whether that was possible.

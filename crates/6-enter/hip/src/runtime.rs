@@ -7,10 +7,12 @@ use crate::calls::Calls;
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
+use crate::faults::Faults;
 use crate::graph::Graphs;
 use crate::memory::Allocations;
 use crate::module::Module;
 use crate::recording::Recording;
+use crate::repeats::Repeats;
 use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
@@ -50,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) threads: usize,
     /// Most instructions of one wave.
     pub(crate) max_instructions: u64,
+    /// Launches that would do what an earlier one did are counted and not run.
+    pub(crate) repeats: bool,
     /// Display of the progress of long kernels.
     pub(crate) progress: Progress,
 }
@@ -80,12 +84,16 @@ pub(crate) struct Runtime {
     pub(crate) measures: bool,
     /// Clock of launches that are not recorded; made when it is first needed.
     pub(crate) times: Option<Times>,
+    /// Process that made this; one that was forked off says nothing of its own.
+    process: u32,
     /// Kernels launched so far.
     pub(crate) launches: u64,
     /// Data came from the host since the last kernel.
     pub(crate) came_from_host: bool,
-    /// Kernels and addresses of instructions that leave the LDS: said once.
-    pub(crate) left_lds: BTreeSet<(String, u64)>,
+    /// Kernels and addresses of instructions whose accesses are dropped: said once.
+    pub(crate) lost: BTreeSet<(String, u64)>,
+    pub(crate) faults: Faults,
+    pub(crate) repeats: Repeats,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -107,11 +115,17 @@ pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
 /// Writes pending data when the program ends.
 extern "C" fn at_exit() {
     // A thread that ends the program in the middle of a call holds the lock: then the last write has to do.
-    if let Some(mut runtime) = try_lock()
-        && let Some(recording) = &mut runtime.recording
-    {
+    let Some(mut runtime) = try_lock() else { return };
+    let counted = runtime.repeats.counted;
+    if let Some(recording) = &mut runtime.recording {
         recording.write();
         recording.explain();
+    }
+    if counted > 0 && runtime.process == std::process::id() {
+        crate::message::say(&format!(
+            "{counted} of {} launches were counted, not run: the same kernel with the same arguments had left all memory as it was",
+            runtime.launches
+        ));
     }
 }
 
@@ -140,7 +154,7 @@ impl Runtime {
             let record = session.record.as_ref();
             recording = record.map(|it| Recording::new(it, folder, device.model)).transpose()?;
         }
-        if recording.is_some() {
+        if folder.is_some() {
             // SAFETY: the function is `extern "C"` and stays for the life of the process.
             unsafe { libc::atexit(at_exit) };
         }
@@ -151,6 +165,7 @@ impl Runtime {
             settings: Settings {
                 threads: session.thread_count(),
                 max_instructions: session.max_instructions,
+                repeats: session.repeats,
                 progress: session.progress,
             },
             allocations: Allocations::default(),
@@ -171,9 +186,12 @@ impl Runtime {
             note: None,
             measures: false,
             times: None,
+            process: std::process::id(),
             launches: 0,
             came_from_host: false,
-            left_lds: BTreeSet::new(),
+            lost: BTreeSet::new(),
+            repeats: Repeats::default(),
+            faults: folder.map_or_else(Faults::default, |it| Faults::new(it, session.stderr)),
         })
     }
 

@@ -19,6 +19,11 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
+    /// First address; 0 while there is none.
+    pub(crate) fn base(&self) -> u64 {
+        self.base.unwrap_or_default() as u64
+    }
+
     /// A place with these contents.
     pub(crate) fn place(&mut self, bytes: &[u8], allocations: &mut Allocations) -> Result<u64, Code> {
         let base = match self.base {

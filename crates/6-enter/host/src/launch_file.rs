@@ -60,8 +60,7 @@ pub struct Argument {
     /// Elements of a buffer in each dimension.
     shape: Option<Vec<u64>>,
     /// Contents of a buffer at the start; zeros by default.
-    #[serde(default)]
-    initial: Initial,
+    initial: Option<Initial>,
     /// Start of the random numbers.
     #[serde(default)]
     seed: u64,
@@ -104,7 +103,16 @@ impl LaunchFile {
     pub fn read(path: &Path) -> Result<LaunchFile> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
-        let mut file: LaunchFile = toml::from_str(&text).map_err(|error| anyhow!("`{name}`: {error}"))?;
+        LaunchFile::of(&text, path)
+    }
+
+    /// The launch file with this text, at this path.
+    ///
+    /// # Errors
+    /// If it is not TOML of this form.
+    pub fn of(text: &str, path: &Path) -> Result<LaunchFile> {
+        let mut file: LaunchFile =
+            toml::from_str(text).map_err(|error| anyhow!("`{}`: {error}", path.display()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         file.code = folder.join(&file.code);
         for argument in &mut file.argument {
@@ -125,6 +133,20 @@ impl LaunchFile {
         three(&self.workgroup, "workgroup")
     }
 
+    /// Changes the random numbers of all arguments; `false` if there are none. Expected values in files, which belong
+    /// to the numbers as they were, are dropped.
+    pub fn reseed(&mut self, by: u64) -> bool {
+        let mut changed = false;
+        for argument in self.argument.iter_mut().filter(|it| it.initial == Some(Initial::Random)) {
+            argument.seed = argument.seed.wrapping_add(by.wrapping_mul(0xd134_2543_de82_ef95));
+            changed = true;
+        }
+        if changed {
+            self.argument.iter_mut().for_each(|it| it.expected_file = None);
+        }
+        changed
+    }
+
     /// Arguments by name as numbers, for expressions.
     pub fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
         let numbers = self.argument.iter().zip(contents).map(|(argument, contents)| {
@@ -135,6 +157,30 @@ impl LaunchFile {
     }
 }
 
+/// The text of a launch file as a table whose paths no longer start from its folder.
+///
+/// # Errors
+/// If it is no TOML.
+pub(crate) fn rooted(text: &str, path: &Path) -> Result<toml::Table> {
+    let name = path.display();
+    let mut table: toml::Table =
+        toml::from_str(text).map_err(|error| anyhow!("`{name}` with the values filled in: {error}"))?;
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::path::absolute(folder)?;
+    let absolute = |it: &mut toml::Value| {
+        if let toml::Value::String(path) = it {
+            *path = folder.join(&*path).to_string_lossy().into_owned();
+        }
+    };
+    table.get_mut("code").into_iter().for_each(absolute);
+    for argument in table.get_mut("argument").and_then(toml::Value::as_array_mut).into_iter().flatten() {
+        for key in ["file", "expected_file"] {
+            argument.get_mut(key).into_iter().for_each(absolute);
+        }
+    }
+    Ok(table)
+}
+
 fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
     if sizes.is_empty() || sizes.len() > 3 || sizes.contains(&0) {
         bail!("`{what}` has one to three sizes, none of them 0");
@@ -143,6 +189,11 @@ fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
 }
 
 impl Argument {
+    /// True if the file says what the argument holds at the start.
+    pub fn is_given(&self) -> bool {
+        self.initial.is_some() || self.file.is_some() || self.value.is_some()
+    }
+
     /// Initial value of the argument.
     pub fn contents(&self) -> Result<Contents> {
         let name = &self.name;
@@ -165,7 +216,7 @@ impl Argument {
             return of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
         }
         let whole = self.element.is_whole();
-        Ok(match self.initial {
+        Ok(match self.initial.unwrap_or_default() {
             Initial::Zeros => vec![0; bytes as usize],
             Initial::Ones => self.element.bytes((0..count).map(|_| 1.0)),
             Initial::Arange => self.element.bytes((0..count).map(|number| number as f64)),

@@ -1,6 +1,6 @@
 //! Parts of a launch that the HIP library and launch files share: packets of host calls, texts of faults.
 
-use emu::{Fault, Hostcall, Launch, OutsideLds, Program};
+use emu::{Fault, Hostcall, Launch, LostAccesses, Program};
 
 /// Packets of host calls that a launch needs. The waves of a workgroup may call at the same time; of a
 /// cooperative launch all waves.
@@ -19,7 +19,7 @@ pub fn stopped(fault: &Fault, source: &str, otherwise: Option<&str>) -> String {
     format!("kernel stopped: {fault}{source}{hint}")
 }
 
-/// Message for a kernel that leaves its LDS. `source` is a line of text or empty.
-pub fn outside_lds(kernel: &str, program: &Program, outside: &OutsideLds, source: &str) -> String {
-    format!("`{kernel}`: {}{source}", outside.text(program))
+/// Message for a kernel whose accesses are dropped. `source` is a line of text or empty.
+pub fn lost(kernel: &str, program: &Program, lost: &LostAccesses, source: &str) -> String {
+    format!("`{kernel}`: {}{source}", lost.text(program))
 }

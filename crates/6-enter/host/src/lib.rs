@@ -15,6 +15,7 @@ pub mod hardware;
 pub mod hip_runtime;
 mod inputs;
 pub mod instructions;
+pub mod judge;
 pub mod kernels;
 pub mod kind;
 pub mod launch_file;

@@ -2,7 +2,7 @@
 //!
 //! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the
 //! program write files beside it: one that they called the library ([`CALLED`]), the folder of their
-//! recording (`*.claim`) and the findings of checks (`*.checks`).
+//! recording (`*.claim`), the findings of checks (`*.checks`) and the messages of stopped kernels (`*.faults`).
 
 use analysis::workload::kernel_pattern;
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,9 @@ use record::Settings;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The variable that names the folder of the session.
@@ -20,6 +22,9 @@ pub const VARIABLE: &str = "ROCKHOUND_SESSION";
 
 /// File that a process leaves which called the HIP library.
 pub const CALLED: &str = "called";
+
+/// File that a Python program leaves which imported Triton or torch.
+pub const PYTHON: &str = "imported";
 
 /// File with the session.
 const FILE: &str = "session.json";
@@ -42,10 +47,14 @@ pub struct Session {
     pub threads: usize,
     /// Instructions of one wave after which its kernel is taken for endless.
     pub max_instructions: u64,
+    /// Launches that would do what an earlier one did are counted and not run.
+    pub repeats: bool,
     /// Display of the progress of long kernels on standard error.
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
     pub check: Vec<String>,
+    /// File behind the command's standard error: device and number.
+    pub stderr: Option<(u64, u64)>,
     /// Recording to make.
     pub record: Option<Record>,
 }
@@ -120,8 +129,10 @@ impl Default for Session {
             devices: 1,
             threads: 0,
             max_instructions: emu::MOST_INSTRUCTIONS,
+            repeats: true,
             progress: Progress::default(),
             check: Vec::new(),
+            stderr: None,
             record: None,
         }
     }
@@ -214,6 +225,39 @@ pub fn findings(session: &Path) -> Result<usize> {
     files.iter().map(|file| Ok(std::fs::read_to_string(file)?.lines().count())).sum()
 }
 
+/// Device and number of the file behind this process's standard error.
+pub fn stderr_file() -> Option<(u64, u64)> {
+    let file = std::fs::File::from(std::io::stderr().as_fd().try_clone_to_owned().ok()?);
+    let facts = file.metadata().ok()?;
+    Some((facts.dev(), facts.ino()))
+}
+
+/// Adds the message of a stopped kernel that the command is to repeat, as a line of JSON.
+pub fn add_fault(session: &Path, message: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let path = session.join(format!("{}.faults", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(format!("{}\n", serde_json::Value::from(message)).as_bytes())
+}
+
+/// Messages of stopped kernels of all processes that the command is to repeat, each once, with how often it came.
+pub fn faults(session: &Path) -> Result<Vec<(String, usize)>> {
+    let mut files = with_extension(session, "faults")?;
+    files.sort();
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for file in files {
+        for line in std::fs::read_to_string(file)?.lines() {
+            // A process that was ended in the middle of a line has half a message.
+            let Ok(message) = serde_json::from_str::<String>(line) else { continue };
+            match found.iter_mut().find(|(known, _)| *known == message) {
+                Some((_, times)) => *times += 1,
+                None => found.push((message, 1)),
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -280,6 +324,17 @@ mod tests {
             session.write(folder.path()).unwrap();
             assert_eq!(Session::read(folder.path()).unwrap(), session);
         }
+    }
+
+    #[test]
+    fn messages_of_stopped_kernels_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        for message in ["a\nb", "c", "a\nb"] {
+            add_fault(folder.path(), message).unwrap();
+        }
+        std::fs::write(folder.path().join("1.faults"), "\"half").unwrap();
+        let found = faults(folder.path()).unwrap();
+        assert_eq!(found, [("a\nb".to_string(), 2), ("c".to_string(), 1)]);
     }
 
     #[test]

@@ -43,6 +43,7 @@ impl XcdGroup {
     fn start_workgroup(&mut self, workgroup: PendingWorkgroup, place: Place, now: u64) -> u64 {
         let PendingWorkgroup { group, patterns, bytes, read } = workgroup;
         let Place { xcd, engine, unit } = place;
+        self.steady_state.start_workgroup(&group);
         if let Some(footprint) = &mut self.memory.footprint {
             read.iter().for_each(|(xcd, lines)| footprint.add(*xcd, lines));
         }
@@ -142,6 +143,7 @@ impl XcdGroup {
     fn end_workgroup(&mut self, id: u32, now: u64) {
         let Some(group) = self.groups[id as usize].take() else { return };
         self.vacant.push(id);
+        self.last_end = now;
         self.held_bytes -= group.bytes.min(self.held_bytes);
         let span = &mut self.engine_spans[group.engine];
         span.1 = span.1.max(now);
@@ -159,6 +161,9 @@ impl XcdGroup {
         dispatcher.leave(number);
         if let Some(since) = dispatcher.full.take() {
             self.outcome.full_cycles += now.saturating_sub(since);
+        }
+        if self.steady_state.end_workgroup() {
+            self.take_snapshot(now);
         }
         self.dispatch(xcd, now);
     }

@@ -9,3 +9,4 @@ mod occupancy;
 mod pathological;
 mod share;
 mod spill;
+mod steady_state;

@@ -19,11 +19,27 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
 /// if batches of `batch` workgroups do not add up to all of them. Batches of eight are recorded whether they
 /// are wanted or not.
 fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcome> {
+    dispatch_grid(gpu, Grid { groups, groups_per_unit: 8, ..Grid::default() }, times, batch)
+}
+
+/// The same of a grid.
+pub(crate) fn dispatch_grid(gpu: &mut Gpu, grid: Grid, times: u64, batch: u64) -> Option<Outcome> {
+    let groups = grid.groups;
+    dispatch_first(gpu, grid, groups, times, batch)
+}
+
+/// The same, but only the first workgroups of the grid arrive.
+pub(crate) fn dispatch_first(
+    gpu: &mut Gpu,
+    grid: Grid,
+    groups: u64,
+    times: u64,
+    batch: u64,
+) -> Option<Outcome> {
     let memory = |slot| Op { slot, ..Op::new(Unit::Memory, 4) };
     let wait = Op::new(Unit::Wait { vector: 0, other: u8::MAX }, 0);
     let ops = vec![memory(0), memory(1), wait, Op::new(Unit::Branch, 4), Op::new(Unit::End, 4)];
-    let grid = Grid { groups, groups_per_unit: 8, entry: 0x4000, ..Grid::default() };
-    gpu.begin(grid, Arc::from(ops));
+    gpu.begin(Grid { entry: 0x4000, ..grid }, Arc::from(ops));
     let (shape, wanted) = (gpu.shape().clone(), gpu.wanted());
     for first in (0..groups).step_by(batch as usize) {
         if first + batch > groups && batch > 64 {

@@ -7,6 +7,7 @@ use super::{Access, Buffer};
 use crate::lanes::active;
 use crate::machine::{Machine, PRIVATE_BASE, SCRATCH_RESOURCE, SHARED_BASE};
 use crate::operand::{M0, Src};
+use crate::outside::Outside;
 use crate::wave::Wave;
 use isa::Space;
 
@@ -223,6 +224,7 @@ fn buffered(
     let indices = if buffer.index_enable { row(0) } else { None };
     let offsets = if buffer.offset_enable { row(u16::from(buffer.index_enable)) } else { None };
     let bytes = u64::from(access.data.bytes());
+    let records = resource.records.saturating_sub(if resource.stride == 0 { soffset } else { 0 });
     let mut inside = 0;
     for lane in 0..64 {
         let within = u64::from(offsets.map_or(0, |row| row.0[lane])).wrapping_add(offset as u64);
@@ -237,13 +239,28 @@ fn buffered(
             index += lane as u64;
         }
         let structured = resource.stride != 0 && buffer.index_enable;
+        let ends_before = |within: u64| within + bytes <= records;
         let fits = if structured {
             index < resource.records && (!resource.swizzled || within + bytes <= resource.stride)
         } else {
-            within + bytes <= resource.records.saturating_sub(if resource.stride == 0 { soffset } else { 0 })
+            ends_before(within)
         };
         if fits {
             inside |= 1 << lane;
+        } else if within >> 32 != 0
+            && !structured
+            && ends_before(within & 0xffff_ffff)
+            && wave.exec() >> lane & 1 != 0
+        {
+            let register = u64::from(offsets.map_or(0, |row| row.0[lane]));
+            Outside::note(
+                &mut machine.negative,
+                access.slot,
+                wave.id,
+                lane,
+                (register, bytes as u32),
+                records as usize,
+            );
         }
         let linear = if resource.swizzled {
             let (group, place) = (index / resource.index_stride, index % resource.index_stride);

@@ -7,7 +7,6 @@ use super::worker::{OtherThreads, ThreadStates};
 use crate::deferred_atomics::{self, Note, Turns};
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::outside_lds::OutsideLds;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -146,7 +145,7 @@ pub(crate) fn finish<O>(
     done.summary.workgroups += summary.workgroups;
     done.summary.waves += summary.waves;
     done.summary.instructions += summary.instructions;
-    done.summary.outside_lds = OutsideLds::joined(done.summary.outside_lds, summary.outside_lds);
+    done.summary.add_lost(&summary);
     if let Some(fault) = fault
         && done.fault.as_ref().is_none_or(|(first, _)| batch < *first)
     {

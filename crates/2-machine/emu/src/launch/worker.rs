@@ -7,11 +7,11 @@ use crate::cpu;
 use crate::decode::initial_mode;
 use crate::execute::Executor;
 use crate::fault::{Cause, Fault, Stop};
+use crate::lost::{Loss, LostAccesses};
 use crate::machine::SCRATCH_RESOURCE;
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::operand::EXEC;
-use crate::outside_lds::OutsideLds;
 use crate::program::Program;
 use crate::wave::{Wave, WaveId, WaveState};
 pub(crate) use deadlock::{OtherThreads, Replay, ThreadStates, may_be_deadlocked};
@@ -81,7 +81,7 @@ impl<'a> Worker<'a> {
         summary.workgroups += 1;
         summary.waves += count as u64;
         summary.instructions += issued;
-        summary.outside_lds = OutsideLds::joined(summary.outside_lds, self.outside_lds());
+        summary.add_lost(&self.take_lost());
         if let Some(progress) = self.launch.progress {
             progress.waves.fetch_add(count as u64, Ordering::Relaxed);
             progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
@@ -97,10 +97,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes the workgroup's accesses past the end of the LDS.
-    fn outside_lds(&mut self) -> Option<OutsideLds> {
-        let outside = self.executor.machine.outside.take()?;
-        Some(OutsideLds::of(&outside, self.executor.program))
+    /// Takes the workgroup's dropped accesses.
+    fn take_lost(&mut self) -> Summary {
+        let Executor { program, machine, .. } = &mut self.executor;
+        let program = *program;
+        let lost = |loss| move |it| LostAccesses::of(loss, &it, program);
+        Summary {
+            outside_lds: machine.outside.take().map(lost(Loss::PastLds)),
+            negative_offset: machine.negative.take().map(lost(Loss::NegativeOffset)),
+            ..Summary::default()
+        }
     }
 
     /// Prepares the waves of a workgroup; returns their number.
@@ -151,6 +157,7 @@ impl<'a> Worker<'a> {
         observer: &mut O,
     ) -> Result<Turn, Box<Fault>> {
         let mut running = false;
+        self.executor.machine.takes_turns = count > 1;
         for number in 0..count {
             let wave = &mut self.waves[number];
             if wave.state != WaveState::Running {
@@ -171,7 +178,10 @@ impl<'a> Worker<'a> {
                 WaveState::AtGrid(_) | WaveState::AtBarrier => {}
                 WaveState::Running => {
                     running = true;
-                    if let Some(progress) = self.launch.progress {
+                    // Turns that end early are short and many.
+                    if wave.issued >= until
+                        && let Some(progress) = self.launch.progress
+                    {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
                         self.counted += wave.issued - before;
                     }

@@ -215,7 +215,7 @@ fn faults_name_their_place() {
         assert_eq!((fault.lane, fault.wave, fault.workgroup), (Some(16), 0, [0, 0, 0]));
         assert!(fault.instruction.contains("store_dword"), "{fault}");
         let text = fault.to_string();
-        assert!(text.contains("0 bytes behind `out` (65536 bytes at "), "{text}");
+        assert!(text.contains("just behind `out` (65536 bytes at "), "{text}");
 
         let mut memory = Memory::new();
         let flag = memory.allocate("flag", 4);
@@ -295,6 +295,31 @@ fn the_lds_past_its_end_reads_as_0_and_is_reported() {
             assert_eq!(outside.wave.workgroup, [0, 0, 0]);
             let text = outside.text(&program);
             assert!(text.contains("`ds_write_b32 ") && text.contains("past its 256 bytes"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn negative_offsets_of_buffers_are_outside_and_reported() {
+    on_all(|bytes| {
+        let program = program(bytes, "negative_offset");
+        // Bytes of the buffer, and lanes whose access is lost although it would be inside.
+        for (size, lost) in [(256, 16), (32, 8), (0, 0)] {
+            let mut memory = Memory::new();
+            let out = memory.allocate("out", 256);
+            let input = memory.allocate_with("in", &u32s(1..65));
+            let arguments = Arguments::default().u64(out).u64(input).u32(size);
+            let (summary, _) = launch(&program, &mut memory, [1, 1, 1], [64, 1, 1], arguments).unwrap();
+            let read = |t: u32| if t >= 16 && 4 * t < size { t + 1 } else { 0 };
+            assert_eq!(read_u32s(&memory, out, 64), (0..64).map(read).collect::<Vec<_>>(), "{size}");
+            let found =
+                summary.negative_offset.map(|it| (it.times, it.lane, it.offset as u32 as i32, it.size));
+            assert_eq!(found, (lost > 0).then_some((lost, 0, -64, u64::from(size))));
+            assert!(
+                summary
+                    .lost()
+                    .all(|it| it.text(&program).contains("offset register -64 by `buffer_load_dword "))
+            );
         }
     });
 }

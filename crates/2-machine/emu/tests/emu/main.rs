@@ -10,5 +10,6 @@ mod cdna4;
 mod device;
 mod functions;
 mod lds_dma;
+mod phases;
 mod semantics;
 mod stuck;

@@ -137,6 +137,15 @@ extern "C" __global__ void outside_lds(u32 *out, u32 first) {
   out[global_x() + 128] = given[first + (t ^ 1)];
 }
 
+// The offset register of the first lanes is negative, and the immediate offset brings it back.
+typedef u32 Resource __attribute__((ext_vector_type(4)));
+extern "C" __global__ void negative_offset(u32 *out, u32 *in, u32 bytes) {
+  u32 t = thread_x(), value, offset = 4 * t - 64;
+  Resource resource = {(u32)(u64)in, (u32)((u64)in >> 32), bytes, 0x00027000};
+  asm volatile("buffer_load_dword %0, %1, %2, 0 offen offset:64\ns_waitcnt vmcnt(0)" : "=v"(value) : "v"(offset), "s"(resource));
+  out[t] = value;
+}
+
 extern "C" __global__ void out_of_bounds(u32 *out) { out[global_x() * 1024] = 1; }
 extern "C" __global__ void endless(volatile u32 *flag) { while (*flag == 0) {} }
 

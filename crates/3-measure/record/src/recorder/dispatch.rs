@@ -1,7 +1,7 @@
 //! One dispatch as it is recorded.
 
 use crate::clocks::Predicted;
-use clock::{Estimate, Outcome, RepresentativeXcds};
+use clock::{Estimate, FollowedWorkgroups, Outcome, RepresentativeXcds};
 use counters::catalogue;
 use emu::{Launch, Program};
 use probe::Table;
@@ -65,8 +65,12 @@ pub struct Dispatch {
     pub predicted: Vec<Predicted>,
     /// Set if representative XCDs were simulated for all.
     pub shared: Option<RepresentativeXcds>,
+    /// Set if only the first workgroups were simulated.
+    pub followed: Option<FollowedWorkgroups>,
     /// A workgroup had more events than can be kept: caches and times are unknown.
     pub cut: bool,
+    /// Why a sample of workgroups has no caches and no times.
+    pub no_time: Option<String>,
     /// Workgroups ran out of order, for lack of memory.
     pub hurried: bool,
     /// Mean number of waves in flight and of compute units with waves in equal intervals of the time, if
@@ -83,6 +87,8 @@ pub struct Timed {
     pub predicted: Vec<Predicted>,
     /// A workgroup had more events than can be kept, so the results are unknown.
     pub cut: bool,
+    /// Why a sample of workgroups has no results.
+    pub no_time: Option<String>,
 }
 
 /// A completed launch.

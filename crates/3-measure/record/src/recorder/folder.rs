@@ -108,18 +108,25 @@ impl Recorder {
         Some(out)
     }
 
-    /// Dispatches that were simulated on representative XCDs only, as the file [`SHARES_FILE`]; `None` if the
-    /// settings or the GPU exclude that.
+    /// Dispatches that were simulated in part, as the file [`SHARES_FILE`]; `None` if the settings exclude
+    /// that.
     fn shares(&self) -> Option<String> {
-        if self.detail == Detail::Full || !clock::can_share(self.model) {
+        let some = self.dispatches.iter().any(|it| it.followed.is_some());
+        if self.detail == Detail::Full || !clock::can_share(self.model) && !some {
             return None;
         }
+        let xcds = self.model.xcds.value;
         let mut out = format!("{SHARES_HEADER}\n");
         for dispatch in &self.dispatches {
-            if let Some(RepresentativeXcds { simulated: followed, xcds, time_error, count_error }) =
-                dispatch.shared
-            {
-                let share = Share { row: 0, followed, xcds, time_error, count_error };
+            if let Some(Apart { time, counts }) = apart_of(dispatch) {
+                let share = Share {
+                    row: 0,
+                    followed: dispatch.shared.map_or(xcds, |it| it.simulated),
+                    xcds,
+                    time_error: time / 100.0,
+                    count_error: counts / 100.0,
+                    workgroups: dispatch.followed.map(|it| [it.followed, it.workgroups]),
+                };
                 write_share(&mut out, dispatch.id, &dispatch.kernel, &share);
             }
         }
@@ -150,13 +157,12 @@ impl Recorder {
         marks::marks(target, self.known.iter().copied(), some, times, self.apart())
     }
 
-    /// Spread between representative XCDs; `None` if all were simulated.
+    /// Largest likely error of dispatches that were simulated in part; `None` if there are none.
     fn apart(&self) -> Option<Apart> {
-        let all = self.dispatches.iter().filter_map(|it| it.shared);
-        all.fold(None, |most, it| {
-            let Apart { time, counts } = most.unwrap_or_default();
-            Some(Apart { time: time.max(100.0 * it.time_error), counts: counts.max(100.0 * it.count_error) })
-        })
+        self.dispatches
+            .iter()
+            .filter_map(apart_of)
+            .reduce(|a, b| Apart { time: a.time.max(b.time), counts: a.counts.max(b.counts) })
     }
 
     /// Notes for the user about dispatches that were not simulated completely.
@@ -187,7 +193,29 @@ impl Recorder {
                 "{which}: workgroups did not all run in the order in which they find places, for want of memory; take times with care"
             )
         });
-        self.shared().into_iter().chain(cut).chain(hurried).collect()
+        let no_time = which(|it| it.no_time.is_some())
+            .zip(self.dispatches.iter().find_map(|it| it.no_time.as_deref()))
+            .map(|(which, reason)| format!("{which}: no caches and no times: {reason}"));
+        self.shared().into_iter().chain(self.followed()).chain(no_time).chain(cut).chain(hurried).collect()
+    }
+
+    /// Workgroups followed, in words; `None` if all were.
+    fn followed(&self) -> Option<String> {
+        let mut all = self.dispatches.iter().filter_map(|it| Some((it, it.followed?)));
+        let (dispatch, it) = all.next()?;
+        let more = match all.count() {
+            0 => String::new(),
+            more => format!("; {more} other dispatches likewise"),
+        };
+        Some(format!(
+            "dispatch {} (`{}`): caches and times are from the first {} of {} workgroups, after which they repeat each other; \
+             expected error of the time from that {:.1} %{more}; `--clock-detail full` follows all",
+            dispatch.id,
+            dispatch.kernel,
+            it.followed,
+            it.workgroups,
+            100.0 * it.time_error
+        ))
     }
 
     /// Error estimate, in words, for dispatches simulated on representative XCDs; `None` if all XCDs were
@@ -195,7 +223,7 @@ impl Recorder {
     fn shared(&self) -> Option<String> {
         let all: Vec<RepresentativeXcds> = self.dispatches.iter().filter_map(|it| it.shared).collect();
         let first = all.first()?;
-        let apart = self.apart()?;
+        let most = |of: fn(&RepresentativeXcds) -> f64| 100.0 * all.iter().map(of).fold(0.0, f64::max);
         let which = match all.len() {
             1 if self.dispatches.len() == 1 => String::new(),
             count => format!(" of {count} dispatches"),
@@ -203,7 +231,10 @@ impl Recorder {
         Some(format!(
             "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most, for which \
              errors are stated larger; `--clock-detail full` follows all",
-            first.simulated, first.xcds, apart.time, apart.counts
+            first.simulated,
+            first.xcds,
+            most(|it| it.time_error),
+            most(|it| it.count_error)
         ))
     }
 
@@ -251,6 +282,15 @@ impl Recorder {
         }
         files
     }
+}
+
+/// Likely error of a dispatch that was simulated in part, percent.
+fn apart_of(dispatch: &Dispatch) -> Option<Apart> {
+    let (shared, followed) = (dispatch.shared, dispatch.followed);
+    let error = shared.map_or(0.0, |it| it.time_error) + followed.map_or(0.0, |it| it.time_error);
+    // Counts are extrapolated as the time is.
+    let counts = shared.map_or(0.0, |it| it.count_error) + followed.map_or(0.0, |it| it.time_error);
+    (shared.is_some() || followed.is_some()).then_some(Apart { time: 100.0 * error, counts: 100.0 * counts })
 }
 
 /// Time of a dispatch as written, in nanoseconds.

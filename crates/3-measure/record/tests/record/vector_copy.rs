@@ -3,7 +3,7 @@
 use crate::compile::compile;
 use emu::{Hidden, Launch};
 use probe::{Basis, Value, registry};
-use rockhound_record::{Job, Provenance, Recorder};
+use rockhound_record::{Job, Provenance, Recorder, Settings};
 
 const N: u32 = 1_048_576;
 
@@ -145,4 +145,42 @@ fn the_written_folder_does_not_depend_on_threads_and_reads_back() {
     let waits = instructions.lines().filter(|line| line.contains("s_waitcnt vmcnt(0)"));
     let waited = |line: &str| line.rsplit(',').nth(memory).unwrap().parse::<u64>().unwrap();
     assert!(waits.map(waited).all(|cycles| cycles > 16384 * 500), "{instructions}");
+}
+
+#[test]
+fn a_sample_that_fills_the_gpu_has_times() {
+    let Some(bytes) = compile("clang++-19", "vector_copy.hip", "gfx90a", &[]) else { return };
+    const LARGE: u32 = 8 * N;
+    let run = |most_workgroups: Option<u64>| {
+        let mut job = Job::find(&bytes, None).unwrap();
+        let [a, b, c] = [8 * LARGE as usize, 8, 8 * LARGE as usize]
+            .map(|bytes| job.memory.allocate("buffer", bytes).to_le_bytes());
+        let [n, one] = [LARGE, 1].map(u32::to_le_bytes);
+        job.give([&a[..], &b, &c, &n, &one]);
+        let settings =
+            Settings { most_workgroups, shares_xcds: most_workgroups.is_some(), ..Settings::default() };
+        let mut recorder = settings.recorder(arch::Model::by_name("mi210").unwrap(), None).unwrap();
+        job.run(&mut recorder, [LARGE / 256, 1, 1], [256, 1, 1]).unwrap();
+        recorder
+    };
+    let time = |recorder: &Recorder| recorder.dispatches()[0].time.as_ref().map(|it| it.nanoseconds);
+    let counter = |recorder: &Recorder, name: &str| {
+        let dispatch = &recorder.dispatches()[0];
+        dispatch.counters.iter().find(|it| it.0 == name).and_then(|it| it.1.known()).unwrap() as f64
+    };
+    let (whole, sample, small) = (run(None), run(Some(8000)), run(Some(100)));
+    let off = |some: f64, all: f64| (some - all).abs() / all;
+    let (all, some) = (time(&whole).unwrap(), time(&sample).unwrap());
+    assert!(off(some, all) < 0.05, "{some} {all}");
+    for (name, most) in [("SQ_WAVES", 0.0), ("TCC_MISS", 0.02), ("TCC_EA0_WRREQ", 0.02)] {
+        let (some, all) = (counter(&sample, name), counter(&whole, name));
+        assert!(off(some, all) <= most, "{name} {some} {all}");
+    }
+    let followed = sample.dispatches()[0].followed.unwrap();
+    assert_eq!((followed.followed, followed.workgroups), (8000 - 64, u64::from(LARGE / 256)));
+    let said = |recorder: &Recorder, what: &str| recorder.notes().iter().any(|it| it.contains(what));
+    assert!(said(&sample, "7936 of 32768 workgroups"), "{:?}", sample.notes());
+    // Too few to fill the GPU: the counts are there, and the note says how many would do.
+    assert_eq!((time(&small), counter(&small, "SQ_WAVES")), (None, counter(&whole, "SQ_WAVES")));
+    assert!(said(&small, "`--sample-workgroups 4224`"), "{:?}", small.notes());
 }

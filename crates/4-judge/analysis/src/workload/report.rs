@@ -89,6 +89,7 @@ pub fn report(
     };
     report.notes.extend(notes.into_iter().map(|text| Note { kind: NoteKind::Info, text }));
     report.notes.extend(subjects.iter().filter_map(|s| spreads::note(s, subjects.len() > 1)));
+    report.notes.extend(subjects.iter().filter_map(followed));
     report.notes.extend(no_samples(subjects, &options.blocks));
     report.notes.extend(
         must_equal::note(subjects, &options.renames)
@@ -163,6 +164,24 @@ fn empty(subjects: &[Subject], options: &Options) -> Answer<Recordings> {
         notes: subjects.iter().flat_map(|s| present::notes(s, subjects.len() > 1)).collect(),
         ..Answer::new(ANALYZE_SCHEMA, part)
     }
+}
+
+/// Dispatches of which only the first workgroups were simulated.
+fn followed(subject: &Subject) -> Option<Note> {
+    let workload = &subject.workload;
+    let mut all = workload.shares.iter().filter_map(|it| Some((it, it.workgroups?)));
+    let (share, [some, of]) = all.next()?;
+    let dispatch = workload.dispatches.id.get(share.row as usize)?;
+    let more = match all.count() {
+        0 => String::new(),
+        more => format!("; so are {more} others"),
+    };
+    let text = format!(
+        "caches and times of dispatch {dispatch} are from the first {some} of {of} workgroups, expected error of the time \
+         {:.1} %{more}",
+        100.0 * share.time_error
+    );
+    Some(Note { kind: NoteKind::Info, text })
 }
 
 /// Reason why requested tables of samples are missing.

@@ -6,7 +6,7 @@
 use crate::execution::{ExecutionEvidence, INTO_LDS, who};
 use crate::{Check, Rule};
 use probe::Wrong;
-use view::{Finding, Severity};
+use view::{Finding, Severity, with_article};
 
 pub(crate) const RULE: Rule = Rule {
     id: "CHK001",
@@ -60,6 +60,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
         .conflicts(&[Wrong::LdsRace])
         .map(|it| {
             let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
+            let (one, other) = (with_article(first), with_article(second));
             let advice = if [first, second].contains(&INTO_LDS) {
                 "wait for the load (`s_waitcnt vmcnt(n)`) and then put a barrier before the LDS is read; put one between the \
                  reads and the next load into the same place"
@@ -69,7 +70,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
             RULE.finding(
                 Severity::Severe,
                 format!(
-                    "waves {} and {} of a workgroup race for offset {:#x} of the LDS: a {first} and a {second} without a \
+                    "waves {} and {} of a workgroup race for offset {:#x} of the LDS: {one} and {other} without a \
                      {} between",
                     it.first.wave,
                     it.second.wave,

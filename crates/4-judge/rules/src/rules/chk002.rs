@@ -5,7 +5,7 @@
 use crate::execution::{ExecutionEvidence, who};
 use crate::{Check, Rule};
 use probe::Wrong;
-use view::{Finding, Severity};
+use view::{Finding, Severity, with_article};
 
 pub(crate) const RULE: Rule = Rule {
     id: "CHK002",
@@ -49,6 +49,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
         .conflicts(&[Wrong::GlobalRace, Wrong::GroupRace])
         .map(|it| {
             let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
+            let (one, other) = (with_article(first), with_article(second));
             let place = evidence.global(it.address);
             let (message, advice) = if it.wrong == Wrong::GroupRace {
                 let groups = [it.first, it.second].map(|side| {
@@ -57,7 +58,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
                 });
                 (
                     format!(
-                        "workgroups {} and {} race for {place}: a {first} and a {second} in one dispatch",
+                        "workgroups {} and {} race for {place}: {one} and {other} in one dispatch",
                         groups[0], groups[1]
                     ),
                     "give each workgroup bytes of its own, make both accesses atomic, or split the kernel in two",
@@ -65,7 +66,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
             } else {
                 (
                     format!(
-                        "waves {} and {} of a workgroup race for {place}: a {first} and a {second} without a barrier between",
+                        "waves {} and {} of a workgroup race for {place}: {one} and {other} without a barrier between",
                         it.first.wave, it.second.wave
                     ),
                     "put `__syncthreads()` between the two, or make both atomic",

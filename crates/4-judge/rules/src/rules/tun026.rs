@@ -24,7 +24,7 @@ floats. Zeros can be more than 20 % faster than random floats, random integers 1
 does not reach its rate.
 
 ## Evidence
-Each factor of zeros or ones.
+Each factor whose initial data are zeros or ones, with its parameter.
 
 ## What to do
 Leave the parameters out, or use random or trigonometric data, such as `--initialization trig_float` of hipblaslt-bench. In ckProfiler, the

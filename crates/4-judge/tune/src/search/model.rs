@@ -109,12 +109,7 @@ impl Fitted {
         let row = self.cholesky.row(at);
         let mut new = vec![0.0f32; self.candidates.len()];
         self.tables.correlations(&self.rows[at].row, &self.classes, &mut new);
-        for (factor, solution) in row.iter().zip(&self.solutions) {
-            let factor = *factor as f32;
-            for (new, it) in new.iter_mut().zip(solution) {
-                *new -= factor * it;
-            }
-        }
+        subtract(&mut new, &row[..at], &self.solutions);
         let (scale, solved) = ((1.0 / row[at]) as f32, self.solved[at] as f32);
         let candidates = self.variances.iter_mut().zip(&mut self.estimates);
         for (new, (variance, estimate)) in new.iter_mut().zip(candidates) {
@@ -148,6 +143,29 @@ impl Fitted {
     /// Weights of the outcomes in an estimate.
     fn weights(&self) -> Vec<f64> {
         self.cholesky.weights(&self.solved[..self.known])
+    }
+}
+
+/// Subtracts solutions with their factors. Four are read in one pass, one after the other, so that the sums are those of
+/// a pass for each.
+fn subtract(sums: &mut [f32], factors: &[f64], solutions: &[Vec<f32>]) {
+    let count = sums.len();
+    let (factors, solutions) = (factors.chunks(4), solutions.chunks(4));
+    for (factors, solutions) in factors.zip(solutions) {
+        if let ([f0, f1, f2, f3], [s0, s1, s2, s3]) = (factors, solutions) {
+            let (f0, f1, f2, f3) = (*f0 as f32, *f1 as f32, *f2 as f32, *f3 as f32);
+            let (s0, s1, s2, s3) = (&s0[..count], &s1[..count], &s2[..count], &s3[..count]);
+            for at in 0..count {
+                sums[at] = (((sums[at] - f0 * s0[at]) - f1 * s1[at]) - f2 * s2[at]) - f3 * s3[at];
+            }
+            continue;
+        }
+        for (factor, solution) in factors.iter().zip(solutions) {
+            let factor = *factor as f32;
+            for (sum, it) in sums.iter_mut().zip(solution) {
+                *sum -= factor * it;
+            }
+        }
     }
 }
 

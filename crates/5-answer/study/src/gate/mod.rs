@@ -41,6 +41,8 @@ pub enum Judges {
     Launches,
     /// Searches of tuning spaces.
     Searches,
+    /// Variants of a kernel.
+    Candidates,
 }
 
 impl Judges {
@@ -57,6 +59,7 @@ impl Judges {
             Judges::Tunings => matches!(check, Check::Tunings(_)),
             Judges::Launches => matches!(check, Check::Launch(_)),
             Judges::Searches => matches!(check, Check::Search(_)),
+            Judges::Candidates => matches!(check, Check::Candidate(_)),
         };
         rule.checks.iter().any(is)
     }

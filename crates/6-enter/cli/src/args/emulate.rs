@@ -30,6 +30,10 @@ pub(crate) struct Emulate {
     /// Stop a kernel as endless when one of its waves has issued this many instructions.
     #[arg(long, value_name = "N", default_value_t = run::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
     pub(crate) max_instructions: u64,
+    /// Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it
+    /// would leave all memory as it is.
+    #[arg(long)]
+    pub(crate) no_repeats: bool,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
     /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
@@ -131,6 +135,8 @@ pub(crate) struct Profile {
     ///
     /// The grid is cut into parts of equal length; one scattered workgroup represents each part, the first
     /// and the last workgroup of the grid only themselves. Counters are exact if all workgroups do the same.
+    /// If N workgroups fill the GPU five times, the first ones give times and counters of caches, extrapolated
+    /// with an expected error; a note says which N that takes.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
     /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect
@@ -153,8 +159,9 @@ pub(crate) struct Profile {
     /// are n/a. Takes a fraction of the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
     pub(crate) counters_only: bool,
-    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs if all
-    /// would take long, and reports how far they differ; `full` always simulates all.
+    /// Coverage of the cache and timing model in a dispatch: `auto` simulates two representative XCDs and the
+    /// first workgroups that repeat each other if all would take long, and reports the likely error; `full`
+    /// always simulates all.
     #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
     pub(crate) clock_detail: String,
     /// Lines that a dispatch finds in the caches: `profiled` as under the vendor's profiler, whose packets
@@ -255,6 +262,7 @@ impl Emulate {
             devices: self.devices,
             threads: self.threads,
             max_instructions: self.max_instructions,
+            repeats: !self.no_repeats,
             check: self.check.clone(),
             progress,
         }

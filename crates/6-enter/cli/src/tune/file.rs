@@ -102,7 +102,8 @@ impl<'a> Ready<'a> {
             (Run::Command { .. }, _) => "time that the command prints".to_owned(),
             (_, true) => "time of the kernels on the GPU of this machine".to_owned(),
             (Run::Launch(_) | Run::Program { .. }, false) => {
-                format!("modelled time of the kernels on an emulated {gpu}")
+                let caches = self.evaluator.spec.caches.unwrap_or_default().words();
+                format!("modelled time of the kernels on an emulated {gpu}; caches: {caches}")
             }
         }
     }

@@ -78,11 +78,30 @@ fn accesses_past_the_end_name_the_argument_and_the_line() {
         let script = root().join("crates/6-enter/cli/tests/live/out_of_bounds.py");
         let (python, script) = (python.display().to_string(), script.display().to_string());
         let ran = run(&["run", "--check", "races,uninit", "--", &python, &script, shift]);
-        assert_eq!(ran.code, 134, "{shift}: {}", ran.stderr);
+        assert_eq!(ran.code, 1, "{shift}: {}", ran.stderr);
         for said in ["float32 [1024] (first as x_ptr of copy_kernel)", "out_of_bounds.py:13"] {
             assert!(ran.stderr.contains(said), "{shift}: {said}: {}", ran.stderr);
         }
     }
+}
+
+#[test]
+fn stopped_kernels_are_exceptions_that_the_command_repeats() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let ran = live(&["run"], &python, "faults.py");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "caught\ncaught\nwent on\n"), "{}", ran.stderr);
+    for said in
+        ["float32 [1024] (first as x_ptr of double)", "workgroup (0, 0, 0)", "faults.py:11", "2 launches"]
+    {
+        assert_eq!(ran.stderr.matches(said).count(), 1, "{said}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn torch_is_answered_as_on_a_gpu() {
+    let Some(python) = testkit::python_with_torch() else { return };
+    let ran = live(&["run"], &python, "torch_answers.py");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

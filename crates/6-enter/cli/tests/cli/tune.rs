@@ -291,6 +291,31 @@ fn a_winner_that_computes_something_else_is_refused() {
     assert_eq!(value["searches"][0]["failed"], 3, "{}", ran.stderr);
 }
 
+/// A launch that finds its input in the L2 is faster than one that finds nothing; the answer says what was assumed.
+#[test]
+fn the_file_says_what_launches_find_in_the_caches() {
+    let dir = folder("tune-caches");
+    copy(&dir, "expected = \"a\"");
+    let file = std::fs::read_to_string(dir.join("tune.toml")).unwrap();
+    let run = |caches: &str| {
+        std::fs::write(dir.join("tune.toml"), format!("{file}caches = {caches:?}\n").replace(", 100]", "]"))
+            .unwrap();
+        run_in(&dir, &["tune", "tune.toml", "--format", "json", "--no-proof"])
+    };
+    let time = |caches: &str, words: &str| {
+        let ran = run(caches);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let search = &value["searches"][0];
+        assert!(search["objective"].as_str().unwrap().ends_with(words), "{search}");
+        search["winner"]["value"].as_f64().unwrap()
+    };
+    let cold = time("cold", "caches: empty before every dispatch");
+    let warm = time("warm", "caches: the L2 keeps its lines");
+    assert!(warm < cold, "warm {warm} us, cold {cold} us");
+    assert_eq!(run("hot").code, 1);
+}
+
 #[test]
 fn a_description_alone_is_counted_and_not_searched() {
     let dir = folder("tune-described");

@@ -5,6 +5,7 @@
 use super::{entries, put, text};
 use crate::checks::Checking;
 use crate::codes::Code;
+use crate::faults::After;
 use crate::runtime::lock;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -59,6 +60,28 @@ entries! {
         Ok(())
     }
 
+    /// What becomes of a launch whose kernel is stopped: 0 ends the program, 1 returns an error, which the command
+    /// repeats at the end, 2 returns an error.
+    fn rockhoundFaults(after: i32) {
+        lock().faults.after = After::of(after).ok_or(Code::hipErrorInvalidValue)?;
+        Ok(())
+    }
+
+    /// Takes the message of the last stopped kernel, cut to `bytes` with the zero behind it; empty if there is none.
+    fn rockhoundTakeFault(message: *mut libc::c_char, bytes: usize) {
+        if message.is_null() || bytes == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let text = lock().faults.take().unwrap_or_default();
+        let length = text.floor_char_boundary(bytes - 1);
+        // SAFETY: the caller gives a place of that size.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr(), message.cast(), length);
+            message.add(length).write(0);
+        }
+        Ok(())
+    }
+
     /// Looks for mistakes in launches from now on: `races,uninit`. Nothing is timed or recorded then.
     fn rockhoundCheck(checks: Chars) {
         // SAFETY: the caller gives a text.
@@ -71,6 +94,7 @@ entries! {
     /// The next launch finds empty caches, as benchmarks want it.
     fn rockhoundEmptyCaches() {
         let mut runtime = lock();
+        runtime.repeats.empty_caches();
         if let Some(recording) = &mut runtime.recording {
             recording.empty_caches();
         }

@@ -195,7 +195,7 @@ entries! {
     }
 
     /// Host memory that kernels reach.
-    fn hipHostMalloc = hipHostAlloc(place: *mut usize, bytes: usize, flags: u32) {
+    fn hipHostMalloc = hipHostAlloc hipExtHostAlloc(place: *mut usize, bytes: usize, flags: u32) {
         allocate(place, bytes, Kind::Host, flags)
     }
 

@@ -70,6 +70,7 @@ class Child:
             from . import hip
 
             hip.use_threads(1)
+            hip.keep_faults()
             if "torch" in sys.modules:
                 # Threads of the parent's pools do not exist here.
                 sys.modules["torch"].set_num_threads(1)

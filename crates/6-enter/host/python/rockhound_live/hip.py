@@ -33,8 +33,12 @@ _FIELDS = {
 _PROPERTIES_BYTES = 4096
 
 
+# Longest message of a stopped kernel, with the zero behind it.
+_MESSAGE_BYTES = 1 << 14
+
+
 class Error(RuntimeError):
-    """A call of the HIP library failed."""
+    """A call of the HIP library failed, or a kernel was stopped."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -42,6 +46,8 @@ def library():
     """The library of this run."""
     loaded = ctypes.CDLL(os.environ["TRITON_LIBHIP_PATH"])
     loaded.hipGetErrorString.restype = ctypes.c_char_p
+    # A stopped kernel is an exception; without this it would end the process.
+    loaded.rockhoundFaults(1)
     return loaded
 
 
@@ -50,6 +56,10 @@ def call(name, *arguments):
     flush()
     code = getattr(library(), name)(*arguments)
     if code:
+        message = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        library().rockhoundTakeFault(message, ctypes.c_size_t(_MESSAGE_BYTES))
+        if message.value:
+            raise Error(message.value.decode(errors="replace"))
         text = library().hipGetErrorString(code)
         raise Error(f"{name}: {text.decode() if text else code}")
 
@@ -109,6 +119,11 @@ def measure(is_on):
     before = ctypes.c_int()
     call("rockhoundMeasure", ctypes.c_int(is_on), ctypes.byref(before))
     return bool(before.value)
+
+
+def keep_faults():
+    """Stopped kernels are exceptions whose messages the command does not repeat."""
+    call("rockhoundFaults", ctypes.c_int(2))
 
 
 def use_threads(count):

@@ -90,6 +90,11 @@ class Launcher:
             values.append(_bits(value, kind))
 
     def _pointer(self, name, value):
+        if memory.is_only_on_cpu(value):
+            raise ValueError(
+                f"Pointer argument `{name}` of `{self.kernel}` cannot be accessed from Triton (cpu tensor?): the program has tensors on the GPU, "
+                "and this one is on the CPU"
+            )
         address = memory.address(value, f"{notes.describe(value)} (first as {name} of {self.kernel})")
         if address is None:
             raise TypeError(f"`{name}` of `{self.kernel}` is a pointer, and a {type(value).__name__} is none")

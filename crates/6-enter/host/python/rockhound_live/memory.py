@@ -24,6 +24,9 @@ class Region:
         hip.library().rockhoundUnmap(ctypes.c_size_t(self.base))
 
 
+# The program has put something on the GPU, so what it gives to kernels has to be there.
+gpu_is_used = False
+
 # Arrays of NumPy, by the identity of the one that owns the memory.
 _arrays = {}
 
@@ -122,7 +125,7 @@ def accept_arrays(jit):
         described = notes.describe(value)
         if type(value).__module__ == "numpy" and type(value).__name__ == "ndarray":
             value = Array(value)
-        if isinstance(value, Array) or hasattr(value, "untyped_storage"):
+        if isinstance(value, Array) or is_tensor(value):
             address(value, f"{described} (first as {name} of {kernel.__name__})")
         return value
 
@@ -145,6 +148,19 @@ def know_ranges(compiler):
     compiler.HIPBackend.is_within_2gb = staticmethod(is_within_2gb)
 
 
+def is_tensor(value):
+    """Whether a value is a tensor of torch; others that have a storage pass on to one."""
+    return hasattr(type(value), "_rockhound_host_pointer")
+
+
+def is_only_on_cpu(value):
+    """Whether the program made a tensor on the CPU while it uses the GPU too."""
+    if not gpu_is_used or not is_tensor(value):
+        return False
+    storage = value.untyped_storage()
+    return getattr(storage, "_rockhound_gpu", None) is False and not getattr(storage, "_rockhound_pinned", False)
+
+
 def address(value, name):
     """The address on the GPU of what a program gives for a pointer; None for what is no memory."""
     if value is None:
@@ -153,10 +169,10 @@ def address(value, name):
         return value
     if isinstance(value, Array):
         return of_array(value.array, name)
-    if hasattr(value, "untyped_storage"):
+    if is_tensor(value):
         return of_storage(value, name)
     # `triton.reinterpret` of a tensor.
     base = getattr(value, "base", None)
-    if base is not None and hasattr(base, "untyped_storage"):
+    if base is not None and is_tensor(base):
         return of_storage(base, name)
     return value.data_ptr() if hasattr(value, "data_ptr") else None

@@ -25,6 +25,9 @@ class Stream:
     def query(self):
         return True
 
+    def is_capturing(self):
+        return False
+
     def wait_event(self, event):
         pass
 
@@ -91,9 +94,10 @@ def _number(device):
         return hip.current_device()
     if isinstance(device, int):
         return device
-    index = getattr(device, "index", None)
-    if index is None and isinstance(device, str) and ":" in device:
-        index = int(device.rsplit(":", 1)[1])
+    if isinstance(device, str):
+        index = int(device.rsplit(":", 1)[1]) if ":" in device else None
+    else:
+        index = getattr(device, "index", None)
     return hip.current_device() if index is None else index
 
 
@@ -110,6 +114,161 @@ class _Device(contextlib.ContextDecorator):
     def __exit__(self, *_):
         hip.set_device(self.before)
         return False
+
+
+class Generator:
+    """Random numbers of the GPU as programs with kernels of their own ask for them: a seed and an offset."""
+
+    def __init__(self, torch):
+        self.torch, self._seed, self._offset = torch, torch.initial_seed(), 0
+        self.device = torch.device("cuda", 0)
+
+    def manual_seed(self, seed):
+        self._seed, self._offset = int(seed), 0
+        # Random numbers of torch's own operations are the CPU's.
+        self.torch.default_generator.manual_seed(self._seed)
+        return self
+
+    def seed(self):
+        return self.manual_seed(self.torch.seed())._seed
+
+    def initial_seed(self):
+        return self._seed
+
+    def get_offset(self):
+        return self._offset
+
+    def set_offset(self, offset):
+        self._offset = int(offset)
+
+    def get_state(self):
+        words = [self._seed - (1 << 64) if self._seed >> 63 else self._seed, self._offset]
+        return self.torch.tensor(words, dtype=self.torch.int64).view(self.torch.uint8)
+
+    def set_state(self, state):
+        seed, self._offset = state.view(self.torch.int64).tolist()
+        self._seed = seed & 0xFFFF_FFFF_FFFF_FFFF
+        return self
+
+
+def _nothing(_):
+    return lambda *_, **__: None
+
+
+def _value(value):
+    """An answer that is always the same."""
+    return lambda _: lambda *_, **__: value
+
+
+def _fact(name):
+    """An answer that is a fact of the GPU."""
+    return lambda _: lambda device=None: hip.properties(_number(device))[name]
+
+
+def _seeds(torch):
+    """Seeds the generators, with a number or with one of the system's."""
+
+    def seed(number=None):
+        for generator in torch.cuda.default_generators:
+            generator.seed() if number is None else generator.manual_seed(number)
+
+    return seed
+
+
+def _memory_info(_):
+    return lambda device=None: (hip.properties(_number(device))["totalGlobalMem"],) * 2
+
+
+_STREAM = Stream()
+
+# Module of torch, name, what the answer is, and the function that makes it for torch.
+ANSWERS = [
+    ("cuda", "is_available", "true", _value(True)),
+    ("cuda", "is_initialized", "true", _value(True)),
+    ("cuda", "init", "does nothing", _nothing),
+    ("cuda", "device_count", "the GPUs of `--devices`", lambda _: lambda: hip.device_count()),
+    ("cuda", "current_device", "the GPU in use", lambda _: lambda: hip.current_device()),
+    ("cuda", "set_device", "uses a GPU", lambda _: lambda device: hip.set_device(_number(device))),
+    ("cuda", "get_device_name", "fact of the GPU", _fact("name")),
+    (
+        "cuda",
+        "get_device_capability",
+        "fact of the GPU",
+        lambda _: lambda device=None: tuple(hip.properties(_number(device))[each] for each in ("major", "minor")),
+    ),
+    ("cuda", "get_device_properties", "facts of the GPU", lambda _: lambda device=None: _properties(device)),
+    ("cuda", "get_arch_list", "the target", lambda _: lambda: [hip.properties()["gcnArchName"].split(":")[0]]),
+    ("cuda", "is_bf16_supported", "true", _value(True)),
+    ("cuda", "can_device_access_peer", "true", _value(True)),
+    ("cuda", "synchronize", "does nothing: work ends when its launch returns", _nothing),
+    ("cuda", "ipc_collect", "does nothing", _nothing),
+    ("cuda", "current_stream", "a stream that is always done", _value(_STREAM)),
+    ("cuda", "default_stream", "a stream that is always done", _value(_STREAM)),
+    ("cuda", "set_stream", "does nothing", _nothing),
+    ("cuda", "stream", "the stream given", lambda _: lambda chosen: chosen if chosen is not None else _STREAM),
+    ("cuda", "is_current_stream_capturing", "false", _value(False)),
+    ("cuda", "_sleep", "does nothing", _nothing),
+    ("cuda", "empty_cache", "does nothing", _nothing),
+    ("cuda", "mem_get_info", "all memory is free", _memory_info),
+    ("cuda", "memory_allocated", "0: memory is not counted", _value(0)),
+    ("cuda", "max_memory_allocated", "0: memory is not counted", _value(0)),
+    ("cuda", "memory_reserved", "0: memory is not counted", _value(0)),
+    ("cuda", "max_memory_reserved", "0: memory is not counted", _value(0)),
+    ("cuda", "memory_summary", "says that memory is not counted", _value("memory is not counted on the emulated GPU")),
+    ("cuda", "memory_stats", "empty: memory is not counted", lambda _: lambda device=None: {}),
+    ("cuda", "reset_peak_memory_stats", "does nothing", _nothing),
+    ("cuda", "reset_max_memory_allocated", "does nothing", _nothing),
+    ("cuda", "reset_accumulated_memory_stats", "does nothing", _nothing),
+    ("cuda", "default_generators", "a seed and an offset for each GPU", lambda torch: (Generator(torch),)),
+    ("cuda", "manual_seed", "seeds torch's generator", _seeds),
+    ("cuda", "manual_seed_all", "seeds torch's generator", _seeds),
+    ("cuda", "seed", "seeds torch's generator", _seeds),
+    ("cuda", "seed_all", "seeds torch's generator", _seeds),
+    ("cuda", "initial_seed", "the seed", lambda torch: lambda: torch.cuda.default_generators[0].initial_seed()),
+    ("cuda", "get_rng_state", "the CPU's", lambda torch: lambda device="cuda": torch.get_rng_state()),
+    ("cuda", "set_rng_state", "the CPU's", lambda torch: lambda state, device="cuda": torch.set_rng_state(state)),
+    ("cuda", "Stream", "a stream that is always done", lambda _: Stream),
+    ("cuda", "ExternalStream", "a stream that is always done", lambda _: type("ExternalStream", (Stream,), {})),
+    ("cuda", "StreamContext", "the stream given", lambda _: lambda chosen: chosen),
+    ("cuda", "Event", "a moment of modelled time", lambda _: timing.Event),
+    ("cuda", "device", "uses a GPU", lambda _: _Device),
+    ("cuda", "device_of", "uses the GPU of a tensor", lambda _: type("device_of", (_Device,), {})),
+    ("cuda", "_lazy_init", "an error: torch's own operation for CUDA", lambda _: lambda: unsupported("torch.cuda")),
+    ("cuda", "_is_compiled", "true", _value(True)),
+    ("cuda", "CUDAGraph", "an error", lambda _: _unsupported_class("CUDAGraph")),
+    ("cuda", "graph", "an error", lambda _: _unsupported_class("graph")),
+    ("cuda", "MemPool", "an error", lambda _: _unsupported_class("MemPool")),
+    ("accelerator", "is_available", "true", _value(True)),
+    ("accelerator", "device_count", "the GPUs of `--devices`", lambda _: lambda: hip.device_count()),
+    ("accelerator", "current_accelerator", "`cuda`", lambda torch: lambda check_available=False: torch.device("cuda")),
+    ("accelerator", "current_device_index", "the GPU in use", lambda _: lambda: hip.current_device()),
+    ("accelerator", "current_device_idx", "the GPU in use", lambda _: lambda: hip.current_device()),
+    ("accelerator", "set_device_index", "uses a GPU", lambda _: lambda device: hip.set_device(_number(device))),
+    ("accelerator", "set_device_idx", "uses a GPU", lambda _: lambda device: hip.set_device(_number(device))),
+    ("accelerator", "synchronize", "does nothing: work ends when its launch returns", _nothing),
+    ("accelerator", "current_stream", "a stream that is always done", _value(_STREAM)),
+    ("accelerator", "set_stream", "does nothing", _nothing),
+    ("accelerator", "empty_cache", "does nothing", _nothing),
+    ("accelerator", "get_memory_info", "all memory is free", _memory_info),
+    ("accelerator", "memory_allocated", "0: memory is not counted", _value(0)),
+    ("accelerator", "max_memory_allocated", "0: memory is not counted", _value(0)),
+]
+
+
+def _profiler(torch):
+    """The profiler of torch sees the CPU; CUPTI has no GPU to look at."""
+    activity = torch.profiler.ProfilerActivity
+    original = torch.profiler.profile.__init__
+
+    def __init__(self, *arguments, **options):
+        activities = options.get("activities")
+        if activities is not None:
+            options["activities"] = [it for it in activities if it != activity.CUDA] or [activity.CPU]
+        else:
+            options["activities"] = [activity.CPU]
+        original(self, *arguments, **options)
+
+    torch.profiler.profile.__init__ = __init__
 
 
 def _no_compiler(model=None, **_):
@@ -130,64 +289,23 @@ def install(torch):
             f"torch {torch.__version__} is too old: its tensors stay off the emulated GPU\nhint: torch 2.1 or later, or arrays of NumPy"
         )
         return
-    cuda = torch.cuda
-    nothing = lambda *_, **__: None  # noqa: E731
-    stream = Stream()
-    memory = lambda device=None: 0  # noqa: E731
-    answers = {
-        "is_available": lambda: True,
-        "is_initialized": lambda: True,
-        "init": nothing,
-        "device_count": hip.device_count,
-        "current_device": hip.current_device,
-        "set_device": lambda device: hip.set_device(_number(device)),
-        "get_device_name": lambda device=None: hip.properties(_number(device))["name"],
-        "get_device_capability": lambda device=None: tuple(hip.properties(_number(device))[each] for each in ("major", "minor")),
-        "get_device_properties": _properties,
-        "get_arch_list": lambda: [hip.properties()["gcnArchName"].split(":")[0]],
-        "is_bf16_supported": lambda including_emulation=True: True,
-        "can_device_access_peer": lambda device, peer: True,
-        "synchronize": nothing,
-        "ipc_collect": nothing,
-        "current_stream": lambda device=None: stream,
-        "default_stream": lambda device=None: stream,
-        "set_stream": nothing,
-        "stream": lambda chosen: chosen if chosen is not None else stream,
-        "empty_cache": nothing,
-        "mem_get_info": lambda device=None: (hip.properties(_number(device))["totalGlobalMem"],) * 2,
-        "memory_allocated": memory,
-        "max_memory_allocated": memory,
-        "memory_reserved": memory,
-        "memory_summary": lambda device=None, abbreviated=False: "memory is not counted on the emulated GPU",
-        "max_memory_reserved": memory,
-        "reset_peak_memory_stats": nothing,
-        "reset_max_memory_allocated": nothing,
-        "manual_seed": nothing,
-        "manual_seed_all": nothing,
-        "seed": nothing,
-        "seed_all": nothing,
-        "Stream": Stream,
-        "ExternalStream": Stream,
-        "StreamContext": lambda chosen: chosen,
-        "Event": timing.Event,
-        "device": _Device,
-        "device_of": _Device,
-        "_lazy_init": lambda: unsupported("torch.cuda"),
-        "_is_compiled": lambda: True,
-        "get_rng_state": lambda device="cuda": torch.get_rng_state(),
-        "set_rng_state": lambda state, device="cuda": torch.set_rng_state(state),
-    }
-    for name, answer in answers.items():
-        setattr(cuda, name, answer)
-    for name in ("CUDAGraph", "graph", "MemPool"):
-        setattr(cuda, name, _unsupported_class(name))
+    for place, name, _, make in ANSWERS:
+        owner = getattr(torch, place, None)
+        if owner is not None:
+            answer = make(torch)
+            with contextlib.suppress(AttributeError, TypeError):
+                # torch tells its functions apart by identity and says their names.
+                answer.__name__ = answer.__qualname__ = name
+            setattr(owner, name, answer)
+    nvtx = torch.cuda.nvtx
     for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
-        setattr(cuda.nvtx, name, nothing)
-    cuda.nvtx.range = contextlib.nullcontext
+        setattr(nvtx, name, _nothing(torch))
+    nvtx.range = contextlib.nullcontext
     # Programs ask which kind of GPU there is.
     torch.version.hip, torch.version.cuda = "7.1.0", None
     torch.compile = _no_compiler
     _autocast(torch)
+    _profiler(torch)
     torch_tensors.install(torch)
 
 

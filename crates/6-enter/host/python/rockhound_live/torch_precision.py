@@ -4,8 +4,9 @@ The one idea to keep in mind: programs compare a kernel with torch's own operati
 order along K; libraries of the CPU add in another order, and partly in 16 bits.
 """
 
+_WITH_SUMMAND = {"addmm", "baddbmm"}
 _PRODUCTS = {"matmul", "mm", "bmm", "__matmul__", "__rmatmul__"}
-NAMES = _PRODUCTS | {"layer_norm", "group_norm", "rms_norm"}
+NAMES = _PRODUCTS | _WITH_SUMMAND | {"layer_norm", "group_norm", "rms_norm"}
 
 # Multiplications above which the order along K is left to the CPU's library.
 _MOST = 1 << 30
@@ -47,6 +48,11 @@ def install(torch):
             return of_left, of_right
 
     def product(function, arguments, options, any_marked):
+        if "out_dtype" in options and any_marked(arguments):
+            # The CPU has no such form; sums are in float32 on the GPU anyway.
+            kind = options["out_dtype"]
+            wide = [it.to(kind) if isinstance(it, torch.Tensor) else it for it in arguments]
+            return function(*wide, **{name: value for name, value in options.items() if name != "out_dtype"})
         if options or len(arguments) != 2 or not any_marked(arguments):
             return NotImplemented
         left, right = arguments if function.__name__ != "__rmatmul__" else reversed(arguments)
@@ -69,6 +75,6 @@ def install(torch):
         return function(*map(wide, arguments), **{name: wide(value) for name, value in options.items()}).to(kind)
 
     def computed(function, *rest):
-        return (product if function.__name__ in _PRODUCTS else normalized)(function, *rest)
+        return (product if function.__name__ in _PRODUCTS | _WITH_SUMMAND else normalized)(function, *rest)
 
     return computed

@@ -7,11 +7,16 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 import functools
 import importlib
 
-from . import memory, torch_precision
+from . import hip, memory, torch_precision
 
 _FACTORIES = (
     "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye full full_like hann_window linspace logspace normal ones ones_like "
     "rand rand_like randint randint_like randn randn_like randperm scalar_tensor tensor tril_indices triu_indices zeros zeros_like"
+)
+# Operations whose tensors lie on one device; a tensor without dimensions is a number.
+_TOGETHER = frozenset(
+    "add sub mul div true_divide matmul mm bmm addmm baddbmm linear cat stack where maximum minimum pow eq ne lt le gt ge "
+    "__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ __truediv__ __rtruediv__ __matmul__ __rmatmul__".split()
 )
 _NEW = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
 
@@ -27,9 +32,12 @@ def install(torch):
     def is_gpu(device):
         if device is None or isinstance(device, (torch.dtype, torch.Tensor, bool)):
             return False
-        if isinstance(device, int):
-            return True
-        return str(device).split(":")[0] in ("cuda", "hip")
+        kind, _, number = (f"cuda:{device}" if isinstance(device, int) else str(device)).partition(":")
+        if kind not in ("cuda", "hip"):
+            return False
+        if number and int(number) >= hip.device_count():
+            raise RuntimeError(f"CUDA error: invalid device ordinal: `{kind}:{number}`, and this run has {hip.device_count()} (`--devices`)")
+        return True
 
     def storage_of(tensor):
         try:
@@ -39,11 +47,16 @@ def install(torch):
             # Sparse and symbolic tensors.
             return None
 
+    def place(tensor):
+        """True on the GPU, False where the program made it on the CPU, None where that is not known."""
+        return getattr(storage_of(tensor), "_rockhound_gpu", None)
+
     def is_marked(tensor):
-        return getattr(storage_of(tensor), "_rockhound_gpu", False)
+        return place(tensor) is True
 
     def mark(value, where=True):
         if isinstance(value, torch.Tensor):
+            memory.gpu_is_used |= where
             storage = storage_of(value)
             if storage is not None:
                 storage._rockhound_gpu = where
@@ -67,11 +80,15 @@ def install(torch):
             device = options.get("device")
             if device is not None:
                 options["device"] = "cpu" if is_gpu(device) else device
-            if options.get("pin_memory"):
+            is_pinned = bool(options.get("pin_memory"))
+            if is_pinned:
                 options["pin_memory"] = False
             result = function(*arguments, **options)
+            if is_pinned:
+                return pin(result)
             if device is None:
-                return result
+                # Functions with a tensor to follow have the mark of its place.
+                return result if place(result) is not None else mark(result, False)
             where = is_gpu(device)
             if function.__name__ in ("as_tensor", "asarray") and is_marked(result) != where:
                 # It may be the memory of what it was made from.
@@ -85,6 +102,13 @@ def install(torch):
             setattr(torch, name, factory(getattr(torch, name)))
     for name in _NEW.split():
         setattr(tensor_type, name, factory(getattr(tensor_type, name)))
+
+    def pin(tensor):
+        """Memory of the host that the GPU reaches too."""
+        storage = storage_of(tensor)
+        if storage is not None:
+            storage._rockhound_pinned = True
+        return tensor
 
     def moved(tensor, where, result):
         """A copy where the tensor changes its place."""
@@ -113,8 +137,8 @@ def install(torch):
     tensor_type.cuda = lambda self, *_, **__: moved(self, True, self)
     tensor_type.cpu = lambda self, *_, **__: moved(self, False, self)
     tensor_type.record_stream = lambda self, stream: None
-    tensor_type.pin_memory = lambda self, device=None: self
-    tensor_type.is_pinned = lambda self, device=None: False
+    tensor_type.pin_memory = lambda self, device=None: pin(self)
+    tensor_type.is_pinned = lambda self, device=None: getattr(storage_of(self), "_rockhound_pinned", False)
     tensor_type.is_cuda = property(is_marked)
     tensor_type.get_device = lambda self: 0 if is_marked(self) else -1
 
@@ -132,6 +156,45 @@ def install(torch):
 
     tensor_type.data_ptr = data_ptr
 
+    def refused(method):
+        @functools.wraps(method)
+        def to_host(self, *arguments, **options):
+            if is_marked(self):
+                raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+            return method(self, *arguments, **options)
+
+        return to_host
+
+    for name in ("numpy", "__array__"):
+        setattr(tensor_type, name, refused(getattr(tensor_type, name)))
+
+    kind_of = tensor_type.type
+
+    def type_of(self, dtype=None, *arguments, **options):
+        if dtype is None:
+            name = kind_of(self)
+            return "torch.cuda." + name.removeprefix("torch.").removeprefix("cuda.") if is_marked(self) else name
+        if isinstance(dtype, str) and dtype.startswith("torch.cuda."):
+            return moved(self, True, kind_of(self, dtype.replace("torch.cuda.", "torch.", 1), *arguments, **options))
+        return kind_of(self, dtype, *arguments, **options)
+
+    tensor_type.type = type_of
+    _from_numpy = torch.from_numpy
+    torch.from_numpy = functools.wraps(_from_numpy)(lambda array: mark(_from_numpy(array), False))
+    follow = functools.partial(_follow, any_marked=any_marked, mark=mark)
+    for owner, names in ((torch, "vmap from_dlpack"), (torch.utils.dlpack, "from_dlpack"), (torch.func, "vmap grad grad_and_value jvp vjp jacrev jacfwd")):
+        for name in names.split():
+            if hasattr(owner, name):
+                setattr(owner, name, follow(getattr(owner, name)))
+
+    def check_together(function, arguments):
+        values = [it for each in arguments for it in (each if isinstance(each, (tuple, list)) else (each,))]
+        places = {place(it) for it in values if isinstance(it, torch.Tensor) and it.dim() > 0}
+        if True in places and False in places:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (in `{function.__name__}`)"
+            )
+
     precise = torch_precision.install(torch)
 
     class Marks(torch.overrides.TorchFunctionMode):
@@ -142,6 +205,8 @@ def install(torch):
             if is_gpu(options.get("device")):
                 # From `torch.set_default_device` and `with torch.device(..)`.
                 return mark(function(*arguments, **{**options, "device": "cpu"}))
+            if function.__name__ in _TOGETHER and memory.gpu_is_used:
+                check_together(function, arguments)
             result = precise(function, arguments, options, any_marked) if function.__name__ in torch_precision.NAMES else NotImplemented
             if result is NotImplemented:
                 result = function(*arguments, **options)
@@ -152,6 +217,8 @@ def install(torch):
 
     _LEAVES.update((base.to, base.cpu))
     Marks().__enter__()
+    _default_device(torch, is_gpu)
+    _library(torch)
     _generators(torch, is_gpu)
     _modules(torch, is_gpu)
 
@@ -166,6 +233,71 @@ def _plain(torch, method):
             return method(tensor)
 
     return call
+
+
+def _follow(function, any_marked, mark):
+    """A function whose results, or the results of what it returns, lie where its arguments do."""
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        result = function(*arguments, **options)
+        if callable(result) and not hasattr(result, "untyped_storage"):
+            return _follow(result, any_marked, mark)
+        return mark(result) if any_marked(arguments) else result
+
+    return call
+
+
+def _default_device(torch, is_gpu):
+    """`torch.set_default_device("cuda")` is `with torch.device("cuda")` that does not end."""
+    original, state = torch.set_default_device, {}
+
+    def set_default_device(device):
+        if state:
+            state.pop("context").__exit__(None, None, None)
+        if device is not None and is_gpu(device):
+            original(None)
+            state["context"] = torch.device("cuda")
+            state["context"].__enter__()
+        else:
+            original(device)
+
+    torch.set_default_device = set_default_device
+
+
+def _library(torch):
+    """Operations that the program defines for the GPU are found where its tensors are: on the CPU."""
+    library = torch.library
+
+    def on_cpu(devices):
+        if devices is None:
+            return None
+        names = [devices] if isinstance(devices, str) else list(devices)
+        return sorted({"cpu" if it in ("cuda", "hip") else it for it in names})
+
+    def with_devices(function):
+        @functools.wraps(function)
+        def call(*arguments, **options):
+            if "device_types" in options:
+                options["device_types"] = on_cpu(options["device_types"])
+            elif function.__name__ == "register_kernel" and len(arguments) > 1:
+                arguments = (arguments[0], on_cpu(arguments[1]), *arguments[2:])
+            return function(*arguments, **options)
+
+        return call
+
+    for name in ("custom_op", "register_kernel"):
+        if hasattr(library, name):
+            setattr(library, name, with_devices(getattr(library, name)))
+    impl = library.Library.impl
+
+    def impl_on_cpu(self, op_name, fn, dispatch_key="", **options):
+        if dispatch_key == "CUDA" and self.ns == "aten":
+            hip.say_once("`torch.library` kernels that replace torch's own operations on the GPU are not used: these run on the CPU")
+            return None
+        return impl(self, op_name, fn, "CPU" if dispatch_key == "CUDA" else dispatch_key, **options)
+
+    library.Library.impl = impl_on_cpu
 
 
 def _generators(torch, is_gpu):

@@ -38,6 +38,9 @@ const NAMES: [&str; 8] = [
     "libhiprtc.so.7",
 ];
 
+/// Most different messages of stopped kernels that are repeated.
+const MOST_FAULTS: usize = 8;
+
 /// GPUs in the order in which they are chosen for the code a program has.
 const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
 
@@ -220,8 +223,10 @@ impl Emulation {
             devices: emulate.devices,
             threads: emulate.threads,
             max_instructions: emulate.max_instructions,
+            repeats: emulate.repeats,
             progress: emulate.progress,
             check: emulate.check.clone(),
+            stderr: session::stderr_file(),
             record,
         };
         session.write(&folder.0)?;
@@ -263,12 +268,12 @@ impl Emulation {
         if let Some(signal) = status.signal() {
             reporter.say(&format!("rockhound: the program was ended by {}", signal_name(signal)));
         }
+        finished.repeat_faults(reporter)?;
         if !finished.folder.0.join(session::CALLED).exists() {
-            reporter.say(&format!(
-                "rockhound: `{}` never called Rockhound's HIP runtime; nothing was emulated",
-                program[0].display()
-            ));
-            if status.success() {
+            let is_python = finished.folder.0.join(session::PYTHON).exists();
+            let what = if is_python { "launched no kernel" } else { "never called Rockhound's HIP runtime" };
+            reporter.say(&format!("rockhound: `{}` {what}; nothing was emulated", program[0].display()));
+            if status.success() && !is_python {
                 reporter.say(
                     "hint: a library with a path of its own (`DT_RPATH`, `dlopen` of a full path) may have loaded another runtime; \
                      `LD_DEBUG=libs` shows what is loaded",
@@ -284,6 +289,23 @@ impl Finished {
     fn ended(&self) -> Ended {
         let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
         Ended::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Says again why kernels stopped, where the program may have hidden it or gone on.
+    fn repeat_faults(&self, reporter: &dyn Reporter) -> Result<()> {
+        let faults = session::faults(&self.folder.0)?;
+        for (message, times) in faults.iter().take(MOST_FAULTS) {
+            let times = if *times > 1 {
+                format!("\n  {times} launches were stopped for this")
+            } else {
+                String::new()
+            };
+            reporter.say(&format!("rockhound: {message}{times}"));
+        }
+        if faults.len() > MOST_FAULTS {
+            reporter.say(&format!("rockhound: {} more kernels were stopped", faults.len() - MOST_FAULTS));
+        }
+        Ok(())
     }
 
     /// Findings of checks in all processes of the program.

@@ -8,12 +8,12 @@ use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::device_code::DeviceCode;
-use crate::launch_file::{Contents, Element, LaunchFile, difference};
+use crate::launch_file::{self, Contents, Element, LaunchFile, difference};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
 use codeobj::{Argument, Kernel, LineTable};
-use emu::{Hidden, Host, Hostcall, Launch, Memory, Services, Stream};
+use emu::{Cause, Hidden, Host, Hostcall, Launch, Memory, Services, Stream};
 use probe::{Checked, Checks, LaunchSize};
 use record::{Job, Provenance, Recorder, Settings};
 use std::path::{Path, PathBuf};
@@ -85,32 +85,89 @@ impl Runner for EmulatedLaunch {
 
 /// What a launch leaves behind.
 pub struct Results {
-    /// Buffers in the order of the arguments: name, type of the elements, bytes.
-    pub buffers: Vec<(String, Element, Vec<u8>)>,
+    /// Buffers in the order of the arguments.
+    pub buffers: Vec<LeftBuffer>,
     /// Mistakes that were looked for and found.
     pub findings: Vec<Finding>,
+    /// The first result that differs from what the launch file expects.
+    pub unexpected: Option<String>,
+    /// Why the kernel did not end.
+    pub stopped: Option<Stopped>,
+    /// Instructions that its waves issued.
+    pub instructions: u64,
+}
+
+/// A buffer before and after a launch.
+pub struct LeftBuffer {
+    /// Name of the argument.
+    pub name: String,
+    /// Type of the elements.
+    pub element: Element,
+    /// The launch file says what it holds at the start.
+    pub is_given: bool,
+    /// Difference allowed by the launch file; 0 if it names none.
+    pub tolerance: f64,
+    /// Bytes before.
+    pub before: Vec<u8>,
+    /// Bytes after.
+    pub after: Vec<u8>,
+}
+
+/// Why a kernel did not end.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    /// It would run for ever, or longer than the limit; otherwise it did something that stops it.
+    pub hangs: bool,
+    /// In words, with instruction, workgroup and line.
+    pub text: String,
+}
+
+/// Conditions of a launch on which no result may depend.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Conditions {
+    /// Workgroups run from the last to the first.
+    pub reversed: bool,
+    /// Byte in buffers whose contents the launch file does not say; zeros without it.
+    pub fill: Option<u8>,
 }
 
 /// Launches the kernel of a launch file once, looking for mistakes, and gives what its buffers hold then.
-pub fn results(path: &Path, emulate: &Emulate, reporter: &dyn Reporter) -> Result<Results> {
-    let file = LaunchFile::read(path)?;
+///
+/// # Errors
+/// If the code or an argument cannot be read, or they do not go together. A kernel that does not end is a result.
+pub fn results(
+    file: &LaunchFile,
+    emulate: &Emulate,
+    conditions: Conditions,
+    reporter: &dyn Reporter,
+) -> Result<Results> {
     let named = emulate.gpu.as_deref().or(file.gpu.as_deref()).map(model).transpose()?;
     let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
     let kernel = code.kernel(file.kernel.as_deref())?;
-    let mut prepared = Prepared::new(&file, &code, kernel, emulate, reporter)?;
+    let mut prepared = Prepared::new(file, &code, kernel, emulate, reporter)?;
+    prepared.under(conditions);
     let (ran, checked) = prepared.run_checked();
     let findings = prepared.mistakes(&checked);
-    ran?;
+    let hangs = prepared.hangs;
+    let stopped = ran.err().map(|error| Stopped { hangs, text: format!("{error:#}") });
+    let unexpected = if stopped.is_none() { prepared.unexpected()? } else { None };
     let mut buffers = Vec::new();
     for ((argument, contents), address) in
         file.argument.iter().zip(&prepared.contents).zip(&prepared.addresses)
     {
         if let (Contents::Buffer(before), Some(address)) = (contents, address) {
-            let bytes = prepared.job.memory.read(*address, before.len()).unwrap_or_default();
-            buffers.push((argument.name.clone(), argument.element, bytes.to_vec()));
+            let after = prepared.job.memory.read(*address, before.len()).unwrap_or_default();
+            buffers.push(LeftBuffer {
+                name: argument.name.clone(),
+                element: argument.element,
+                is_given: argument.is_given(),
+                tolerance: argument.tolerance,
+                before: before.clone(),
+                after: after.to_vec(),
+            });
         }
     }
-    Ok(Results { buffers, findings })
+    Ok(Results { buffers, findings, unexpected, stopped, instructions: prepared.instructions })
 }
 
 /// Name of the recording and its folder.
@@ -173,6 +230,12 @@ struct Prepared<'a> {
     addresses: Vec<Option<u64>>,
     /// Set by Ctrl-C.
     stop: Arc<AtomicBool>,
+    /// Workgroups run from the last to the first.
+    reversed: bool,
+    /// The last launch would run for ever, or longer than the limit.
+    hangs: bool,
+    /// Instructions of the last launch that ended.
+    instructions: u64,
 }
 
 impl<'a> Prepared<'a> {
@@ -220,7 +283,35 @@ impl<'a> Prepared<'a> {
         }
         job.give(values);
         let stop = reporter.interrupts()?;
-        Ok(Prepared { file, code, emulate, reporter, job, contents, addresses, stop })
+        let (reversed, hangs, instructions) = (false, false, 0);
+        Ok(Prepared {
+            file,
+            code,
+            emulate,
+            reporter,
+            job,
+            contents,
+            addresses,
+            stop,
+            reversed,
+            hangs,
+            instructions,
+        })
+    }
+
+    /// Sets the conditions of the launches.
+    fn under(&mut self, conditions: Conditions) {
+        self.reversed = conditions.reversed;
+        let Some(fill) = conditions.fill else { return };
+        let buffers = self.file.argument.iter().zip(&mut self.contents).zip(&self.addresses);
+        for ((argument, contents), address) in buffers {
+            if let (Contents::Buffer(bytes), Some(address), false) = (contents, address, argument.is_given())
+            {
+                bytes.fill(fill);
+                // It was allocated with this length.
+                let _ = self.job.memory.write(*address, bytes);
+            }
+        }
     }
 
     fn launch(&mut self, recorder: &mut Recorder) -> Result<()> {
@@ -298,19 +389,31 @@ impl<'a> Prepared<'a> {
         launch.host = host.as_ref().map(|it| it as &dyn Host);
         let stop = self.stop.clone();
         launch.stop = Some(&stop);
+        let order: Vec<u64> = (0..launch.workgroup_count()).rev().collect();
+        if self.reversed {
+            launch.only = Some(&order);
+        }
         let progress = emu::Progress::default();
         launch.progress = Some(&progress);
         let start = Instant::now();
         let run = || run(&self.job, &launch);
         let ran = watch(reporter, &self.job.name, launch.wave_count(), &progress, run);
-        let summary = ran.map_err(|mut fault| {
-            fault.kernel.clone_from(&self.job.name);
-            anyhow!(launches::stopped(&fault, &source_line(code, fault.address), None))
-        })?;
-        if let Some(outside) = summary.outside_lds {
+        let summary = match ran {
+            Ok(summary) => summary,
+            Err(mut fault) => {
+                fault.kernel.clone_from(&self.job.name);
+                self.hangs = matches!(
+                    fault.cause,
+                    Cause::Endless { .. } | Cause::Stuck { .. } | Cause::Deadlock { .. }
+                );
+                return Err(anyhow!(launches::stopped(&fault, &source_line(code, fault.address), None)));
+            }
+        };
+        self.instructions = summary.instructions;
+        for lost in summary.lost() {
             let program = &self.job.program;
-            let source = source_line(code, program.address(outside.index));
-            let text = launches::outside_lds(&self.job.name, program, &outside, &source);
+            let source = source_line(code, program.address(lost.index));
+            let text = launches::lost(&self.job.name, program, &lost, &source);
             reporter.say(&format!("warning: {text}"));
         }
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
@@ -324,29 +427,56 @@ impl<'a> Prepared<'a> {
         Ok(())
     }
 
-    /// Compares results with the file's expected values; returns whether one differs.
+    /// Compares results with the file's expected values and says what was found; returns whether one differs.
     fn differs(&self) -> Result<bool> {
-        let Prepared { file, reporter, .. } = self;
-        let start = file.numbers(&self.contents);
-        let mut differs = false;
-        for ((argument, contents), address) in file.argument.iter().zip(&self.contents).zip(&self.addresses) {
+        let compared = self.compared()?;
+        for it in &compared {
+            match it.difference() {
+                None => self
+                    .reporter
+                    .say(&format!("`{}`: all {} elements as expected", it.argument.name, it.count)),
+                Some(text) => self.reporter.say(&format!("failed: {text}")),
+            }
+        }
+        Ok(compared.iter().any(|it| it.first.is_some()))
+    }
+
+    /// The first result that differs from the file's expected values.
+    fn unexpected(&self) -> Result<Option<String>> {
+        Ok(self.compared()?.iter().find_map(Compared::difference))
+    }
+
+    /// The buffers for which the file has expected values.
+    fn compared(&self) -> Result<Vec<Compared<'_>>> {
+        let start = self.file.numbers(&self.contents);
+        let mut all = Vec::new();
+        for ((argument, contents), address) in
+            self.file.argument.iter().zip(&self.contents).zip(&self.addresses)
+        {
             let (Contents::Buffer(before), Some(address)) = (contents, address) else { continue };
             let count = before.len() / argument.element.size();
             let Some(expected) = argument.expected(count, &start)? else { continue };
             let bytes = self.job.memory.read(*address, before.len()).unwrap_or_default();
             let found = argument.element.numbers(&bytes);
-            match difference(&found, &expected, argument.tolerance) {
-                None => reporter.say(&format!("`{}`: all {count} elements as expected", argument.name)),
-                Some((at, found, expected)) => {
-                    differs = true;
-                    reporter.say(&format!(
-                        "failed: `{}`: element {at} is {found}, expected {expected} (tolerance {})",
-                        argument.name, argument.tolerance
-                    ));
-                }
-            }
+            all.push(Compared { argument, count, first: difference(&found, &expected, argument.tolerance) });
         }
-        Ok(differs)
+        Ok(all)
+    }
+}
+
+/// A buffer compared with its expected values.
+struct Compared<'a> {
+    argument: &'a launch_file::Argument,
+    count: usize,
+    /// The first element that differs: its number, what was found, what was expected.
+    first: Option<(usize, f64, f64)>,
+}
+
+impl Compared<'_> {
+    fn difference(&self) -> Option<String> {
+        let launch_file::Argument { name, tolerance, .. } = self.argument;
+        let (at, found, expected) = self.first?;
+        Some(format!("`{name}`: element {at} is {found}, expected {expected} (tolerance {tolerance})"))
     }
 }
 

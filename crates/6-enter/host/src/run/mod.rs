@@ -17,7 +17,7 @@ mod vendor;
 
 pub use emulated::library::{Libraries, look as libraries};
 pub(crate) use emulated::{FIRST_GPU, predictions, with_variables, write_python};
-pub use launch::{Results, results};
+pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;
 pub use report::{Ended, Output, Ran, Reporter};
 pub use request::{

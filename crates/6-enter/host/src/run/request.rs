@@ -55,6 +55,8 @@ pub struct Emulate {
     pub threads: usize,
     /// Instructions of one wave after which its kernel is taken for endless.
     pub max_instructions: u64,
+    /// Launches that would do what an earlier one did are counted and not run.
+    pub repeats: bool,
     /// Mistakes to look for instead of counting: `races`, `uninit`.
     pub check: Vec<String>,
     /// Display of the progress of long kernels of programs.

@@ -82,6 +82,7 @@ mod tests {
                 devices: 1,
                 threads: 0,
                 max_instructions: MOST_INSTRUCTIONS,
+                repeats: true,
                 check: Vec::new(),
                 progress: Progress::Silent,
             },

@@ -1,8 +1,11 @@
 //! Work of the process of one configuration: a kernel is launched, or a program profiled, and its times read.
 
 use super::evaluation::{Evaluation, Failure};
-use crate::launch_file::{Element, difference};
-use crate::run::{self, Detail, Emulate, Ended, OnGpu, Place, Recording, Reporter, Request, Selection, What};
+use crate::launch_file::{Element, LaunchFile, difference};
+use crate::run::{
+    self, CacheState, Conditions, Detail, Emulate, Ended, LeftBuffer, OnGpu, Place, Recording, Reporter,
+    Request, Selection, What,
+};
 use crate::{Source, recording};
 use anyhow::{Context, Result, bail};
 use metrics::{Definitions, Settings};
@@ -31,6 +34,12 @@ pub struct Job {
     pub repeats: u32,
     /// Looks for races and reads of unwritten memory, and keeps the buffers, in place of times.
     pub checks: bool,
+    /// Lines that emulated launches find in the caches.
+    #[serde(default)]
+    pub caches: CacheState,
+    /// Dispatches of a run that come before those that count.
+    #[serde(default)]
+    pub warm_ups: usize,
     /// Metrics to read from the recording: names in the space file, and ids of the metrics.
     #[serde(default)]
     pub metrics: BTreeMap<String, String>,
@@ -120,7 +129,8 @@ impl Job {
                 let name = workload.kernels.get(workload.dispatches.kernel[row] as usize);
                 kernel.as_ref().is_none_or(|it| name.is_some_and(|name| it.is_match(name)))
             };
-            let rows: Vec<usize> = (0..workload.dispatches.len()).filter(|row| wanted(*row)).collect();
+            let rows = (0..workload.dispatches.len()).filter(|row| wanted(*row));
+            let rows: Vec<usize> = rows.skip(self.warm_ups).collect();
             for ns in rows.iter().filter_map(|row| workload.dispatches.duration(*row)) {
                 sum_us += ns / 1e3;
                 counted += 1;
@@ -171,7 +181,7 @@ impl Job {
                 select: Selection::default(),
                 blocks: Vec::new(),
                 set: None,
-                detail: Detail::default(),
+                detail: Detail { caches: self.caches, ..Detail::default() },
                 no_results: false,
             }),
         }
@@ -183,6 +193,7 @@ impl Job {
             devices: 1,
             threads: 1,
             max_instructions: run::MOST_INSTRUCTIONS,
+            repeats: true,
             check: Vec::new(),
             progress: crate::session::Progress::Silent,
         }
@@ -190,12 +201,15 @@ impl Job {
 
     fn checked(&self, launch: &Path, reporter: &dyn Reporter) -> Result<JobResult> {
         let emulate = Emulate { check: vec!["races".into(), "uninit".into()], ..self.emulate() };
-        let left = run::results(launch, &emulate, reporter)?;
+        let left = run::results(&LaunchFile::read(launch)?, &emulate, Conditions::default(), reporter)?;
+        if let Some(stopped) = left.stopped {
+            bail!("{}", stopped.text);
+        }
         std::fs::create_dir_all(&self.output)?;
         let mut buffers = Vec::new();
-        for (at, (name, element, bytes)) in left.buffers.into_iter().enumerate() {
+        for (at, LeftBuffer { name, element, after, .. }) in left.buffers.into_iter().enumerate() {
             let file = self.output.join(format!("{at}.bin"));
-            std::fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+            std::fs::write(&file, after).with_context(|| format!("cannot write `{}`", file.display()))?;
             buffers.push(Buffer { name, element, file });
         }
         let mistakes = left.findings.iter().map(|it| format!("{}: {}", it.rule, it.message)).collect();

@@ -7,10 +7,10 @@ use super::number::ResultFile;
 use super::process::{self, Bounds};
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
-use super::template::{Unknown, fill};
-use crate::run::Place;
+use super::template::{self, Unknown, fill};
+use crate::launch_file;
+use crate::run::{CacheState, Place};
 use anyhow::{Context, Result, bail};
-use expression::Expression;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -70,8 +70,13 @@ impl Evaluator {
     /// file says. `command` runs a [`Job`], given as the file behind `tune --job`.
     ///
     /// # Errors
-    /// If no temporary folder can be made, or there is no such GPU.
+    /// If no temporary folder can be made, there is no such GPU, or the file sets what a GPU does not take.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
+        if place == Place::Gpu && spec.caches.is_some() {
+            bail!(
+                "`caches` is a setting of emulated runs: on a GPU the program's own launches leave lines in the caches, unless its buffers are larger than `{{last_cache_mib}}`"
+            );
+        }
         let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
@@ -214,14 +219,22 @@ impl Evaluator {
             "defines" => Some(defines(configuration)),
             "gpu" => self.gpu().map(str::to_owned),
             "target" => crate::run::model(self.gpu()?).ok().map(|it| it.target().name.to_owned()),
+            "last_cache_mib" => {
+                Some(crate::run::model(self.gpu()?).ok()?.last_cache_bytes().div_ceil(1 << 20).to_string())
+            }
             "clang" => crate::compiler::compilers().first().map(|it| word(&it.to_string_lossy())),
-            _ => expression(name, configuration),
+            _ => template::expression(name, configuration),
         }
     }
 
     /// Name of the GPU to emulate, if one is named.
     pub fn gpu(&self) -> Option<&str> {
         self.gpu.as_deref().or(self.spec.gpu.as_deref())
+    }
+
+    /// Launches before the one that counts, so that it finds what the one before left in the caches.
+    fn warm_ups(&self) -> usize {
+        usize::from(matches!(self.spec.caches, Some(CacheState::Warm | CacheState::AsRun)))
     }
 
     /// Why a measured time of a shape cannot be true.
@@ -335,6 +348,8 @@ impl Evaluator {
             output: out.join("recording"),
             repeats: 1,
             checks: false,
+            caches: self.spec.caches.unwrap_or_default(),
+            warm_ups: 0,
             metrics: self.spec.objective.numbers.clone(),
         }
     }
@@ -371,24 +386,16 @@ impl Evaluator {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
-        let mut table: toml::Table = toml::from_str(&text)
-            .map_err(|error| anyhow::anyhow!("`{name}` with the values filled in: {error}"))?;
-        let folder = std::path::absolute(path.parent().unwrap_or(Path::new(".")))?;
-        let absolute = |it: &mut toml::Value| {
-            if let toml::Value::String(path) = it {
-                *path = folder.join(&*path).to_string_lossy().into_owned();
-            }
-        };
-        table.get_mut("code").into_iter().for_each(absolute);
-        for argument in table.get_mut("argument").and_then(toml::Value::as_array_mut).into_iter().flatten() {
-            for key in ["file", "expected_file"] {
-                argument.get_mut(key).into_iter().for_each(absolute);
-            }
+        let mut table = launch_file::rooted(&text, path)?;
+        let job = Job { warm_ups: self.warm_ups(), ..self.any_job(out) };
+        if job.warm_ups > 0 {
+            let launches = table.get("repeat").and_then(toml::Value::as_integer).unwrap_or(1);
+            table.insert("repeat".to_owned(), (launches.saturating_add(job.warm_ups as i64)).into());
         }
         let filled = out.join("launch.toml");
         std::fs::write(&filled, table.to_string())
             .with_context(|| format!("cannot write `{}`", filled.display()))?;
-        Ok(Job { launch: Some(filled), ..self.any_job(out) })
+        Ok(Job { launch: Some(filled), ..job })
     }
 
     /// Runs a job in its own process.
@@ -422,15 +429,6 @@ fn with<'a>(configuration: &Configuration<'a>, shape: &'a Shape) -> Vec<(&'a str
 fn defines(configuration: &Configuration<'_>) -> String {
     let words = configuration.iter().map(|(name, value)| view::shell_word(&value.define(name)).into_owned());
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
-fn expression(text: &str, configuration: &Configuration<'_>) -> Option<String> {
-    let expression = Expression::parse(text).ok()?;
-    let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
-    let places = expression.bind(&names).ok()?;
-    let values: Vec<expression::Value> = places.into_iter().map(|at| configuration[at].1.into()).collect();
-    Some(expression.evaluate(&values).ok()?.to_string())
 }
 
 /// The time that a command printed, microseconds.

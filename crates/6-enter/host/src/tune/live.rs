@@ -100,6 +100,7 @@ fn emulated(request: &LiveRequest<'_>) -> Request {
             devices: 1,
             threads: 0,
             max_instructions: run::MOST_INSTRUCTIONS,
+            repeats: true,
             check: Vec::new(),
             progress: Progress::Silent,
         },

@@ -11,7 +11,7 @@ mod memory;
 mod number;
 mod objective;
 mod prior;
-mod process;
+pub(crate) mod process;
 mod proof;
 mod queue;
 mod recorded;
@@ -43,5 +43,6 @@ pub use search::{
 pub use shapes::Shape;
 pub use space::{id_of, place, space_of};
 pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
+pub(crate) use template::with_values;
 pub use tune::{Id, Prior, Search, Settings, Space, Strategy, Told, extended};
 pub use why::{Earlier, broken, chosen, earlier};

@@ -3,6 +3,7 @@
 use super::objective::{Objective, ObjectiveTable};
 use super::shapes::{Shape, Work, WorkTable, shapes_of};
 use super::written::value;
+use crate::run::CacheState;
 use anyhow::{Context, Result, anyhow, bail};
 use expression::Expression;
 use serde::Deserialize;
@@ -70,6 +71,7 @@ struct RunTable {
     time: Option<String>,
     unit: Option<String>,
     file: Option<String>,
+    caches: Option<CacheState>,
     #[serde(default)]
     repeats: u32,
 }
@@ -240,6 +242,8 @@ pub struct Spec {
     pub run: Run,
     /// Runs of each configuration; at least 1.
     pub repeats: u32,
+    /// Lines that emulated launches find in the caches, if the file says it.
+    pub caches: Option<CacheState>,
     /// How its results are checked.
     pub check: Option<Check>,
     /// Source of expected times before the first run.
@@ -299,6 +303,7 @@ impl Spec {
             constraints,
             build: file.build,
             repeats,
+            caches: file.run.caches,
             check: file.check,
             prior: file.prior,
             limits: Limits {
@@ -348,6 +353,11 @@ fn run(table: &RunTable, folder: &Path) -> Result<Run> {
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some() || table.file.is_some()) {
         bail!(
             "`time`, `unit` and `file` go with `command`; times of `launch` and `program` are those of the kernels"
+        );
+    }
+    if table.command.is_some() && table.caches.is_some() {
+        bail!(
+            "`caches` goes with `launch` and `program`; a command empties the caches itself, or its buffers are larger than `{{last_cache_mib}}`"
         );
     }
     if let Some(launch) = &table.launch {
@@ -460,6 +470,8 @@ mod tests {
             ("([0-9.]+)", "[0-9.]+", "it has 0"),
             ("([0-9.]+)", "([0-9.]+", "`time`"),
             ("command", "programme", "programme"),
+            ("[run]", "[run]\ncaches = \"cold\"", "`caches` goes with"),
+            ("[run]", "[run]\ncaches = \"hot\"", "`hot`"),
             ("command = \"./a {x}\"", "", "needs one of"),
             ("x = [1, 2]", "x = [[1], [2]]", "a value is"),
         ] {

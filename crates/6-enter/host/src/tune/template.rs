@@ -1,6 +1,8 @@
 //! Texts with values in braces.
 
 use anyhow::{Result, bail};
+use expression::Expression;
+use tune::Value;
 
 /// The text in place of a name or expression in braces; `None` if it is unknown.
 pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -44,6 +46,25 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
+pub(super) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option<String> {
+    let expression = Expression::parse(text).ok()?;
+    let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
+    let places = expression.bind(&names).ok()?;
+    let values: Vec<expression::Value> = places.into_iter().map(|at| configuration[at].1.into()).collect();
+    Some(expression.evaluate(&values).ok()?.to_string())
+}
+
+/// A text with values and expressions over them in braces; other braces stay.
+pub(crate) fn with_values(text: &str, values: &[(String, Value)]) -> Result<String> {
+    let configuration: Vec<(&str, &Value)> = values.iter().map(|(name, it)| (name.as_str(), it)).collect();
+    let lookup = |name: &str| match configuration.iter().find(|(it, _)| *it == name) {
+        Some((_, value)) => Some(value.to_string()),
+        None => expression(name, &configuration).filter(|_| !configuration.is_empty()),
+    };
+    fill(text, &lookup, Unknown::Kept)
 }
 
 #[cfg(test)]

@@ -1,0 +1,50 @@
+//! Variants of a kernel: the verdict on each candidate, then findings and tables.
+
+use super::answer;
+use super::page::{Page, dim, field, plain, span};
+use crate::{Role, Style};
+use view::{Answer, Candidate, CandidateVerdict, Verdicts, counted, duration};
+
+/// The text.
+pub(crate) fn verdicts(answer: &Answer<Verdicts>, decimals: usize, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let part = &answer.part;
+    let time = part.base_us.map_or_else(String::new, |it| format!("  {}", duration(it * 1e3)));
+    let gpu = if part.gpu.is_empty() { String::new() } else { format!("{}, ", part.gpu) };
+    let about = format!("{time}  {gpu}{}", counted(part.cases, "input set"));
+    page.wrapped(0, 4, &[span(Role::Heading, format!("base {}", part.base)), dim(about)]);
+    for candidate in &part.candidates {
+        page.blank();
+        one(&mut page, candidate);
+    }
+    // Every finding is a verdict above.
+    let rest = Answer { findings: Vec::new(), ..answer.clone() };
+    let rest = answer::answer(&rest, decimals, style);
+    format!("{}\n{rest}", page.finish().trim_start_matches('\n'))
+}
+
+fn one(page: &mut Page, it: &Candidate) {
+    let role = match it.verdict {
+        CandidateVerdict::Faster => Role::Good,
+        CandidateVerdict::NotFaster | CandidateVerdict::Slower => Role::Plain,
+        _ => Role::Severe,
+    };
+    let speedup = it.speedup_words().filter(|_| it.verdict.is_right());
+    let speedup = speedup.map_or_else(String::new, |it| format!(", {it}"));
+    let verdict = format!("{}{speedup}", it.verdict.words());
+    page.wrapped(0, 4, &[span(Role::Heading, &it.name), plain(": "), span(role, verdict)]);
+    field(page, "because", &[plain(&it.because)]);
+    if let Some(inputs) = &it.inputs {
+        field(page, "inputs", &[plain(inputs)]);
+    }
+    if let Some(time) = it.time_words() {
+        field(page, "time", &[plain(time)]);
+    }
+    if let [before, after] = &it.bound_by[..] {
+        let text = if before == after { after.clone() } else { format!("{before} before, {after} now") };
+        field(page, "limit", &[plain(text)]);
+    }
+    for fact in &it.facts {
+        field(page, "note", &[plain(format!("{}: ", fact.name)), dim(&fact.value)]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Flags of `judge`.
+
+use super::{Memory, formats};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use host::run::CacheState;
+use render::Part;
+use std::path::PathBuf;
+use view::{Format, Verdicts};
+
+/// Say of variants of a kernel whether each is right and whether it is faster than the first.
+///
+/// All run on the same inputs on an emulated GPU: several sets of random numbers, and several shapes where the launch
+/// file has values in braces. A candidate is right if its results are those of the base, it has no race, reads nothing
+/// that was not written, leaves no element unwritten, and does not depend on the order of workgroups. Times are modelled,
+/// counts are exact. The exit code is 2 if a candidate is not right.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound judge base.toml candidate.toml                          two launch files
+  rockhound judge --launch LAUNCH.toml base.hip tiled.hip wide.hip  sources, compiled for the GPU of the launch file
+  rockhound judge --launch LAUNCH.toml base.hsaco --variants build/ every file of a folder
+  rockhound judge --launch L.toml a.hip b.hip --shape N=1000 --shape N=65536
+  rockhound judge --launch L.toml a.hip b.hip --claim 12.5          is a time of 12.5 us possible?")]
+pub(crate) struct Judge {
+    /// The variant that is right: a launch file, a code object, or a HIP source.
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+    /// Variants to judge.
+    #[arg(value_name = "CANDIDATE", required_unless_present = "variants")]
+    pub(crate) candidates: Vec<PathBuf>,
+    /// Every code object, source or launch file of a folder, by name.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) variants: Option<PathBuf>,
+    /// Launch file of variants that are code objects or sources.
+    #[arg(long, value_name = "LAUNCH.toml")]
+    pub(crate) launch: Option<PathBuf>,
+    /// GPU to emulate; by default the launch file's.
+    #[arg(long, short, value_name = "GPU", value_parser = super::gpu_name::GpuName)]
+    pub(crate) gpu: Option<String>,
+    /// Sets of random inputs.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) seeds: u32,
+    /// Values in braces of the launch file, such as `N=1000,M=8`; several for several shapes.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) shape: Vec<String>,
+    /// Difference allowed, relative to elements larger than 1; by default the launch file's, or the type's.
+    #[arg(long, value_name = "X")]
+    pub(crate) tolerance: Option<f64>,
+    /// Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
+    #[arg(long, value_name = "US")]
+    pub(crate) claim: Vec<String>,
+    /// Lines that a launch finds in the caches; as in `profile`.
+    #[arg(long, value_name = "STATE", default_value = "profiled", value_parser = PossibleValuesParser::new(CacheState::ALL.map(|it| it.1)))]
+    pub(crate) caches: String,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Verdicts::FORMATS), default_value = "text")]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
+    #[arg(long, value_name = "RULE|SEVERITY")]
+    pub(crate) fail_on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+}

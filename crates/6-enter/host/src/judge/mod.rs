@@ -1,0 +1,442 @@
+//! Variants of a kernel, run on the same inputs: what each leaves is compared with what the base leaves.
+
+mod compare;
+mod variant;
+
+use crate::launch_file::LaunchFile;
+use crate::run::{
+    self, Conditions, Detail, Emulate, LeftBuffer, OnGpu, Output, Place, Recording, Reporter, Request,
+    Results, Selection, What,
+};
+use crate::session::Progress;
+use crate::tune::Shape;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use variant::Variant;
+use view::{CandidateVerdict, Finding, Severity};
+
+/// The GPU for which sources are compiled where nothing names one.
+pub const GPU: &str = "mi300x";
+/// A candidate may issue this many times the instructions of the base in one wave, and some more.
+const MOST_TIMES: u64 = 4;
+/// Instructions that a wave may issue however few the base does.
+const MOST_MORE: u64 = 100_000;
+/// In buffers that a kernel is to write: no number in floats, and -1 in integers.
+const FILL: u8 = 0xff;
+
+/// What is judged, and how.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The variant that is right.
+    pub base: &'a Path,
+    /// The others.
+    pub candidates: &'a [PathBuf],
+    /// Launch file of variants that are code or sources.
+    pub launch: Option<&'a Path>,
+    /// The GPU to emulate, in place of the launch file's.
+    pub gpu: Option<&'a str>,
+    /// Sets of random inputs; at least 1.
+    pub seeds: u32,
+    /// Values that fill braces of the launch files; at least one shape, perhaps without values.
+    pub shapes: &'a [Shape],
+    /// Difference allowed, in place of the launch file's and the type's.
+    pub tolerance: Option<f64>,
+    /// Lines that launches find in the caches when they are timed.
+    pub caches: run::CacheState,
+}
+
+/// A variant that was tried.
+#[derive(Debug)]
+pub struct Tried {
+    /// Name of its file, or its path where two have one name.
+    pub name: String,
+    /// Path as given.
+    pub path: PathBuf,
+    /// Form.
+    pub kind: &'static str,
+    /// Why it cannot be used.
+    pub problem: Option<Problem>,
+    /// Largest relative difference from the base.
+    pub largest: f64,
+    /// Its results depend on the order of workgroups, as those of the base do.
+    pub by_order: bool,
+    /// Recordings of a launch of each shape.
+    pub recordings: Vec<PathBuf>,
+}
+
+/// Why a candidate cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Kind.
+    pub verdict: CandidateVerdict,
+    /// In a sentence.
+    pub why: String,
+    /// The inputs that show it.
+    pub inputs: Option<String>,
+}
+
+impl Problem {
+    fn new(verdict: CandidateVerdict, why: impl Into<String>) -> Problem {
+        Problem { verdict, why: why.into(), inputs: None }
+    }
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub struct Judged {
+    /// The base, then the candidates.
+    pub variants: Vec<Tried>,
+    /// Sets of inputs on which all ran.
+    pub cases: u64,
+    /// What the reader has to know of the inputs.
+    pub notes: Vec<String>,
+    /// The recordings are in it.
+    pub folder: TempDir,
+}
+
+/// Runs all variants.
+///
+/// # Errors
+/// If the base cannot be run or is wrong itself, or it is interrupted.
+pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let quiet = Quiet { reporter, stop: reporter.interrupts()? };
+    let named = variant::all(question, folder.path());
+    let mut variants = Vec::new();
+    let mut tried = Vec::new();
+    for (at, it) in named.into_iter().enumerate() {
+        let (variant, problem) = match it.variant {
+            Ok(variant) => (Some(variant), None),
+            Err(error) if at == 0 || error.is::<view::UsageError>() => return Err(error),
+            Err(error) => (None, Some(Problem::new(CandidateVerdict::NotRun, format!("{error:#}")))),
+        };
+        variants.push(variant);
+        tried.push(Tried {
+            name: it.name,
+            path: it.path,
+            kind: it.kind,
+            problem,
+            largest: 0.0,
+            by_order: false,
+            recordings: Vec::new(),
+        });
+    }
+    let path = folder.path().to_owned();
+    let judged = Judged { variants: tried, cases: 0, notes: Vec::new(), folder };
+    let mut panel = Panel { question, quiet: &quiet, variants, judged };
+    for (at, shape) in question.shapes.iter().enumerate() {
+        panel.shape(shape, &path.join(format!("shape{at}")))?;
+    }
+    Ok(panel.judged)
+}
+
+/// The variants while they are tried.
+struct Panel<'a> {
+    question: &'a Question<'a>,
+    quiet: &'a Quiet<'a>,
+    variants: Vec<Option<Variant>>,
+    judged: Judged,
+}
+
+/// The launches of a variant on one set of inputs: as it is, with other contents of its output buffers, and with the
+/// workgroups from the last to the first. The last two only once for each shape.
+struct Launches {
+    plain: Results,
+    others: Option<(Results, Results)>,
+}
+
+impl Panel<'_> {
+    /// Tries all variants on a shape.
+    fn shape(&mut self, shape: &Shape, scratch: &Path) -> Result<()> {
+        let Some(base) = &self.variants[0] else { bail!("there is no base") };
+        let (_, base_file) = base.launch(shape)?;
+        for seed in 0..u64::from(self.question.seeds.max(1)) {
+            let mut file = base_file.clone();
+            if seed > 0 && !file.reseed(seed) {
+                let text = "no argument has random contents, so one set of inputs was tried; `initial = \"random\"` in the launch file makes more";
+                if !self.judged.notes.iter().any(|it| it == text) {
+                    self.judged.notes.push(text.to_owned());
+                }
+                break;
+            }
+            let inputs = match shape.name.as_str() {
+                "" => format!("seed {seed}"),
+                name => format!("{name}, seed {seed}"),
+            };
+            let base = self.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
+            if let Some(why) = fault_of_base(&base.plain) {
+                bail!("the base is wrong itself ({inputs}): {why}");
+            }
+            for at in 1..self.variants.len() {
+                self.candidate(at, (shape, seed), &base, &inputs)?;
+            }
+            self.judged.cases += 1;
+        }
+        for at in 0..self.variants.len() {
+            if let (Some(variant), None) = (&self.variants[at], &self.judged.variants[at].problem) {
+                let folder = self.record(variant, shape, &scratch.join(at.to_string()))?;
+                self.judged.variants[at].recordings.push(folder);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries a candidate on one set of inputs.
+    fn candidate(&mut self, at: usize, case: (&Shape, u64), base: &Launches, inputs: &str) -> Result<()> {
+        let (Some(variant), None) = (&self.variants[at], &self.judged.variants[at].problem) else {
+            return Ok(());
+        };
+        let (shape, seed) = case;
+        let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
+        let launched = variant.launch(shape).and_then(|(_, mut file)| {
+            if seed > 0 {
+                file.reseed(seed);
+            }
+            self.launches(&file, base.others.is_some(), most)
+        });
+        self.quiet.check()?;
+        let tried = &mut self.judged.variants[at];
+        let problem = match launched {
+            Err(error) => Some(Problem::new(CandidateVerdict::NotRun, format!("{error:#}"))),
+            Ok(own) => problem(base, &own, self.question.tolerance, tried),
+        };
+        tried.problem = problem.map(|it| Problem { inputs: Some(inputs.to_owned()), ..it });
+        Ok(())
+    }
+
+    fn launches(&self, file: &LaunchFile, with_others: bool, most: u64) -> Result<Launches> {
+        let run = |conditions: Conditions, checked: bool| {
+            let check = if checked { vec!["races".into(), "uninit".into()] } else { Vec::new() };
+            let emulate = Emulate { check, max_instructions: most, ..self.emulate(1) };
+            let results = run::results(file, &emulate, conditions, self.quiet);
+            self.quiet.check()?;
+            results
+        };
+        let plain = run(Conditions::default(), with_others)?;
+        let others = match with_others && plain.stopped.is_none() {
+            false => None,
+            true => Some((
+                run(Conditions { fill: Some(FILL), ..Conditions::default() }, false)?,
+                run(Conditions { reversed: true, ..Conditions::default() }, false)?,
+            )),
+        };
+        Ok(Launches { plain, others })
+    }
+
+    fn emulate(&self, threads: usize) -> Emulate {
+        Emulate {
+            gpu: self.question.gpu.map(str::to_owned),
+            devices: 1,
+            threads,
+            max_instructions: run::MOST_INSTRUCTIONS,
+            check: Vec::new(),
+            progress: Progress::Silent,
+        }
+    }
+
+    /// Records a launch; returns the folder.
+    fn record(&self, variant: &Variant, shape: &Shape, scratch: &Path) -> Result<PathBuf> {
+        std::fs::create_dir_all(scratch).with_context(|| format!("cannot make `{}`", scratch.display()))?;
+        let (text, _) = variant.launch(shape)?;
+        let file = scratch.join("LAUNCH.toml");
+        std::fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+        let request = Request {
+            what: What::LaunchFile(file),
+            place: Place::Emulator,
+            emulate: self.emulate(0),
+            on_gpu: OnGpu::default(),
+            record: Some(Recording {
+                name: Some("judge".to_owned()),
+                output: Some(scratch.join("recording")),
+                overwrite: true,
+                select: Selection::default(),
+                blocks: Vec::new(),
+                set: None,
+                detail: Detail { caches: self.question.caches, shares_xcds: true, ..Detail::default() },
+                no_results: true,
+            }),
+        };
+        let ran = run::run(&request, self.quiet)?;
+        self.quiet.check()?;
+        ran.folders.into_iter().next().context("nothing was recorded")
+    }
+}
+
+/// Why the base cannot be compared with.
+fn fault_of_base(base: &Results) -> Option<String> {
+    let stopped = base.stopped.as_ref().map(|it| it.text.clone());
+    stopped
+        .or_else(|| base.unexpected.clone())
+        .or_else(|| (base.buffers.is_empty()).then(|| "it has no buffer".to_owned()))
+}
+
+/// Why a candidate cannot be used, from its launches and those of the base on the same inputs.
+fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, tried: &mut Tried) -> Option<Problem> {
+    if let Some(stopped) = &own.plain.stopped {
+        let verdict = if stopped.hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe };
+        return Some(Problem::new(verdict, one_line(&stopped.text)));
+    }
+    if let Some(finding) = new_finding(&base.plain.findings, &own.plain.findings) {
+        return Some(Problem::new(CandidateVerdict::Unsafe, finding));
+    }
+    let pairs = match pairs(&base.plain, &own.plain) {
+        Ok(pairs) => pairs,
+        Err(why) => return Some(Problem::new(CandidateVerdict::NotRun, why)),
+    };
+    left_over(base, own)
+        .or_else(|| {
+            pairs.into_iter().find_map(|(base, other)| {
+                if base.before == base.after && base.is_given && other.before != other.after {
+                    return Some(Problem::new(
+                        CandidateVerdict::Unsafe,
+                        format!("it writes its input `{}`", base.name),
+                    ));
+                }
+                let compared = compare::compared(base, other, tolerance);
+                tried.largest = tried.largest.max(compared.largest);
+                compared.problem.map(|why| Problem::new(CandidateVerdict::Wrong, why))
+            })
+        })
+        .or_else(|| by_order(base, own, tried))
+}
+
+/// Buffers of the same name in the base and a candidate.
+fn pairs<'a>(base: &'a Results, own: &'a Results) -> Result<Vec<(&'a LeftBuffer, &'a LeftBuffer)>, String> {
+    let pair = |it: &'a LeftBuffer| {
+        let Some(other) = own.buffers.iter().find(|other| other.name == it.name) else {
+            return Err(format!("its launch file has no buffer `{}`", it.name));
+        };
+        if other.after.len() != it.after.len() || other.element != it.element {
+            return Err(format!("its launch file has another type or size of `{}`", it.name));
+        }
+        if other.before != it.before {
+            return Err(format!("its launch file fills `{}` with other contents than the base's", it.name));
+        }
+        Ok((it, other))
+    };
+    base.buffers.iter().map(pair).collect()
+}
+
+/// The first mistake of a kind that the base does not have.
+fn new_finding(base: &[Finding], own: &[Finding]) -> Option<String> {
+    let new = |it: &&Finding| it.severity >= Severity::Warning && !base.iter().any(|old| old.rule == it.rule);
+    let found = own.iter().find(new)?;
+    let place = found.places.first().and_then(|it| it.source.as_ref());
+    let place = place.map_or_else(String::new, |it| format!(" ({}:{})", it.file, it.line));
+    Some(format!("{}: {}{place}", found.rule, found.message))
+}
+
+/// Elements that the base computes, and the candidate leaves as they were.
+fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
+    let ((base_filled, _), (own_filled, _)) = (base.others.as_ref()?, own.others.as_ref()?);
+    if base_filled.stopped.is_some() {
+        return None;
+    }
+    if let Some(stopped) = &own_filled.stopped {
+        let why = format!("with other contents of its outputs it stops: {}", one_line(&stopped.text));
+        return Some(Problem::new(CandidateVerdict::Unsafe, why));
+    }
+    let of = |it: &'_ Results, name: &str| it.buffers.iter().position(|it| it.name == name);
+    base.plain.buffers.iter().find_map(|it| {
+        let buffer = |results: &'_ Results| of(results, &it.name);
+        let (filled, plain, after) = (buffer(base_filled)?, buffer(&own.plain)?, buffer(own_filled)?);
+        let at = compare::first_left(
+            (it, &base_filled.buffers[filled]),
+            (&own.plain.buffers[plain], &own_filled.buffers[after]),
+        )?;
+        let why = format!(
+            "element {at} of `{}` depends on what the buffer held before: it is not written, or read first",
+            it.name
+        );
+        Some(Problem::new(CandidateVerdict::Unsafe, why))
+    })
+}
+
+/// Results that depend on the order of workgroups, unless those of the base do.
+fn by_order(base: &Launches, own: &Launches, tried: &mut Tried) -> Option<Problem> {
+    let ((_, base_reversed), (_, own_reversed)) = (base.others.as_ref()?, own.others.as_ref()?);
+    if let Some(stopped) = &own_reversed.stopped {
+        let why = format!("with workgroups from the last to the first it stops: {}", one_line(&stopped.text));
+        return Some(Problem::new(CandidateVerdict::Unsafe, why));
+    }
+    let first = |a: &Results, b: &Results| {
+        let pairs = a.buffers.iter().zip(&b.buffers);
+        pairs.map(|(a, b)| Some((a.name.clone(), compare::first_bits(a, b)?))).find_map(|it| it)
+    };
+    let (name, (at, one, other)) = first(&own.plain, own_reversed)?;
+    if base_reversed.stopped.is_none() && first(&base.plain, base_reversed).is_some() {
+        tried.by_order = true;
+        return None;
+    }
+    let why = format!(
+        "its results depend on the order of workgroups: element {at} of `{name}` is {one}, and {other} if they run from the last to the first"
+    );
+    Some(Problem::new(CandidateVerdict::Unsafe, why))
+}
+
+/// A message of several lines as one, without its hints.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|it| !it.starts_with("hint:"));
+    lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// Shows that kernels run, and nothing else.
+struct Quiet<'a> {
+    reporter: &'a dyn Reporter,
+    stop: Arc<AtomicBool>,
+}
+
+impl Quiet<'_> {
+    fn check(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            bail!("interrupted");
+        }
+        Ok(())
+    }
+}
+
+impl Reporter for Quiet<'_> {
+    fn say(&self, _: &str) {}
+    fn print(&self, _: Output, _: &[u8]) {}
+    fn running(&self, kernel: &str, time: Duration, state: &dyn Fn() -> String) {
+        self.reporter.running(kernel, time, state);
+    }
+    fn stopped(&self) {
+        self.reporter.stopped();
+    }
+    fn ran(&self, _: &str, _: &str) {}
+    fn interrupts(&self) -> Result<Arc<AtomicBool>> {
+        Ok(self.stop.clone())
+    }
+    fn findings(&self, _: &str, _: &[Finding], _: bool) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Shapes as written in options: `N=1000` or `N=1000,M=8`; one without values if there are none.
+///
+/// # Errors
+/// If a text is not of that form.
+pub fn shapes(texts: &[String]) -> Result<Vec<Shape>> {
+    let one = |text: &String| {
+        let words = text.split([',', ' ']).filter(|it| !it.is_empty());
+        let values = words.map(|word| match word.split_once('=') {
+            Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok((name.to_owned(), tune::Value::parse(value)))
+            }
+            _ => Err(crate::usage(
+                format!("`{word}` is not of the form NAME=VALUE"),
+                "such as `--shape N=1000,M=8`",
+            )),
+        });
+        Ok(Shape { name: text.clone(), values: values.collect::<Result<_>>()? })
+    };
+    if texts.is_empty() {
+        return Ok(vec![Shape { name: String::new(), values: Vec::new() }]);
+    }
+    texts.iter().map(one).collect()
+}

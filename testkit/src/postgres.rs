@@ -71,6 +71,17 @@ impl Server {
         self.run("psql", &[&["-h", &host], &fixed[..], &["-c", text]].concat())
     }
 
+    /// Dumps a schema of the database, and restores it in another one.
+    ///
+    /// # Panics
+    /// Where a step fails.
+    pub fn restore(&self, schema: &str, into: &str) {
+        let (host, file) = (self.folder.display().to_string(), self.folder.join("dump"));
+        let file = file.display().to_string();
+        self.run("pg_dump", &["-h", &host, "-U", "postgres", "-Fc", "-n", schema, "-f", &file, "postgres"]);
+        self.run("pg_restore", &["-h", &host, "-U", "postgres", "--exit-on-error", "-d", into, &file]);
+    }
+
     /// The server runs as any user but root.
     fn run(&self, program: &str, arguments: &[&str]) -> String {
         let path = self.programs.join(program);

@@ -1,5 +1,6 @@
 //! Recordings in a database, and their kernels over time.
 
+use crate::Change;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ pub const STORE_SCHEMA: &str = "rockhound.store/1";
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stored {
-    /// Subcommand: `add`, `list`, `show`, `label`, `remove`, `compact`, `query`, `history`, `changes`, `check`.
+    /// Subcommand: `add`, `list`, `show`, `label`, `remove`, `compact`, `query`, `history`, `changes`, `check`, `bisect`, `summary`.
     pub question: &'static str,
     /// Address of the database, without password.
     pub store: String,
@@ -264,6 +265,9 @@ pub struct LevelChange {
     /// Chance that noise alone causes such a change; absent if the values have no noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
+    /// Differences between the kernel's code before and since, if the recordings have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub code: Vec<Change>,
     /// True if the code objects changed too; absent if a recording has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_changed: Option<bool>,
@@ -288,4 +292,17 @@ pub struct Moved {
     /// Change in percent; absent if the value before is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
+}
+
+/// Choices on a page of a database that a server shows.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct StoreLive {
+    /// Recordings to open and compare, newest first: number, and name with commit.
+    pub recordings: Vec<(i64, String)>,
+    /// Kernel whose history is shown.
+    pub kernel: String,
+    /// Its metric.
+    pub metric: String,
+    /// Label that its recordings have: `branch=main`.
+    pub label: String,
 }

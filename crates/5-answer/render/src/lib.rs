@@ -23,7 +23,7 @@ pub mod text;
 pub mod tui;
 
 pub use answer::{How, answer};
-pub use html::{page, searches, timeline};
+pub use html::{page, searches, stored, timeline};
 pub use markdown::kernels;
 pub use part::Part;
 pub use style::{Role, Style};

@@ -31,6 +31,7 @@ pub fn judge(history: &mut History) {
         percent: percent(it.before, it.since),
         chance: (it.chance > 0.0).then_some(it.chance),
         code_changed: None,
+        code: Vec::new(),
         moved: Vec::new(),
     };
     history.changes = changes(&samples(points)).iter().map(one).collect();
@@ -99,6 +100,7 @@ fn add_changes(answer: &mut Answer<Stored>, histories: &[History]) {
     if histories.iter().any(|it| !it.changes.is_empty()) {
         answer.tables.push(of_changes(histories));
         answer.tables.extend(of_moved(histories));
+        answer.tables.extend(of_code(histories));
     } else {
         let needed = format!("a change needs {FEWEST} recordings before it and {FEWEST} since");
         answer.note(NoteKind::Info, format!("no change of level found; where values have noise, {needed}"));
@@ -203,6 +205,39 @@ fn of_moved(histories: &[History]) -> Option<Table> {
         vec!["counters and metrics whose values before and since the change do not overlap".to_owned()];
     let title = "Counters and metrics that changed too".to_owned();
     (!rows.is_empty()).then(|| Table { title, columns, rows, notes, ..Table::default() })
+}
+
+/// Code of the kernels before and since their changes.
+fn of_code(histories: &[History]) -> Option<Table> {
+    let column = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        column("kernel", ColumnKind::Text),
+        column("first shown by", ColumnKind::Word),
+        column("of the code", ColumnKind::Word),
+        column("before", ColumnKind::Number),
+        column("since", ColumnKind::Number),
+        column("unit", ColumnKind::Word),
+        column("is", ColumnKind::Word),
+    ];
+    let number = |it: Option<f64>| Cell::known(it.ok_or("the code does not say"));
+    let mut rows = Vec::new();
+    for history in histories {
+        for change in &history.changes {
+            rows.extend(change.code.iter().map(|it| {
+                Row::of(vec![
+                    Cell::text(&history.kernel),
+                    Cell::text(format!("store:{}", change.recording)),
+                    Cell::text(&it.label),
+                    number(it.old),
+                    number(it.new),
+                    if it.unit.is_empty() { Cell::Empty } else { Cell::text(&it.unit) },
+                    Cell::text(it.verdict.as_str()),
+                ])
+            }));
+        }
+    }
+    let title = "Code that changed too".to_owned();
+    (!rows.is_empty()).then(|| Table { title, columns, rows, ..Table::default() })
 }
 
 fn of_points(history: &History, top: usize) -> Table {
@@ -337,4 +372,103 @@ pub fn check(
     answer.tables.push(Table { title, columns, rows, ..Table::default() });
     answer.part.histories = histories;
     (answer, judged, worsened)
+}
+
+/// Outcome of one commit of a bisection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bisected {
+    /// Nearer to the good level.
+    Good,
+    /// Nearer to the bad level.
+    Bad,
+}
+
+/// A value of a commit between two levels, and the answer of `store bisect`.
+pub fn bisected(
+    place: &str,
+    history: &History,
+    value: f64,
+    (good, bad): (f64, f64),
+) -> (Answer<Stored>, Bisected) {
+    let outcome = if (value - good).abs() <= (value - bad).abs() { Bisected::Good } else { Bisected::Bad };
+    let number = |title: &str| Column::new(title, ColumnKind::Number, unit(history));
+    let columns = vec![
+        Column::new("kernel", ColumnKind::Text, ""),
+        number("good"),
+        number("bad"),
+        number("this commit"),
+        Column::new("is", ColumnKind::Word, ""),
+    ];
+    let word = if outcome == Bisected::Good { "good" } else { "bad" };
+    let rows = vec![Row::of(vec![
+        Cell::text(&history.kernel),
+        shown(history, good),
+        shown(history, bad),
+        shown(history, value),
+        Cell::text(word),
+    ])];
+    let mut answer = crate::stored::answer("bisect", place);
+    answer.tables.push(Table {
+        title: format!("Bisection by {}", history.metric),
+        columns,
+        rows,
+        ..Table::default()
+    });
+    (answer, outcome)
+}
+
+/// Recordings of a time by program and branch, and the changes of level in it.
+pub fn summary(
+    place: &str,
+    recordings: Vec<view::StoredRecording>,
+    mut histories: Vec<History>,
+    since_ms: i64,
+) -> Answer<Stored> {
+    let mut answer = crate::stored::answer("summary", place);
+    let mut groups: BTreeMap<(String, String, String), (usize, i64)> = BTreeMap::new();
+    for it in &recordings {
+        let branch = it.labels.get("branch").cloned().unwrap_or_default();
+        let gpu = it.gpu.clone().unwrap_or_else(|| "not recorded".to_owned());
+        let group = groups.entry((it.name.clone(), gpu, branch)).or_default();
+        *group = (group.0 + 1, group.1.max(it.measured_ms));
+    }
+    let column = |title: &str, kind| Column::new(title, kind, "");
+    let columns = vec![
+        column("recording", ColumnKind::Text),
+        column("GPU", ColumnKind::Word),
+        column("branch", ColumnKind::Text),
+        column("recordings", ColumnKind::Id),
+        column("newest (UTC)", ColumnKind::Word),
+    ];
+    let row = |((name, gpu, branch), (count, newest)): (&(String, String, String), &(usize, i64))| {
+        Row::of(vec![
+            Cell::text(name),
+            Cell::text(gpu),
+            if branch.is_empty() { Cell::Empty } else { Cell::text(branch) },
+            Cell::Number(Number::Known(*count as f64)),
+            Cell::text(crate::stored::date(*newest)),
+        ])
+    };
+    let title = format!("Recordings since {}", crate::stored::date(since_ms));
+    answer.tables.push(Table { title, columns, rows: groups.iter().map(row).collect(), ..Table::default() });
+    let judged = histories.len();
+    for history in &mut histories {
+        let points = &history.points;
+        history.changes.retain(|it| points.get(it.at).is_some_and(|it| it.measured_ms >= since_ms));
+    }
+    histories.retain(|it| !it.changes.is_empty());
+    if histories.is_empty() {
+        let kernels = view::counted(judged, "kernel");
+        answer.note(NoteKind::Info, format!("no change of level in this time, of {kernels}"));
+    } else {
+        add_changes(&mut answer, &histories);
+    }
+    answer.part.recordings = recordings;
+    answer.part.histories = histories;
+    answer
+}
+
+/// Median of the times that are known.
+pub fn median_time(times: &[Option<f64>]) -> Option<f64> {
+    median(times.iter().flatten().copied().collect())
 }

@@ -47,7 +47,7 @@ pub use operators::Operators;
 pub use rooflines::{Placed, Shown};
 pub use search::{SearchedSpace, Trial, add_search, constraints};
 pub use sets::{compile, explain, known_set, sets, targets};
-pub use summarized::Summarized;
+pub use summarized::{Summarized, base_name};
 pub use tile::{AskedTile, TileQuestion, tile, tile_times};
 pub use verdict::{TriedVariant, verdicts};
 use view::RuleInfo;

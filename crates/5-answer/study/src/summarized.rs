@@ -184,7 +184,7 @@ fn findings(evidence: &[WorkloadEvidence<'_>]) -> Vec<Finding> {
 
 /// A kernel's name without return type, arguments of templates and parameters: `ns::gemm` of
 /// `void ns::gemm<float, 4>(float*)`.
-fn base_name(name: &str) -> &str {
+pub fn base_name(name: &str) -> &str {
     const ANONYMOUS: &str = "(anonymous namespace)";
     let mut depth = 0i32;
     let mut begin = 0;

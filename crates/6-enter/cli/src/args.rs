@@ -20,8 +20,8 @@ pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::{Path, PathBuf};
 pub(crate) use store::{
-    Place, Store, StoreAdd, StoreChanges, StoreCheck, StoreExport, StoreGrafana, StoreHistory, StoreImport,
-    StoreQuestion, StoreSeries, StoreWrite, WorseDirection,
+    Place, Store, StoreAdd, StoreBisect, StoreChanges, StoreCheck, StoreExport, StoreGrafana, StoreHistory,
+    StoreImport, StoreQuestion, StoreSeries, StoreSummary, StoreWrite, WorseDirection,
 };
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;

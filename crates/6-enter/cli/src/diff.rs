@@ -9,7 +9,6 @@ use crate::gate;
 use crate::kernels::{Selection, each_kernel};
 use anyhow::{Context, Result};
 use host::{Source, renames};
-use std::path::Path;
 use study::{Build, Judges, thresholds};
 use view::{FileError, KernelCard};
 
@@ -33,12 +32,8 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     let renamed = renames::parse(&args.matches)?;
     let mut errors = Vec::new();
     let mut read = |source: &Source| -> Result<Vec<KernelCard>> {
-        let (cards, more) = cards(source.open()?, &selection)?;
-        errors.extend(more.into_iter().map(|it| FileError {
-            file: source.told(&it.file),
-            error: source.told(&it.error),
-            hint: it.hint.map(|hint| source.told(&hint)),
-        }));
+        let (cards, more) = cards(source, &selection)?;
+        errors.extend(more);
         Ok(cards)
     };
     let old = read(&args.old)?;
@@ -58,10 +53,11 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
 }
 
 /// Cards of all selected kernels of one side, without the fields that are not compared.
-fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
+pub(crate) fn cards(source: &Source, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
     let mut cards = Vec::new();
     let errors = each_kernel(
-        &[path.to_owned()],
+        std::slice::from_ref(source),
+        &[source.open()?.to_owned()],
         selection,
         |judged| judged.compared_card(),
         |card| {

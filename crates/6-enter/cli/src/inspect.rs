@@ -9,9 +9,10 @@ use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
 use crate::{gate, terminal};
 use anyhow::{Result, anyhow};
+use host::Source;
 use host::instructions::Recorded;
 use render::{Style, csv, github, json, sarif, text};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use study::Judges;
 use view::{KernelCard, KernelRow, Listing, Summary};
 
@@ -31,7 +32,7 @@ struct Part {
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
-    let Asked { files, selection, recorded } = asked(args)?;
+    let Asked { sources, files, selection, recorded } = asked(args)?;
     let mut gated = gate::open("inspect", Judges::Code, &args.fail_on, &args.memory)?;
     // Findings are compared in file order, so that what is new does not depend on threads.
     let waits = gated.gate.is_active();
@@ -50,10 +51,11 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let mut first = true;
     let mut results = sarif::Results::default();
     let errors = each_kernel(
+        &sources,
         &files,
         &selection,
         |judged| {
-            let part = part(judged, args, recorded.as_ref());
+            let part = part(judged, args, recorded.as_ref(), &sources);
             if waits { part } else { part.rendered(args, streams, &style) }
         },
         |mut part| {
@@ -120,6 +122,8 @@ fn opening(format: Format, rules: &[view::RuleInfo]) -> (String, &'static str) {
 
 /// Request of `inspect`.
 struct Asked {
+    /// Addresses as typed, whose temporary folders live until the end.
+    sources: Vec<Source>,
     files: Vec<PathBuf>,
     selection: Selection,
     recorded: Option<Recorded>,
@@ -135,25 +139,28 @@ fn asked(args: &Inspect) -> Result<Asked> {
         Some(folder) => Some(Recorded::read(folder, &args.dispatch, !args.files.is_empty())?),
         None => None,
     };
-    let mut files = args.files.clone();
+    let sources: Vec<Source> = args.files.iter().cloned().map(Source::parse).collect();
+    let mut files =
+        sources.iter().map(|it| it.open().map(Path::to_owned)).collect::<Result<Vec<PathBuf>>>()?;
     if let Some(recorded) = &recorded {
         selection = selection.recorded(recorded.kernels(), recorded.target());
         if files.is_empty() {
             files = recorded.files()?;
         }
     }
-    Ok(Asked { files, selection, recorded })
+    Ok(Asked { sources, files, selection, recorded })
 }
 
 /// The card of a kernel, and its listing if asked for.
-fn part(mut judged: Judged<'_, '_>, args: &Inspect, recorded: Option<&Recorded>) -> Part {
+fn part(mut judged: Judged<'_, '_>, args: &Inspect, recorded: Option<&Recorded>, sources: &[Source]) -> Part {
     let mut listing =
         (args.asm && matches!(args.format, Format::Text | Format::Json)).then(|| judged.listing());
     let added = match (recorded, &mut listing) {
         (Some(recorded), Some(listing)) => recorded.add_to(listing, &mut judged),
         _ => Ok(()),
     };
-    let card = judged.card();
+    let mut card = judged.card();
+    card.file = Source::told_of(sources, card.file);
     Part {
         row: KernelRow::from(&card),
         text: String::new(),

@@ -3,15 +3,48 @@
 use crate::progress::Progress;
 use anyhow::Result;
 pub(crate) use host::kernels::{Judged, Selection};
+use host::{Source, Watch};
 use std::path::PathBuf;
 use view::FileError;
 
-/// Reads all inputs; see [`host::kernels::each_kernel`].
+/// Reads all inputs; see [`host::kernels::each_kernel`]. Messages and errors name `sources`, not the temporary folders
+/// that hold their files.
 pub(crate) fn each_kernel<T: Send>(
+    sources: &[Source],
     paths: &[PathBuf],
     selection: &Selection,
     work: impl Fn(Judged<'_, '_>) -> T + Sync,
     take: impl FnMut(T) -> Result<()>,
 ) -> Result<Vec<FileError>> {
-    host::kernels::each_kernel(paths, selection, Progress::new(), work, take)
+    let progress = Told { progress: Progress::new(), sources };
+    let errors = host::kernels::each_kernel(paths, selection, progress, work, take)?;
+    let told = |it: FileError| FileError {
+        file: Source::told_of(sources, it.file),
+        error: Source::told_of(sources, it.error),
+        hint: it.hint.map(|it| Source::told_of(sources, it)),
+    };
+    Ok(errors.into_iter().map(told).collect())
+}
+
+struct Told<'a> {
+    progress: Progress,
+    sources: &'a [Source],
+}
+
+impl Watch for Told<'_> {
+    fn kernels(&mut self, more: u64) {
+        self.progress.kernels(more);
+    }
+
+    fn at(&mut self, file: &str, done: u64, total: u64) {
+        self.progress.at(file, done, total);
+    }
+
+    fn say(&mut self, line: &str) {
+        self.progress.say(&Source::told_of(self.sources, line.to_owned()));
+    }
+
+    fn finish(&mut self) {
+        self.progress.finish();
+    }
 }

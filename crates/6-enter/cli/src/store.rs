@@ -1,9 +1,10 @@
 //! `rockhound store`: recordings over time in a database.
 
 mod add;
+mod bisect;
 mod copies;
 mod grafana;
-mod history;
+pub(crate) mod history;
 
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Place, Store, StoreQuestion, StoreWrite};
@@ -81,6 +82,12 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
             return Ok(if written == Outcome::Fine { outcome } else { written });
         }
         StoreQuestion::Changes(args) => (history::write_changes(args)?, &args.write),
+        StoreQuestion::Bisect(args) => return bisect::run(args, look),
+        StoreQuestion::Summary(args) => {
+            let mut answer = history::summary(args)?;
+            let write = StoreWrite { format: args.format, output: args.output.clone() };
+            return finish(&mut answer, &write, look);
+        }
         StoreQuestion::Grafana(args) => return grafana::run(args),
         StoreQuestion::Export(args) => return copies::export(args),
         StoreQuestion::Import(args) => return copies::import(args),

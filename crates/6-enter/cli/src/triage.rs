@@ -136,6 +136,7 @@ fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec
         let size = std::fs::metadata(file).map_or(0, |it| it.len());
         let file_name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         each_kernel(
+            &[],
             std::slice::from_ref(file),
             &selection,
             |mut judged| {

@@ -4,6 +4,7 @@
 //! same page of the same folder share one.
 
 mod guard;
+mod store;
 
 use crate::args::{NormalUnit, Ranks, TimeUnits, Units, View};
 use crate::exit::Outcome;
@@ -67,6 +68,10 @@ struct Question {
 
 /// Serves until the program is ended.
 pub(crate) fn run(args: &View) -> Result<Outcome> {
+    if let Some(address) = &args.store {
+        let server = store::Server::new(address, args)?;
+        return serve(args, |token| server.router(token));
+    }
     let mut recordings: Vec<Source> = match (args.ranks, args.runs) {
         (Some(Ranks::Each), _) => args.paths.iter().flat_map(each).collect(),
         (_, Some(Ranks::Each)) => {
@@ -88,6 +93,26 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
     if let Some(missing) = recordings.iter().find(|source| !exists(source)) {
         return Err(anyhow!("`{missing}`: no such file or folder"));
     }
+    let server = Arc::new(Server {
+        recordings,
+        base,
+        arch: args.arch.clone(),
+        corrections: args.specs_correction.clone(),
+        merges_ranks: args.ranks == Some(Ranks::Merged),
+        merges_runs: args.runs == Some(Ranks::Merged),
+        pages: Mutex::new(VecDeque::new()),
+        making: tokio::sync::Mutex::new(()),
+    });
+    serve(args, |token| {
+        Router::new()
+            .route(&format!("/{token}/"), get(show))
+            .route(&format!("/{token}/version"), get(version))
+            .with_state(server)
+    })
+}
+
+/// Listens, prints the address, and answers with the routes that `router` makes for a token.
+fn serve(args: &View, router: impl FnOnce(&str) -> Router) -> Result<Outcome> {
     let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let listener = TcpListener::bind(SocketAddr::new(address, args.port))
         .with_context(|| format!("cannot listen on {address}, port {}", args.port))?;
@@ -106,21 +131,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
     if !args.no_open {
         open(&url);
     }
-    let server = Arc::new(Server {
-        recordings,
-        base,
-        arch: args.arch.clone(),
-        corrections: args.specs_correction.clone(),
-        merges_ranks: args.ranks == Some(Ranks::Merged),
-        merges_runs: args.runs == Some(Ranks::Merged),
-        pages: Mutex::new(VecDeque::new()),
-        making: tokio::sync::Mutex::new(()),
-    });
-    let router = Router::new()
-        .route(&format!("/{}/", guard.token()), get(show))
-        .route(&format!("/{}/version", guard.token()), get(version))
-        .with_state(server)
-        .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check));
+    let router = router(guard.token()).layer(middleware::from_fn_with_state(Arc::new(guard), guard::check));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async move {
         let listener = tokio::net::TcpListener::from_std(listener)?;

@@ -23,6 +23,8 @@ pub enum Source {
 pub struct InStore {
     /// The address as typed, with `store:`.
     address: PathBuf,
+    /// Address of the database; without one that of the environment.
+    database: Option<String>,
     opened: OnceLock<Result<Opened, String>>,
 }
 
@@ -31,10 +33,16 @@ impl Source {
     pub fn parse(typed: PathBuf) -> Source {
         match typed.to_str() {
             Some(text) if text.starts_with(STORE) => {
-                Source::Stored(Arc::new(InStore { address: typed, opened: OnceLock::new() }))
+                Source::Stored(Arc::new(InStore { address: typed, database: None, opened: OnceLock::new() }))
             }
             _ => Source::Path(typed),
         }
+    }
+
+    /// A recording of a database by its number or label.
+    pub fn stored(database: &str, wanted: &str) -> Source {
+        let (address, database) = (format!("{STORE}{wanted}").into(), Some(database.to_owned()));
+        Source::Stored(Arc::new(InStore { address, database, opened: OnceLock::new() }))
     }
 
     /// Its path on this machine; if the database cannot provide the recording, the address.
@@ -54,6 +62,12 @@ impl Source {
             Source::Path(path) => Ok(path),
             Source::Stored(it) => it.open().map(|it| &*it.path).map_err(|error| anyhow!("{error}")),
         }
+    }
+
+    /// A text with the addresses of recordings in place of the temporary folders that hold their files.
+    pub fn told_of(all: &[Source], text: String) -> String {
+        let stored = all.iter().filter(|it| matches!(it, Source::Stored(_)));
+        stored.fold(text, |text, it| it.told(&text))
     }
 
     /// The address as typed, which outputs show.
@@ -78,14 +92,16 @@ impl InStore {
     fn open(&self) -> Result<&Opened, &String> {
         let wanted = self.address.to_str().and_then(|it| it.strip_prefix(STORE)).unwrap_or_default();
         self.opened
-            .get_or_init(|| crate::stored::opened(wanted).map_err(|error| format!("{error:#}")))
+            .get_or_init(|| {
+                crate::stored::opened(self.database.as_deref(), wanted).map_err(|error| format!("{error:#}"))
+            })
             .as_ref()
     }
 }
 
 impl PartialEq for InStore {
     fn eq(&self, other: &InStore) -> bool {
-        self.address == other.address
+        (&self.address, &self.database) == (&other.address, &other.database)
     }
 }
 
@@ -93,7 +109,7 @@ impl Eq for InStore {}
 
 impl Hash for InStore {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.address.hash(state);
+        (&self.address, &self.database).hash(state);
     }
 }
 

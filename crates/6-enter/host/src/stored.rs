@@ -12,9 +12,25 @@ pub const DEFAULT: &str = "rockhound.db";
 
 /// A recording of a database in a temporary folder, which is removed on drop.
 pub struct Opened {
-    _folder: TempDir,
+    _folder: Folder,
     /// The path to read.
     pub path: PathBuf,
+}
+
+/// A temporary folder, which is removed on drop.
+pub struct Folder(TempDir);
+
+impl Folder {
+    /// Makes one whose name begins with `prefix`.
+    pub fn new(prefix: &str) -> Result<Folder> {
+        let made = tempfile::Builder::new().prefix(prefix).tempdir();
+        Ok(Folder(made.context("cannot make a temporary folder")?))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
 /// Address of the database: the given one, else that in the variable [`VARIABLE`], else [`DEFAULT`].
@@ -23,19 +39,20 @@ pub fn address(given: Option<&str>) -> String {
     given.map(str::to_owned).or_else(of_variable).unwrap_or_else(|| DEFAULT.to_owned())
 }
 
-/// Writes a recording of the database into a temporary folder.
-pub fn opened(wanted: &str) -> Result<Opened> {
-    let mut archive = Archive::open_to_read(&address(None))?;
+/// Writes a recording of a database into a temporary folder; without an address the database is that of the environment.
+pub fn opened(database: Option<&str>, wanted: &str) -> Result<Opened> {
+    opened_of(&mut Archive::open_to_read(&address(database))?, wanted)
+}
+
+/// Writes a recording of an open database into a temporary folder.
+pub fn opened_of(archive: &mut Archive, wanted: &str) -> Result<Opened> {
     let entry = archive.resolve(wanted)?;
-    let folder = tempfile::Builder::new()
-        .prefix("rockhound-store-")
-        .tempdir()
-        .context("cannot make a temporary folder")?;
+    let folder = Folder::new("rockhound-store-")?;
     // Some readers use the name of the folder: of a thread trace, of a pass.
     let own =
         entry.name.rsplit('/').next().filter(|it| !it.is_empty() && it.len() < 200 && !it.starts_with('.'));
     let root = folder.path().join(own.unwrap_or("recording"));
-    write(&mut archive, entry.id, &root)?;
+    write(archive, entry.id, &root)?;
     let path = if entry.opened.is_empty() { root } else { root.join(&entry.opened) };
     Ok(Opened { _folder: folder, path })
 }

@@ -9,11 +9,13 @@ mod code;
 mod data;
 mod head;
 mod search;
+mod stored;
 mod tables;
 mod timeline;
 mod trace;
 
 pub use search::searches;
+pub use stored::stored;
 pub use trace::timeline;
 
 use crate::marks;

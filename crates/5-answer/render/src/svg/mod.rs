@@ -4,6 +4,7 @@
 //! same style sheet with the colours of one theme written in.
 
 mod element;
+pub(crate) mod history;
 mod memory_chart;
 mod number;
 mod roofline;

@@ -62,8 +62,12 @@ impl Report {
   rockhound view DIR --no-open --port 8080          for `ssh -L 8080:localhost:8080`")]
 pub(crate) struct View {
     /// Recordings: folders or files; or traces, as `rockhound trace` reads them.
-    #[arg(value_name = "DIR", required = true, value_parser = source(), value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "DIR", required_unless_present = "store", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<Source>,
+    /// Show a database in place of folders: its recordings, kernels over time, comparisons. Without ADDRESS the one of
+    /// ROCKHOUND_STORE, or `rockhound.db`.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["paths", "base", "ranks", "runs"])]
+    pub(crate) store: Option<String>,
     /// Recording or trace that the others are compared with at first.
     #[arg(long, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) base: Option<Source>,

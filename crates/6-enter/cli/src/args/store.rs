@@ -4,6 +4,7 @@ use super::{formats, source};
 use clap::{Args, Subcommand, ValueHint};
 use host::Source;
 use render::Part;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use view::{Format, Stored};
 
@@ -40,6 +41,8 @@ pub(crate) enum StoreQuestion {
     Import(StoreImport),
     Changes(StoreChanges),
     Grafana(StoreGrafana),
+    Bisect(StoreBisect),
+    Summary(StoreSummary),
 }
 
 impl StoreQuestion {
@@ -214,6 +217,9 @@ pub(crate) struct StoreHistory {
     /// Newest values shown of each kernel; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
+    /// Also write an HTML page with a chart of each kernel.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) write: StoreWrite,
 }
@@ -315,6 +321,67 @@ pub(crate) struct StoreGrafana {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) place: Place,
+}
+
+/// Say whether the commit that is checked out is on the good or the bad side of a change, for `git bisect run`.
+///
+/// COMMAND builds the program and writes a recording into the folder that the variable ROCKHOUND_RECORDING names. The
+/// exit code is 0 if the kernel's metric is nearer to the good level, 1 if nearer to the bad one, 125 if this commit has
+/// no value (COMMAND fails, the kernel is not there), and 128, which ends the bisection, if the database has no change.
+/// A counter of an emulated recording is exact, so no GPU is needed where the change shows in it.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  git bisect start BAD GOOD
+  git bisect run rockhound store bisect -k gemm -- sh -c 'make && rockhound profile -o $ROCKHOUND_RECORDING -- ./app'
+  git bisect run rockhound store bisect -k gemm -m SQ_INSTS_VALU --good 7 --bad 9 -- ./record.sh")]
+pub(crate) struct StoreBisect {
+    #[command(flatten)]
+    pub(crate) series: StoreSeries,
+    /// Recording with the good level; without it, the levels are those of the newest change of the kernel.
+    #[arg(long, value_name = "ID", value_parser = stored_id, requires = "bad")]
+    pub(crate) good: Option<String>,
+    /// Recording with the bad level.
+    #[arg(long, value_name = "ID", value_parser = stored_id, requires = "good")]
+    pub(crate) bad: Option<String>,
+    /// GPU, if the recording does not say it.
+    #[arg(long, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: StoreWrite,
+    /// Command, with its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Sum up the recordings and changes of level of the last days, as Markdown.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store summary --since 7d --label branch=main > week.md")]
+pub(crate) struct StoreSummary {
+    /// Time to sum up: days `7d`, weeks `2w`, or hours `12h` before now.
+    #[arg(long, value_name = "TIME", value_parser = hours, default_value = "7d")]
+    pub(crate) since: u32,
+    #[command(flatten)]
+    pub(crate) series: StoreSeries,
+    /// Output format.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(Stored::FORMATS), default_value = "markdown")]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Hours of `7d`, `2w`, `12h`.
+fn hours(text: &str) -> Result<u32, String> {
+    let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
+    let each = match unit {
+        "h" => 1,
+        "d" => 24,
+        "w" => 168,
+        _ => 0,
+    };
+    let hours = number.parse::<u32>().ok().and_then(|it| it.checked_mul(each)).filter(|it| *it > 0);
+    hours.ok_or_else(|| "a time is a number with `h`, `d` or `w`: `7d`".to_owned())
 }
 
 /// `NAME=VALUE`.

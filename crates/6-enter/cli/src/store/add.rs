@@ -118,7 +118,7 @@ fn each(
     for next in sources.chunks(AHEAD * rayon::current_num_threads()).chain([&[][..]]) {
         let before = std::mem::take(&mut ready);
         let (read, taken) = rayon::join(
-            || next.par_iter().map(|source| (source, made(source, args))).collect(),
+            || next.par_iter().map(|source| (source, made(source, args.arch.as_deref()))).collect(),
             || before.into_iter().try_for_each(|(source, made)| take(source, made)),
         );
         taken?;
@@ -146,9 +146,9 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
 }
 
 /// Reads and summarizes a recording.
-fn made(source: &Source, args: &StoreAdd) -> Result<NewRecording> {
+pub(super) fn made(source: &Source, arch: Option<&str>) -> Result<NewRecording> {
     let files = storable::files(source)?;
-    let asked = Asked { sources: vec![source.clone()], arch: args.arch.clone(), ..Asked::default() };
+    let asked = Asked { sources: vec![source.clone()], arch: arch.map(str::to_owned), ..Asked::default() };
     let mut errors = Vec::new();
     let measured = Measured::built_in(read(&asked, &mut errors)?)?;
     if let Some(error) = errors.pop() {

@@ -1,34 +1,91 @@
 //! `rockhound store history` and `check`.
 
 use super::read;
-use crate::args::{StoreChanges, StoreCheck, StoreHistory, StoreSeries, WorseDirection};
+use crate::args::{StoreChanges, StoreCheck, StoreHistory, StoreSeries, StoreSummary, WorseDirection};
 use crate::exit::Outcome;
+use crate::kernels::Selection as Selected;
+use crate::{diff, output};
 use anyhow::Result;
+use host::Source;
 use host::session::KernelNames;
 use host::store::Archive;
 use host::store::recordings::{Point, Selection, StoredChange};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use study::Build;
 use study::history::{self, Values, Worse};
 use view::{
-    Answer, History, HistoryPoint, LevelChange, NoteKind, QuantityKind, Stored, StoredQuantity,
-    StoredRecording,
+    Answer, Change, History, HistoryPoint, KernelCard, KernelComparison, LevelChange, NoteKind, QuantityKind,
+    Stored, StoredQuantity, StoredRecording,
 };
 
 /// Recordings on each side of a change whose counters are compared.
 const BESIDE: usize = 5;
 
 /// Kernels over time.
-pub(super) fn run(args: &StoreHistory) -> Result<Answer<Stored>> {
+pub(crate) fn run(args: &StoreHistory) -> Result<Answer<Stored>> {
     let mut archive = read(&args.series.place)?;
     let (mut chains, left_out) = chains(&mut archive, &args.series)?;
+    let mut code = CodeChanges::of(&args.series);
     for chain in &mut chains {
         history::judge(&mut chain.history);
-        explain(&mut archive, chain)?;
+        explain(&mut archive, chain, &mut code)?;
     }
     let histories = chains.into_iter().map(|it| it.history).collect();
     let mut answer = history::answer(archive.place(), histories, args.top);
     note_left_out(&mut answer, left_out);
+    if let Some(page) = &args.page {
+        output::page(page, &render::stored(&answer, env!("CARGO_PKG_VERSION"), None))?;
+    }
     Ok(answer)
+}
+
+/// Recordings and changes of the last hours.
+pub(super) fn summary(args: &StoreSummary) -> Result<Answer<Stored>> {
+    let mut archive = read(&args.series.place)?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis();
+    let since = i64::try_from(now)? - i64::from(args.since) * 3_600_000;
+    let (mut chains, left_out) = chains(&mut archive, &args.series)?;
+    chains.iter_mut().for_each(|it| history::judge(&mut it.history));
+    let mut code = CodeChanges::of(&args.series);
+    // Only changes in this time are explained.
+    for chain in &mut chains {
+        let points = &chain.history.points;
+        if chain.history.changes.iter().any(|it| points[it.at].measured_ms >= since) {
+            explain(&mut archive, chain, &mut code)?;
+        }
+    }
+    let mut recordings = archive.list(&Selection { labels: args.series.label.clone(), newest: None })?;
+    recordings.retain(|it| it.measured_ms >= since);
+    let histories = chains.into_iter().map(|it| it.history).collect();
+    let mut answer = history::summary(archive.place(), recordings, histories, since);
+    note_left_out(&mut answer, left_out);
+    Ok(answer)
+}
+
+/// Differences of the kernels' code by recording before and since, of the database at an address.
+struct CodeChanges {
+    address: String,
+    compared: BTreeMap<(i64, i64), Vec<KernelComparison>>,
+}
+
+impl CodeChanges {
+    fn of(args: &StoreSeries) -> CodeChanges {
+        let address = host::stored::address(args.place.store.as_deref());
+        CodeChanges { address, compared: BTreeMap::new() }
+    }
+}
+
+/// Compares the code objects of two recordings. Code that cannot be read has no differences: the recordings are there,
+/// and `diff` says what is wrong with the code.
+fn code_changes(address: &str, before: i64, since: i64) -> Result<Vec<KernelComparison>> {
+    let selection = Selected::new(None, &[])?;
+    let cards = |id: i64| -> Result<Vec<KernelCard>> {
+        Ok(diff::cards(&Source::stored(address, &id.to_string()), &selection)?.0)
+    };
+    let (old, new) = (cards(before)?, cards(since)?);
+    let build = |id: i64, kernels| Build { path: format!("store:{id}"), kernels };
+    Ok(study::compare([build(before, &old), build(since, &new)], &[], &[])?.part.changed)
 }
 
 /// Writes the changes of level of all kernels into the database, and shows them.
@@ -117,15 +174,15 @@ fn without_removed(archive: &mut Archive, args: &StoreSeries, histories: &mut Ve
 }
 
 /// A kernel over time, under one name or several.
-struct Chain {
-    history: History,
+pub(super) struct Chain {
+    pub(super) history: History,
     /// Number of the kernel in each recording.
     kernels: BTreeMap<i64, i64>,
 }
 
 /// Series of the kernels asked for, and the number of kernels left out. Kernels that share the name without arguments
 /// and never occur in one recording are one kernel whose template arguments changed.
-fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<(Vec<Chain>, usize)> {
+pub(super) fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<(Vec<Chain>, usize)> {
     let newest = archive.list(&Selection { labels: args.label.clone(), newest: Some(1) })?;
     let Some(newest) = newest.last() else {
         let labels = if args.label.is_empty() { "" } else { " with these labels" };
@@ -234,7 +291,7 @@ fn add(
 }
 
 /// Finds counters, metrics and code that changed with the level.
-fn explain(archive: &mut Archive, chain: &mut Chain) -> Result<()> {
+fn explain(archive: &mut Archive, chain: &mut Chain, code: &mut CodeChanges) -> Result<()> {
     let Chain { history, kernels } = chain;
     let ends: Vec<usize> = history.changes.iter().map(|it| it.at).chain([history.points.len()]).collect();
     let mut begin = 0;
@@ -252,12 +309,32 @@ fn explain(archive: &mut Archive, chain: &mut Chain) -> Result<()> {
         };
         let (old, new) = (values(&before)?, values(&since)?);
         change.moved = history::moved(&old, &new);
-        if let (Some(old), Some(new)) = (before.first(), since.first()) {
-            let (old, new) = (archive.code(*old)?, archive.code(*new)?);
+        if let (Some(before), Some(since)) = (before.first(), since.first()) {
+            let (old, new) = (archive.code(*before)?, archive.code(*since)?);
             change.code_changed = (!old.is_empty() && !new.is_empty()).then(|| old != new);
+            if change.code_changed == Some(true) {
+                let pair = (*before, *since);
+                let differences = match code.compared.entry(pair) {
+                    Entry::Occupied(it) => it.into_mut(),
+                    Entry::Vacant(it) => it.insert(code_changes(&code.address, pair.0, pair.1)?),
+                };
+                change.code = of_kernel(differences, &history.kernel);
+            }
         }
     }
     Ok(())
+}
+
+/// Differences of a kernel: of its whole name, or of the only kernel with its name without arguments.
+fn of_kernel(differences: &[KernelComparison], kernel: &str) -> Vec<Change> {
+    let is_own = |it: &&KernelComparison| [&it.new.name, &it.new.demangled].contains(&&kernel.to_owned());
+    let base = study::base_name(kernel);
+    let mut same = differences.iter().filter(|it| study::base_name(&it.new.demangled) == base);
+    let only = match (same.next(), same.next()) {
+        (Some(it), None) => Some(it),
+        _ => None,
+    };
+    differences.iter().find(is_own).or(only).map_or_else(Vec::new, |it| it.changes.clone())
 }
 
 fn values(archive: &mut Archive, kernel: Option<i64>, recording: i64, metric: &str) -> Result<Values> {

@@ -39,6 +39,7 @@ mod sampling;
 mod schema;
 mod selection;
 mod store;
+mod store_changes;
 mod strangers;
 mod thread_trace;
 mod trace;

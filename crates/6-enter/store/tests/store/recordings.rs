@@ -14,7 +14,7 @@ const ADDRESS: &str = "STORE_TEST_ARCHIVE";
 const FIRST: &str = "STORE_TEST_FIRST";
 
 /// A recording of a program in which one number differs.
-fn made(number: u64) -> NewRecording {
+pub(crate) fn made(number: u64) -> NewRecording {
     let row = |at: u64| format!("{at},copy(double*),{},{}\n", 1000 + number, at * 7919 % 997);
     let csv = format!("Dispatch_ID,Kernel_Name,A,B\n{}", (0..40).map(row).collect::<String>());
     let quantity =

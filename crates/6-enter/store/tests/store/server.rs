@@ -2,7 +2,8 @@
 
 use crate::contract::study_of;
 use crate::engines::{Database, study, worker};
-use rockhound_store::{Finish, StoreError, open};
+use crate::recordings::made;
+use rockhound_store::{Archive, Finish, StoreError, open};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -76,5 +77,35 @@ fn servers_that_refuse_are_named() {
     let mut reader = open(&address("reader", "postgres")).unwrap();
     assert_eq!(reader.studies().unwrap(), []);
     let error = reader.begin(&study("s")).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+}
+
+#[test]
+fn recordings_are_restored_from_a_dump_and_read_by_a_role_that_only_reads() {
+    let Some(database) = Database::postgres() else { return };
+    let server = database.server.as_ref().unwrap();
+    let mut archive = Archive::open(&database.address).unwrap();
+    for number in 0..3 {
+        archive.add(&made(number)).unwrap();
+    }
+    let before: Vec<_> = (1..4).map(|id| archive.show(&id.to_string()).unwrap()).collect();
+    let address = |user: &str, name: &str| {
+        let host = database.address.split_once('@').unwrap().1.trim_end_matches("/postgres");
+        format!("postgres://{user}@{host}/{name}")
+    };
+    server.sql("CREATE DATABASE restored");
+    server.restore("rockhound", "restored");
+    let mut restored = Archive::open(&address("postgres", "restored")).unwrap();
+    let after: Vec<_> = (1..4).map(|id| restored.show(&id.to_string()).unwrap()).collect();
+    assert_eq!(before, after);
+    // Numbers go on behind the restored ones.
+    assert_eq!(restored.add(&made(9)).unwrap().id, 4);
+    server.sql(
+        "CREATE ROLE looker LOGIN; GRANT USAGE ON SCHEMA rockhound TO looker;
+         GRANT SELECT ON ALL TABLES IN SCHEMA rockhound TO looker",
+    );
+    let mut looker = Archive::open_to_read(&address("looker", "postgres")).unwrap();
+    assert_eq!(looker.show("2").unwrap(), before[1]);
+    let error = looker.add(&made(10)).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
 }

@@ -1,0 +1,147 @@
+//! Page of a database: kernels over time with their changes, and lists of recordings.
+
+use super::tables::{PanelView, whole_name};
+use super::trace::word;
+use super::{Frame, data, hash, variables};
+use crate::svg::{Picture, STYLE, history};
+use crate::text::{shorten, visible};
+use askama::Template;
+use serde::Serialize;
+use std::borrow::Cow;
+use view::{Answer, History, NoteKind, StoreLive, Stored};
+
+/// The script of the page.
+const SCRIPT: &str = concat!(
+    include_str!("script/frame.js"),
+    include_str!("script/panels.js"),
+    include_str!("script/start_trace.js")
+);
+
+#[derive(Template)]
+#[template(path = "stored.html")]
+struct StoredTemplate<'a> {
+    frame: Frame<'a>,
+    place: Cow<'a, str>,
+    notes: Vec<(&'static str, Cow<'a, str>)>,
+    charts: Vec<Chart<'a>>,
+    panels: Vec<PanelView<'a>>,
+    live: Option<&'a StoreLive>,
+}
+
+struct Chart<'a> {
+    title: Cow<'a, str>,
+    /// Metric, GPU, and whether it is emulated.
+    about: String,
+    other_names: &'a [String],
+    picture: Option<String>,
+}
+
+impl<'a> Chart<'a> {
+    fn of(it: &'a History) -> Chart<'a> {
+        let gpu = it.gpu.as_deref().unwrap_or("GPU not recorded");
+        let made = if it.is_emulated { "emulated" } else { "measured" };
+        let recordings = view::counted(it.points.len(), "recording");
+        Chart {
+            title: whole_name(&it.kernel),
+            about: format!("{} · {gpu} · {made} · {recordings}", it.metric),
+            other_names: &it.other_names,
+            picture: history::history(it, &Picture::in_page(980.0, 260.0)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Data {}
+
+/// Renders a page; `live` are the choices of a page from a server.
+pub fn stored(answer: &Answer<Stored>, version: &str, live: Option<&StoreLive>) -> String {
+    let title = format!("{} of {}", answer.part.question, answer.part.store);
+    let notes = answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text)));
+    let errors = answer.errors.iter().map(|it| (word(NoteKind::Error), Cow::Owned(it.message())));
+    let template = StoredTemplate {
+        frame: Frame {
+            title: shorten(&visible(&title), 100).into_owned(),
+            version,
+            style: format!("{}{}{STYLE}", variables(), super::SHEET),
+            script: SCRIPT,
+            script_hash: hash(SCRIPT.as_bytes()),
+            data: data::text(&Data {}),
+            live: live.is_some(),
+            compared: false,
+            chooses: false,
+        },
+        place: visible(&answer.part.store),
+        notes: errors.chain(notes).collect(),
+        charts: answer.part.histories.iter().map(Chart::of).collect(),
+        panels: answer
+            .tables
+            .iter()
+            .map(|table| PanelView::of(table, &[], (0..table.rows.len()).map(|at| at..at + 1).collect()))
+            .collect(),
+        live,
+    };
+    // Writing into a string fails only where a value's `Display` does, and none of these does.
+    template.render().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use view::{HistoryPoint, LevelChange, STORE_SCHEMA};
+
+    #[test]
+    fn a_page_has_the_series_and_no_markup_of_its_names() {
+        let hostile = "<img src=x onerror=alert(1)>";
+        let point = |at: i64| HistoryPoint {
+            recording: at,
+            measured_ms: at,
+            commit: Some(hostile.to_owned()),
+            value: if at < 3 { 1000.0 } else { 2000.0 },
+            spread: Some(20.0),
+            dispatches: 4,
+        };
+        let change = LevelChange {
+            at: 3,
+            recording: 3,
+            commit: Some(hostile.to_owned()),
+            after: None,
+            before: 1000.0,
+            since: 2000.0,
+            percent: Some(100.0),
+            chance: None,
+            code_changed: None,
+            code: Vec::new(),
+            moved: Vec::new(),
+        };
+        let history = History {
+            kernel: hostile.to_owned(),
+            other_names: vec![hostile.to_owned()],
+            gpu: Some(hostile.to_owned()),
+            is_emulated: false,
+            metric: "time".to_owned(),
+            unit: "ns".to_owned(),
+            points: (0..6).map(point).collect(),
+            changes: vec![change],
+        };
+        let empty = History { points: Vec::new(), changes: Vec::new(), ..history.clone() };
+        let part = Stored {
+            question: "history",
+            store: hostile.to_owned(),
+            histories: vec![history, empty],
+            ..Stored::default()
+        };
+        let live = StoreLive {
+            recordings: vec![(7, hostile.to_owned())],
+            kernel: hostile.to_owned(),
+            metric: hostile.to_owned(),
+            label: hostile.to_owned(),
+        };
+        for live in [None, Some(&live)] {
+            let page = stored(&Answer::new(STORE_SCHEMA, part.clone()), "0", live);
+            assert!(!page.contains("<img"), "{page}");
+            assert_eq!(page.matches("<circle").count(), 6);
+            assert!(page.contains("+100.0 %") && page.contains("2.00 us"), "{page}");
+            assert_eq!(page.contains("<form"), live.is_some());
+        }
+    }
+}

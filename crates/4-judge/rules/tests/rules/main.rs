@@ -5,13 +5,13 @@
     reason = "tests read files, run tools and say what they skip"
 )]
 
+mod candidates;
 mod communication;
 mod findings;
 mod fixtures;
 mod ir;
 mod launch;
 mod recordings;
-mod candidates;
 mod searches;
 mod small;
 mod timeline;

@@ -1,8 +1,8 @@
 //! `judge`: variants of a kernel with one seeded fault each, and variants that are right.
 
+use crate::run::{folder, root};
 use crate::schema::Schema;
 use crate::tune::run_in;
-use crate::{folder, root};
 use serde_json::Value;
 use std::path::Path;
 
@@ -32,7 +32,13 @@ const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
     ("off_by_one", "x[i] :", "x[i ? i - 1 : 0] :", "wrong", "element 0 of `y`"),
     ("race", "    barrier();\n    if", "    if", "unsafe", "CHK001"),
     ("missing_mask", "if (i < n) y[i]", "y[i]", "unsafe", "outside every allocation"),
-    ("stale", "if (i < n) y", "if (i < n && t != 77) y", "unsafe", "element 77 of `y` depends on what the buffer held"),
+    (
+        "stale",
+        "if (i < n) y",
+        "if (i < n && t != 77) y",
+        "unsafe",
+        "element 77 of `y` depends on what the buffer held",
+    ),
     ("one_shape", "i < n ?", "i < (n & ~63) ?", "wrong", "element 959 of `y`"),
     ("uninitialised", "0.5f * tile", "0.0f * more[t] + 0.5f * tile", "unsafe", "CHK003"),
     ("cheat", "0.5f *", "0.4999f *", "wrong", "differ by more"),
@@ -46,7 +52,13 @@ const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
         "`sums`",
     ),
     ("hang", "tile[t] = v;", "tile[t] = v; while (true) __builtin_amdgcn_s_sleep(1);", "hangs", "loop"),
-    ("writes_input", "tile[t] = v;", "tile[t] = v; if (i < n) ((float*)x)[i] = 0.0f;", "unsafe", "writes its input `x`"),
+    (
+        "writes_input",
+        "tile[t] = v;",
+        "tile[t] = v; if (i < n) ((float*)x)[i] = 0.0f;",
+        "unsafe",
+        "writes its input `x`",
+    ),
     ("same", "", "", "not_faster", "equal"),
     ("commuted", "v + 0.5f * tile[(t + 1) & 255]", "0.5f * tile[(t + 1) & 255] + v", "not_faster", ""),
     ("unsigned", "int n)", "unsigned n)", "not_faster", ""),
@@ -62,7 +74,10 @@ const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
 ];
 
 fn judged(dir: &Path, arguments: &[&str]) -> (i32, Value) {
-    let ran = run_in(dir, &[&["judge", "--launch", "LAUNCH.toml", "base.hip", "--format", "json"], arguments].concat());
+    let ran = run_in(
+        dir,
+        &[&["judge", "--launch", "LAUNCH.toml", "base.hip", "--format", "json"], arguments].concat(),
+    );
     let value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr));
     assert_eq!(Schema::of("judge-1").problems(&value), [""; 0]);
     (ran.code, value)
@@ -83,7 +98,11 @@ fn seeded_faults_are_refused_for_their_reason_and_right_ones_pass() {
     for (name, from, to, ..) in VARIANTS {
         assert!(BASE.contains(from), "{name}");
         let file = format!("{name}.hip");
-        std::fs::write(dir.join(&file), if from.is_empty() { BASE.to_owned() } else { BASE.replacen(from, to, 1) }).unwrap();
+        std::fs::write(
+            dir.join(&file),
+            if from.is_empty() { BASE.to_owned() } else { BASE.replacen(from, to, 1) },
+        )
+        .unwrap();
         files.push(file);
     }
     let mut arguments = vec!["--shape", "N=4096", "--shape", "N=1000"];
@@ -109,7 +128,9 @@ fn one_right_candidate_is_a_short_answer_and_claims_are_checked() {
     let (code, value) = judged(&dir, &["same.hip", "--shape", "N=4096"]);
     assert_eq!((code, &value["candidates"][0]["verdict"]), (0, &"not_faster".into()));
     assert!(value.to_string().len() < 2048, "{value}");
-    for (claim, code, verdict) in [("0", 2, "impossible"), ("0.0001", 2, "impossible"), ("9", 0, "not_faster")] {
+    for (claim, code, verdict) in
+        [("0", 2, "impossible"), ("0.0001", 2, "impossible"), ("9", 0, "not_faster")]
+    {
         let (ended, value) = judged(&dir, &["same.hip", "--shape", "N=4096", "--claim", claim]);
         assert_eq!((ended, &value["candidates"][0]["verdict"]), (code, &verdict.into()), "{claim}");
     }
@@ -136,7 +157,7 @@ fn what_cannot_be_judged_is_refused() {
         &["--launch", "LAUNCH.toml", "base.hip", "base.hip", "--shape", "N=4096", "--claim", "fast"],
     ] {
         let (code, is_silent) = judge(arguments);
-        assert!((1..=2).contains(&code) && code != 0 && is_silent, "{arguments:?}: {code}");
+        assert!((code == 1 || code == 64) && is_silent, "{arguments:?}: {code}");
     }
     // One that does not compile is named, and the others are judged.
     let (code, value) = judged(&dir, &["broken.hip", "base.hip", "--shape", "N=4096"]);

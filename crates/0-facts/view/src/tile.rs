@@ -35,7 +35,7 @@ pub struct TileProblem {
     pub k: u64,
     /// A tile was requested; otherwise the first is the tile with the shortest expected time.
     pub asked: bool,
-    /// The requested tile, then others, fastest first.
+    /// The requested tile, then others: fastest first where times have no `range_us`, otherwise by size.
     pub tiles: Vec<TileRow>,
 }
 
@@ -124,4 +124,8 @@ pub struct TileTime {
     pub tera_ops: f64,
     /// Percent of the GPU's peak.
     pub peak_share: f64,
+    /// Least and most expected total, microseconds; present where no measured product of this type on such a
+    /// GPU is known. The tiles are then in no order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_us: Option<[f64; 2]>,
 }

@@ -8,7 +8,7 @@
 use crate::calendar::{Calendar, L1_EVENT, L1_SLOT_FREED};
 use crate::op::{Op, Unit};
 use crate::rates::Rates;
-use mem::{AccessPatterns, Event, Progress, UniqueAccess, VectorAccess, unique_access_size};
+use mem::{AccessKind, AccessPatterns, Event, Progress, UniqueAccess, VectorAccess, unique_access_size};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Pattern of an access without look-ups.
@@ -52,7 +52,7 @@ pub(crate) struct L1Demand {
     pub(crate) queue_slots: u32,
     /// Lines of the vector L1.
     pub(crate) lines: u32,
-    /// The access is a store, or an atomic that returns nothing.
+    /// The access is a store, or an atomic that returns nothing and is done at memory.
     pub(crate) store: bool,
 }
 
@@ -70,11 +70,12 @@ impl L1Demand {
         let (slot, lines, store) = match event {
             Event::Unique(slot, at, _) => {
                 let (policy, lookups) = unique_access_size(bytes, at as usize)?;
-                (slot, lookups, policy.kind.returns_nothing())
+                (slot, lookups, leaves_like_store(policy.kind, rates))
             }
             Event::Vector(pattern, _) => {
                 let access = patterns.get(pattern)?;
-                (access.slot, access.lookups.len() as u32, access.policy.kind.returns_nothing())
+                let store = leaves_like_store(access.policy.kind, rates);
+                (access.slot, access.lookups.len() as u32, store)
             }
             Event::Lds(access) if op.unit == Unit::Flat => {
                 let access = patterns.lds(access);
@@ -87,6 +88,13 @@ impl L1Demand {
         let queue_slots = 1 + u32::from(store);
         (slot == op.slot).then_some(L1Demand { queue_slots, lines, store })
     }
+}
+
+/// True if an access takes places of stores: it is a store, or an atomic without a result that memory does. An
+/// atomic that the L2 does takes places of loads.
+#[inline]
+fn leaves_like_store(kind: AccessKind, rates: &Rates) -> bool {
+    kind == AccessKind::Store || kind == AccessKind::Atomic && rates.atomics.is_some()
 }
 
 /// Accesses with a unique pattern, from issue to their last look-up.

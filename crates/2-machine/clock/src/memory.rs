@@ -23,7 +23,7 @@ pub(crate) struct Memory {
     l2: Vec<u64>,
     device: DramChannels,
     /// XCDs of the GPU, simulated or represented.
-    xcds: usize,
+    pub(crate) xcds: usize,
     /// By XCD: arrival cycle of each line of page-table entries.
     pages: Vec<HashMap<u64, u64>>,
     /// Memory channels as a power of two, and the cost factor of a request if the share is a fractional
@@ -80,13 +80,6 @@ impl Memory {
             l2_cycles: [0; 2],
             rates: rates.clone(),
         }
-    }
-
-    /// Bytes of the L2s and of their share of the memory-side cache.
-    pub(crate) fn cache_bytes(&self, shape: &Shape) -> u64 {
-        let l2 = (shape.l2.0 * shape.l2.1 * shape.channels * shape.xcds) as u64 * shape.l2_line;
-        let lines = self.rates.memory_side_shape.map_or(0, |(lines, _)| lines as u64);
-        l2 + lines * shape.l2_line * shape.xcds as u64 / self.xcds.max(1) as u64
     }
 
     /// True if an infinite cache has a line; inserts the line. False without infinite caches.

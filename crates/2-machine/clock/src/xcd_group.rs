@@ -193,7 +193,7 @@ impl XcdGroup {
         self.expected.clear();
         self.expected.extend(expected);
         let round = steady.as_ref().map_or(0, |_| self.units.len() as u64 * u64::from(grid.groups_per_unit));
-        let capacity = self.memory.cache_bytes(self.caches.shape());
+        let capacity = self.cache_bytes();
         self.steady_state = SteadyState::new(self.expected.iter().sum(), round, capacity);
         self.steady = steady.unwrap_or_default();
         self.units.iter_mut().for_each(ComputeUnit::begin);
@@ -258,6 +258,14 @@ impl XcdGroup {
             self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
         self.steady_state.complete(&mut outcome, self.engine_spans.len() as u64, self.units.len() as u64);
         outcome
+    }
+
+    /// Bytes of the L2s and of their share of the memory-side cache.
+    fn cache_bytes(&self) -> u64 {
+        let shape = self.caches.shape();
+        let l2 = (shape.l2.0 * shape.l2.1 * shape.channels * shape.xcds) as u64 * shape.l2_line;
+        let lines = self.memory.rates.memory_side_shape.map_or(0, |(lines, _)| lines as u64);
+        l2 + lines * shape.l2_line * shape.xcds as u64 / self.memory.xcds.max(1) as u64
     }
 
     /// Records the counts so far; if the dispatch is steady, no further workgroup starts.

@@ -18,14 +18,6 @@ pub enum AccessKind {
     AtomicReturn,
 }
 
-impl AccessKind {
-    /// True if the wave gets no data from the access.
-    #[inline]
-    pub const fn returns_nothing(self) -> bool {
-        matches!(self, AccessKind::Store | AccessKind::Atomic)
-    }
-}
-
 /// Cache policy of a vector access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Policy {

@@ -1,5 +1,6 @@
 //! Estimate for one problem with one tile on one GPU.
 
+use crate::compared::compared;
 use crate::counts::{Bytes, Need, Rounds, bytes, need};
 use crate::problem::{Problem, Tile};
 use crate::time::{Constants, Time, Work};
@@ -52,7 +53,15 @@ impl Estimate {
         };
         let Estimate { rounds, bytes, need, .. } = &estimate;
         let work = Work { problem: &problem, tile: &tile, rounds, bytes, need };
-        estimate.time = Time::of(model, &work, &Constants::FITTED);
+        let of = |constants: &Constants| Time::of(model, &work, constants);
+        let time = of(&Constants::FITTED);
+        let range = || {
+            let [least, most] = Constants::SHARES.map(|share| of(&Constants::FITTED.with_share(share)));
+            Some([least?.total_us, most?.total_us])
+        };
+        let is_compared = compared(model, problem.element, problem.scales).is_some();
+        let range_us = if is_compared { None } else { range() };
+        estimate.time = time.map(|time| Time { range_us, ..time });
         estimate
     }
 }

@@ -5,12 +5,14 @@
 //! with their sources.
 
 mod alternatives;
+mod compared;
 mod counts;
 mod estimate;
 mod problem;
 mod time;
 
 pub use alternatives::{alternatives, usual_tiles};
+pub use compared::{Compared, compared};
 pub use counts::{Bytes, Need, Rounds};
 pub use estimate::Estimate;
 pub use problem::{Operands, Problem, Scales, Tile};

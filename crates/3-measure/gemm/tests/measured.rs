@@ -127,6 +127,26 @@ fn scales_cost_what_instructions_do_not_take() {
 }
 
 #[test]
+fn times_that_nothing_measured_confirms_are_ranges() {
+    for (gpu, element, is_range) in [
+        ("mi300x", ElementType::Bf16, false),
+        ("mi325x", ElementType::F16, false),
+        ("mi300x", ElementType::I8, true),
+        ("mi355x", ElementType::F4, false),
+        ("mi355x", ElementType::F6, true),
+        ("mi210", ElementType::Bf16, true),
+    ] {
+        let model = Model::by_name(gpu).expect("known");
+        let it = Estimate::of(model, problem(4096, 4096, 4096, element), tile(128, 128, 128, 1));
+        let time = it.time.expect("fits");
+        assert_eq!(time.range_us.is_some(), is_range, "{gpu} {}", element.name());
+        if let Some([least, most]) = time.range_us {
+            assert!(least <= time.total_us && time.total_us <= most && least < most, "{gpu} {time:?}");
+        }
+    }
+}
+
+#[test]
 fn the_model_says_what_binds() {
     let large = problem(8192, 8192, 8192, ElementType::F8);
     let it = Estimate::of(mi300x(), large, tile(128, 128, 128, 1)).time.expect("fits");

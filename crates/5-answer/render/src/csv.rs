@@ -145,11 +145,15 @@ pub(crate) fn comparison(part: &Comparison) -> String {
 
 /// Tiles of matrix products: one row per shape and tile.
 pub(crate) fn tile(report: &Tiles) -> String {
-    const HEADER: &str = "gpu,dtype,layout,m,n,k,tile_m,tile_n,tile_k,split_k,warps,stages,workgroups,rounds,utilisation,xcd_utilisation,last_round,useful,memory_bytes,l2_bytes,fabric_bytes,fabric_grouped_bytes,lds_read_bytes,lds_bytes,sum_registers,least_registers,workgroups_per_cu,limiter,total_us,launch_us,compute_us,memory_us,bound,tera_ops,peak_share\n";
+    const HEADER: &str = "gpu,dtype,layout,m,n,k,tile_m,tile_n,tile_k,split_k,warps,stages,workgroups,rounds,utilisation,xcd_utilisation,last_round,useful,memory_bytes,l2_bytes,fabric_bytes,fabric_grouped_bytes,lds_read_bytes,lds_bytes,sum_registers,least_registers,workgroups_per_cu,limiter,total_us,launch_us,compute_us,memory_us,bound,tera_ops,peak_share,least_us,most_us\n";
     let mut out = HEADER.to_owned();
     for problem in &report.problems {
         for row in &problem.tiles {
-            let time = row.time.as_ref();
+            let ranged = row.time.as_ref().and_then(|it| it.range_us);
+            let bound_us =
+                |at: usize| ranged.map_or_else(String::new, |it: [f64; 2]| format!("{:.3}", it[at]));
+            // Where the time is a range, nothing else of it is known.
+            let time = row.time.as_ref().filter(|_| ranged.is_none());
             let number =
                 |of: fn(&view::TileTime) -> f64| time.map_or_else(String::new, |it| format!("{:.3}", of(it)));
             let cells = [
@@ -188,6 +192,8 @@ pub(crate) fn tile(report: &Tiles) -> String {
                 time.map_or_else(String::new, |it| it.bound.to_owned()),
                 number(|it| it.tera_ops),
                 number(|it| it.peak_share),
+                bound_us(0),
+                bound_us(1),
             ];
             out.push_str(&cells.join(","));
             out.push('\n');

@@ -1,7 +1,7 @@
 //! Choice of a tile for a matrix product.
 
 use arch::{ElementType, Model};
-use gemm::{Estimate, Operands, Problem, Scales, Tile, alternatives};
+use gemm::{Constants, Estimate, Operands, Problem, Scales, Tile, alternatives, compared};
 use rules::{LaunchEvidence, check_launch};
 use view::{
     Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles, UsageError,
@@ -48,6 +48,18 @@ const SWEEP_TO: u32 = 13;
 /// Accuracy of the times: errors of the comparison in the tests of `gemm`.
 const TRUST: &str = "expected times are modelled: mean error 5.7 % (12.7 % for M up to 1,024) on 1,500 measured FP8 products on an MI300X that the model was not fitted to, and 12 to 20 % on 1,500 products of three types on an MI355X; other GPUs have not been compared";
 
+/// Note on times that nothing measured confirms.
+fn not_compared(model: &Model, problem: &Problem) -> String {
+    let [least, most] = Constants::SHARES.map(|share| 100.0 * share);
+    format!(
+        "no measured product of {} (scales: {}) on GPUs like {} is known: a time is the range between {least:.0} and {most:.0} % of the \
+         matrix units' peak, and the tiles are in no order",
+        problem.element.name(),
+        problem.scales.name(),
+        model.name
+    )
+}
+
 /// Note on the scales of the factors.
 fn about(scales: Scales) -> Option<&'static str> {
     match scales {
@@ -79,7 +91,10 @@ pub fn tile(question: &TileQuestion<'_>) -> Result<Answer<Tiles>, UsageError> {
     if let Some(text) = first.and_then(|it| about(it.scales)) {
         answer.note(NoteKind::Info, text);
     }
-    answer.note(NoteKind::Info, TRUST);
+    match first.filter(|it| compared(model, it.element, it.scales).is_none()) {
+        None => answer.note(NoteKind::Info, TRUST),
+        Some(it) => answer.note(NoteKind::Warning, not_compared(model, it)),
+    }
     for it in problems {
         let (problem, findings, not_checked) = problem(question, model, it);
         let name = problem.name();
@@ -187,7 +202,11 @@ fn problem(
     model: &'static Model,
     problem: Problem,
 ) -> (TileProblem, Vec<Finding>, Vec<NotChecked>) {
-    let others = alternatives(model, problem, question.stages, question.split_k.is_some());
+    let mut others = alternatives(model, problem, question.stages, question.split_k.is_some());
+    let is_compared = compared(model, problem.element, problem.scales).is_some();
+    if !is_compared {
+        others.sort_by_key(|it| std::cmp::Reverse((it.tile.m * it.tile.n, it.tile.m, it.tile.k)));
+    }
     let tile = question.tile.map(|[m, n, k]| Tile {
         m,
         n,
@@ -197,13 +216,14 @@ fn problem(
         stages: question.stages,
     });
     let asked = tile.map(|tile| Estimate::of(model, problem, tile));
-    let chosen = asked.as_ref().or(others.first());
+    let chosen = asked.as_ref().or(others.first().filter(|_| is_compared));
     let (findings, not_checked) = chosen.map_or_else(Default::default, |it| {
         check_launch(&LaunchEvidence {
             model,
             workgroups: it.workgroups,
             gemm: Some(it),
-            alternatives: &others,
+            // Which tile is better is not known.
+            alternatives: if is_compared { &others } else { &[] },
             workgroup_mapping: question.workgroup_mapping,
             remaps_xcds: question.remaps_xcds,
         })
@@ -259,6 +279,7 @@ fn row(it: &Estimate) -> TileRow {
             bound: time.bound.name(),
             tera_ops: time.tera_ops,
             peak_share: 100.0 * time.peak_share,
+            range_us: time.range_us,
         }),
         no_time,
     }

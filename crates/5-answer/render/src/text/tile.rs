@@ -28,6 +28,19 @@ fn digits(value: f64) -> String {
     }
 }
 
+/// A number that follows from the total, where that is no range.
+fn known(time: &TileTime, number: String) -> String {
+    if time.range_us.is_some() { "-".to_owned() } else { number }
+}
+
+/// Total in microseconds, or its range: `225`, `171 to 420`.
+fn total(time: &TileTime) -> String {
+    match time.range_us {
+        None => digits(time.total_us),
+        Some([least, most]) => format!("{} to {}", digits(least), digits(most)),
+    }
+}
+
 /// `54.2 MB`.
 fn size(bytes: f64) -> String {
     match bytes {
@@ -42,12 +55,12 @@ fn percent(value: f64) -> String {
 }
 
 const QUANTITIES: &[Quantity] = &[
-    ("expected time", |row| time(row, |it| format!("{} us", digits(it.total_us)))),
-    ("  compute units", |row| time(row, |it| format!("{} us", digits(it.compute_us)))),
+    ("expected time", |row| time(row, |it| format!("{} us", total(it)))),
+    ("  compute units", |row| time(row, |it| known(it, format!("{} us", digits(it.compute_us))))),
     ("  memory", |row| time(row, |it| format!("{} us", digits(it.memory_us)))),
-    ("  bound by", |row| time(row, |it| short_bound(it.bound).to_owned())),
-    ("tera-operations per s", |row| time(row, |it| digits(it.tera_ops))),
-    ("of peak", |row| time(row, |it| percent(it.peak_share))),
+    ("  bound by", |row| time(row, |it| known(it, short_bound(it.bound).to_owned()))),
+    ("tera-operations per s", |row| time(row, |it| known(it, digits(it.tera_ops)))),
+    ("of peak", |row| time(row, |it| known(it, percent(it.peak_share)))),
     ("workgroups", |row| thousands(row.workgroups)),
     ("rounds over CUs", |row| row.rounds.to_string()),
     ("utilisation of CUs", |row| percent(row.utilisation)),
@@ -86,7 +99,9 @@ pub(crate) fn tile(answer: &Answer<Tiles>, style: &Style) -> String {
             plain(format!(" on {}: {} CUs, {} XCDs", report.gpu, report.compute_units, report.xcds)),
         ],
     );
-    if report.problems.len() > SIDE_BY_SIDE {
+    if report.problems.len() > SIDE_BY_SIDE && report.problems.iter().any(has_ranges) {
+        ranges(&mut page, report);
+    } else if report.problems.len() > SIDE_BY_SIDE {
         table(&mut page, report);
     } else {
         for problem in &report.problems {
@@ -107,6 +122,21 @@ pub(crate) fn tile(answer: &Answer<Tiles>, style: &Style) -> String {
     page.finish()
 }
 
+/// True if times are ranges, so that no tile is faster than another.
+fn has_ranges(problem: &TileProblem) -> bool {
+    problem.tiles.iter().filter_map(|it| it.time.as_ref()).any(|it| it.range_us.is_some())
+}
+
+/// Order of the tiles.
+fn order(problem: &TileProblem) -> &'static str {
+    match (has_ranges(problem), problem.asked) {
+        (true, true) => "asked, then largest",
+        (true, false) => "largest first",
+        (false, true) => "asked, then fastest",
+        (false, false) => "fastest first",
+    }
+}
+
 fn columns(page: &mut Page, problem: &TileProblem) {
     let TileProblem { m, n, k, .. } = problem;
     page.wrapped(0, 2, &[span(Role::Strong, format!("{m} x {n} x {k}"))]);
@@ -117,8 +147,7 @@ fn columns(page: &mut Page, problem: &TileProblem) {
         return;
     }
     let name = |row: &TileRow| row.name.replace(" split ", "/");
-    let mut line =
-        vec![dim(format!("{:NAMES$}", if problem.asked { "asked, then fastest" } else { "fastest first" }))];
+    let mut line = vec![dim(format!("{:NAMES$}", order(problem)))];
     for (at, row) in shown.iter().enumerate() {
         let role = if at == 0 { Role::Strong } else { Role::Plain };
         line.push(cell(role, &name(row)));
@@ -146,6 +175,23 @@ fn columns(page: &mut Page, problem: &TileProblem) {
 /// Aligned to the right.
 fn cell(role: Role, text: &str) -> Span {
     span(role, format!("{}{text}", " ".repeat(COLUMN.saturating_sub(width(text)))))
+}
+
+/// One line per shape: the range of its time for the first tile, which is the requested or the largest one.
+fn ranges(page: &mut Page, report: &Tiles) {
+    page.raw(&[dim(format!("{:>6} {:>6} {:>6}  {:<18}{:>18} {:>8}", "M", "N", "K", "tile", "us", "util"))]);
+    for problem in &report.problems {
+        let Some(row) = problem.tiles.first() else { continue };
+        page.raw(&[plain(format!(
+            "{:>6} {:>6} {:>6}  {:<18}{:>18} {:>8}",
+            problem.m,
+            problem.n,
+            problem.k,
+            row.name.replace(" split ", "/"),
+            time(row, total),
+            percent(row.utilisation)
+        ))]);
+    }
 }
 
 /// One line per shape: the first tile, and the fastest other one if the first was requested. Fits 80 columns.

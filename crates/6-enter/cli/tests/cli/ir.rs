@@ -98,6 +98,14 @@ fn tiles_stand_side_by_side() {
         let text = good(&[&args[..], &more, &["--scales", "blocks"]].concat());
         assert!(text.contains("scales: one for each block"), "{text}");
     }
+    // Nothing is known of this type on this GPU: ranges, and no tile is called better.
+    let args = ["tile", "--gpu", "mi355x", "--dtype", "f6", "--mnk", "4096,4096,4096"];
+    let text = good(&args);
+    assert!(text.contains("largest first") && text.contains(" to ") && !text.contains("TIL"), "{text}");
+    let document: Value =
+        serde_json::from_str(&good(&[&args[..], &["--format", "json"]].concat())).expect("JSON");
+    let range = &document["problems"][0]["tiles"][0]["time"]["range_us"];
+    assert!(range[0].as_f64() < range[1].as_f64(), "{range}");
     let csv = good(&["tile", "--mnk", "64,256,7168", "--sweep", "1,2,3", "--format", "csv", "--top", "0"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
     let columns: Vec<usize> = csv.lines().map(|it| it.split(',').count()).collect();

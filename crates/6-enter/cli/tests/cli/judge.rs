@@ -14,8 +14,9 @@ GLOBAL void smooth(const float* x, float* y, float* sums, int n) {
   unsigned t = thread(), i = block() * 256 + t;
   float v = i < n ? x[i] : 0.0f;
   tile[t] = v;
+  if (t < 128) more[t] = v;
   barrier();
-  if (i < n) y[i] = v + 0.5f * tile[(t + 1) & 255];
+  if (i < n) y[i] = v + 0.5f * tile[(t + 1) & 255] + 0.0f * more[t & 127];
   for (unsigned s = 128; s > 0; s /= 2) {
     barrier();
     if (t < s) tile[t] += tile[t + s];
@@ -40,7 +41,7 @@ const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
         "element 77 of `y` depends on what the buffer held",
     ),
     ("one_shape", "i < n ?", "i < (n & ~63) ?", "wrong", "element 959 of `y`"),
-    ("uninitialised", "0.5f * tile", "0.0f * more[t] + 0.5f * tile", "unsafe", "CHK003"),
+    ("uninitialised", "more[t & 127]", "more[t]", "unsafe", "CHK003"),
     ("cheat", "0.5f *", "0.4999f *", "wrong", "differ by more"),
     ("constant", "v + 0.5f * tile[(t + 1) & 255]", "0.75f", "wrong", "in the base"),
     ("past_end", "? x[i]", "? x[i + (i == n - 1 ? 4096 : 0)]", "unsafe", "outside every allocation"),

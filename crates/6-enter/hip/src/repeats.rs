@@ -92,7 +92,7 @@ impl Repeats {
         let key = [identity, if needs.time { self.last } else { 0 }];
         self.last = identity;
         let Some(known) = self.known.get_mut(&key) else { return Plan::Run(key, None) };
-        if known.seconds < WORTH * memory.bytes() as f64 / BYTES_PER_SECOND {
+        if known.seconds < WORTH * memory.digest_bytes(except) as f64 / BYTES_PER_SECOND {
             return Plan::Run(key, None);
         }
         if known.fixed.is_none() && known.wait > 0 {
@@ -136,7 +136,8 @@ impl Repeats {
 
 /// Kernel, sizes and arguments as a number.
 fn identity(kernel: &Kernel) -> u64 {
-    let Kernel { handle: _, function, grid, workgroup, dynamic_lds, arguments, cooperative } = kernel;
+    let Kernel { handle: _, device: _, function, grid, workgroup, dynamic_lds, arguments, cooperative } =
+        kernel;
     let mut hasher = DefaultHasher::new();
     (function.module, &function.name, grid, workgroup, dynamic_lds, arguments, cooperative).hash(&mut hasher);
     hasher.finish()
@@ -158,6 +159,7 @@ mod tests {
             dynamic_lds: 0,
             arguments: vec![argument],
             cooperative: false,
+            device: 0,
         }
     }
 

@@ -4,6 +4,7 @@
 //! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
+use crate::virtual_time;
 use crate::work::Copy3;
 use arch::{LaunchCosts, Model};
 use std::collections::BTreeMap;
@@ -109,6 +110,12 @@ impl Timeline {
         if end > self.host {
             self.host = end + f64::from(self.costs.synchronize_ns.value().unwrap_or(0));
         }
+        virtual_time::reach(self.host);
+    }
+
+    /// The host waits for a copy or a fill that it started.
+    pub(crate) fn wait_for_copy(&self) {
+        virtual_time::reach(self.ready(LEGACY));
     }
 
     /// A stream waits for a moment.

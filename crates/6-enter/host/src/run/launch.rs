@@ -8,7 +8,7 @@ use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::device_code::DeviceCode;
-use crate::launch_file::{Contents, Element, LaunchFile, difference};
+use crate::launch_file::{Contents, Element, LaunchFile, differences};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
@@ -79,6 +79,9 @@ impl Runner for EmulatedLaunch {
         }
         ran?;
         let differs = !recording.no_results && prepared.differs()?;
+        if differs {
+            explain(&file, &code, kernel, emulate, reporter)?;
+        }
         ended(if differs { Ended::Differs } else { Ended::Well }, vec![folder])
     }
 }
@@ -335,19 +338,44 @@ impl<'a> Prepared<'a> {
             let Some(expected) = argument.expected(count, &start)? else { continue };
             let bytes = self.job.memory.read(*address, before.len()).unwrap_or_default();
             let found = argument.element.numbers(&bytes);
-            match difference(&found, &expected, argument.tolerance) {
+            match differences(&found, &expected, argument.tolerance) {
                 None => reporter.say(&format!("`{}`: all {count} elements as expected", argument.name)),
-                Some((at, found, expected)) => {
+                Some(found) => {
                     differs = true;
-                    reporter.say(&format!(
-                        "failed: `{}`: element {at} is {found}, expected {expected} (tolerance {})",
-                        argument.name, argument.tolerance
-                    ));
+                    let [grid, workgroup] = [file.grid()?, file.workgroup()?].map(items);
+                    let text = found.text(count, (grid == count).then_some(workgroup));
+                    let (name, tolerance) = (&argument.name, argument.tolerance);
+                    reporter.say(&format!("failed: `{name}`: {text} (tolerance {tolerance})"));
                 }
             }
         }
         Ok(differs)
     }
+}
+
+/// Looks for mistakes that may be why results differ, in a launch of its own.
+fn explain(
+    file: &LaunchFile,
+    code: &DeviceCode,
+    kernel: &Kernel,
+    emulate: &Emulate,
+    reporter: &dyn Reporter,
+) -> Result<()> {
+    let emulate = Emulate { check: vec!["races".into(), "uninit".into()], ..emulate.clone() };
+    let mut again = Prepared::new(file, code, kernel, &emulate, reporter)?;
+    let (ran, checked) = again.run_checked();
+    let findings = again.mistakes(&checked);
+    if findings.is_empty() {
+        reporter.say("checked for races and reads of LDS that was never written: none found");
+    } else {
+        reporter.findings(&again.job.name, &findings, ran.is_ok())?;
+    }
+    ran
+}
+
+/// Work-items of a grid or workgroup.
+fn items(size: [u32; 3]) -> usize {
+    size.iter().map(|&it| it as usize).product()
 }
 
 /// Text that kernels print goes where a program's would.

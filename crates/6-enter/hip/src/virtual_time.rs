@@ -4,7 +4,6 @@
 //! them. The time in which work is emulated is taken off these clocks, and where the program waits for the GPU they move
 //! on by the modelled time of the work. The library stands before the C library where symbols are looked up.
 
-use crate::message::say_once;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
@@ -73,18 +72,15 @@ fn whole(time: libc::timespec) -> i64 {
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
 }
 
-/// The program has waited for the GPU, whose timeline is at this time.
-pub(crate) fn reach(end: f64) {
+/// The program has waited for the GPU, whose timeline is at this time; false if its clocks are the system's.
+pub(crate) fn reach(end: f64) -> bool {
     if !IS_ON.load(Ordering::Relaxed) {
-        return;
+        return false;
     }
     let end = end as i64;
     let more = end.saturating_sub(SEEN.fetch_max(end, Ordering::Relaxed)).max(0);
     AHEAD.fetch_add(more, Ordering::Relaxed);
-    say_once(
-        "clocks that the program reads (`clock_gettime`, `std::chrono`) move on by modelled time where it waits for the GPU; \
-         `--virtual-time=off` leaves them",
-    );
+    true
 }
 
 /// A time of a clock as the program sees it.

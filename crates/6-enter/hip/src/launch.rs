@@ -256,7 +256,8 @@ impl Runtime {
         }
     }
 
-    /// What to do with a launch, if launches that repeat others are left out. What a kernel prints is part of its effect.
+    /// Plan of a launch, if launches that repeat others are left out. Kernels that print always run, as output is part of
+    /// their effect.
     fn plan(&mut self, kernel: &Kernel, program: &Program, wanted: bool) -> Option<Plan> {
         let prints = program.metadata.arguments.iter().any(|it| it.kind == "hidden_printf_buffer");
         if !self.settings.repeats || self.checking.is_some() || program.calls_host() || prints {

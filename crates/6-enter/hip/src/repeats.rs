@@ -26,7 +26,7 @@ const MOST_UNSEEN: u32 = 64;
 /// A kernel with its arguments and size, and the launch before it where that matters.
 type Key = [u64; 2];
 
-/// What is known of a kernel with its arguments.
+/// Facts of a kernel with its arguments.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     /// How long it ran, the shortest of its runs, and how often: the first takes longer.
@@ -39,7 +39,7 @@ struct Known {
     unseen: u32,
 }
 
-/// What a run gave that a launch which is left out has too.
+/// Results of a run that a launch which is left out has too.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
     /// Nanoseconds, where they are known.
@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
     pub(crate) dispatch: Option<usize>,
 }
 
-/// What to do with a launch.
+/// Plan of a launch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Plan {
     /// Run it; the digest of memory before it, where that is worth it.
@@ -57,7 +57,7 @@ pub(crate) enum Plan {
     Count(Outcome),
 }
 
-/// What is needed of a launch besides its effect.
+/// Results that a launch must have besides its effect.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Needs {
     /// A modelled time, which depends on what the launch before left in the caches.
@@ -88,7 +88,7 @@ impl Repeats {
         self.last = 0;
     }
 
-    /// What to do with a launch. `except` are ranges in which the runtime keeps arguments.
+    /// Plan of a launch. `except` are ranges in which the runtime keeps arguments.
     pub(crate) fn plan(&mut self, kernel: &Kernel, memory: &Memory, except: &[u64], needs: Needs) -> Plan {
         let identity = identity(kernel);
         // The launch before has to be the same where it matters.

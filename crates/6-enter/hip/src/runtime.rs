@@ -89,7 +89,7 @@ pub(crate) struct Runtime {
     pub(crate) measures: bool,
     /// Clock of launches that are not recorded; made when it is first needed.
     pub(crate) times: Option<Times>,
-    /// Process that made this; one that was forked off says nothing of its own.
+    /// Process that made this; a forked one says nothing.
     process: u32,
     /// Kernels launched so far.
     pub(crate) launches: u64,

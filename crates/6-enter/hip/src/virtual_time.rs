@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: programs take times with `clock_gettime` around a synchronisation, and print or choose by
 //! them. The time in which work is emulated is taken off these clocks, and where the program waits for the GPU they move
-//! on by the modelled time of the work. The library stands before the C library where symbols are looked up.
+//! on by the modelled time of the work. The library comes before the C library in the order in which symbols are looked up.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};

@@ -144,7 +144,7 @@ pub struct Differences {
     pub places: Vec<usize>,
     /// Found and expected value at the first place.
     pub first: (f64, f64),
-    /// Place of the largest difference, with both values; one that is no number is larger than any.
+    /// Place of the largest difference, with both values; a NaN is larger than any.
     pub largest: (usize, f64, f64),
 }
 

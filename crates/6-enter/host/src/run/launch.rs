@@ -353,7 +353,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Looks for mistakes that may be why results differ, in a launch of its own.
+/// Looks for mistakes that may be why results differ, in another launch.
 fn explain(
     file: &LaunchFile,
     code: &DeviceCode,

@@ -120,6 +120,7 @@ pub(crate) const AUDITED: &[&str] = &[
     "crates/2-machine/emu/src/kernels.rs",
     "crates/2-machine/emu/src/raw.rs",
     "crates/2-machine/emu/src/raw/cells.rs",
+    "crates/2-machine/emu/src/raw/digest.rs",
     "crates/2-machine/emu/src/raw/product.rs",
     "crates/2-machine/emu/src/raw/spread.rs",
     "crates/2-machine/emu/src/raw/wide.rs",

@@ -182,15 +182,19 @@ impl Memory {
         found.map(|index| self.ranges.remove(index)).is_some()
     }
 
-    /// Bytes of all live ranges.
-    pub fn bytes(&self) -> u64 {
-        self.ranges.iter().filter(|it| !it.freed).map(|it| it.length).sum()
+    /// Bytes that [`Memory::digest`] reads.
+    pub fn digest_bytes(&self, except: &[u64]) -> u64 {
+        self.watched(except).map(|it| it.length).sum()
+    }
+
+    fn watched<'a>(&'a self, except: &'a [u64]) -> impl Iterator<Item = &'a Range> {
+        self.ranges.iter().filter(|it| !it.freed && !except.contains(&it.base))
     }
 
     /// Digest of addresses and contents of all live ranges but those that begin at these addresses.
     pub fn digest(&self, except: &[u64]) -> Digest {
         let mut digest = Digest::EMPTY;
-        for range in self.ranges.iter().filter(|it| !it.freed && !except.contains(&it.base)) {
+        for range in self.watched(except) {
             digest.add(range.base);
             range.bytes.digest(&mut digest);
         }
@@ -335,7 +339,7 @@ mod tests {
         let before = (memory.digest(&[]), memory.digest(&[b]));
         memory.write(b, &[1]);
         assert_ne!(memory.digest(&[]), before.0);
-        assert_eq!((memory.digest(&[b]), memory.bytes()), (before.1, 1008));
+        assert_eq!((memory.digest(&[b]), memory.digest_bytes(&[b])), (before.1, 1000));
         memory.write(a + 999, &[1]);
         assert_ne!(memory.digest(&[b]), before.1);
         memory.free(a);

@@ -57,7 +57,7 @@ impl Bench {
         let dispatch =
             recorder.dispatches().first().ok_or_else(|| failed("it was not recorded".to_owned()))?;
         let nanoseconds = dispatch.time.as_ref().map(|it| it.nanoseconds);
-        Ok(Ran { nanoseconds, counters: dispatch.counters.clone() })
+        Ok(Ran { nanoseconds, counters: dispatch.counters.to_vec() })
     }
 
     /// Nanoseconds of a kernel on memory that is prepared.

@@ -43,6 +43,8 @@ pub struct Recorder {
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
+    /// Number of the GPU that runs the next launch.
+    device: u32,
     /// Number of the next launch.
     next: u64,
     /// Time before the first recorded dispatch, and total time of the recorded dispatches, nanoseconds.
@@ -78,6 +80,7 @@ impl Recorder {
             gpu: None,
             dispatches: Vec::new(),
             code: BTreeMap::new(),
+            device: 0,
             next: 0,
             before: 0,
             length: 0,
@@ -155,6 +158,11 @@ impl Recorder {
         self.next
     }
 
+    /// Number of the GPU of the launches from now on.
+    pub fn set_device(&mut self, device: u32) {
+        self.device = device;
+    }
+
     /// Counts a launch that is not recorded.
     pub fn pass_over(&mut self) {
         self.next += 1;
@@ -165,7 +173,7 @@ impl Recorder {
         let earlier = self.dispatches.get(place)?.clone();
         let numbers = [earlier.id, self.next];
         self.length += folder::length(&earlier).unwrap_or(0);
-        self.dispatches.push(Dispatch { id: self.next, ..earlier });
+        self.dispatches.push(Dispatch { id: self.next, device: self.device, ..earlier });
         self.next += 1;
         Some(numbers)
     }
@@ -380,6 +388,7 @@ impl Recorder {
         self.note_columns(&counters, &channels);
         self.dispatches.push(Dispatch {
             id: self.next,
+            device: self.device,
             kernel: kernel.to_string(),
             symbol: program.name.clone(),
             code,
@@ -391,10 +400,10 @@ impl Recorder {
             arch_vgprs,
             accum_vgprs: descriptor.vgprs_allocated.saturating_sub(arch_vgprs),
             sgprs: allocated_sgprs,
-            counters,
-            channels,
+            counters: Arc::new(counters),
+            channels: Arc::new(channels),
             time: estimate,
-            instructions: instructions::rows(program, table, counts, stalls.as_deref()),
+            instructions: Arc::new(instructions::rows(program, table, counts, stalls.as_deref())),
             predicted,
             shared,
             followed,
@@ -475,7 +484,6 @@ impl Recorder {
                 kernels.len() - 1
             }) as u32);
         }
-        let count = self.dispatches.len();
         let grid = self.dispatches.iter().map(|dispatch| Some(size(dispatch.grid))).collect();
         let workgroup = self.dispatches.iter().map(|dispatch| Some(size(dispatch.workgroup))).collect();
         let times = self.times();
@@ -485,7 +493,7 @@ impl Recorder {
             dispatches: Dispatches {
                 id: self.dispatches.iter().map(|dispatch| dispatch.id).collect(),
                 kernel: numbers,
-                gpu: vec![0; count],
+                gpu: self.dispatches.iter().map(|dispatch| dispatch.device).collect(),
                 start: times.iter().map(|time| time.map(|(start, _)| start)).collect(),
                 end: times.iter().map(|time| time.map(|(_, end)| end)).collect(),
                 grid,

@@ -1,4 +1,4 @@
-//! What a fault of a kernel does to the program.
+//! Effect of a kernel's fault on the program.
 //!
 //! The one idea to keep in mind: on the hardware a fault ends the program. Python programs ask for an error instead,
 //! which becomes an exception, so that a test run goes on; the command repeats what the program may have hidden.
@@ -8,7 +8,7 @@ use crate::message::say;
 use host::session;
 use std::path::{Path, PathBuf};
 
-/// What to do after a fault.
+/// Effect of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum After {
     /// The program ends.

@@ -15,6 +15,7 @@ use crate::runtime::{Runtime, lock};
 use crate::staging::Ring;
 use crate::timeline::{self, Engine};
 use crate::times::Times;
+use crate::virtual_time;
 use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use arch::Model;
 use emu::{Cause, Fault, Host, Launch, LostAccesses, Memory, Program, Summary};
@@ -44,9 +45,9 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
 /// Does work of a stream at once.
 pub(crate) fn now(stream: usize, work: &Work) -> Result<(), Code> {
     match work {
-        Work::Kernel(kernel) => lock().launch(stream, kernel),
-        Work::Copy(copy) => copy.perform(stream, &mut lock()),
-        Work::Fill(fill) => fill.perform(stream, &mut lock()),
+        Work::Kernel(kernel) => virtual_time::apart(|| lock().launch(stream, kernel)),
+        Work::Copy(copy) => virtual_time::apart(|| copy.perform(stream, &mut lock())),
+        Work::Fill(fill) => virtual_time::apart(|| fill.perform(stream, &mut lock())),
         Work::Call(function, data) => {
             // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call
             // us.
@@ -188,6 +189,10 @@ impl Runtime {
         let (name, code) = (module.demangled(&kernel.function.name), module.code());
         self.check_sizes(kernel, &program, &name)?;
         let wanted = self.recording.as_mut().is_some_and(|it| it.wants(&name));
+        if let Some(recording) = &mut self.recording {
+            let seen = usize::try_from(kernel.device).ok().and_then(|it| self.visible.get(it));
+            recording.set_device(seen.copied().unwrap_or_default());
+        }
         let number = self.recording.as_ref().map_or(self.launches, |it| it.next());
         self.launches += 1;
         let note = self.note.take();
@@ -251,7 +256,8 @@ impl Runtime {
         }
     }
 
-    /// What to do with a launch, if launches that repeat others are left out. What a kernel prints is part of its effect.
+    /// Plan of a launch, if launches that repeat others are left out. Kernels that print always run, as output is part of
+    /// their effect.
     fn plan(&mut self, kernel: &Kernel, program: &Program, wanted: bool) -> Option<Plan> {
         let prints = program.metadata.arguments.iter().any(|it| it.kind == "hidden_printf_buffer");
         if !self.settings.repeats || self.checking.is_some() || program.calls_host() || prints {
@@ -338,7 +344,7 @@ impl Runtime {
         }
         let stopped = launches::stopped(&fault, &source, no_source);
         if let Some(recording) = &mut self.recording {
-            recording.write();
+            recording.catch_up();
         }
         self.faults.end(&asserts, &stopped)
     }

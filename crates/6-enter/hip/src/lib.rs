@@ -41,6 +41,8 @@ mod staging;
 mod stream;
 mod timeline;
 mod times;
+mod virtual_time;
+mod visible;
 mod work;
 
 /// Version of this library, as text with a zero at the end; `rockhound` searches for it in the file before it

@@ -3,6 +3,7 @@
 //! A separate thread draws, and only while a kernel runs for longer than a second; whoever writes to the
 //! terminal removes the line first.
 
+use crate::virtual_time;
 use emu::Progress;
 use host::session::Progress as Shown;
 use std::io::Write as _;
@@ -93,6 +94,7 @@ impl State {
 }
 
 fn draw() {
+    virtual_time::own_thread();
     loop {
         std::thread::sleep(STEP);
         let mut state = state();
@@ -107,6 +109,7 @@ fn draw() {
 
 /// Adds lines to a log.
 fn note() {
+    virtual_time::own_thread();
     loop {
         std::thread::sleep(STEP);
         let mut state = state();

@@ -9,13 +9,17 @@ use crate::selection::Selection;
 use anyhow::Result;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use host::session::{Record, claim};
+use host::session::{self, Record, claim};
 use probe::{Code, Table};
 use record::{Provenance, Recorder};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest time for which launches that repeat others are not written.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The recording of this process.
 #[derive(Debug)]
@@ -23,12 +27,17 @@ pub(crate) struct Recording {
     recorder: Recorder,
     provenance: Provenance,
     folder: PathBuf,
+    /// Folder of the session.
+    session: PathBuf,
     has_clock: bool,
     /// A process that was forked off has this state too and must not write.
     process: u32,
     selection: Selection,
     tables: BTreeMap<usize, (Arc<Program>, Arc<Table>)>,
     written: usize,
+    /// When that was, and lines on repeated launches since then.
+    added: Instant,
+    repeats: String,
     /// First line of each file that lines are added to.
     headers: BTreeMap<String, Vec<u8>>,
 }
@@ -44,11 +53,14 @@ impl Recording {
                 emulator: format!("rockhound {}", env!("CARGO_PKG_VERSION")),
             },
             folder: claim(session, &record.output)?,
+            session: session.to_owned(),
             has_clock: record.settings.has_clock(),
             process: std::process::id(),
             selection: Selection::new(record),
             tables: BTreeMap::new(),
             written: 0,
+            added: Instant::now(),
+            repeats: String::new(),
             headers: BTreeMap::new(),
         })
     }
@@ -57,6 +69,11 @@ impl Recording {
     pub(crate) fn wants(&mut self, kernel: &str) -> bool {
         let recorded = self.recorder.dispatches().len() as u64;
         self.process == std::process::id() && self.selection.wants(kernel, self.recorder.next(), recorded)
+    }
+
+    /// Number of the GPU of the launches from now on.
+    pub(crate) fn set_device(&mut self, device: u32) {
+        self.recorder.set_device(device);
     }
 
     /// Number of the next launch.
@@ -91,9 +108,7 @@ impl Recording {
         let table = table.clone();
         let summary = self.recorder.run(kernel, program, &table, memory, launch)?;
         self.recorder.misfits().iter().for_each(|text| say_once(text));
-        if !self.add() {
-            self.write();
-        }
+        self.catch_up();
         self.write_events();
         Ok(summary)
     }
@@ -146,10 +161,25 @@ impl Recording {
     pub(crate) fn repeat(&mut self, dispatch: usize, note: Option<String>) {
         let Some([from, to]) = self.recorder.repeat(dispatch) else { return };
         self.note(note);
-        self.append(workload::REPEATS_FILE, &workload::repeat_line(from, to));
-        if !self.add() {
+        self.repeats.push_str(&workload::repeat_line(from, to));
+        if self.added.elapsed() > PATIENCE {
+            self.catch_up();
+        }
+    }
+
+    /// Writes what is not written yet.
+    pub(crate) fn catch_up(&mut self) {
+        let repeats = std::mem::take(&mut self.repeats);
+        if !repeats.is_empty() {
+            self.append(workload::REPEATS_FILE, &repeats);
+        }
+        if self.process == std::process::id()
+            && self.recorder.dispatches().len() > self.written
+            && !self.add()
+        {
             self.write();
         }
+        self.added = Instant::now();
     }
 
     /// Appends the unwritten dispatches to the files; returns whether that was possible.
@@ -210,7 +240,11 @@ impl Recording {
     fn settle(&mut self, result: std::io::Result<()>) {
         match result {
             Ok(()) => self.written = self.recorder.dispatches().len(),
-            Err(error) => say_once(&format!("cannot write into {}: {error}", self.folder.display())),
+            Err(error) => {
+                say_once(&format!("cannot write into {}: {error}", self.folder.display()));
+                // The command fails for it. Without room for an empty file too, the message has to do.
+                let _ = std::fs::write(self.session.join(session::INCOMPLETE), "");
+            }
         }
     }
 

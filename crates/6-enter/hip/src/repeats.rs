@@ -16,6 +16,8 @@ use std::time::Duration;
 const BYTES_PER_SECOND: f64 = 2e9;
 /// How many times longer than reading all memory a kernel takes for which that is done.
 const WORTH: f64 = 2.0;
+/// Runs before the first look.
+const FEWEST: u32 = 2;
 /// Most kernels with arguments that are known.
 const MOST: usize = 4096;
 /// Launches without looking double after a look that found a change, up to this many.
@@ -24,11 +26,12 @@ const MOST_UNSEEN: u32 = 64;
 /// A kernel with its arguments and size, and the launch before it where that matters.
 type Key = [u64; 2];
 
-/// What is known of a kernel with its arguments.
+/// Facts of a kernel with its arguments.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// How long it ran.
+    /// How long it ran, the shortest of its runs, and how often: the first takes longer.
     seconds: f64,
+    runs: u32,
     /// Memory that it leaves as it is, and what a run on that memory gave.
     fixed: Option<(Digest, Outcome)>,
     /// Launches until the next look, and how many after the one behind.
@@ -36,7 +39,7 @@ struct Known {
     unseen: u32,
 }
 
-/// What a run gave that a launch which is left out has too.
+/// Results of a run that a launch which is left out has too.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
     /// Nanoseconds, where they are known.
@@ -45,7 +48,7 @@ pub(crate) struct Outcome {
     pub(crate) dispatch: Option<usize>,
 }
 
-/// What to do with a launch.
+/// Plan of a launch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Plan {
     /// Run it; the digest of memory before it, where that is worth it.
@@ -54,7 +57,7 @@ pub(crate) enum Plan {
     Count(Outcome),
 }
 
-/// What is needed of a launch besides its effect.
+/// Results that a launch must have besides its effect.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Needs {
     /// A modelled time, which depends on what the launch before left in the caches.
@@ -85,14 +88,16 @@ impl Repeats {
         self.last = 0;
     }
 
-    /// What to do with a launch. `except` are ranges in which the runtime keeps arguments.
+    /// Plan of a launch. `except` are ranges in which the runtime keeps arguments.
     pub(crate) fn plan(&mut self, kernel: &Kernel, memory: &Memory, except: &[u64], needs: Needs) -> Plan {
         let identity = identity(kernel);
         // The launch before has to be the same where it matters.
         let key = [identity, if needs.time { self.last } else { 0 }];
         self.last = identity;
         let Some(known) = self.known.get_mut(&key) else { return Plan::Run(key, None) };
-        if known.seconds < WORTH * memory.bytes() as f64 / BYTES_PER_SECOND {
+        if known.runs < FEWEST
+            || known.seconds < WORTH * memory.digest_bytes(except) as f64 / BYTES_PER_SECOND
+        {
             return Plan::Run(key, None);
         }
         if known.fixed.is_none() && known.wait > 0 {
@@ -120,9 +125,10 @@ impl Repeats {
         if self.known.len() >= MOST && !self.known.contains_key(&key) {
             self.known.clear();
         }
-        let new = Known { seconds: 0.0, fixed: None, wait: 0, unseen: 0 };
+        let new = Known { seconds: f64::MAX, runs: 0, fixed: None, wait: 0, unseen: 0 };
         let known = self.known.entry(key).or_insert(new);
-        known.seconds = took.as_secs_f64();
+        known.seconds = known.seconds.min(took.as_secs_f64());
+        known.runs = known.runs.saturating_add(1);
         let Some(before) = before else { return };
         let after = memory.digest(except);
         if after == before {
@@ -136,7 +142,8 @@ impl Repeats {
 
 /// Kernel, sizes and arguments as a number.
 fn identity(kernel: &Kernel) -> u64 {
-    let Kernel { handle: _, function, grid, workgroup, dynamic_lds, arguments, cooperative } = kernel;
+    let Kernel { handle: _, device: _, function, grid, workgroup, dynamic_lds, arguments, cooperative } =
+        kernel;
     let mut hasher = DefaultHasher::new();
     (function.module, &function.name, grid, workgroup, dynamic_lds, arguments, cooperative).hash(&mut hasher);
     hasher.finish()
@@ -158,6 +165,7 @@ mod tests {
             dynamic_lds: 0,
             arguments: vec![argument],
             cooperative: false,
+            device: 0,
         }
     }
 
@@ -184,14 +192,14 @@ mod tests {
         let (yes, no) = (true, false);
         // (argument and byte that each launch writes, whether the launch before has to be the same, those left out)
         let cases: [(&[(u8, u8)], bool, &[bool]); 5] = [
-            (&[(1, 7), (1, 7), (1, 7), (1, 7)], no, &[no, no, yes, yes]),
+            (&[(1, 7), (1, 7), (1, 7), (1, 7), (1, 7)], no, &[no, no, no, yes, yes]),
             // Each changes the memory.
-            (&[(1, 1), (1, 2), (1, 3), (1, 4)], no, &[no; 4]),
+            (&[(1, 1), (1, 2), (1, 3), (1, 4), (1, 5)], no, &[no; 5]),
             // Another argument, which changes the memory that the first leaves.
-            (&[(1, 7), (1, 7), (2, 8), (1, 7), (1, 7)], no, &[no, no, no, no, yes]),
+            (&[(1, 7), (1, 7), (1, 7), (2, 8), (1, 7), (1, 7)], no, &[no, no, no, no, no, yes]),
             // Two kernels in turn, which leave the memory of each other.
-            (&[(1, 7), (2, 7), (1, 7), (2, 7), (1, 7), (2, 7)], no, &[no, no, no, no, yes, yes]),
-            (&[(1, 7), (2, 7), (1, 7), (2, 7), (1, 7), (2, 7)], yes, &[no, no, no, no, no, yes]),
+            (&[(1, 7), (2, 7), (1, 7), (2, 7), (1, 7), (2, 7), (1, 7)], no, &[no, no, no, no, no, no, yes]),
+            (&[(1, 7), (2, 7), (1, 7), (2, 7), (1, 7), (2, 7), (1, 7)], yes, &[no; 7]),
         ];
         for (launches, in_order, expected) in cases {
             assert_eq!(counted(launches, in_order, LONG), expected, "{launches:?}");

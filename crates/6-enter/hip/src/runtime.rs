@@ -17,6 +17,8 @@ use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
 use crate::times::Times;
+use crate::virtual_time;
+use crate::visible;
 use crate::work::{Function, ModuleId};
 use host::session::{self, Progress, Session};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +64,10 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Runtime {
     pub(crate) device: Device,
+    /// GPUs that the program sees.
     pub(crate) devices: i32,
+    /// Their numbers on the machine.
+    pub(crate) visible: Vec<u32>,
     pub(crate) settings: Settings,
     pub(crate) allocations: Allocations,
     pub(crate) calls: Calls,
@@ -84,7 +89,7 @@ pub(crate) struct Runtime {
     pub(crate) measures: bool,
     /// Clock of launches that are not recorded; made when it is first needed.
     pub(crate) times: Option<Times>,
-    /// Process that made this; one that was forked off says nothing of its own.
+    /// Process that made this; a forked one says nothing.
     process: u32,
     /// Kernels launched so far.
     pub(crate) launches: u64,
@@ -118,7 +123,7 @@ extern "C" fn at_exit() {
     let Some(mut runtime) = try_lock() else { return };
     let counted = runtime.repeats.counted;
     if let Some(recording) = &mut runtime.recording {
-        recording.write();
+        recording.catch_up();
         recording.explain();
     }
     if counted > 0 && runtime.process == std::process::id() {
@@ -143,6 +148,7 @@ impl Runtime {
     fn of_session(folder: Option<&Path>) -> anyhow::Result<Runtime> {
         let session = folder.map(Session::read).transpose()?.unwrap_or_default();
         let device = Device { model: session.model()? };
+        let visible = visible::devices(session.devices, |name| std::env::var(name).ok());
         let (mut checking, mut recording) = (None, None);
         if let Some(folder) = folder {
             // Tells `rockhound` that the program came here; without it the program just runs.
@@ -158,9 +164,16 @@ impl Runtime {
             // SAFETY: the function is `extern "C"` and stays for the life of the process.
             unsafe { libc::atexit(at_exit) };
         }
+        let is_timed = recording.as_ref().is_none_or(Recording::has_clock) && checking.is_none();
+        let has_virtual_time = session.virtual_time && is_timed;
+        let measures = has_virtual_time && recording.is_none();
+        if has_virtual_time {
+            virtual_time::turn_on();
+        }
         Ok(Runtime {
             device,
-            devices: session.devices as i32,
+            devices: visible.len() as i32,
+            visible,
             // The system is asked how many cores there are once, not for each launch.
             settings: Settings {
                 threads: session.thread_count(),
@@ -175,16 +188,13 @@ impl Runtime {
             variables: BTreeMap::new(),
             streams: Streams::default(),
             graphs: Graphs::default(),
-            timeline: Timeline::new(
-                recording.as_ref().is_some_and(Recording::has_clock) && checking.is_none(),
-                device.model,
-            ),
+            timeline: Timeline::new((recording.is_some() || has_virtual_time) && is_timed, device.model),
             arguments: Ring::default(),
             packets: Ring::default(),
             recording,
             checking,
             note: None,
-            measures: false,
+            measures,
             times: None,
             process: std::process::id(),
             launches: 0,

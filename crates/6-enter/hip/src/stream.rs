@@ -3,6 +3,7 @@
 //! Work is done at the call, so a stream holds nothing except its capture, and an event only the moment it
 //! was recorded.
 
+use crate::codes::Code;
 use crate::graph::Action;
 use crate::timeline::Moment;
 use std::collections::BTreeMap;
@@ -35,14 +36,22 @@ pub(crate) struct Streams {
     last: usize,
 }
 
+/// The stream of each thread.
+pub(crate) const PER_THREAD: usize = 2;
 /// Streams every program has: the default one, the legacy one, the per-thread one.
-const ALWAYS: [usize; 3] = [0, 1, 2];
+const ALWAYS: [usize; 3] = [0, 1, PER_THREAD];
 
 impl Streams {
     /// An unused handle.
     pub(crate) fn handle(&mut self) -> usize {
         self.last += 16;
         self.last
+    }
+
+    /// Why a handle that a program ends is none: one that was given out has ended already.
+    pub(crate) fn refusal(&self, handle: usize) -> Code {
+        let was_given = handle != 0 && handle <= self.last && handle.is_multiple_of(16);
+        if was_given { Code::hipErrorContextIsDestroyed } else { Code::hipErrorInvalidHandle }
     }
 
     /// Whether a handle is a stream.

@@ -4,6 +4,8 @@
 //! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
+use crate::message::say_once;
+use crate::virtual_time;
 use crate::work::Copy3;
 use arch::{LaunchCosts, Model};
 use std::collections::BTreeMap;
@@ -57,6 +59,16 @@ pub(crate) enum Span {
 /// The legacy stream, which waits for all others, and which they wait for.
 const LEGACY: usize = 0;
 
+/// Moves the program's clocks on; says so once.
+fn reach(end: f64) {
+    if virtual_time::reach(end) {
+        say_once(
+            "clocks that the program reads (`clock_gettime`, `std::chrono`) move on by modelled time where it waits for the GPU; \
+             `--virtual-time=off` leaves them",
+        );
+    }
+}
+
 impl Timeline {
     /// A timeline at its beginning.
     pub(crate) fn new(is_modelled: bool, model: &'static Model) -> Timeline {
@@ -109,6 +121,12 @@ impl Timeline {
         if end > self.host {
             self.host = end + f64::from(self.costs.synchronize_ns.value().unwrap_or(0));
         }
+        reach(self.host);
+    }
+
+    /// The host waits for a copy or a fill that it started.
+    pub(crate) fn wait_for_copy(&self) {
+        reach(self.ready(LEGACY));
     }
 
     /// A stream waits for a moment.

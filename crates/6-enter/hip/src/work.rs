@@ -42,6 +42,8 @@ pub(crate) struct Kernel {
     pub(crate) arguments: Vec<u8>,
     /// Workgroups may wait for each other.
     pub(crate) cooperative: bool,
+    /// GPU of the thread that launched it.
+    pub(crate) device: i32,
 }
 
 /// A copy of `width` bytes, `height` times, `depth` times.

@@ -7,7 +7,7 @@ mod expression;
 mod values;
 
 pub use expression::Expression;
-pub use values::{Element, difference};
+pub use values::{Differences, Element, differences};
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;

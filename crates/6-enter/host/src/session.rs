@@ -23,6 +23,9 @@ pub const VARIABLE: &str = "ROCKHOUND_SESSION";
 /// File that a process leaves which called the HIP library.
 pub const CALLED: &str = "called";
 
+/// File that a process leaves which could not write all of its recording.
+pub const INCOMPLETE: &str = "incomplete";
+
 /// File that a Python program leaves which imported Triton or torch.
 pub const PYTHON: &str = "imported";
 
@@ -49,6 +52,8 @@ pub struct Session {
     pub max_instructions: u64,
     /// Launches that would do what an earlier one did are counted and not run.
     pub repeats: bool,
+    /// Clocks of the program move on by modelled time.
+    pub virtual_time: bool,
     /// Display of the progress of long kernels on standard error.
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
@@ -130,6 +135,7 @@ impl Default for Session {
             threads: 0,
             max_instructions: emu::MOST_INSTRUCTIONS,
             repeats: true,
+            virtual_time: false,
             progress: Progress::default(),
             check: Vec::new(),
             stderr: None,

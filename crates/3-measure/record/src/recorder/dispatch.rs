@@ -7,6 +7,7 @@ use emu::{Launch, Program};
 use probe::Table;
 use probe::Totals;
 use probe::{Value, registry};
+use std::sync::Arc;
 use workload::InstructionRow;
 
 /// Counters that profilers record channel by channel besides their sum.
@@ -26,11 +27,13 @@ pub(super) const CHANNELS: [&str; 13] = [
     "TCC_WRITE",
 ];
 
-/// One completed dispatch.
+/// One completed dispatch. Dispatches that repeat it share what is large.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
     /// Its number among the launches of the program.
     pub id: u64,
+    /// Number of its GPU on the machine.
+    pub device: u32,
     /// Kernel, demangled.
     pub kernel: String,
     /// Its linker name.
@@ -54,13 +57,13 @@ pub struct Dispatch {
     /// Scalar registers.
     pub sgprs: u32,
     /// Counters of the target, in the order of the catalogue.
-    pub counters: Vec<(&'static str, Value)>,
+    pub counters: Arc<Vec<(&'static str, Value)>>,
     /// Its time, if it is modelled.
     pub time: Option<Estimate>,
     /// Counters of the L2 that are recorded channel by channel.
-    pub channels: Vec<(&'static str, Vec<u64>)>,
+    pub channels: Arc<Vec<(&'static str, Vec<u64>)>>,
     /// Instructions that ran.
-    pub instructions: Vec<InstructionRow>,
+    pub instructions: Arc<Vec<InstructionRow>>,
     /// Predicted times.
     pub predicted: Vec<Predicted>,
     /// Set if representative XCDs were simulated for all.

@@ -80,7 +80,7 @@ fn counters_equal_the_recorded_ones() {
         let mut wrong = Vec::new();
         let (mut same, mut not_recorded) = (0, Vec::new());
         for (number, dispatch) in recorder.dispatches().iter().enumerate() {
-            for (counter, value) in &dispatch.counters {
+            for (counter, value) in dispatch.counters.iter() {
                 let Value::Known(value) = value else { continue };
                 // What a rule claims to rest on is so.
                 let rule = registry().rule(counter, target).unwrap();

@@ -6,12 +6,21 @@ use super::on_gpu::OnGpu;
 use super::recordings::Part;
 use super::{SHORT, formats, source};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use host::session::Progress;
 use host::{Source, run};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use view::Format;
+
+/// Whether something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum OnOff {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
 
 /// Settings of emulation.
 #[derive(Args, Clone)]
@@ -34,6 +43,10 @@ pub(crate) struct Emulate {
     /// would leave all memory as it is.
     #[arg(long)]
     pub(crate) no_repeats: bool,
+    /// Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it
+    /// waits for the GPU; on by default where it is recorded with times.
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pub(crate) virtual_time: Option<OnOff>,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
     /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
@@ -263,6 +276,7 @@ impl Emulate {
             threads: self.threads,
             max_instructions: self.max_instructions,
             repeats: !self.no_repeats,
+            virtual_time: self.virtual_time.map(|it| it == OnOff::On),
             check: self.check.clone(),
             progress,
         }

@@ -12,6 +12,8 @@ use crate::timeline::Span;
 
 /// Flag of events without time.
 const NO_TIMING: u32 = 2;
+/// All flags: how to wait, without time, between processes, and three of what is released.
+const FLAGS: u32 = 7 | 7 << 29;
 
 fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
@@ -29,12 +31,17 @@ entries! {
 
     /// An event with flags.
     fn hipEventCreateWithFlags(event: *mut usize, flags: u32) {
+        if flags & !FLAGS != 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         create(event, flags)
     }
 
     /// Ends an event.
     fn hipEventDestroy(event: usize) {
-        lock().streams.events.remove(&event).map(|_| ()).ok_or(Code::hipErrorInvalidHandle)
+        let mut runtime = lock();
+        let ended = runtime.streams.events.remove(&event).map(|_| ());
+        ended.ok_or_else(|| runtime.streams.refusal(event))
     }
 
     /// Records an event.

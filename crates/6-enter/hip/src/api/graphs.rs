@@ -7,6 +7,7 @@ use crate::codes::Code;
 use crate::graph::{Action, Step, Update};
 use crate::launch::now;
 use crate::runtime::lock;
+use crate::stream::PER_THREAD;
 use std::ffi::c_void;
 
 /// States of capture, as programs read them.
@@ -48,6 +49,10 @@ entries! {
     /// Begins to capture the calls on a stream.
     fn hipStreamBeginCapture = hipStreamBeginCapture_spt(stream: usize, _mode: u32) {
         let mut runtime = lock();
+        if stream == PER_THREAD {
+            // It is there from the beginning, and has a state from its first capture on.
+            runtime.streams.streams.entry(stream).or_default();
+        }
         let stream = runtime.streams.streams.get_mut(&stream).ok_or(Code::hipErrorStreamCaptureImplicit)?;
         if stream.capture.is_some() {
             return Err(Code::hipErrorIllegalState);

@@ -123,7 +123,8 @@ impl Request {
             unsafe { from_pointers(&function, arguments) }?
         };
         let (handle, grid, workgroup, cooperative) = (self.function, self.grid, self.block, self.cooperative);
-        Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, cooperative })
+        let device = super::devices::current();
+        Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, cooperative, device })
     }
 }
 

@@ -270,7 +270,9 @@ entries! {
 
     /// Copies.
     fn hipMemcpy = hipMemcpy_spt(to: usize, from: usize, bytes: usize, _kind: u32) {
-        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))?;
+        lock().timeline.wait_for_copy();
+        Ok(())
     }
 
     /// Copies in the order of a stream.
@@ -280,7 +282,9 @@ entries! {
 
     /// Copies, by direction.
     fn hipMemcpyHtoD = hipMemcpyDtoH hipMemcpyDtoD(to: usize, from: usize, bytes: usize) {
-        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))?;
+        lock().timeline.wait_for_copy();
+        Ok(())
     }
 
     /// The same in the order of a stream.

@@ -20,6 +20,9 @@ fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
     unsafe { put(place, handle) }
 }
 
+/// The only flag of streams.
+const NON_BLOCKING: u32 = 1;
+
 fn check(stream: usize) -> Result<(), Code> {
     if lock().streams.is_stream(stream) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
 }
@@ -44,6 +47,9 @@ entries! {
 
     /// A stream with flags.
     fn hipStreamCreateWithFlags(stream: *mut usize, flags: u32) {
+        if flags > NON_BLOCKING {
+            return Err(Code::hipErrorInvalidValue);
+        }
         create(stream, flags, 0)
     }
 
@@ -59,7 +65,9 @@ entries! {
 
     /// Ends a stream.
     fn hipStreamDestroy(stream: usize) {
-        lock().streams.streams.remove(&stream).map(|_| ()).ok_or(Code::hipErrorInvalidHandle)
+        let mut runtime = lock();
+        let ended = runtime.streams.streams.remove(&stream).map(|_| ());
+        ended.ok_or_else(|| runtime.streams.refusal(stream))
     }
 
     /// Everything is done already.
@@ -74,8 +82,11 @@ entries! {
     }
 
     /// An awaited event is complete already, or captured.
-    fn hipStreamWaitEvent = hipStreamWaitEvent_spt(stream: usize, event: usize, _flags: u32) {
+    fn hipStreamWaitEvent = hipStreamWaitEvent_spt(stream: usize, event: usize, flags: u32) {
         check(stream)?;
+        if flags != 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         let mut runtime = lock();
         if !runtime.streams.events.contains_key(&event) {
             return Err(Code::hipErrorInvalidHandle);

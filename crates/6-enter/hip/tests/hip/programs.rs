@@ -274,11 +274,57 @@ fn a_launch_costs_little_however_many_there_were() {
     assert!(many < 4.0 * few, "{few} us, then {many} us");
 }
 
-/// A run of the program that is recorded into a folder with such a name.
-fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, record: Record) -> Output {
+#[test]
+fn launches_on_unchanged_memory_are_counted() {
+    let Some(folder) = prepared() else { return };
+    for (repeats, expected) in [(true, "17 of 41 launches were counted, not run"), (false, "")] {
+        let session = Session { gpu: "mi300x".to_owned(), repeats, ..Session::default() };
+        let mut command = compiled::with(folder, &folder.join("launching"), &session);
+        let output = command.arg("repeats").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(said.contains(expected) && said.is_empty() != repeats, "{said}");
+    }
+    // A recording has all of them.
+    recorded(folder, "mi300x", &["repeats"], "repeats", Record::default());
+    let workload = folder.join("times-repeats/workload");
+    let times = recorded_times(&workload);
+    let taken = std::fs::read_to_string(workload.join("pmc_repeats.jsonl")).unwrap();
+    assert_eq!((times.len(), taken.lines().last()), (41, Some("{\"dispatch\": 19, \"taken_from\": 3}")));
+    assert!(times[3..20].iter().all(|it| (it - times[3]).abs() < 2e-6), "{times:?}");
+}
+
+#[test]
+fn clocks_of_the_program_move_by_modelled_time() {
+    let Some(folder) = prepared() else { return };
+    let printed = |virtual_time: bool| {
+        let session = session_folder(folder, &format!("clocks-{virtual_time}"));
+        let asked = Session { virtual_time, ..Session::default() };
+        let mut command = compiled::recording(folder, &folder.join("launching"), &session, asked);
+        let output = command.arg("clocks").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let microseconds: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+        (microseconds, 1e3 * recorded_times(&session.join("workload"))[0])
+    };
+    let (virtual_time, modelled) = printed(true);
+    assert!(
+        (modelled..modelled + 20_000.0).contains(&virtual_time),
+        "{virtual_time} us, modelled {modelled} us"
+    );
+    assert!(printed(false).0 > 3.0 * virtual_time, "{virtual_time} us");
+}
+
+/// An empty folder for a session.
+fn session_folder(folder: &Path, name: &str) -> std::path::PathBuf {
     let session = folder.join(format!("times-{name}"));
     let _ = std::fs::remove_dir_all(&session);
     std::fs::create_dir_all(&session).unwrap();
+    session
+}
+
+/// A run of the program that is recorded into a folder with such a name.
+fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, record: Record) -> Output {
+    let session = session_folder(folder, name);
     let asked = Session { gpu: gpu.to_owned(), record: Some(record), ..Session::default() };
     let mut command = compiled::recording(folder, &folder.join("launching"), &session, asked);
     let output = command.args(arguments).output().unwrap();

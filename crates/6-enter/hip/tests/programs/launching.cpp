@@ -17,6 +17,41 @@ __global__ void store(float *out, int n) {
   if (id < n) out[id] = id;
 }
 
+__global__ void sums(float *out, const float *in, int n) {
+  int id = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < n; i++) sum += in[(id + i) & 255];
+  out[id] = sum;
+}
+__global__ void bump(float *out) { out[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+
+// The same kernel with the same arguments again and again, the host's writes in between, and one that changes what it reads.
+static void repeats() {
+  const int n = 1 << 15, trips = 400;
+  float *out, *in, host[256], found;
+  OK(hipMalloc(&out, n * 4)); OK(hipMalloc(&in, sizeof host));
+  auto run = [&](float value, int times) {
+    for (float &it : host) it = value;
+    OK(hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice));
+    for (int i = 0; i < times; i++) sums<<<n / 256, 256>>>(out, in, trips);
+    OK(hipMemcpy(&found, out + n - 1, 4, hipMemcpyDeviceToHost)); CHECK(found == value * trips);
+  };
+  run(1, 20); run(2, 1);
+  for (int i = 0; i < 20; i++) bump<<<n / 256, 256>>>(out);
+  OK(hipMemcpy(&found, out, 4, hipMemcpyDeviceToHost)); CHECK(found == 2 * trips + 20);
+}
+
+// Prints how many microseconds a kernel takes by the program's clock.
+static void clocks() {
+  const int n = 1 << 15;
+  float *out, *in;
+  OK(hipMalloc(&out, n * 4)); OK(hipMalloc(&in, 1024));
+  auto begin = std::chrono::steady_clock::now();
+  sums<<<n / 256, 256>>>(out, in, 2000);
+  OK(hipDeviceSynchronize());
+  printf("%.3f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e6);
+}
+
 // Prints how long a launch takes.
 static void many(int count) {
   auto begin = std::chrono::steady_clock::now();
@@ -59,6 +94,8 @@ int main(int argc, char **argv) {
   const char *part = argc > 1 ? argv[1] : "many";
   if (!strcmp(part, "many")) many(argc > 2 ? atoi(argv[2]) : 1000);
   if (!strcmp(part, "times")) times();
+  if (!strcmp(part, "repeats")) repeats();
+  if (!strcmp(part, "clocks")) clocks();
   if (!strcmp(part, "heap")) unregistered(false);
   if (!strcmp(part, "local")) unregistered(true);
   if (!strcmp(part, "probing")) probing();

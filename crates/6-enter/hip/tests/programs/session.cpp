@@ -77,6 +77,18 @@ static void reductions() {
   OK(hipGraphLaunch(exec, s)); OK(hipGraphLaunch(exec, s)); OK(hipStreamSynchronize(s));
   OK(hipMemcpy(&result, out, 4, hipMemcpyDeviceToHost)); CHECK(result == 3 * sum);
   OK(hipStreamDestroy(s)); OK(hipHostFree(in)); OK(hipFree(out));
+  CHECK(hipStreamDestroy(s) == hipErrorContextIsDestroyed);
+  OK(hipEventDestroy(e0)); CHECK(hipEventDestroy(e0) == hipErrorContextIsDestroyed);
+  CHECK(hipStreamCreateWithFlags(&s, 7) == hipErrorInvalidValue);
+  CHECK(hipEventCreateWithFlags(&e0, 0xff) == hipErrorInvalidValue);
+  CHECK(hipStreamWaitEvent(hipStreamPerThread, e1, ~0u) == hipErrorInvalidValue);
+  OK(hipStreamBeginCapture(hipStreamPerThread, hipStreamCaptureModeGlobal));
+  OK(hipStreamEndCapture(hipStreamPerThread, &graph));
+  // Memory that is not registered any more is plain memory.
+  int plain[64];
+  OK(hipMalloc(&out, sizeof plain));
+  OK(hipHostRegister(plain, sizeof plain, 0)); OK(hipHostUnregister(plain));
+  OK(hipMemcpy(plain, out, sizeof plain, hipMemcpyDeviceToHost)); OK(hipFree(out));
 }
 static void symbols() {
   int *out, host[4], fresh[2] = {30, 40}, ten = 100;

@@ -157,6 +157,11 @@ def is_only_on_cpu(value):
     """Whether the program made a tensor on the CPU while it uses the GPU too."""
     if not gpu_is_used or not is_tensor(value):
         return False
+    import torch
+
+    if torch._C._current_graph_task_id() >= 0:
+        # Gradients have no mark, nor has what is made after them.
+        return False
     storage = value.untyped_storage()
     return getattr(storage, "_rockhound_gpu", None) is False and not getattr(storage, "_rockhound_pinned", False)
 

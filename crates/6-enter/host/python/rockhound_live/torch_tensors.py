@@ -87,13 +87,16 @@ def install(torch):
             if is_pinned:
                 return pin(result)
             if device is None:
-                # Functions with a tensor to follow have the mark of its place.
-                return result if place(result) is not None else mark(result, False)
+                # A tensor like another one lies where that does, which is not known of gradients.
+                model = arguments[0] if arguments and isinstance(arguments[0], torch.Tensor) else None
+                is_known = place(result) is not None or (model is not None and place(model) is None)
+                return result if is_known else mark(result, False)
             where = is_gpu(device)
             if function.__name__ in ("as_tensor", "asarray") and is_marked(result) != where:
                 # It may be the memory of what it was made from.
                 result = result.clone()
-            return mark(result, where)
+            # Gradients have no mark, so `device=gradient.device` says the CPU.
+            return mark(result, where) if where or torch._C._current_graph_task_id() < 0 else result
 
         return create
 

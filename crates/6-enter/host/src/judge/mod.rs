@@ -236,6 +236,7 @@ impl Panel<'_> {
             check: Vec::new(),
             progress: Progress::Silent,
             repeats: false,
+            virtual_time: None,
         }
     }
 

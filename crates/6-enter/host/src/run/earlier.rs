@@ -5,8 +5,9 @@
 
 use super::report::Reporter;
 use crate::usage;
-use anyhow::Result;
-use std::path::Path;
+use anyhow::{Context as _, Result};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 
 /// Makes the folder of a recording; refuses one that holds a recording which is not to be replaced.
 pub(super) fn make_folder(folder: &Path, overwrite: bool, reporter: &dyn Reporter) -> Result<()> {
@@ -77,6 +78,34 @@ fn writable(folder: &Path) -> Result<()> {
     })
 }
 
+/// A folder that one run records into, until this goes.
+#[derive(Debug)]
+pub(super) struct Held {
+    path: PathBuf,
+    _file: File,
+}
+
+/// Holds a folder for a recording; refuses one that another run holds.
+pub(super) fn hold(folder: &Path) -> Result<Held> {
+    writable(folder)?;
+    let path = folder.join(".rockhound-recording");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(usage(
+            format!("another run records into {}", folder.display()),
+            "`-o DIR` names another folder",
+        )),
+        // File systems without locks hold nobody up.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Held { path, _file: file }),
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
 /// Removes files of an earlier recording that the new one may lack.
 pub(super) fn remove_earlier(folder: &Path) -> Result<()> {
     let beside = [
@@ -86,6 +115,7 @@ pub(super) fn remove_earlier(folder: &Path) -> Result<()> {
         workload::MARKS_FILE,
         workload::OCCUPANCY_FILE,
         workload::LAUNCHES_FILE,
+        workload::REPEATS_FILE,
     ];
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -102,6 +132,17 @@ pub(super) fn remove_earlier(folder: &Path) -> Result<()> {
 mod tests {
     use super::super::report::tests::Silent;
     use super::*;
+
+    #[test]
+    fn a_folder_is_recorded_into_once_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = hold(folder.path()).unwrap();
+        let refused = hold(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains("another run records into"), "{refused}");
+        drop(held);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        hold(folder.path()).unwrap();
+    }
 
     #[test]
     fn recordings_of_profilers_are_never_replaced() {

@@ -8,7 +8,7 @@ pub mod library;
 mod program;
 mod python;
 
-use super::earlier::{make_folder, remove_earlier};
+use super::earlier::{hold, make_folder, remove_earlier};
 use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{OnGpu, Recording, Request, Selection};
@@ -93,6 +93,7 @@ impl Runner for EmulatedProgram {
         let output = recording_folder(recording.output.as_deref(), &name, emulation.model.short())?;
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
+        let held = hold(&output)?;
         make_folder(&output, recording.replaces(), reporter)?;
         remove_earlier(&output)?;
         let words: Vec<_> = request.program().iter().map(|word| word.to_string_lossy()).collect();
@@ -106,10 +107,18 @@ impl Runner for EmulatedProgram {
         let record =
             Record { output: output.clone(), name, command: recorded.command(&words.join(" ")), ..selected };
         let finished = emulation.run(request, Some(record), reporter);
+        drop(held);
         // A folder into which nothing was recorded goes; one with something in it does not.
         let _ = std::fs::remove_dir(&output);
         let finished = finished?;
-        Ok(Ran { folders: finished.recordings()?, ended: finished.ended(), findings: None })
+        let ended = match finished.ended() {
+            Ended::Program(0) if finished.folder.0.join(session::INCOMPLETE).exists() => {
+                reporter.say("failed: the recording lacks dispatches that could not be written");
+                Ended::InPart
+            }
+            ended => ended,
+        };
+        Ok(Ran { folders: finished.recordings()?, ended, findings: None })
     }
 }
 
@@ -224,6 +233,7 @@ impl Emulation {
             threads: emulate.threads,
             max_instructions: emulate.max_instructions,
             repeats: emulate.repeats,
+            virtual_time: emulate.virtual_time.unwrap_or(record.is_some()),
             progress: emulate.progress,
             check: emulate.check.clone(),
             stderr: session::stderr_file(),

@@ -8,7 +8,7 @@ use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::device_code::DeviceCode;
-use crate::launch_file::{self, Contents, Element, LaunchFile, difference};
+use crate::launch_file::{Contents, Element, LaunchFile, differences};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
@@ -79,6 +79,9 @@ impl Runner for EmulatedLaunch {
         }
         ran?;
         let differs = !recording.no_results && prepared.differs()?;
+        if differs {
+            explain(&file, &code, kernel, emulate, reporter)?;
+        }
         ended(if differs { Ended::Differs } else { Ended::Well }, vec![folder])
     }
 }
@@ -431,19 +434,17 @@ impl<'a> Prepared<'a> {
     fn differs(&self) -> Result<bool> {
         let compared = self.compared()?;
         for it in &compared {
-            match it.difference() {
-                None => self
-                    .reporter
-                    .say(&format!("`{}`: all {} elements as expected", it.argument.name, it.count)),
-                Some(text) => self.reporter.say(&format!("failed: {text}")),
-            }
+            self.reporter.say(&match &it.wrong {
+                None => format!("`{}`: all {} elements as expected", it.name, it.count),
+                Some(text) => format!("failed: {text}"),
+            });
         }
-        Ok(compared.iter().any(|it| it.first.is_some()))
+        Ok(compared.iter().any(|it| it.wrong.is_some()))
     }
 
     /// The first result that differs from the file's expected values.
     fn unexpected(&self) -> Result<Option<String>> {
-        Ok(self.compared()?.iter().find_map(Compared::difference))
+        Ok(self.compared()?.into_iter().find_map(|it| it.wrong))
     }
 
     /// The buffers for which the file has expected values.
@@ -458,7 +459,14 @@ impl<'a> Prepared<'a> {
             let Some(expected) = argument.expected(count, &start)? else { continue };
             let bytes = self.job.memory.read(*address, before.len()).unwrap_or_default();
             let found = argument.element.numbers(&bytes);
-            all.push(Compared { argument, count, first: difference(&found, &expected, argument.tolerance) });
+            let wrong = differences(&found, &expected, argument.tolerance);
+            let [grid, workgroup] = [self.file.grid()?, self.file.workgroup()?].map(items);
+            let (name, tolerance) = (&argument.name, argument.tolerance);
+            let wrong = wrong.map(|it| {
+                let text = it.text(count, (grid == count).then_some(workgroup));
+                format!("`{name}`: {text} (tolerance {tolerance})")
+            });
+            all.push(Compared { name, count, wrong });
         }
         Ok(all)
     }
@@ -466,18 +474,35 @@ impl<'a> Prepared<'a> {
 
 /// A buffer compared with its expected values.
 struct Compared<'a> {
-    argument: &'a launch_file::Argument,
+    name: &'a str,
     count: usize,
-    /// The first element that differs: its number, what was found, what was expected.
-    first: Option<(usize, f64, f64)>,
+    /// Where they differ, in words.
+    wrong: Option<String>,
 }
 
-impl Compared<'_> {
-    fn difference(&self) -> Option<String> {
-        let launch_file::Argument { name, tolerance, .. } = self.argument;
-        let (at, found, expected) = self.first?;
-        Some(format!("`{name}`: element {at} is {found}, expected {expected} (tolerance {tolerance})"))
+/// Looks for mistakes that may be why results differ, in another launch.
+fn explain(
+    file: &LaunchFile,
+    code: &DeviceCode,
+    kernel: &Kernel,
+    emulate: &Emulate,
+    reporter: &dyn Reporter,
+) -> Result<()> {
+    let emulate = Emulate { check: vec!["races".into(), "uninit".into()], ..emulate.clone() };
+    let mut again = Prepared::new(file, code, kernel, &emulate, reporter)?;
+    let (ran, checked) = again.run_checked();
+    let findings = again.mistakes(&checked);
+    if findings.is_empty() {
+        reporter.say("checked for races and reads of LDS that was never written: none found");
+    } else {
+        reporter.findings(&again.job.name, &findings, ran.is_ok())?;
     }
+    ran
+}
+
+/// Work-items of a grid or workgroup.
+fn items(size: [u32; 3]) -> usize {
+    size.iter().map(|&it| it as usize).product()
 }
 
 /// Text that kernels print goes where a program's would.

@@ -57,6 +57,8 @@ pub struct Emulate {
     pub max_instructions: u64,
     /// Launches that would do what an earlier one did are counted and not run.
     pub repeats: bool,
+    /// Clocks of the program move on by modelled time; by default where it is recorded.
+    pub virtual_time: Option<bool>,
     /// Mistakes to look for instead of counting: `races`, `uninit`.
     pub check: Vec<String>,
     /// Display of the progress of long kernels of programs.

@@ -83,6 +83,7 @@ mod tests {
                 threads: 0,
                 max_instructions: MOST_INSTRUCTIONS,
                 repeats: true,
+                virtual_time: None,
                 check: Vec::new(),
                 progress: Progress::Silent,
             },

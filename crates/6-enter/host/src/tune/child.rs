@@ -1,7 +1,7 @@
 //! Work of the process of one configuration: a kernel is launched, or a program profiled, and its times read.
 
 use super::evaluation::{Evaluation, Failure};
-use crate::launch_file::{Element, LaunchFile, difference};
+use crate::launch_file::{Element, LaunchFile, differences};
 use crate::run::{
     self, CacheState, Conditions, Detail, Emulate, Ended, LeftBuffer, OnGpu, Place, Recording, Reporter,
     Request, Selection, What,
@@ -194,6 +194,7 @@ impl Job {
             threads: 1,
             max_instructions: run::MOST_INSTRUCTIONS,
             repeats: true,
+            virtual_time: None,
             check: Vec::new(),
             progress: crate::session::Progress::Silent,
         }
@@ -238,7 +239,8 @@ pub fn difference_of(start: &JobResult, other: &JobResult, tolerance: f64) -> Re
                 expected.len()
             ));
         }
-        if let Some((at, found, expected)) = difference(&found, &expected, tolerance) {
+        if let Some(found) = differences(&found, &expected, tolerance) {
+            let (at, (found, expected)) = (found.places[0], found.first);
             return Err(format!(
                 "`{}`: element {at} is {found}, of the start {expected} (tolerance {tolerance})",
                 a.name

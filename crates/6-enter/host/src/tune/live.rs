@@ -101,6 +101,7 @@ fn emulated(request: &LiveRequest<'_>) -> Request {
             threads: 0,
             max_instructions: run::MOST_INSTRUCTIONS,
             repeats: true,
+            virtual_time: None,
             check: Vec::new(),
             progress: Progress::Silent,
         },

@@ -11,6 +11,7 @@ mod fixtures;
 mod ir;
 mod launch;
 mod recordings;
+mod candidates;
 mod searches;
 mod small;
 mod timeline;

@@ -25,6 +25,7 @@ mod generic;
 mod guide;
 mod hardware;
 mod ir;
+mod judge;
 mod kinds;
 mod live;
 mod newest;

@@ -5,7 +5,7 @@ use crate::schema::Schema;
 use serde_json::Value;
 use std::path::Path;
 
-fn run_in(dir: &Path, args: &[&str]) -> Ran {
+pub(crate) fn run_in(dir: &Path, args: &[&str]) -> Ran {
     let output = command(args).current_dir(dir).output().expect("the program starts");
     Ran {
         code: output.status.code().unwrap_or(-1),

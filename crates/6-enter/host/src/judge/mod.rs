@@ -235,6 +235,7 @@ impl Panel<'_> {
             max_instructions: run::MOST_INSTRUCTIONS,
             check: Vec::new(),
             progress: Progress::Silent,
+            repeats: false,
         }
     }
 

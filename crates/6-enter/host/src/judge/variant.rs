@@ -133,7 +133,11 @@ impl Variant {
         let name = self.launch.display();
         let text = std::fs::read_to_string(&self.launch).with_context(|| format!("cannot read `{name}`"))?;
         let text = crate::tune::with_values(&text, &shape.values)?;
-        let mut table = launch_file::rooted(&text, &self.launch)?;
+        let rooted = launch_file::rooted(&text, &self.launch);
+        let mut table = match shape.values.is_empty() {
+            true => rooted.context("values in braces are those of `--shape NAME=VALUE`")?,
+            false => rooted?,
+        };
         if let Some(code) = &self.code {
             table.insert("code".to_owned(), code.to_string_lossy().into_owned().into());
             // The only kernel of the code, whatever it is called there.

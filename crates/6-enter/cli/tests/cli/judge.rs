@@ -1,0 +1,145 @@
+//! `judge`: variants of a kernel with one seeded fault each, and variants that are right.
+
+use crate::schema::Schema;
+use crate::tune::run_in;
+use crate::{folder, root};
+use serde_json::Value;
+use std::path::Path;
+
+/// A kernel whose results depend on global memory, LDS, barriers and the size.
+const BASE: &str = r#"#include "kernel.h"
+GLOBAL void smooth(const float* x, float* y, float* sums, int n) {
+  SHARED static float tile[256];
+  SHARED static float more[256];
+  unsigned t = thread(), i = block() * 256 + t;
+  float v = i < n ? x[i] : 0.0f;
+  tile[t] = v;
+  barrier();
+  if (i < n) y[i] = v + 0.5f * tile[(t + 1) & 255];
+  for (unsigned s = 128; s > 0; s /= 2) {
+    barrier();
+    if (t < s) tile[t] += tile[t + s];
+    barrier();
+  }
+  if (t == 0) sums[block()] = tile[0];
+}
+"#;
+
+const LAUNCH: &str = "code = \"none.hsaco\"\nkernel = \"smooth\"\ngpu = \"mi300x\"\ngrid = [{(N + 255) // 256 * 256}]\nworkgroup = [256]\n[[argument]]\nname = \"x\"\ntype = \"f32\"\nshape = [{N}]\ninitial = \"random\"\n[[argument]]\nname = \"y\"\ntype = \"f32\"\nshape = [{N}]\n[[argument]]\nname = \"sums\"\ntype = \"f32\"\nshape = [{(N + 255) // 256}]\n[[argument]]\nname = \"n\"\ntype = \"i32\"\nvalue = {N}\n";
+
+/// Name, what is replaced in the base and by what, verdict, a word that the grounds have.
+const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
+    ("off_by_one", "x[i] :", "x[i ? i - 1 : 0] :", "wrong", "element 0 of `y`"),
+    ("race", "    barrier();\n    if", "    if", "unsafe", "CHK001"),
+    ("missing_mask", "if (i < n) y[i]", "y[i]", "unsafe", "outside every allocation"),
+    ("stale", "if (i < n) y", "if (i < n && t != 77) y", "unsafe", "element 77 of `y` depends on what the buffer held"),
+    ("one_shape", "i < n ?", "i < (n & ~63) ?", "wrong", "element 959 of `y`"),
+    ("uninitialised", "0.5f * tile", "0.0f * more[t] + 0.5f * tile", "unsafe", "CHK003"),
+    ("cheat", "0.5f *", "0.4999f *", "wrong", "differ by more"),
+    ("constant", "v + 0.5f * tile[(t + 1) & 255]", "0.75f", "wrong", "in the base"),
+    ("past_end", "? x[i]", "? x[i + (i == n - 1 ? 4096 : 0)]", "unsafe", "outside every allocation"),
+    (
+        "order",
+        "sums[block()] = tile[0];",
+        "{ float* s = (float*)sums; sums[block()] = 0; __hip_atomic_store(&s[0], tile[0], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }",
+        "unsafe",
+        "`sums`",
+    ),
+    ("hang", "tile[t] = v;", "tile[t] = v; while (true) __builtin_amdgcn_s_sleep(1);", "hangs", "loop"),
+    ("writes_input", "tile[t] = v;", "tile[t] = v; if (i < n) ((float*)x)[i] = 0.0f;", "unsafe", "writes its input `x`"),
+    ("same", "", "", "not_faster", "equal"),
+    ("commuted", "v + 0.5f * tile[(t + 1) & 255]", "0.5f * tile[(t + 1) & 255] + v", "not_faster", ""),
+    ("unsigned", "int n)", "unsigned n)", "not_faster", ""),
+    ("more_barriers", "tile[t] = v;", "barrier(); tile[t] = v; barrier();", "not_faster", ""),
+    (
+        "more_work",
+        "tile[t] = v;",
+        "tile[t] = v; float w = v; for (int k = 0; k < 999; k++) w = w * 1.01f + 1.0f; if (w == 1234.5f) tile[t] = w;",
+        "slower",
+        "vector instructions",
+    ),
+    ("other_sum", "tile[t] += tile[t + s];", "tile[t] = tile[t + s] + tile[t];", "not_faster", ""),
+];
+
+fn judged(dir: &Path, arguments: &[&str]) -> (i32, Value) {
+    let ran = run_in(dir, &[&["judge", "--launch", "LAUNCH.toml", "base.hip", "--format", "json"], arguments].concat());
+    let value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr));
+    assert_eq!(Schema::of("judge-1").problems(&value), [""; 0]);
+    (ran.code, value)
+}
+
+fn prepared(name: &str) -> std::path::PathBuf {
+    let dir = folder(name);
+    std::fs::write(dir.join("LAUNCH.toml"), LAUNCH).unwrap();
+    std::fs::write(dir.join("base.hip"), BASE).unwrap();
+    std::fs::copy(root().join("examples/judge/kernel.h"), dir.join("kernel.h")).unwrap();
+    dir
+}
+
+#[test]
+fn seeded_faults_are_refused_for_their_reason_and_right_ones_pass() {
+    let dir = prepared("judge-variants");
+    let mut files = Vec::new();
+    for (name, from, to, ..) in VARIANTS {
+        assert!(BASE.contains(from), "{name}");
+        let file = format!("{name}.hip");
+        std::fs::write(dir.join(&file), if from.is_empty() { BASE.to_owned() } else { BASE.replacen(from, to, 1) }).unwrap();
+        files.push(file);
+    }
+    let mut arguments = vec!["--shape", "N=4096", "--shape", "N=1000"];
+    arguments.extend(files.iter().map(String::as_str));
+    let (code, value) = judged(&dir, &arguments);
+    assert_eq!(code, 2);
+    assert_eq!(value["cases"], 6);
+    let candidates = value["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), VARIANTS.len());
+    for ((name, _, _, verdict, word), it) in VARIANTS.iter().zip(candidates) {
+        assert_eq!(it["verdict"], *verdict, "{name}: {it}");
+        assert!(it["because"].as_str().unwrap().contains(word), "{name}: {it}");
+    }
+    assert_eq!(candidates[4]["inputs"], "N=1000, seed 0");
+    // The same again, to the byte.
+    assert_eq!(judged(&dir, &arguments).1, value);
+}
+
+#[test]
+fn one_right_candidate_is_a_short_answer_and_claims_are_checked() {
+    let dir = prepared("judge-one");
+    std::fs::write(dir.join("same.hip"), BASE).unwrap();
+    let (code, value) = judged(&dir, &["same.hip", "--shape", "N=4096"]);
+    assert_eq!((code, &value["candidates"][0]["verdict"]), (0, &"not_faster".into()));
+    assert!(value.to_string().len() < 2048, "{value}");
+    for (claim, code, verdict) in [("0", 2, "impossible"), ("0.0001", 2, "impossible"), ("9", 0, "not_faster")] {
+        let (ended, value) = judged(&dir, &["same.hip", "--shape", "N=4096", "--claim", claim]);
+        assert_eq!((ended, &value["candidates"][0]["verdict"]), (code, &verdict.into()), "{claim}");
+    }
+    assert_eq!(judged(&dir, &["same.hip", "--shape", "N=4096", "--fail-on", "JDG004"]).0, 2);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused() {
+    let dir = prepared("judge-refused");
+    std::fs::write(dir.join("broken.hip"), "nothing").unwrap();
+    std::fs::write(dir.join("bench.py"), "").unwrap();
+    std::fs::write(dir.join("wrong.hip"), BASE.replace("? x[i]", "? x[i + 9999]")).unwrap();
+    let judge = |arguments: &[&str]| {
+        let ran = run_in(&dir, &[&["judge"], arguments].concat());
+        (ran.code, ran.stdout.is_empty())
+    };
+    for arguments in [
+        &["base.hip", "wrong.hip"][..],
+        &["--launch", "LAUNCH.toml", "base.hip", "wrong.hip"],
+        &["--launch", "LAUNCH.toml", "wrong.hip", "base.hip", "--shape", "N=4096"],
+        &["--launch", "LAUNCH.toml", "base.hip", "bench.py", "--shape", "N=4096"],
+        &["--launch", "LAUNCH.toml", "base.hip", "wrong.hip", "--shape", "N"],
+        &["--launch", "LAUNCH.toml", "base.hip", "--variants", "none", "--shape", "N=4096"],
+        &["--launch", "LAUNCH.toml", "base.hip", "base.hip", "--shape", "N=4096", "--claim", "fast"],
+    ] {
+        let (code, is_silent) = judge(arguments);
+        assert!((1..=2).contains(&code) && code != 0 && is_silent, "{arguments:?}: {code}");
+    }
+    // One that does not compile is named, and the others are judged.
+    let (code, value) = judged(&dir, &["broken.hip", "base.hip", "--shape", "N=4096"]);
+    assert_eq!((code, &value["candidates"][0]["verdict"]), (1, &"not_run".into()), "{value}");
+    assert_eq!(value["candidates"][1]["verdict"], "not_faster");
+}

@@ -93,7 +93,7 @@ pub(crate) struct Dialect {
     pub(crate) first_run: &'static str,
     /// Keeps the numbers of a kernel in its row: a series reads one of them from each of thousands of rows.
     pub(crate) inline_numbers: &'static str,
-    /// Packs numbers so that they are unpacked fast: a series unpacks those of thousands of rows.
+    /// Packs numbers so that they are unpacked fast: a series unpacks the numbers of thousands of rows.
     pub(crate) fast_numbers: &'static str,
     /// A shared lock that prevents the removal of blobs until the transaction ends, and the exclusive lock to remove.
     pub(crate) blobs: Option<(&'static str, &'static str)>,

@@ -116,8 +116,8 @@ pub(crate) const RECORDINGS: &[&str] = &[
         SELECT run.recording, run.kernel, {place} AS dispatch, e.value AS ns FROM {s}kernel_runs run, {each}",
 ];
 
-/// What dashboards show beside the tables of recordings: metrics per wave, cycle and second, rooflines, changes of level,
-/// and answers of other commands.
+/// Tables and views of dashboards beside the tables of recordings: metrics per wave, cycle and second, rooflines, changes
+/// of level.
 pub(crate) const DASHBOARDS: &[&str] = &[
     // A row of its own per kernel, so that a series of a metric does not read the numbers that it does not need.
     "CREATE TABLE {s}kernel_normals (

@@ -6,6 +6,7 @@ use crate::exit::Outcome;
 use anyhow::{Context, Result, anyhow, bail};
 use host::Source;
 use host::store::recordings::{NewRecording, TIME};
+use host::stored::Folder;
 use std::process::{Command, Stdio};
 use study::history::{Bisected, bisected, judge};
 use view::{History, KernelRun, QuantityKind};
@@ -44,17 +45,13 @@ fn told(error: &anyhow::Error, code: u8) -> Outcome {
 /// The database, the kernel's history, and its good and bad level.
 fn levels(args: &StoreBisect) -> Result<(String, History, (f64, f64))> {
     let mut archive = read(&args.series.place)?;
-    let number = |archive: &mut host::store::Archive, id: &Option<String>| -> Result<Option<i64>> {
-        Ok(match id {
-            Some(id) => Some(archive.resolve(id)?.id),
-            None => None,
-        })
-    };
-    let (good, bad) = (number(&mut archive, &args.good)?, number(&mut archive, &args.bad)?);
+    let mut number =
+        |id: &Option<String>| id.as_ref().map(|id| archive.resolve(id).map(|it| it.id)).transpose();
+    let (good, bad) = (number(&args.good)?, number(&args.bad)?);
     let (chains, _) = history::chains(&mut archive, &args.series)?;
-    let mut histories: Vec<History> = chains.into_iter().map(|it| it.history).collect();
     let mut found: Vec<(History, (f64, f64))> = Vec::new();
-    for mut history in histories.drain(..) {
+    for chain in chains {
+        let mut history = chain.history;
         let levels = match (good, bad) {
             (Some(good), Some(bad)) => {
                 let of = |id: i64| history.points.iter().find(|it| it.recording == id).map(|it| it.value);
@@ -67,20 +64,21 @@ fn levels(args: &StoreBisect) -> Result<(String, History, (f64, f64))> {
         };
         found.extend(levels.filter(|(good, bad)| good != bad).map(|it| (history, it)));
     }
-    let place = archive.place().to_owned();
-    match found.len() {
-        0 => bail!(
+    if found.len() > 1 {
+        bail!("{} kernels changed\nhint: name one with `-k`", found.len());
+    }
+    let (history, levels) = found.pop().ok_or_else(|| {
+        anyhow!(
             "no change of `{}` to bisect\nhint: `rockhound store history` shows changes; `--good ID --bad ID` names recordings on both sides",
             args.series.metric
-        ),
-        1 => found.pop().map(|(history, levels)| (place, history, levels)).context("no change"),
-        several => bail!("{several} kernels changed\nhint: name one with `-k`"),
-    }
+        )
+    })?;
+    Ok((archive.place().to_owned(), history, levels))
 }
 
 /// Runs the command and reads the kernel's value from its recording.
 fn value(args: &StoreBisect, history: &History) -> Result<f64> {
-    let folder = tempfile()?;
+    let folder = Folder::new("rockhound-bisect-")?;
     let path = folder.path().join("recording");
     let (program, arguments) = args.command.split_first().context("no command")?;
     let name = program.to_string_lossy();
@@ -113,11 +111,6 @@ fn value(args: &StoreBisect, history: &History) -> Result<f64> {
     let kernel = kernel(&recording, &history.kernel)?;
     of_kernel(&recording, kernel, &history.metric)
         .ok_or_else(|| anyhow!("the recording has no `{}` of `{}`", history.metric, kernel.name))
-}
-
-/// A folder that is removed at the end.
-fn tempfile() -> Result<host::stored::Folder> {
-    host::stored::Folder::new("rockhound-bisect-")
 }
 
 /// The kernel of a name, or the only one of that name without arguments.

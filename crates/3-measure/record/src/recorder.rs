@@ -307,16 +307,12 @@ impl Recorder {
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
-        if cut || spill_store.is_some_and(|spill_store| spill_store.take_unreadable()) {
-            return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
+        let cut = cut || spill_store.is_some_and(|spill_store| spill_store.take_unreadable());
+        let timed = Timed::of(cut, outcome, predicted);
+        if timed.outcome.is_some() {
+            self.events.extend(events.map(|events| (self.next, events.finish(&code))));
         }
-        if outcome.incomplete {
-            let no_time =
-                Some("the sampled workgroups do not fill the caches, or take unequal times".to_owned());
-            return Ok((summary, counts, Timed { no_time, ..Timed::default() }));
-        }
-        self.events.extend(events.map(|events| (self.next, events.finish(&code))));
-        Ok((summary, counts, Timed { outcome: Some(outcome), predicted, ..Timed::default() }))
+        Ok((summary, counts, timed))
     }
 
     /// The next dispatch finds empty caches.

@@ -25,17 +25,18 @@ mod tests {
     #[test]
     fn lists_choose_and_order_devices() {
         // (ROCR, HIP, CUDA, devices of four)
-        let cases: [(Option<&str>, Option<&str>, Option<&str>, &[u32]); 8] = [
-            (None, None, None, &[0, 1, 2, 3]),
-            (None, Some("2"), None, &[2]),
-            (None, Some("3, 1"), None, &[3, 1]),
-            (None, None, Some("1"), &[1]),
-            (None, Some("0"), Some("1"), &[0]),
-            (Some("2,3"), Some("1"), None, &[3]),
-            (None, Some("1,9,0"), None, &[1]),
-            (None, Some(""), None, &[]),
+        type Case = ([Option<&'static str>; 3], &'static [u32]);
+        let cases: [Case; 8] = [
+            ([None, None, None], &[0, 1, 2, 3]),
+            ([None, Some("2"), None], &[2]),
+            ([None, Some("3, 1"), None], &[3, 1]),
+            ([None, None, Some("1")], &[1]),
+            ([None, Some("0"), Some("1")], &[0]),
+            ([Some("2,3"), Some("1"), None], &[3]),
+            ([None, Some("1,9,0"), None], &[1]),
+            ([None, Some(""), None], &[]),
         ];
-        for (rocr, hip, cuda, expected) in cases {
+        for ([rocr, hip, cuda], expected) in cases {
             let variable = |name: &str| {
                 let value = match name {
                     "ROCR_VISIBLE_DEVICES" => rocr,

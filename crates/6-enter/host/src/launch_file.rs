@@ -109,7 +109,7 @@ impl LaunchFile {
     /// The launch file with this text, at this path.
     ///
     /// # Errors
-    /// If it is not TOML of this form.
+    /// If the text does not have this form.
     pub fn of(text: &str, path: &Path) -> Result<LaunchFile> {
         let mut file: LaunchFile =
             toml::from_str(text).map_err(|error| anyhow!("`{}`: {error}", path.display()))?;
@@ -160,7 +160,7 @@ impl LaunchFile {
 /// The text of a launch file as a table whose paths no longer start from its folder.
 ///
 /// # Errors
-/// If it is no TOML.
+/// If the text is not TOML.
 pub(crate) fn rooted(text: &str, path: &Path) -> Result<toml::Table> {
     let name = path.display();
     let mut table: toml::Table =

@@ -94,6 +94,21 @@ pub struct Timed {
     pub no_time: Option<String>,
 }
 
+impl Timed {
+    /// The results of a model that ended; `cut` if it did not see all events.
+    pub(super) fn of(cut: bool, outcome: Outcome, predicted: Vec<Predicted>) -> Timed {
+        if cut {
+            return Timed { cut, ..Timed::default() };
+        }
+        if outcome.incomplete {
+            let no_time =
+                Some("the sampled workgroups do not fill the caches, or take unequal times".to_owned());
+            return Timed { no_time, ..Timed::default() };
+        }
+        Timed { outcome: Some(outcome), predicted, ..Timed::default() }
+    }
+}
+
 /// A completed launch.
 #[derive(Clone, Copy)]
 pub(super) struct Ran<'a> {

@@ -1,4 +1,4 @@
-//! What launches left in their buffers, compared.
+//! Comparison of the contents that launches leave in their buffers.
 
 use crate::launch_file::Element;
 use crate::run::LeftBuffer;

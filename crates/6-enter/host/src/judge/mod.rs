@@ -28,7 +28,7 @@ const MOST_MORE: u64 = 100_000;
 /// In buffers that a kernel is to write: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
 
-/// What is judged, and how.
+/// The variants to judge, and their inputs.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// The variant that is right.
@@ -62,7 +62,7 @@ pub struct Tried {
     pub problem: Option<Problem>,
     /// Largest relative difference from the base.
     pub largest: f64,
-    /// Its results depend on the order of workgroups, as those of the base do.
+    /// Its results depend on the order of workgroups, as the base's do.
     pub by_order: bool,
     /// Recordings of a launch of each shape.
     pub recordings: Vec<PathBuf>,
@@ -85,14 +85,14 @@ impl Problem {
     }
 }
 
-/// What came of a question.
+/// The result of a question.
 #[derive(Debug)]
 pub struct Judged {
     /// The base, then the candidates.
     pub variants: Vec<Tried>,
     /// Sets of inputs on which all ran.
     pub cases: u64,
-    /// What the reader has to know of the inputs.
+    /// Notes on the inputs.
     pub notes: Vec<String>,
     /// The recordings are in it.
     pub folder: TempDir,
@@ -276,7 +276,7 @@ fn fault_of_base(base: &Results) -> Option<String> {
         .or_else(|| (base.buffers.is_empty()).then(|| "it has no buffer".to_owned()))
 }
 
-/// Why a candidate cannot be used, from its launches and those of the base on the same inputs.
+/// Why a candidate cannot be used, from its launches and the base's on the same inputs.
 fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, tried: &mut Tried) -> Option<Problem> {
     if let Some(stopped) = &own.plain.stopped {
         let verdict = if stopped.hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe };
@@ -358,7 +358,7 @@ fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
     })
 }
 
-/// Results that depend on the order of workgroups, unless those of the base do.
+/// Results that depend on the order of workgroups, unless the base's do.
 fn by_order(base: &Launches, own: &Launches, tried: &mut Tried) -> Option<Problem> {
     let ((_, base_reversed), (_, own_reversed)) = (base.others.as_ref()?, own.others.as_ref()?);
     if let Some(stopped) = &own_reversed.stopped {

@@ -86,7 +86,7 @@ impl Runner for EmulatedLaunch {
     }
 }
 
-/// What a launch leaves behind.
+/// Results of a launch.
 pub struct Results {
     /// Buffers in the order of the arguments.
     pub buffers: Vec<LeftBuffer>,

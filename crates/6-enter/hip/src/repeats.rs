@@ -191,8 +191,8 @@ mod tests {
     fn launches_on_unchanged_memory_are_left_out() {
         let (yes, no) = (true, false);
         // (argument and byte that each launch writes, whether the launch before has to be the same, those left out)
-        type Case = (&'static [(u8, u8)], bool, &'static [bool]);
-        let cases: [Case; 5] = [
+        type Case<'a> = (&'a [(u8, u8)], bool, &'a [bool]);
+        let cases: [Case<'_>; 5] = [
             (&[(1, 7), (1, 7), (1, 7), (1, 7), (1, 7)], no, &[no, no, no, yes, yes]),
             // Each changes the memory.
             (&[(1, 1), (1, 2), (1, 3), (1, 4), (1, 5)], no, &[no; 5]),

@@ -19,7 +19,7 @@ use crate::prediction::Prediction;
 use crate::sample::{Sample, fewest_with_times};
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall};
+use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall, Wanted};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
@@ -261,12 +261,7 @@ impl Recorder {
         gpu.set_threads(clocks::threads(launch.threads));
         gpu.begin(grid, table.ops());
         // What is kept is kept of all.
-        let wanted: Vec<_> = match events {
-            Some(_) => Vec::new(),
-            None => {
-                std::iter::once(gpu.wanted()).chain(self.clocks.iter().filter_map(Clock::wanted)).collect()
-            }
-        };
+        let wanted = if events.is_some() { Vec::new() } else { wanted(gpu, &self.clocks) };
         let clocks = &mut self.clocks[..];
         // Streams of a dispatch are mostly alike.
         let expected = AtomicUsize::new(0);
@@ -563,6 +558,11 @@ impl Recorder {
         }
         counters
     }
+}
+
+/// The workgroups whose events the models want.
+fn wanted(gpu: &Gpu, clocks: &[Clock]) -> Vec<Arc<Wanted>> {
+    std::iter::once(gpu.wanted()).chain(clocks.iter().filter_map(Clock::wanted)).collect()
 }
 
 /// Adds counts several times, by doubling.

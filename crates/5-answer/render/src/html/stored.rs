@@ -141,7 +141,7 @@ mod tests {
             assert!(!page.contains("<img"), "{page}");
             assert_eq!(page.matches("<circle").count(), 6);
             assert!(page.contains("+100.0 %") && page.contains("2.00 us"), "{page}");
-            assert_eq!(page.contains("<form"), live.is_some());
+            assert_eq!(page.contains("<form class=\"live\""), live.is_some());
         }
     }
 }

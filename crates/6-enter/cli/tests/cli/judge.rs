@@ -48,9 +48,9 @@ const VARIANTS: [(&str, &str, &str, &str, &str); 18] = [
     (
         "order",
         "sums[block()] = tile[0];",
-        "{ float* s = (float*)sums; sums[block()] = 0; __hip_atomic_store(&s[0], tile[0], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }",
+        "{ __hip_atomic_exchange((unsigned*)&sums[block()], __builtin_bit_cast(unsigned, tile[0]), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); __hip_atomic_fetch_add(&sums[block() & ~1u], tile[0] * 1e-6f, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }",
         "unsafe",
-        "`sums`",
+        "order of workgroups",
     ),
     ("hang", "tile[t] = v;", "tile[t] = v; while (true) __builtin_amdgcn_s_sleep(1);", "hangs", "loop"),
     (

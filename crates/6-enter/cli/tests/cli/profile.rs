@@ -495,7 +495,7 @@ fn mistakes_are_looked_for() {
         ),
         ("lds_dma/barrier_only", "races", 2, "a load into the LDS and a load without a wait and a barrier"),
         ("lds_dma/double_buffered", "races,uninit", 0, "nothing found"),
-        ("lds_race", "races", 2, "CHK001 waves 0 and 1 of a workgroup race for offset 0x0"),
+        ("lds_race", "races", 2, "CHK001 waves 1 and 0 of a workgroup race for offset 0x0"),
         ("lds_right", "races,uninit", 0, "nothing found"),
         ("unwritten", "uninit", 2, "CHK003 wave 0 reads offset 0x4 of the LDS"),
         ("unwritten", "races", 0, "nothing found"),

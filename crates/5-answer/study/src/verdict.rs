@@ -90,7 +90,7 @@ pub fn verdicts(
         answer.findings.extend(rules::check_candidate(&evidence));
         let mut input = Input::new(&it.name, &it.path, it.kind);
         if candidate.verdict == CandidateVerdict::NotRun {
-            input.not_used.push(candidate.because.clone());
+            input.not_used.push("not launched".to_owned());
             answer.note(NoteKind::Error, format!("{}: {}", it.name, candidate.because));
         }
         answer.inputs.push(input);

@@ -40,8 +40,7 @@ const TYPES: [(&str, &str); 16] = [
 pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
     let code = DeviceCode::find(file, target)?;
     let kernel = code.kernel(kernel)?;
-    let types = kernel.demangled.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
-    let types: Vec<&str> = types.map_or_else(Vec::new, |(list, _)| list.split(", ").collect());
+    let types = parameter_types(&kernel.demangled);
     let arguments: Vec<&Argument> = kernel.metadata.given().collect();
     let companion = Companion::beside(file, &kernel.name, arguments.len());
     let mut text = format!(
@@ -65,6 +64,39 @@ pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) 
         }
     }
     Ok(text)
+}
+
+/// Types of the parameters in a demangled name: the last list in parentheses. Types of lambdas and templates hold commas
+/// and parentheses themselves.
+fn parameter_types(demangled: &str) -> Vec<&str> {
+    let Some(end) = demangled.rfind(')') else { return Vec::new() };
+    let (mut depth, mut start) = (0i32, None);
+    for (at, letter) in demangled[..=end].char_indices().rev() {
+        depth += match letter {
+            ')' | '>' | '}' | ']' => 1,
+            '(' | '<' | '{' | '[' => -1,
+            _ => 0,
+        };
+        if depth == 0 {
+            start = Some(at + 1);
+            break;
+        }
+    }
+    let Some(list) = start.and_then(|start| demangled.get(start..end)) else { return Vec::new() };
+    let (mut depth, mut from, mut types) = (0i32, 0, Vec::new());
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '(' | '<' | '{' | '[' => depth += 1,
+            ')' | '>' | '}' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                types.push(list[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    types.push(list[from..].trim());
+    types
 }
 
 fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &str) {
@@ -132,5 +164,26 @@ fn describe_added(text: &mut String, name: &str, bytes: u64) {
         text.push_str("type = \"u64\"\nvalue = 0    # the kernel asks for none\n");
     } else {
         let _ = writeln!(text, "type = \"u8\"\nshape = [{bytes}]    # for each program");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parameter_types;
+
+    #[test]
+    fn types_of_lambdas_and_templates_are_one_parameter() {
+        for (name, expected) in [
+            ("f(int, float*)", &["int", "float*"][..]),
+            ("f", &[]),
+            ("f()", &[""]),
+            (
+                "void kernel<unsigned int, main::{lambda(unsigned int, unsigned int)#1}>(unsigned int*, main::{lambda(unsigned int, unsigned int)#1}, unsigned int)",
+                &["unsigned int*", "main::{lambda(unsigned int, unsigned int)#1}", "unsigned int"],
+            ),
+            ("g(std::pair<int, float>*, int (&)[2])", &["std::pair<int, float>*", "int (&)[2]"]),
+        ] {
+            assert_eq!(parameter_types(name), expected, "{name}");
+        }
     }
 }

@@ -61,9 +61,10 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
         }
     }
     let (name, all) = (&base.name, expected.len());
+    let beyond = if allowed > 0.0 { format!(" by more than {allowed:e}") } else { String::new() };
     let problem = first.map(|(at, found, expected)| {
         format!(
-            "element {at} of `{name}` is {}, in the base {}; {} of {} differ by more than {allowed:e}",
+            "element {at} of `{name}` is {}, in the base {}; {} of {} differ{beyond}",
             words(base.element, found),
             words(base.element, expected),
             view::thousands(wrong),

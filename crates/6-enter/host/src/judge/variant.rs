@@ -100,9 +100,9 @@ fn compiled(question: &Question<'_>, source: &Path, launch: &Path, scratch: &Pat
     let gpu = question.gpu.map(str::to_owned).or(named).unwrap_or_else(|| super::GPU.to_owned());
     let target = format!("--offload-arch={}", run::model(&gpu)?.target().name);
     let code = scratch.join("kernel.hsaco");
-    // Without ROCm, a distribution has its headers perhaps, or there are neither headers nor the device library.
+    // Without ROCm there are neither its headers nor its device library.
     let mut why = String::new();
-    for more in [&[][..], &["-nogpulib"], &["-nogpulib", "-nogpuinc"]] {
+    for more in [&[][..], &["-nogpulib", "-nogpuinc"]] {
         let mut words: Vec<&OsStr> = vec![clang.as_os_str()];
         let usual = [
             "-x",

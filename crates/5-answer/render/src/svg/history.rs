@@ -21,7 +21,7 @@ pub(crate) fn history(of: &History, picture: &Picture<'_>) -> Option<String> {
     let low = of.points.iter().map(|it| ends(it).0).fold(f64::INFINITY, f64::min);
     let high = of.points.iter().map(|it| ends(it).1).fold(f64::NEG_INFINITY, f64::max);
     // A series of equal values lies in the middle.
-    let room = (0.08 * (high - low)).max(1e-6 * high.abs()).max(f64::MIN_POSITIVE);
+    let room = (0.08 * (high - low)).max(1e-2 * high.abs()).max(f64::MIN_POSITIVE);
     let (low, high) = (low - room, high + room);
     let (width, height) = (picture.width, picture.height);
     let (right, bottom) = (width - RIGHT, height - BOTTOM);

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Most bytes of one buffer.
 const MOST_BYTES: u64 = 1 << 34;
@@ -40,6 +41,9 @@ pub struct LaunchFile {
     /// Arguments in the kernel's order.
     #[serde(default)]
     pub argument: Vec<Argument>,
+    /// The initial values, once they were asked for.
+    #[serde(skip)]
+    made: OnceLock<Vec<Contents>>,
 }
 
 fn once() -> u32 {
@@ -91,6 +95,7 @@ enum Initial {
 }
 
 /// Initial value of an argument.
+#[derive(Clone, Debug)]
 pub enum Contents {
     /// Bytes of a value.
     Scalar(Vec<u8>),
@@ -123,6 +128,18 @@ impl LaunchFile {
         Ok(file)
     }
 
+    /// Initial values of the arguments, which are made once.
+    ///
+    /// # Errors
+    /// If an argument has neither value nor shape, or its file cannot be read.
+    pub fn contents(&self) -> Result<&[Contents]> {
+        if self.made.get().is_none() {
+            let made = self.argument.iter().map(Argument::contents).collect::<Result<Vec<_>>>()?;
+            let _ = self.made.set(made);
+        }
+        Ok(self.made.get().map_or(&[], Vec::as_slice))
+    }
+
     /// Work-items in three dimensions.
     pub fn grid(&self) -> Result<[u32; 3]> {
         three(&self.grid, "grid")
@@ -137,6 +154,7 @@ impl LaunchFile {
     /// to the numbers as they were, are dropped.
     pub fn reseed(&mut self, by: u64) -> bool {
         let mut changed = false;
+        self.made = OnceLock::new();
         for argument in self.argument.iter_mut().filter(|it| it.initial == Some(Initial::Random)) {
             argument.seed = argument.seed.wrapping_add(by.wrapping_mul(0xd134_2543_de82_ef95));
             changed = true;
@@ -195,7 +213,7 @@ impl Argument {
     }
 
     /// Initial value of the argument.
-    pub fn contents(&self) -> Result<Contents> {
+    fn contents(&self) -> Result<Contents> {
         let name = &self.name;
         match (self.value, &self.shape) {
             (Some(value), None) => Ok(Contents::Scalar(self.element.bytes(std::iter::once(value)))),

@@ -99,11 +99,16 @@ pub(super) fn first_left(
     (base, base_filled): (&LeftBuffer, &LeftBuffer),
     (other, other_filled): (&LeftBuffer, &LeftBuffer),
 ) -> Option<usize> {
+    if other.after == other_filled.after {
+        return None;
+    }
     let size = base.element.size();
-    let elements = |it: &LeftBuffer, at: usize| it.after.get(at * size..(at + 1) * size).map(<[u8]>::to_vec);
-    (0..base.after.len() / size).find(|&at| {
-        elements(base, at) == elements(base_filled, at) && elements(other, at) != elements(other_filled, at)
-    })
+    let is_same = |a: &'_ LeftBuffer, b: &'_ LeftBuffer, at: usize| {
+        let range = at * size..(at + 1) * size;
+        a.after.get(range.clone()) == b.after.get(range)
+    };
+    (0..base.after.len() / size)
+        .find(|&at| is_same(base, base_filled, at) && !is_same(other, other_filled, at))
 }
 
 #[cfg(test)]

@@ -250,8 +250,7 @@ impl<'a> Prepared<'a> {
         reporter: &'a dyn Reporter,
     ) -> Result<Prepared<'a>> {
         let mut job = Job::new(&code.data, &code.object, kernel, Memory::new())?;
-        let contents: Vec<Contents> =
-            file.argument.iter().map(|argument| argument.contents()).collect::<Result<_>>()?;
+        let contents = file.contents()?.to_vec();
         let mut addresses = Vec::new();
         let mut values = Vec::new();
         let places: Vec<&Argument> = kernel.metadata.given().collect();

@@ -212,6 +212,11 @@ impl Argument {
         self.initial.is_some() || self.file.is_some() || self.value.is_some()
     }
 
+    /// True if the file says what the buffer holds after the launch.
+    pub fn is_expected(&self) -> bool {
+        self.expected.is_some() || self.expected_file.is_some()
+    }
+
     /// Initial value of the argument.
     fn contents(&self) -> Result<Contents> {
         let name = &self.name;

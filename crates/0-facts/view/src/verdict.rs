@@ -1,4 +1,4 @@
-//! Variants of a kernel judged: whether each is right, and whether it is faster than the base.
+//! Verdicts on variants of a kernel: whether each is right, and whether it is faster than the base.
 
 use crate::{Known, Mark, NamedValue, duration};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct Verdicts {
     pub candidates: Vec<Candidate>,
 }
 
-/// Verdict on a candidate. Later ones need all before them to be refuted.
+/// Verdict on a candidate, worst first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -61,7 +61,7 @@ impl CandidateVerdict {
         }
     }
 
-    /// True if its results are those of the base, and it may be used.
+    /// True if it gives the base's results, and may be used.
     pub const fn is_right(self) -> bool {
         matches!(self, CandidateVerdict::Slower | CandidateVerdict::NotFaster | CandidateVerdict::Faster)
     }

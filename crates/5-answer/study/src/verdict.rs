@@ -1,4 +1,4 @@
-//! Variants of a kernel judged: verdicts from what a run of each left, and from the recordings of those that are right.
+//! Verdicts on variants of a kernel, from the results of their launches and the recordings of the right ones.
 
 use crate::Measured;
 use analysis::WorkloadEvidence;
@@ -6,7 +6,7 @@ use metrics::{Evaluation, Settings};
 use rules::CandidateEvidence;
 use view::{
     Answer, Candidate, CandidateVerdict, Cell, Column, ColumnKind, Input, JUDGE_SCHEMA, Mark, NamedValue,
-    NoteKind, Row, Table, UsageError, Verdicts, WorkChange, duration,
+    NoteKind, Row, Table, Verdicts, WorkChange, duration,
 };
 
 /// Work of a launch: metrics with their names. Less of each is better.
@@ -40,9 +40,9 @@ pub struct TriedVariant {
     pub problem: Option<(CandidateVerdict, String, Option<String>)>,
     /// Largest relative difference from the base.
     pub largest: f64,
-    /// Its results depend on the order of workgroups, as those of the base do.
+    /// Its results depend on the order of workgroups, as the base's do.
     pub by_order: bool,
-    /// Recordings of a launch of each shape: the base's, then its own.
+    /// Recordings of a launch of each shape: the base's, then its own; for the base itself twice the same.
     pub recordings: Vec<Measured<'static>>,
     /// Time claimed for it, us.
     pub claim_us: Option<f64>,
@@ -60,26 +60,26 @@ struct Pair {
     gpu: String,
 }
 
-/// The answer of `judge`: the base, the candidates, on this many sets of inputs. `shapes` are names, of several.
-///
-/// # Errors
-/// If a recording cannot be asked.
+/// The answer of `judge` on a base and candidates that ran on this many input sets. `shapes` are the names of the shapes.
 pub fn verdicts(
-    base: Input,
+    base: &TriedVariant,
     tried: &[TriedVariant],
     cases: u64,
     shapes: &[String],
-) -> Result<Answer<Verdicts>, UsageError> {
-    let part = Verdicts { cases, base: base.name.clone(), ..Verdicts::default() };
+) -> Answer<Verdicts> {
+    let of_base = base.recordings.first().and_then(pair);
+    let part = Verdicts {
+        gpu: of_base.as_ref().map(|it| it.gpu.clone()).unwrap_or_default(),
+        cases,
+        base: base.name.clone(),
+        base_us: of_base.map(|it| it.before_us),
+        candidates: Vec::new(),
+    };
     let mut answer = Answer::new(JUDGE_SCHEMA, part);
-    answer.inputs.push(base);
+    answer.inputs.push(Input::new(&base.name, &base.path, base.kind));
     let mut times = Vec::new();
     for it in tried {
         let pairs: Vec<Pair> = it.recordings.iter().filter_map(pair).collect();
-        if let Some(first) = pairs.first() {
-            answer.part.base_us = Some(first.before_us);
-            answer.part.gpu.clone_from(&first.gpu);
-        }
         let candidate = candidate(it, &pairs);
         let evidence = CandidateEvidence {
             name: &candidate.name,
@@ -100,7 +100,7 @@ pub fn verdicts(
     if shapes.len() > 1 {
         answer.tables.extend(of_shapes(tried, &times, shapes));
     }
-    Ok(answer)
+    answer
 }
 
 fn candidate(it: &TriedVariant, pairs: &[Pair]) -> Candidate {
@@ -162,7 +162,8 @@ fn impossible(claim_us: Option<f64>, pair: &Pair) -> Option<String> {
 fn compared(speedup: f64, trust: Option<Mark>, changes: &[WorkChange]) -> (CandidateVerdict, String) {
     let error = match trust {
         Some(Mark::Modelled(error)) => error.unwrap_or(UNKNOWN),
-        Some(Mark::Exact | Mark::Sampled) | None => 0.0,
+        Some(Mark::Sampled) => UNKNOWN,
+        Some(Mark::Exact) | None => 0.0,
     };
     let beyond = 1.0 + error / 100.0;
     let words = changes.iter().take(3).map(change_words).collect::<Vec<_>>();
@@ -216,10 +217,7 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
     let factor = |it: &WorkChange| (it.after.max(1.0) / it.before.max(1.0)).ln().abs();
     changes.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
     let bound = |it: &WorkloadEvidence<'_>| it.roof().bound.as_ref().ok().map(|it| it.name().to_owned());
-    let trust = match (before.time_trust(), after.time_trust()) {
-        (Some(a), Some(b)) => Some(a.with(b)),
-        (a, b) => a.or(b),
-    };
+    let trust = before.timed(before_ns).with(after.timed(after_ns), |before, after| before / after).trust;
     let gpu = arch::Model::by_name(own.workload.machine.text("gpu_model").unwrap_or_default());
     let cached =
         gpu.is_none_or(|gpu| value(after, HBM.0).is_none_or(|bytes| bytes <= gpu.last_cache_bytes() as f64));

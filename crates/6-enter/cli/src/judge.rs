@@ -13,7 +13,7 @@ use host::run::CacheState;
 use host::subjects::Asked;
 use std::path::PathBuf;
 use study::{Judges, TriedVariant};
-use view::{Input, NoteKind};
+use view::NoteKind;
 
 /// Endings of variants in a folder.
 const VARIANTS: [&str; 7] = ["toml", "hsaco", "co", "o", "hip", "cpp", "cu"];
@@ -36,11 +36,10 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     let judged = judge::judge(&question, &Running::new(look))?;
     let claims = claims(args, &judged)?;
     let [base, others @ ..] = &judged.variants[..] else { return Err(usage("nothing to judge", "")) };
-    let tried = others.iter().zip(claims).map(|(it, claim)| tried(base, it, claim));
+    let tried = others.iter().zip(claims).map(|(it, claim)| view_of(base, it, claim));
     let tried = tried.collect::<Result<Vec<_>>>()?;
-    let input = Input::new(&base.name, base.path.display().to_string(), base.kind);
     let names: Vec<String> = shapes.iter().map(|it| it.name.clone()).collect();
-    let mut answer = study::verdicts(input, &tried, judged.cases, &names)?;
+    let mut answer = study::verdicts(&view_of(base, base, None)?, &tried, judged.cases, &names);
     judged.notes.iter().for_each(|it| answer.note(NoteKind::Warning, it.clone()));
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     let outcome = answer::finish(&mut answer, &target, &mut gated)?;
@@ -82,7 +81,7 @@ fn claims(args: &Judge, judged: &Judged) -> Result<Vec<Option<f64>>> {
         let (name, value) = text.split_once('=').map_or((None, text.as_str()), |it| (Some(it.0), it.1));
         let wrong = || {
             usage(
-                format!("`--claim {text}` is no time"),
+                format!("`--claim {text}` is not a time"),
                 "write `--claim 12.5` or `--claim NAME=12.5`, in us",
             )
         };
@@ -104,7 +103,8 @@ fn claims(args: &Judge, judged: &Judged) -> Result<Vec<Option<f64>>> {
     Ok(all)
 }
 
-fn tried(base: &Tried, it: &Tried, claim_us: Option<f64>) -> Result<TriedVariant> {
+/// The answer's view of a variant.
+fn view_of(base: &Tried, it: &Tried, claim_us: Option<f64>) -> Result<TriedVariant> {
     let read = |(before, after): (&PathBuf, &PathBuf)| {
         let sources = vec![Source::from(before), Source::from(after)];
         subjects::measured(&Asked { sources, ..Asked::default() })

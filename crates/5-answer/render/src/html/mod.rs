@@ -20,7 +20,7 @@ pub use trace::timeline;
 
 use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};
-use crate::text::visible;
+use crate::text::{shorten, visible};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -67,6 +67,33 @@ struct Frame<'a> {
     compared: bool,
     /// Whether a kernel can be chosen.
     chooses: bool,
+}
+
+/// The script of pages that have tables and pictures, and no timeline and no kernels to choose.
+const TABLES_SCRIPT: &str = concat!(
+    include_str!("script/frame.js"),
+    include_str!("script/panels.js"),
+    include_str!("script/start_trace.js")
+);
+
+/// Longest title of a page.
+const LONGEST_TITLE: usize = 100;
+
+impl<'a> Frame<'a> {
+    /// The frame of a page with tables and pictures; `live` if a server answers its forms.
+    fn of_tables(title: &str, version: &'a str, live: bool) -> Frame<'a> {
+        Frame {
+            title: shorten(&visible(title), LONGEST_TITLE).into_owned(),
+            version,
+            style: format!("{}{SHEET}{STYLE}", variables()),
+            script: TABLES_SCRIPT,
+            script_hash: hash(TABLES_SCRIPT.as_bytes()),
+            data: "{}".to_owned(),
+            live,
+            compared: false,
+            chooses: false,
+        }
+    }
 }
 
 #[derive(Template)]

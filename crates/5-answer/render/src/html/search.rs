@@ -1,22 +1,13 @@
 //! Page of searches: each with its winner, proof, convergence and landscapes, then the tables.
 
+use super::Frame;
 use super::head::LiveView;
 use super::tables::{FindingView, PanelView, whole_name};
 use super::trace::word;
-use super::{Frame, data, hash, variables};
-use crate::svg::{Picture, STYLE, search};
-use crate::text::{shorten, visible};
+use crate::svg::{Picture, search};
 use askama::Template;
-use serde::Serialize;
 use std::borrow::Cow;
 use view::{Answer, Configured, Input, NoteKind, RuleInfo, SearchResult, Searches};
-
-/// The script of the page.
-const SCRIPT: &str = concat!(
-    include_str!("script/frame.js"),
-    include_str!("script/panels.js"),
-    include_str!("script/start_trace.js")
-);
 
 #[derive(Template)]
 #[template(path = "search.html")]
@@ -40,9 +31,6 @@ struct SearchView<'a> {
     landscapes: Vec<(String, String)>,
 }
 
-#[derive(Serialize)]
-struct Data {}
-
 /// Renders a page.
 pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) -> String {
     let found = &answer.part.searches;
@@ -54,17 +42,7 @@ pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) ->
     let notes = answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text)));
     let errors = answer.errors.iter().map(|it| (word(NoteKind::Error), Cow::Owned(it.message())));
     let template = SearchTemplate {
-        frame: Frame {
-            title: shorten(&visible(&title), 100).into_owned(),
-            version,
-            style: format!("{}{}{STYLE}", variables(), super::SHEET),
-            script: SCRIPT,
-            script_hash: hash(SCRIPT.as_bytes()),
-            data: data::text(&Data {}),
-            live: false,
-            compared: false,
-            chooses: false,
-        },
+        frame: Frame::of_tables(&title, version, false),
         searches: found.iter().map(SearchView::of).collect(),
         inputs: answer.inputs.iter().map(input).collect(),
         notes: errors.chain(notes).collect(),

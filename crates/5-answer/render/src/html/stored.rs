@@ -1,21 +1,13 @@
 //! Page of a database: kernels over time with their changes, and lists of recordings.
 
+use super::Frame;
 use super::tables::{PanelView, whole_name};
 use super::trace::word;
-use super::{Frame, data, hash, variables};
-use crate::svg::{Picture, STYLE, history};
-use crate::text::{shorten, visible};
+use crate::svg::{Picture, history};
+use crate::text::visible;
 use askama::Template;
-use serde::Serialize;
 use std::borrow::Cow;
 use view::{Answer, History, NoteKind, StoreLive, Stored};
-
-/// The script of the page.
-const SCRIPT: &str = concat!(
-    include_str!("script/frame.js"),
-    include_str!("script/panels.js"),
-    include_str!("script/start_trace.js")
-);
 
 #[derive(Template)]
 #[template(path = "stored.html")]
@@ -50,26 +42,13 @@ impl<'a> Chart<'a> {
     }
 }
 
-#[derive(Serialize)]
-struct Data {}
-
 /// Renders a page; `live` are the choices of a page from a server.
 pub fn stored(answer: &Answer<Stored>, version: &str, live: Option<&StoreLive>) -> String {
     let title = format!("{} of {}", answer.part.question, answer.part.store);
     let notes = answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text)));
     let errors = answer.errors.iter().map(|it| (word(NoteKind::Error), Cow::Owned(it.message())));
     let template = StoredTemplate {
-        frame: Frame {
-            title: shorten(&visible(&title), 100).into_owned(),
-            version,
-            style: format!("{}{}{STYLE}", variables(), super::SHEET),
-            script: SCRIPT,
-            script_hash: hash(SCRIPT.as_bytes()),
-            data: data::text(&Data {}),
-            live: live.is_some(),
-            compared: false,
-            chooses: false,
-        },
+        frame: Frame::of_tables(&title, version, live.is_some()),
         place: visible(&answer.part.store),
         notes: errors.chain(notes).collect(),
         charts: answer.part.histories.iter().map(Chart::of).collect(),

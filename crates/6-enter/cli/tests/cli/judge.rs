@@ -160,6 +160,11 @@ fn what_cannot_be_judged_is_refused() {
         let (code, is_silent) = judge(arguments);
         assert!((code == 1 || code == 64) && is_silent, "{arguments:?}: {code}");
     }
+    // A candidate's launch file may not choose another GPU, and nothing of the base is lost where all candidates fail.
+    std::fs::write(dir.join("other.toml"), LAUNCH.replace("mi300x", "mi210")).unwrap();
+    let (code, value) = judged(&dir, &["other.toml", "--shape", "N=4096"]);
+    assert_eq!((code, &value["candidates"][0]["verdict"]), (1, &"not_run".into()), "{value}");
+    assert!(value["base_us"].as_f64().is_some_and(|it| it > 0.0), "{value}");
     // One that does not compile is named, and the others are judged.
     let (code, value) = judged(&dir, &["broken.hip", "base.hip", "--shape", "N=4096"]);
     assert_eq!((code, &value["candidates"][0]["verdict"]), (1, &"not_run".into()), "{value}");

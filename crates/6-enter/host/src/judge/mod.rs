@@ -145,6 +145,8 @@ struct Panel<'a> {
 /// The launches of a variant on one set of inputs: as it is, with other contents of its output buffers, and with the
 /// workgroups from the last to the first. The last two only once for each shape.
 struct Launches {
+    /// The GPU that the launch file names.
+    gpu: Option<String>,
     plain: Results,
     others: Option<(Results, Results)>,
 }
@@ -193,6 +195,9 @@ impl Panel<'_> {
         let (shape, seed) = case;
         let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
         let launched = variant.launch(shape).and_then(|(_, mut file)| {
+            if self.question.gpu.is_none() && file.gpu != base.gpu {
+                bail!("its launch file names another GPU than the base's; `--gpu` names one for all");
+            }
             if seed > 0 {
                 file.reseed(seed);
             }
@@ -224,7 +229,7 @@ impl Panel<'_> {
                 run(Conditions { reversed: true, ..Conditions::default() }, false)?,
             )),
         };
-        Ok(Launches { plain, others })
+        Ok(Launches { gpu: file.gpu.clone(), plain, others })
     }
 
     fn emulate(&self, threads: usize) -> Emulate {

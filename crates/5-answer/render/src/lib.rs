@@ -5,6 +5,7 @@
 //! on all cores and written in order.
 
 mod answer;
+pub mod brief;
 pub mod csv;
 mod doctor;
 pub mod github;

@@ -11,7 +11,7 @@ mod memory;
 mod number;
 mod objective;
 mod prior;
-pub(crate) mod process;
+pub mod process;
 mod proof;
 mod queue;
 mod recorded;

@@ -55,9 +55,9 @@ class Document(Dict[str, Any]):
     def table(self, table: str) -> Dict[str, Any]:
         """A table by its number, ``"2.1"``, or its title."""
         for each in self.get("tables", []):
-            if table in (each["id"], each["title"]):
+            if table in (each.get("id"), each["title"]):
                 return dict(each)
-        known = ", ".join(f"{each['id']} {each['title']}" for each in self.get("tables", []))
+        known = ", ".join(_name(each) for each in self.get("tables", []))
         raise RockhoundError(f"the answer has no table `{table}`", f"it has {known}" if known else None)
 
     def rows(self, table: str) -> List[Row]:
@@ -69,12 +69,12 @@ class Document(Dict[str, Any]):
         found = self.table(table)
         recordings = [each["name"] for each in self.get("inputs", [])]
         titles = [
-            column["title"] if column["recording"] == 0 else f"{recordings[column['recording']]}: {column['title']}"
+            column["title"] if not column.get("recording") else f"{recordings[column['recording']]}: {column['title']}"
             for column in found["columns"]
         ]
         rows = []
         for each in found["rows"]:
-            row: Row = {"id": each["id"], "label": each["label"], "metric": each.get("metric"), "unit": each.get("unit")}
+            row: Row = {"id": each.get("id"), "label": each.get("label"), "metric": each.get("metric"), "unit": each.get("unit")}
             reasons = []
             for title, cell in zip(titles, each["cells"]):
                 if isinstance(cell, dict) and "missing" in cell:
@@ -137,6 +137,10 @@ _SHOWN = 50
 """Rows of a table and findings that a notebook shows."""
 
 
+def _name(table: Dict[str, Any]) -> str:
+    return f"{table.get('id', '')} {table['title']}".strip()
+
+
 def _html(document: Document) -> str:
     parts = [f"<p><b>{escape(str(document.get('schema', '')))}</b></p>"]
     verdict = document.get("verdict")
@@ -149,11 +153,10 @@ def _html(document: Document) -> str:
     if findings:
         parts.append(_table(["rule", "severity", "kernel", "finding", "cost"], findings))
     for each in document.get("tables", []):
-        rows = document.rows(each["id"] or each["title"])
+        rows = document.rows(each.get("id") or each["title"])
         names = [name for name in _columns(rows) if any(row.get(name) is not None for row in rows)]
         cells = [[row.get(name) for name in names] for row in rows]
-        title = escape(f"{each['id']} {each['title']}".strip())
-        parts.append(f"<details><summary>{title}</summary>{_table(names, cells)}</details>")
+        parts.append(f"<details><summary>{escape(_name(each))}</summary>{_table(names, cells)}</details>")
     if len(parts) == 1:
         fields = [[name, value] for name, value in document.items() if _is_scalar(value)]
         parts.append(_table(["field", "value"], fields))

@@ -101,7 +101,7 @@ impl<'a> Ready<'a> {
         match (&self.evaluator.spec.run, self.on_gpu) {
             (Run::Command { .. }, _) => "time that the command prints".to_owned(),
             (_, true) => "time of the kernels on the GPU of this machine".to_owned(),
-            (Run::Launch(_) | Run::Program { .. }, false) => {
+            (Run::Launch(_) | Run::Triton(_) | Run::Program { .. }, false) => {
                 let caches = self.evaluator.spec.caches.unwrap_or_default().words();
                 format!("modelled time of the kernels on an emulated {gpu}; caches: {caches}")
             }

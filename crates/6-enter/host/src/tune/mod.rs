@@ -21,6 +21,7 @@ mod shapes;
 mod space;
 mod spec;
 mod template;
+mod triton;
 mod why;
 pub mod worker;
 mod written;

@@ -13,7 +13,7 @@ use host::tune::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use view::{Answer, Input, NoteKind, Searches};
+use view::{Answer, Input, NamedValue, NoteKind, Searches};
 
 /// A space file, ready to be searched.
 struct Ready<'a> {
@@ -63,7 +63,12 @@ pub(super) fn run(
     };
     let what =
         Searched { name: &spec.name, objective: &objective, of: &spec.objective, shapes: &spec.shapes };
+    let config = proof.winner.filter(|_| matches!(spec.run, Run::Triton(_)));
+    let config = config.map(|id| tune::config_text(&ready.space, id, "triton."));
     add(answer, args, &what, &ready.space, &found.attempts, (ready.start, proof));
+    if let (Some(config), Some(search)) = (config, answer.part.searches.last_mut()) {
+        search.outputs = vec![NamedValue::new("configuration", config)];
+    }
     Ok(())
 }
 

@@ -48,5 +48,6 @@ mod tui;
 mod tune;
 #[cfg(feature = "postgres")]
 mod tune_cluster;
+mod tune_triton;
 mod tunedb;
 mod view;

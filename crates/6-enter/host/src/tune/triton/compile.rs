@@ -87,7 +87,9 @@ pub(in super::super) fn check(
     }
     let needed: Vec<&str> = parameters.into_iter().filter(|it| !used.contains(*it)).collect();
     let request = json!({ "needed": needed, "values": names });
-    compiled(run, request, site).map(|_| ()).map_err(|it| anyhow!(it.failed.map_or_else(String::new, |it| it.why)))
+    compiled(run, request, site)
+        .map(|_| ())
+        .map_err(|it| anyhow!(it.failed.map_or_else(String::new, |it| it.why)))
 }
 
 /// Compiles a configuration for all shapes, and writes the launch files.

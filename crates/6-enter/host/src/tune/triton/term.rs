@@ -59,7 +59,9 @@ impl Term {
             Term::Expression(text) => format!("`{text}` is {value}"),
             _ => value.to_string(),
         };
-        let whole = value.as_u64().or_else(|| value.as_f64().filter(|it| it.fract() == 0.0 && *it >= 0.0).map(|it| it as u64));
+        let whole = value
+            .as_u64()
+            .or_else(|| value.as_f64().filter(|it| it.fract() == 0.0 && *it >= 0.0).map(|it| it as u64));
         whole.filter(|it| *it > 0).with_context(|| format!("{}: a size is a whole number above 0", words()))
     }
 }

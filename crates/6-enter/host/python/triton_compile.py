@@ -34,7 +34,9 @@ def refuse(message):
 
 
 def line_of(error):
-    """An error in one line: the compiler's messages have the reason at their end."""
+    """An error in one line: the compiler's messages have the source first, and the reason at their end or in their cause."""
+    while error.__cause__ is not None:
+        error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else ''}".rstrip(": ")
 

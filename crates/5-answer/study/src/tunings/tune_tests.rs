@@ -27,6 +27,7 @@ fn question<'a>(operation: Operation, target: TuneFor, lists: &'a [Tunings<'a>])
         top_k: None,
         device: None,
         one: false,
+        emulated: None,
         existing: &[],
         results: &[],
         files: "list.csv",

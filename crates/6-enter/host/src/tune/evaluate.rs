@@ -73,6 +73,18 @@ impl Evaluator {
     /// # Errors
     /// If no temporary folder can be made, there is no such GPU, or the file sets what a GPU does not take.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
+        let evaluator = Evaluator::unchecked(spec, place, gpu, command)?;
+        evaluator.check_triton()?;
+        Ok(evaluator)
+    }
+
+    /// As [`Evaluator::new`], of a kernel of Triton that is known to be one.
+    pub(super) fn unchecked(
+        spec: Spec,
+        place: Place,
+        gpu: Option<String>,
+        command: PathBuf,
+    ) -> Result<Evaluator> {
         if place == Place::Gpu && spec.caches.is_some() {
             bail!(
                 "`caches` is a setting of emulated runs: on a GPU the program's own launches leave lines in the caches, unless its buffers are larger than `{{last_cache_mib}}`"
@@ -82,7 +94,7 @@ impl Evaluator {
         let named = gpu.as_deref().or(spec.gpu.as_deref());
         let model = named.map(crate::run::model).transpose()?;
         let least = spec.work.iter().map(|work| least_us(model?, work)).collect();
-        let evaluator = Evaluator {
+        Ok(Evaluator {
             spec,
             place,
             gpu,
@@ -92,13 +104,11 @@ impl Evaluator {
             least,
             stop: None,
             variables: Vec::new(),
-        };
-        evaluator.check_triton()?;
-        Ok(evaluator)
+        })
     }
 
     /// Refuses a kernel of Triton that no configuration could run.
-    fn check_triton(&self) -> Result<()> {
+    pub(super) fn check_triton(&self) -> Result<()> {
         let Run::Triton(run) = &self.spec.run else { return Ok(()) };
         let folder = self.folder()?;
         let bounds = self.bounds();

@@ -12,6 +12,7 @@ mod number;
 mod objective;
 mod prior;
 pub(crate) mod process;
+mod products;
 mod proof;
 mod queue;
 mod recorded;
@@ -34,6 +35,7 @@ pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, config_t
 pub use number::{NoNumber, Pattern, ResultFile};
 pub use objective::{Objective, TIME};
 pub use prior::prior_of;
+pub use products::{Product, Products};
 pub use proof::{Proof, Proving, proof};
 pub use queue::{Queue, QueueRequest, Shared, serve};
 pub use recorded::{Recorded, described};

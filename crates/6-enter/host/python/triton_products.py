@@ -1,6 +1,7 @@
 """Products of matrices as servers of language models run them, for modelled times of tiles.
 
-One kernel for a product and for the products of many experts: rows of an expert begin with a new tile, weights are rows of K. Arguments have the
+One kernel for a product and for the products of many experts: rows of an expert begin with a new tile, weights are rows of K, and `stride`
+elements lie from row to row. Arguments have the
 names that tuned files use.
 """
 
@@ -10,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def product(
-    a, b, c, a_scales, b_scales, rows, N, K, blocks, columns,
+    a, b, c, a_scales, b_scales, rows, N, K, stride, blocks, columns,
     BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
     SCALE_N: tl.constexpr, SCALE_K: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
@@ -26,8 +27,8 @@ def product(
     k = tl.arange(0, BLOCK_SIZE_K)
     row = expert * rows + m % rows
     column = n % N
-    left_at = a + row[:, None] * K + k[None, :]
-    right_at = b + (expert.to(tl.int64) * N + column[None, :]) * K + k[:, None]
+    left_at = a + row[:, None] * stride + k[None, :]
+    right_at = b + (expert.to(tl.int64) * N + column[None, :]) * stride + k[:, None]
     OF_DOT: tl.constexpr = tl.int32 if WHOLE else tl.float32
     acc = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32 if SCALE_K > 0 else OF_DOT)
     for start in range(0, tl.cdiv(K, BLOCK_SIZE_K)):

@@ -450,7 +450,7 @@ impl Entries<'_> {
         let rows = chosen.iter().map(|(rows, values)| self.row(*rows, values, existing));
         let unseen = self.data.unseen();
         let mut notes = vec![format!("space: {}", self.data.source)];
-        if !unseen.is_empty() {
+        if !unseen.is_empty() && self.emulated.is_empty() {
             notes.push(format!(
                 "the model gives all values of {} the same time: entries have the usual ones, measure these last",
                 unseen.join(", ")

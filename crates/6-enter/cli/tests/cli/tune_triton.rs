@@ -153,3 +153,24 @@ fn a_script_gives_a_first_space_file() {
     let parameters: Vec<&String> = file["parameters"].as_table().unwrap().keys().collect();
     assert_eq!(parameters.len(), 4 + 5, "{parameters:?}");
 }
+
+#[test]
+fn shapes_are_timed_on_the_emulated_gpu() {
+    let Some(python) = python() else { return };
+    let python = python.display().to_string();
+    let dir = folder("tune-triton-shapes");
+    std::fs::write(dir.join("list.csv"), "M,N,K\n16,256,512\n").unwrap();
+    let args =
+        ["tune", "gemm", "--shapes", "list.csv", "--for", "sglang", "--block", "128,128", "--tiles", "1"];
+    let emulated = [&args[..], &["--clock", "emulated", "--format", "json", "--python"]].concat();
+    let ran = in_folder(&dir, &[&emulated[..], &[python.as_str()]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let table = &value["tables"][0];
+    let columns = table["columns"].as_array().unwrap();
+    let place = columns.iter().position(|it| it["key"] == "emulated_us").unwrap();
+    let time = table["rows"][0]["cells"][place].as_f64().unwrap_or_else(|| panic!("{table}"));
+    assert!((1.0..100.0).contains(&time), "{table}");
+    let ran = in_folder(&dir, &[&emulated[..], &["no-such-python"]].concat());
+    assert!(ran.code == 1 && ran.stderr.contains("no-such-python"), "{}", ran.stderr);
+}

@@ -34,6 +34,8 @@ pub struct Product {
     pub n: u64,
     /// Lengths of the sums: a launch for each.
     pub depths: Vec<u64>,
+    /// Elements from row to row of the factors.
+    pub stride: u64,
     /// Block of the scales; zeros without.
     pub scale_block: [u64; 2],
     /// `BLOCK_SIZE_M`, `num_warps`, …
@@ -70,6 +72,7 @@ impl Products {
             rows: 16,
             n: 16,
             depths: vec![16],
+            stride: 16,
             scale_block: [0, 0],
             parameters: sizes.iter().map(|it| ((*it).to_owned(), 16)).collect(),
         };
@@ -155,8 +158,8 @@ impl Product {
         );
         let deep = "-(-K // max(SCALE_K, 1))";
         for (name, dtype, shape) in [
-            ("a", dtype, "\"experts * rows\", \"K\"".to_owned()),
-            ("b", dtype, "\"experts * N\", \"K\"".to_owned()),
+            ("a", dtype, "\"experts * rows\", \"stride\"".to_owned()),
+            ("b", dtype, "\"experts * N\", \"stride\"".to_owned()),
             ("c", "bf16", "\"experts * rows\", \"N\"".to_owned()),
             ("a_scales", "f32", format!("\"experts * rows\", \"{deep}\"")),
             ("b_scales", "f32", format!("\"experts * -(-N // max(SCALE_N, 1))\", \"{deep}\"")),
@@ -171,8 +174,8 @@ impl Product {
         for k in &self.depths {
             let _ = writeln!(
                 out,
-                "[[shapes]]\nexperts = {}\nrows = {}\nN = {}\nK = {k}\nSCALE_N = {scale_n}\nSCALE_K = {scale_k}\nWHOLE = {whole}",
-                self.experts, self.rows, self.n
+                "[[shapes]]\nexperts = {}\nrows = {}\nN = {}\nK = {k}\nstride = {}\nSCALE_N = {scale_n}\nSCALE_K = {scale_k}\nWHOLE = {whole}",
+                self.experts, self.rows, self.n, self.stride
             );
         }
         out

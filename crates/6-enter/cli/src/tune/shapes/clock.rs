@@ -50,6 +50,7 @@ fn product(it: &ProductLaunch) -> Product {
         rows: it.rows,
         n: it.n,
         depths: it.depths.clone(),
+        stride: it.stride,
         scale_block: it.scale_block,
         parameters: it.parameters.clone(),
     }

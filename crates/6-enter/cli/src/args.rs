@@ -26,7 +26,7 @@ pub(crate) use store::{
 };
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
-pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, StrategyName, Tune};
+pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, ShapeClock, StrategyName, Tune};
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,

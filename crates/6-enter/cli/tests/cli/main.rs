@@ -50,5 +50,6 @@ mod tui;
 mod tune;
 #[cfg(feature = "postgres")]
 mod tune_cluster;
+mod tune_triton;
 mod tunedb;
 mod view;

@@ -84,7 +84,8 @@ pub(crate) struct StoreWrite {
   rockhound store add workloads/*/MI300X
   rockhound store add out --label commit=1a2b3c --label branch=main --store postgres://ci@db/rockhound")]
 pub(crate) struct StoreAdd {
-    /// Recordings: folders or files; of a folder of recordings, each of them.
+    /// Recordings: folders or files; of a folder of recordings, each of them. Also folders and files of tuners, timelines,
+    /// and answers of other commands as JSON.
     #[arg(required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<Source>,
     /// Label of the recordings.

@@ -24,8 +24,8 @@ const ATTEMPTS: usize = 3;
 const BASE: &str = "SELECT id, bytes, packed FROM {s}blobs WHERE form = ?1 AND base IS NULL";
 const KNOWN: &str = "SELECT id FROM {s}recordings WHERE identity = ?1";
 const INSERT: &str = "INSERT INTO {s}recordings
-    (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, added)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), {now})
+    (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, sort, added)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), ?12, {now})
     ON CONFLICT (identity) DO NOTHING RETURNING id";
 const LABEL: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
     ON CONFLICT (recording, name) DO UPDATE SET value = excluded.value";
@@ -288,6 +288,7 @@ fn row_of(recording: &NewRecording, identity: &Digest, machine: i64) -> Row {
         Cell::Integer(recording.dispatches.cast_signed()),
         Cell::Integer(bytes as i64),
         recording.measured_ms.into(),
+        recording.sort.word().into(),
     ]
 }
 
@@ -317,6 +318,7 @@ fn rows_of(
         spread_ns, quantity_set, numbers, times) VALUES ";
     inserted(statements, dialect, begin, &runs, " ON CONFLICT (kernel, recording) DO NOTHING")?;
     rows_of_dashboards(statements, dialect, (recording, id), known)?;
+    super::answers::written(statements, dialect, (recording, id))?;
     let number: HashMap<Digest, i64> =
         recording.kernels.iter().zip(&known.kernels).map(|(run, id)| (kernel_hash(&run.name), *id)).collect();
     let finding = |it: &view::StoredFinding| {

@@ -68,6 +68,9 @@ impl Archive {
         let facts = super::names::facts_of(facts).ok_or_else(|| self.unreadable("machines"))?;
         let entry = stored.entry;
         Ok(NewRecording {
+            sort: entry.sort,
+            configurations: self.configurations(entry.id, false)?,
+            cells: stored.cells,
             name: entry.name,
             path: entry.path,
             opened: entry.opened,

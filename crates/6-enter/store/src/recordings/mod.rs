@@ -4,6 +4,7 @@
 //! exactly the bytes that were added. SQL and `history` read tables that are computed when a recording is added.
 
 mod add;
+mod answers;
 mod blobs;
 mod columns;
 mod copy;

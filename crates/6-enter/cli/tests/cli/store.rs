@@ -387,3 +387,30 @@ fn tunings_timelines_and_answers_are_entries_too() {
     good(&dir, &["store", "remove", "2", "3", "4"]);
     assert!(!list("rockhound.db").contains("tuning"));
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn recordings_are_exported_as_parquet() {
+    let dir = folder("store-parquet");
+    recording(&dir, "app", 1);
+    std::fs::write(dir.join("gemm.T4.json"), RESULTS).unwrap();
+    good(&dir, &["store", "add", "app", "gemm.T4.json", "--no-provenance", "-l", "branch=main"]);
+    good(&dir, &["store", "export", "--to", "parquet", "-o", "tables"]);
+    let mut files: Vec<String> = std::fs::read_dir(dir.join("tables"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 9, "{files:?}");
+    assert!(files.contains(&"metrics.parquet".to_owned()));
+    for (args, code, expected) in [
+        (&["export", "--to", "parquet", "-o", "tables"][..], 64, "exists already"),
+        (&["export", "--to", "parquet"], 64, "writes a folder"),
+        (&["export", "--to", "other.db", "-o", "x"], 64, "two places"),
+        (&["export", "9", "--to", "parquet", "-o", "x"], 1, "no recording `9`"),
+    ] {
+        let ran = store(&dir, args);
+        assert!(ran.code == code && ran.stderr.contains(expected), "{args:?}: {} {}", ran.code, ran.stderr);
+    }
+    assert!(!dir.join("x").exists());
+}

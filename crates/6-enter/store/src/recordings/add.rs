@@ -443,7 +443,8 @@ fn written(
     }
 }
 
-fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
+/// Total, mean, median and standard deviation of the known times of a kernel, ns.
+pub(super) fn summary_of(run: &KernelRun) -> [Option<f64>; 4] {
     let mut known: Vec<f64> = run.times.iter().flatten().copied().collect();
     known.sort_by(f64::total_cmp);
     let n = known.len();
@@ -453,13 +454,18 @@ fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
     let spread = mean
         .filter(|_| n > 1)
         .map(|mean| (known.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt());
+    [(n > 0).then_some(total), mean, median, spread]
+}
+
+fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
+    let [total, mean, median, spread] = summary_of(run);
     vec![
         recording.into(),
         kernel.into(),
         Cell::Integer(run.dispatches.cast_signed()),
         run.grid.into(),
         run.workgroup.into(),
-        (n > 0).then_some(total).into(),
+        total.into(),
         mean.into(),
         median.into(),
         spread.into(),

@@ -10,6 +10,8 @@ mod columns;
 mod copy;
 mod model;
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod series;
 mod statements;
@@ -100,6 +102,19 @@ impl Archive {
     /// With the database.
     pub fn size(&mut self) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.engine.size()?).unwrap_or(0))
+    }
+
+    /// Tells that this build has no Parquet.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "parquet"))]
+    pub fn to_parquet(
+        &mut self,
+        _wanted: &[view::StoredRecording],
+        _folder: &std::path::Path,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        Err(StoreError::NoParquet)
     }
 
     fn sql(&self, text: &str) -> String {

@@ -105,3 +105,51 @@ fn tunings_and_answers_come_back_and_are_copied() {
         assert!(matches!(archive.show(&tuned.to_string()), Err(StoreError::NoRecording { .. })));
     }
 }
+
+/// Rows of a Parquet file as the crate's own reader shows them.
+#[cfg(feature = "parquet")]
+fn rows_of(path: &std::path::Path) -> Vec<String> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    reader.get_row_iter(None).unwrap().map(|it| it.unwrap().to_string()).collect()
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_have_the_rows_of_the_views() {
+    for database in Database::all() {
+        let mut archive = Archive::open(&database.address).unwrap();
+        archive.add(&NewRecording { labels: tuning().labels, ..made(1) }).unwrap();
+        archive.add(&made(2)).unwrap();
+        archive.add(&tuning()).unwrap();
+        archive.add(&answer()).unwrap();
+        let folder = Scratch::new("store-parquet");
+        let all = archive.list(&Selection::default()).unwrap();
+        let files = archive.to_parquet(&all, &folder.path("")).unwrap();
+        for (file, rows) in files {
+            let found = rows_of(&folder.path(&file));
+            assert_eq!(found.len() as u64, rows, "{file}");
+            let sql = match file.trim_end_matches(".parquet") {
+                "kernels" => "SELECT * FROM kernel_runs",
+                "dispatches" => "SELECT * FROM dispatch_times",
+                "counters" => "SELECT * FROM counter_values WHERE value IS NOT NULL",
+                // Metrics, peaks, and metrics per wave, cycle and second.
+                "metrics" => {
+                    "SELECT value FROM metric_values WHERE value IS NOT NULL UNION ALL SELECT value FROM peak_values
+                     WHERE value IS NOT NULL UNION ALL SELECT value FROM normal_values WHERE value IS NOT NULL"
+                }
+                "findings" => "SELECT * FROM recording_findings",
+                "configurations" => "SELECT * FROM tuned_configurations",
+                "recordings" => "SELECT * FROM recordings",
+                "labels" => "SELECT * FROM labels",
+                "answer_cells" => "SELECT * FROM answer_cells",
+                other => panic!("{other} has no view"),
+            };
+            assert_eq!(archive.query(sql, 999).unwrap().rows.len() as u64, rows, "{file}");
+        }
+        let counters = rows_of(&folder.path("counters.parquet"));
+        assert!(counters[0].contains("copy(double*)") && counters[0].contains("1001"), "{counters:?}");
+        let dispatches = rows_of(&folder.path("dispatches.parquet"));
+        assert!(dispatches[1].contains("null") && dispatches[2].contains("13.5"), "{dispatches:?}");
+    }
+}

@@ -48,7 +48,7 @@ class Functions(unittest.TestCase):
                 (rockhound.triage, [log], {}, ["triage", log]),
                 (rockhound.tunedb_show, [results], {}, ["tunedb", "show", results]),
                 (rockhound.tunedb_lint, [results], {}, ["tunedb", "lint", results]),
-                (rockhound.tile, ["4096", "4096", "4096"], {"gpu": "mi300x"}, ["tile", "4096", "4096", "4096", "--gpu", "mi300x"]),
+                (rockhound.tile, [], {"mnk": "4096,4096,4096"}, ["tile", "--mnk", "4096,4096,4096"]),
                 (rockhound.store_list, [], {"store": database}, ["store", "list", "--store", database]),
             ]
             rockhound.store_add(HEAT, store=database)

@@ -37,6 +37,7 @@ pub use objective::{Objective, TIME};
 pub use prior::prior_of;
 pub use products::{Product, Products};
 pub use proof::{Proof, Proving, proof};
+pub(crate) use queue::evaluation as evaluation_of;
 pub use queue::{Queue, QueueRequest, Shared, serve};
 pub use recorded::{Recorded, described};
 pub use results::t4;

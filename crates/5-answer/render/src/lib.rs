@@ -11,6 +11,7 @@ mod doctor;
 pub mod github;
 mod html;
 pub mod json;
+pub mod junit;
 mod markdown;
 mod marks;
 mod part;

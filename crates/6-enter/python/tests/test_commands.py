@@ -71,7 +71,7 @@ class Functions(unittest.TestCase):
             self.assertEqual(rockhound.guide(recorded)["verdict"]["bound_by"], "HBM")
             copy = os.path.join(COPY, "LAUNCH.toml")
             verdict = rockhound.judge(copy, copy, seeds=1)
-            self.assertEqual(verdict["candidates"][0]["verdict"], "not faster")
+            self.assertEqual(verdict["candidates"][0]["verdict"], "not_faster")
 
     def test_a_program_has_its_own_exit_code(self):
         self.assertEqual(rockhound.run(program=["sh", "-c", "echo here; exit 7"]).code, 7)

@@ -3,6 +3,7 @@
 
 mod compiled;
 mod examples;
+mod libraries;
 mod math;
 mod profile;
 mod programs;

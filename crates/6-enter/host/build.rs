@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Files and folders of a crate that decide what it compiles to.
-const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
+const PARTS: [&str; 7] = ["Cargo.toml", "build.rs", "src", "data", "kernels", "tables", "versions.map"];
 
 /// Sets `ROCKHOUND_BUILD_ID` and `ROCKHOUND_BUILD_DIR` for this crate.
 fn main() {

@@ -28,6 +28,7 @@ mod faults;
 mod graph;
 mod host_memory;
 mod launch;
+mod libraries;
 mod memory;
 mod message;
 mod module;

@@ -16,8 +16,9 @@ def _begin():
     """Watches for imports of Triton and torch."""
     sys.path.insert(0, _here)
     try:
-        from rockhound_live import imports
+        from rockhound_live import imports, libraries
 
+        libraries.give_way()
         imports.watch()
     finally:
         # The program sees the path that it would have had.

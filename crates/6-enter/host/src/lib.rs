@@ -37,6 +37,7 @@ pub mod session;
 pub mod settings;
 mod source;
 pub mod spill;
+pub mod stand_ins;
 pub mod storable;
 pub mod stored;
 mod strangers;

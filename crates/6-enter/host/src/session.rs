@@ -32,6 +32,9 @@ pub const INCOMPLETE: &str = "incomplete";
 /// File that a Python program leaves which imported Triton or torch.
 pub const PYTHON: &str = "imported";
 
+/// Folder of libraries that stand in for absent ones.
+pub const LIBRARIES: &str = "libraries";
+
 /// File with the session.
 const FILE: &str = "session.json";
 
@@ -325,10 +328,7 @@ pub fn stderr_file() -> Option<(u64, u64)> {
 
 /// Adds the message of a stopped kernel that the command is to repeat, as a line of JSON.
 pub fn add_fault(session: &Path, message: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let path = session.join(format!("{}.faults", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
-    file.write_all(format!("{}\n", serde_json::Value::from(message)).as_bytes())
+    add_line(session, "faults", &serde_json::Value::from(message).to_string())
 }
 
 /// Messages of stopped kernels of all processes that the command is to repeat, each once, with how often it came.
@@ -347,6 +347,47 @@ pub fn faults(session: &Path) -> Result<Vec<(String, usize)>> {
         }
     }
     Ok(found)
+}
+
+/// Something that a run's results or times rely on, which a machine with the GPU has otherwise.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Reliance {
+    /// A function of a library was answered by kernels of ours.
+    StoodIn {
+        /// Its name.
+        function: String,
+    },
+    /// A function returned the status for what is not supported.
+    NotSupported {
+        /// Its name.
+        function: String,
+        /// What about the call is not supported.
+        why: String,
+    },
+}
+
+/// Adds what a process relies on, as a line of JSON.
+pub fn add_reliance(session: &Path, reliance: &Reliance) -> std::io::Result<()> {
+    add_line(session, "relied", &serde_json::to_string(reliance)?)
+}
+
+/// What all processes relied on, each once, in order.
+pub fn reliances(session: &Path) -> Result<Vec<Reliance>> {
+    let mut found = std::collections::BTreeSet::new();
+    for file in with_extension(session, "relied")? {
+        // A process that was ended in the middle of a line has half of one.
+        found.extend(std::fs::read_to_string(file)?.lines().filter_map(|it| serde_json::from_str(it).ok()));
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Appends a line to this process's file of a kind.
+fn add_line(session: &Path, extension: &str, line: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let path = session.join(format!("{}.{extension}", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(format!("{line}\n").as_bytes())
 }
 
 fn with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {

@@ -22,6 +22,7 @@ mod symbols;
 mod unsupported;
 
 use crate::codes::Code;
+pub(crate) use devices::current as current_device;
 
 /// Three sizes.
 #[repr(C)]

@@ -4,6 +4,7 @@
 mod compiled;
 mod examples;
 mod judged;
+mod libraries;
 mod math;
 mod profile;
 mod programs;

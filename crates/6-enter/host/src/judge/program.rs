@@ -1,7 +1,7 @@
 //! Variants that are whole programs: HIP programs and Python scripts with kernels. What each reads back from the GPU is
 //! compared with what the base reads back.
 
-use super::{Judged, Problem, Question, Tried, compare, one_line, variant};
+use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, variant};
 use crate::launch_file::Element;
 use crate::run::{
     self, Detail, Emulate, LeftBuffer, Observed, OnGpu, Place, Recording, Reporter, Request, Selection, What,
@@ -12,8 +12,6 @@ use crate::usage;
 use anyhow::{Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use view::CandidateVerdict;
 
@@ -70,16 +68,15 @@ pub(super) fn judge(question: &Question<'_>, reporter: &dyn Reporter, folder: Te
         recordings: Vec::new(),
     });
     let judged = Judged { variants: tried.collect(), cases: 1, notes: Vec::new(), folder };
-    let stop = reporter.interrupts()?;
-    let mut trial = Trial { question, reporter, stop, judged };
+    let quiet = Quiet { reporter, stop: reporter.interrupts()? };
+    let mut trial = Trial { question, quiet, judged };
     trial.run()?;
     Ok(trial.judged)
 }
 
 struct Trial<'a> {
     question: &'a Question<'a>,
-    reporter: &'a dyn Reporter,
-    stop: Arc<AtomicBool>,
+    quiet: Quiet<'a>,
     judged: Judged,
 }
 
@@ -176,9 +173,13 @@ impl Trial<'_> {
             on_gpu: OnGpu::default(),
             record,
         };
-        let bounds =
-            Bounds { seconds, memory_mib: MEMORY_MIB, stop: Some(self.stop.clone()), ..Bounds::default() };
-        let observed = run::observed(&request, watched, &bounds, self.reporter)?;
+        let bounds = Bounds {
+            seconds,
+            memory_mib: MEMORY_MIB,
+            stop: Some(self.quiet.stop.clone()),
+            ..Bounds::default()
+        };
+        let observed = run::observed(&request, watched, &bounds, &self.quiet)?;
         if observed.end.limit == Some(Limit::Stopped) {
             bail!("interrupted");
         }

@@ -13,7 +13,8 @@ use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{Emulate, OnGpu, Recording, Request, Selection};
 use super::{GPU_DEVICE, title};
-use crate::session::{self, KeptPiece, Record, Session, Watched};
+use crate::session::{self, KeptPiece, Record, Reliance, Session, Watched};
+use crate::stand_ins::{self, Places};
 use crate::tune::process::{self, Bounds, End};
 use crate::usage;
 use analysis::guide::Recorded;
@@ -41,6 +42,9 @@ const NAMES: [&str; 8] = [
 
 /// Most different messages of stopped kernels that are repeated.
 const MOST_FAULTS: usize = 8;
+
+/// Most functions of libraries that a line names.
+const MOST_FUNCTIONS: usize = 12;
 
 /// GPUs in the order in which they are chosen for the code a program has.
 const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
@@ -231,6 +235,8 @@ struct Emulation {
     library: PathBuf,
     /// Folders that the program searches before the folders of the environment.
     rpath: Option<String>,
+    /// Where it finds libraries without Rockhound.
+    places: Places,
     /// More variables of its environment.
     variables: Vec<(OsString, OsString)>,
 }
@@ -247,7 +253,8 @@ impl Emulation {
     fn prepare(request: &Request, reporter: &dyn Reporter) -> Result<Emulation> {
         let (emulate, program) = (&request.emulate, request.program());
         let path = program::find(&program[0])?;
-        let program::Program { targets, rpath } = program::read(&path)?;
+        let program::Program { targets, rpath, folders } = program::read(&path)?;
+        let places = Places::new(&path, &folders.iter().map(String::as_str).collect::<Vec<_>>());
         let name = match &emulate.gpu {
             Some(name) => name.to_ascii_lowercase(),
             None => choose(&targets).to_owned(),
@@ -269,7 +276,7 @@ impl Emulation {
             (false, true) => "not using the AMD GPU: ",
         };
         reporter.say(&format!("{why}emulating {} ({target})", title(model)));
-        Ok(Emulation { model, model_name: name, library, rpath, variables: Vec::new() })
+        Ok(Emulation { model, model_name: name, library, rpath, places, variables: Vec::new() })
     }
 
     /// Makes the private folder, and the variables by which the program finds it.
@@ -299,11 +306,16 @@ impl Emulation {
             std::os::unix::fs::symlink(&self.library, &link)
                 .with_context(|| format!("cannot make {}", link.display()))?;
         }
+        let stand_ins = folder.0.join(session::LIBRARIES);
+        stand_ins::write(&stand_ins, |name| self.places.have(name))?;
         let mut paths = folder.0.clone().into_os_string();
         if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|it| !it.is_empty()) {
             paths.push(":");
             paths.push(others);
         }
+        // Any other library of the same name comes first.
+        paths.push(":");
+        paths.push(stand_ins);
         let python = python::write(&folder.0)?;
         let library = folder.0.join(NAMES[0]).into_os_string();
         let mut variables: Vec<(OsString, OsString)> = vec![
@@ -345,6 +357,7 @@ impl Emulation {
             reporter.say(&format!("rockhound: the program was ended by {}", signal_name(signal)));
         }
         finished.repeat_faults(reporter)?;
+        finished.say_reliances(reporter)?;
         if !finished.folder.0.join(session::CALLED).exists() {
             let is_python = finished.folder.0.join(session::PYTHON).exists();
             let what = if is_python { "launched no kernel" } else { "never called Rockhound's HIP runtime" };
@@ -380,6 +393,35 @@ impl Finished {
         }
         if faults.len() > MOST_FAULTS {
             reporter.say(&format!("rockhound: {} more kernels were stopped", faults.len() - MOST_FAULTS));
+        }
+        Ok(())
+    }
+
+    /// Says which functions of libraries were ours, and which returned that they are not supported.
+    fn say_reliances(&self, reporter: &dyn Reporter) -> Result<()> {
+        let (mut stood_in, mut refused) = (Vec::new(), Vec::new());
+        for reliance in session::reliances(&self.folder.0)? {
+            match reliance {
+                Reliance::StoodIn { function } => stood_in.push(function),
+                Reliance::NotSupported { function, why } => refused.push(format!("`{function}` ({why})")),
+            }
+        }
+        let listed = |all: &[String]| match all.split_at_checked(MOST_FUNCTIONS) {
+            Some((first, rest)) if !rest.is_empty() => {
+                format!("{} and {} more", first.join(", "), rest.len())
+            }
+            _ => all.join(", "),
+        };
+        if !stood_in.is_empty() {
+            let functions = listed(&stood_in);
+            reporter
+                .say(&format!("rockhound: kernels of Rockhound stood in for library functions: {functions}"));
+        }
+        if !refused.is_empty() {
+            let functions = listed(&refused);
+            reporter.say(&format!(
+                "rockhound: library functions returned that they are not supported: {functions}"
+            ));
         }
         Ok(())
     }

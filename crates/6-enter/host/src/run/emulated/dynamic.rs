@@ -24,6 +24,8 @@ mod tag {
 pub(crate) struct Dynamic<'a> {
     /// Folders that the program searches before all others; empty if it also names folders to search later.
     pub(crate) rpath: Option<&'a str>,
+    /// Folders that it searches after those of the environment.
+    pub(crate) runpath: Option<&'a str>,
     /// Names of symbols, libraries and folders.
     strings: &'a [u8],
 }
@@ -49,12 +51,13 @@ impl<'a> Dynamic<'a> {
             let rest = data.get(start..).unwrap_or_default();
             dynamic.strings = &rest[..rest.len().min(usize::try_from(size).unwrap_or(usize::MAX))];
         }
-        if value(tag::RUNPATH).is_none() {
-            dynamic.rpath = value(tag::RPATH).and_then(|at| {
-                let text = dynamic.strings.get(usize::try_from(at).ok()?..)?;
-                std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()
-            });
-        }
+        let text = |tag| {
+            let text = dynamic.strings.get(usize::try_from(value(tag)?).ok()?..)?;
+            std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()
+        };
+        let (rpath, runpath) = (text(tag::RPATH), text(tag::RUNPATH));
+        dynamic.rpath = rpath.filter(|_| value(tag::RUNPATH).is_none());
+        dynamic.runpath = runpath;
         Some(dynamic)
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Program {
     pub(crate) targets: Vec<String>,
     /// Folders it takes libraries from before all others (`DT_RPATH`).
     pub(crate) rpath: Option<String>,
+    /// Folders of either kind that it takes libraries from.
+    pub(crate) folders: Option<String>,
 }
 
 /// Looks at a program.
@@ -82,5 +84,9 @@ pub(crate) fn read(path: &Path) -> Result<Program> {
             "link it dynamically (`-lamdhip64`)",
         ));
     }
-    Ok(Program { targets: targets.into_iter().collect(), rpath: dynamic.rpath.map(str::to_owned) })
+    Ok(Program {
+        targets: targets.into_iter().collect(),
+        rpath: dynamic.rpath.map(str::to_owned),
+        folders: dynamic.runpath.or(dynamic.rpath).map(str::to_owned),
+    })
 }

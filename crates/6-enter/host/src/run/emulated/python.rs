@@ -11,12 +11,13 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     ("sitecustomize.py", include_str!("../../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../../python/rockhound_live/__init__.py")),
     ("rockhound_live/children.py", include_str!("../../../python/rockhound_live/children.py")),
     ("rockhound_live/hip.py", include_str!("../../../python/rockhound_live/hip.py")),
     ("rockhound_live/imports.py", include_str!("../../../python/rockhound_live/imports.py")),
+    ("rockhound_live/libraries.py", include_str!("../../../python/rockhound_live/libraries.py")),
     ("rockhound_live/launch.py", include_str!("../../../python/rockhound_live/launch.py")),
     ("rockhound_live/memory.py", include_str!("../../../python/rockhound_live/memory.py")),
     ("rockhound_live/notes.py", include_str!("../../../python/rockhound_live/notes.py")),

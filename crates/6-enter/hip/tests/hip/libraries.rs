@@ -1,0 +1,71 @@
+//! Programs that call libraries which this machine lacks.
+
+use crate::compiled;
+use host::session::{self, Reliance, Session};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A program and the folder with the stand-ins that it is linked with; `None` where tools are missing.
+fn program(name: &str, linked: &[&str]) -> Option<(PathBuf, PathBuf)> {
+    let toolchain = compiled::toolchain()?;
+    let libraries = toolchain.empty(&format!("libraries-{name}"));
+    host::stand_ins::write(&libraries, |_| false).unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp"));
+    let folder = format!("-L{}", libraries.display());
+    let more: Vec<&str> = std::iter::once(folder.as_str()).chain(linked.iter().copied()).collect();
+    // No kernel of its own: code for one target is enough.
+    Some((toolchain.build(&source, name, &["gfx942"], &more)?, libraries))
+}
+
+fn run(program: &Path, libraries: &Path, session: &Path, part: &str) -> Output {
+    let hip = compiled::toolchain().unwrap().folder();
+    let mut command = compiled::in_session(hip, program, session);
+    command.env("LD_LIBRARY_PATH", std::env::join_paths([hip, libraries]).unwrap()).arg(part);
+    command.output().unwrap()
+}
+
+fn session(name: &str, gpu: &str) -> PathBuf {
+    let folder = compiled::toolchain().unwrap().empty(name);
+    Session { gpu: gpu.to_owned(), devices: 2, ..Session::default() }.write(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn transforms_random_numbers_and_gpus_are_as_they_must_be() {
+    let linked =
+        ["-lhipfft", "-lhiprand", "-lhsa-runtime64", "-lrocm_smi64", "-lamd_smi", "-lroctx64", "-lMIOpen"];
+    let Some((program, libraries)) = program("others", &linked) else { return };
+    for gpu in ["mi100", "mi300x"] {
+        let session = session("session-others", gpu);
+        for part in ["transforms", "random", "presence"] {
+            let output = run(&program, &libraries, &session, part);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn products_vectors_and_epilogues_are_right_on_every_gpu() {
+    let linked = ["-lrocblas", "-lhipblas", "-lhipblaslt"];
+    let Some((program, libraries)) = program("blas", &linked) else { return };
+    for gpu in ["mi100", "mi210", "mi300x", "mi355x"] {
+        let session = session("libraries-session", gpu);
+        for part in ["products", "types", "batches", "vectors", "shapes", "epilogues"] {
+            let output = run(&program, &libraries, &session, part);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+        let relied = session::reliances(&session).unwrap();
+        for function in ["rocblas_sgemm", "hipblasGemmEx", "hipblasLtMatmul", "rocblas_dtrsm"] {
+            assert!(relied.contains(&Reliance::StoodIn { function: function.to_owned() }), "{relied:?}");
+        }
+    }
+
+    let session = session("libraries-refused", "mi300x");
+    let output = run(&program, &libraries, &session, "refused");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(said.contains("`rocblas_strmm` returned status 2, not supported"), "{said}");
+    let refused =
+        |it: &Reliance| matches!(it, Reliance::NotSupported { function, .. } if function == "rocblas_strmm");
+    assert!(session::reliances(&session).unwrap().iter().any(refused));
+}

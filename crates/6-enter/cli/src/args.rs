@@ -6,6 +6,7 @@ pub(crate) use accuracy::Accuracy;
 pub(crate) use analyze::{Analyze, Metrics, Units};
 #[cfg(feature = "server")]
 pub(crate) use analyze::{NormalUnit, TimeUnits};
+pub(crate) use capture::Capture;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use comm::Comm;
@@ -39,6 +40,7 @@ mod analyze;
 mod doctor;
 pub(crate) use trace::{Export, Trace};
 
+mod capture;
 mod comm;
 mod emulate;
 mod export;
@@ -137,6 +139,7 @@ pub(crate) enum Command {
     Run(Run),
     Profile(Profile),
     Judge(Judge),
+    Capture(Capture),
     Mcp(Mcp),
     Breakdown(Breakdown),
     Export(ExportRecording),
@@ -193,6 +196,7 @@ impl Command {
             | Command::Run(_)
             | Command::Explain(_)
             | Command::Mcp(_)
+            | Command::Capture(_)
             | Command::Occupancy(_)
             | Command::Tile(_)
             | Command::Completions(_)

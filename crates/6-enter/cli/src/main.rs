@@ -13,6 +13,7 @@ mod analyze;
 mod answer;
 mod args;
 mod breakdown;
+mod capture;
 mod comm;
 mod completions;
 mod diff;
@@ -131,6 +132,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Run(args) => run::run(args, &cli.look),
         Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
+        Command::Capture(args) => capture::run(args, &cli.look),
         Command::Judge(args) => judge::run(args, &cli.look),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::run(args, &cli.look),

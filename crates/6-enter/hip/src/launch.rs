@@ -244,10 +244,15 @@ impl Runtime {
             false => Vec::new(),
         };
         launch.only = Some(&order[..]).filter(|it| !it.is_empty());
+        let capture = self.capture.as_mut();
+        let captured = capture.and_then(|it| it.begin((&name, kernel), &code, &program, &self.allocations));
         let start = Instant::now();
         let result = ways.run((&name, &code, &program), memory, &launch, (wanted, note));
         if launch.progress.is_some() {
             progress::end();
+        }
+        if let (Some(captured), Ok(_)) = (captured, &result) {
+            captured.end();
         }
         let outcome = result.as_ref().map_or_else(|_| Outcome::default(), |(_, outcome)| *outcome);
         self.timeline.add(stream, Engine::Compute, outcome.time);

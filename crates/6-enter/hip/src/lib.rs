@@ -20,6 +20,7 @@
 
 mod api;
 mod calls;
+mod capture;
 mod checks;
 mod codes;
 mod device;

@@ -4,6 +4,7 @@
 //! Functions of the program are called without it.
 
 use crate::calls::Calls;
+use crate::capture::Capture;
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
@@ -104,6 +105,8 @@ pub(crate) struct Runtime {
     pub(crate) results: Option<Results>,
     /// Workgroups run from the last to the first.
     pub(crate) reversed: bool,
+    /// Launch to capture.
+    pub(crate) capture: Option<Capture>,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -207,6 +210,7 @@ impl Runtime {
             lost: BTreeSet::new(),
             repeats: Repeats::default(),
             results: folder.filter(|_| session.watched.is_some()).map(Results::new),
+            capture: session.capture.as_ref().map(Capture::new),
             reversed: session.watched.is_some_and(|it| it.reversed),
             faults: folder.map_or_else(Faults::default, |it| Faults::new(it, session.stderr)),
         })

@@ -61,6 +61,8 @@ pub struct Argument {
     pub element: Element,
     /// Value of a scalar.
     value: Option<f64>,
+    /// Bytes of an argument that is passed by value, in hexadecimal digits: of a structure, or exactly.
+    bytes: Option<String>,
     /// Elements of a buffer in each dimension.
     shape: Option<Vec<u64>>,
     /// Contents of a buffer at the start; zeros by default.
@@ -209,7 +211,7 @@ fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
 impl Argument {
     /// True if the file says what the argument holds at the start.
     pub fn is_given(&self) -> bool {
-        self.initial.is_some() || self.file.is_some() || self.value.is_some()
+        self.initial.is_some() || self.file.is_some() || self.value.is_some() || self.bytes.is_some()
     }
 
     /// True if the file says what the buffer holds after the launch.
@@ -220,9 +222,18 @@ impl Argument {
     /// Initial value of the argument.
     fn contents(&self) -> Result<Contents> {
         let name = &self.name;
+        if let (Some(digits), None, None) = (&self.bytes, self.value, &self.shape) {
+            let bytes = by_digits(digits);
+            let bytes = bytes.with_context(|| {
+                format!("argument `{name}`: `bytes` has two hexadecimal digits for each byte")
+            })?;
+            return Ok(Contents::Scalar(bytes));
+        }
         match (self.value, &self.shape) {
-            (Some(value), None) => Ok(Contents::Scalar(self.element.bytes(std::iter::once(value)))),
-            (None, Some(shape)) => {
+            (Some(value), None) if self.bytes.is_none() => {
+                Ok(Contents::Scalar(self.element.bytes(std::iter::once(value))))
+            }
+            (None, Some(shape)) if self.bytes.is_none() => {
                 let size = self.element.size() as u64;
                 let bytes = shape.iter().try_fold(size, |product, &length| product.checked_mul(length));
                 let Some(bytes) = bytes.filter(|bytes| *bytes <= MOST_BYTES) else {
@@ -230,7 +241,9 @@ impl Argument {
                 };
                 self.buffer(bytes, bytes / size).map(Contents::Buffer)
             }
-            _ => bail!("argument `{name}`: give either `value` (a scalar) or `shape` (a buffer)"),
+            _ => bail!(
+                "argument `{name}`: give one of `value` (a scalar), `bytes` (a structure) and `shape` (a buffer)"
+            ),
         }
     }
 
@@ -265,6 +278,14 @@ impl Argument {
         // As the buffer can hold it.
         Ok(Some(self.element.numbers(&self.element.bytes(values.into_iter()))))
     }
+}
+
+/// Bytes as hexadecimal digits, perhaps with spaces.
+fn by_digits(digits: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = digits.bytes().filter(|it| !it.is_ascii_whitespace()).collect();
+    let digit = |it: u8| char::from(it).to_digit(16);
+    let byte = |it: &[u8]| Some((digit(it[0])? * 16 + digit(*it.get(1)?)?) as u8);
+    if digits.is_empty() { None } else { digits.chunks(2).map(byte).collect() }
 }
 
 /// A file of a given length.

@@ -70,6 +70,25 @@ pub struct Session {
     pub record: Option<Record>,
     /// How it is watched for a comparison with another program.
     pub watched: Option<Watched>,
+    /// Launch to capture.
+    pub capture: Option<Capture>,
+}
+
+/// A launch whose code, arguments and memory are written as a launch file.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Capture {
+    /// Names or regular expressions of kernels; empty: all.
+    pub kernels: Vec<String>,
+    /// Which of their launches, counted from 1.
+    pub nth: u64,
+    /// Folder to write.
+    #[serde(with = "path")]
+    pub folder: PathBuf,
+    /// Most bytes of a buffer.
+    pub most: u64,
+    /// GPU of the launch file.
+    pub gpu: String,
 }
 
 /// How a program is watched whose results are compared: what it reads back from the GPU is kept.
@@ -171,6 +190,7 @@ impl Default for Session {
             stderr: None,
             record: None,
             watched: None,
+            capture: None,
         }
     }
 }

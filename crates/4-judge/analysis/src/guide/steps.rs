@@ -104,8 +104,29 @@ pub(super) fn steps(
                 looked.options()
             ),
         ));
+        out.extend(judged(last).filter(|_| emulated));
     }
     out
+}
+
+/// Compares results and safety of the changed program, too.
+fn judged(last: &Subject) -> Option<GuideStep> {
+    let program = program(last);
+    if program.contains(['"', '\'', '\\']) {
+        return None;
+    }
+    let mut words = program.split(' ').filter(|it| !it.is_empty());
+    let first = words.next()?;
+    let is_python = first.rsplit('/').next().is_some_and(|it| it.starts_with("python"));
+    let (base, changed) = match is_python {
+        true => (words.next().filter(|it| it.ends_with(".py"))?, "CHANGED.py"),
+        false if first.ends_with(".toml") => (first, "CHANGED.toml"),
+        false => (first, "CHANGED"),
+    };
+    let rest = words.collect::<Vec<_>>().join(" ");
+    let rest = if rest.is_empty() { rest } else { format!(" -- {rest}") };
+    let why = "see whether its results are right, without races, and its time shorter than the error";
+    Some(GuideStep::new(StepKind::Compare, why, format!("rockhound judge {base} {changed}{rest}")))
 }
 
 /// Panels behind the verdict.

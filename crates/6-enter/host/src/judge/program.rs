@@ -23,11 +23,6 @@ const SECONDS: (f64, f64) = (10.0, 20.0);
 const MEMORY_MIB: u64 = 16 << 10;
 /// In memory of the GPU that nobody wrote: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
-/// Types whose elements may differ in the last bits, tried in this order where the type of a copy is not known.
-const FLOATS: [&str; 2] = ["f64", "f32"];
-/// Magnitudes that results have; bytes of other types that are read as floats have others.
-const MAGNITUDES: std::ops::Range<f64> = 1e-30..1e30;
-
 /// Whether a path is a program: a script of Python, or a file that the system starts.
 pub(super) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
@@ -292,16 +287,11 @@ impl Trial<'_> {
         None
     }
 
-    /// The type of a copy: as asked for, as known, or the first float whose elements all have magnitudes of results.
+    /// The type of a copy: as asked for, as known, or as its contents look.
     fn element(&self, piece: &KeptPiece) -> Element {
         let named = self.question.element.or(piece.element.as_deref()).and_then(Element::by_name);
-        let fits = |it: &Element| {
-            let usual = |it: f64| it == 0.0 || MAGNITUDES.contains(&it.abs()) || it.is_nan();
-            piece.bytes.len().is_multiple_of(it.size()) && it.numbers(&piece.bytes).into_iter().all(usual)
-        };
-        let floats = || FLOATS.into_iter().filter_map(Element::by_name).find(fits);
         let named = named.filter(|it| piece.bytes.len().is_multiple_of(it.size()));
-        named.or_else(floats).unwrap_or(Element::BYTE)
+        named.unwrap_or_else(|| Element::likely(&piece.bytes))
     }
 }
 

@@ -24,6 +24,16 @@ impl Element {
         ElementType::by_name(name).filter(|it| ![F4, F6, F8, Xf32].contains(it)).map(Element)
     }
 
+    /// The first of f64 and f32 as which all elements have magnitudes of results; a byte if there is none. Bytes of other
+    /// types that are read as floats have other magnitudes.
+    pub fn likely(bytes: &[u8]) -> Element {
+        let usual = |it: f64| it == 0.0 || (1e-30..1e30).contains(&it.abs()) || it.is_nan();
+        let fits =
+            |it: &Element| bytes.len().is_multiple_of(it.size()) && it.numbers(bytes).into_iter().all(usual);
+        let all = [ElementType::F64, ElementType::F32].map(Element);
+        all.into_iter().find(fits).unwrap_or(Element::BYTE)
+    }
+
     /// Name: `f16`.
     pub fn name(self) -> &'static str {
         self.0.name()

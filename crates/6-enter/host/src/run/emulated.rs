@@ -13,7 +13,7 @@ use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{Emulate, OnGpu, Recording, Request, Selection};
 use super::{GPU_DEVICE, title};
-use crate::session::{self, KeptPiece, Record, Reliance, Session, Watched};
+use crate::session::{self, Capture, KeptPiece, Record, Reliance, Session, Watched};
 use crate::stand_ins::{self, Places};
 use crate::tune::process::{self, Bounds, End};
 use crate::usage;
@@ -66,6 +66,22 @@ pub(crate) fn with_variables(
     Ok(emulation.run(request, None, reporter)?.ended())
 }
 
+/// Runs a program and captures one of its launches.
+///
+/// # Errors
+/// If the program cannot be started, or the folder exists.
+pub fn capture(request: &Request, wanted: Capture, reporter: &dyn Reporter) -> Result<Ended> {
+    let folder = std::path::absolute(&wanted.folder)?;
+    if std::fs::read_dir(&folder).is_ok_and(|mut it| it.next().is_some()) {
+        let text = format!("`{}` exists and is not empty", folder.display());
+        return Err(usage(text, "`-o DIR` names another"));
+    }
+    let mut emulation = Emulation::prepare(request, reporter)?;
+    let gpu = emulation.model_name.clone();
+    emulation.capture = Some(Capture { folder, gpu, ..wanted });
+    Ok(emulation.run(request, None, reporter)?.ended())
+}
+
 /// A program that was watched to its end or to a limit.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
@@ -96,7 +112,8 @@ pub(crate) fn observed(
         let output = recording.output.clone().unwrap_or_default();
         Ok(Record { output, command: name.clone(), name, ..selection(recording)? })
     });
-    let (folder, variables) = emulation.session(&request.emulate, record.transpose()?, Some(watched))?;
+    let (folder, variables) =
+        emulation.session(&request.emulate, record.transpose()?, Some(watched), None)?;
     let text = |it: OsString| it.to_string_lossy().into_owned();
     let bounds = Bounds {
         variables: variables.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
@@ -239,6 +256,8 @@ struct Emulation {
     places: Places,
     /// More variables of its environment.
     variables: Vec<(OsString, OsString)>,
+    /// Launch to capture.
+    capture: Option<Capture>,
 }
 
 /// Results of a run.
@@ -276,7 +295,15 @@ impl Emulation {
             (false, true) => "not using the AMD GPU: ",
         };
         reporter.say(&format!("{why}emulating {} ({target})", title(model)));
-        Ok(Emulation { model, model_name: name, library, rpath, places, variables: Vec::new() })
+        Ok(Emulation {
+            model,
+            model_name: name,
+            library,
+            rpath,
+            places,
+            variables: Vec::new(),
+            capture: None,
+        })
     }
 
     /// Makes the private folder, and the variables by which the program finds it.
@@ -285,6 +312,7 @@ impl Emulation {
         emulate: &Emulate,
         record: Option<Record>,
         watched: Option<Watched>,
+        capture: Option<Capture>,
     ) -> Result<(Scratch, Vec<(OsString, OsString)>)> {
         let folder = Scratch::new()?;
         let session = Session {
@@ -299,6 +327,7 @@ impl Emulation {
             stderr: session::stderr_file(),
             record,
             watched,
+            capture,
         };
         session.write(&folder.0)?;
         for name in NAMES {
@@ -343,7 +372,7 @@ impl Emulation {
     /// Runs the program to its end.
     fn run(&self, request: &Request, record: Option<Record>, reporter: &dyn Reporter) -> Result<Finished> {
         let program = request.program();
-        let (folder, variables) = self.session(&request.emulate, record, None)?;
+        let (folder, variables) = self.session(&request.emulate, record, None, self.capture.clone())?;
         // The program hears Ctrl-C itself; this process stays to write down what it finished.
         reporter.interrupts()?;
         let mut command = Command::new(&program[0]);

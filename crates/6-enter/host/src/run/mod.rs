@@ -15,6 +15,7 @@ mod runner;
 mod set;
 mod vendor;
 
+pub use emulated::capture;
 pub use emulated::library::{Libraries, find as library, folders as library_folders, look as libraries};
 pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};

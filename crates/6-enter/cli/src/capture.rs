@@ -1,0 +1,44 @@
+//! `rockhound capture`: one launch of a program as a launch file.
+
+use crate::args::{Capture, Look};
+use crate::exit::Outcome;
+use crate::progress::{self, Running};
+use anyhow::{Result, bail};
+use host::run::{self, Emulate, Ended, OnGpu, Place, Request, What};
+use host::session;
+
+/// Captures.
+pub(crate) fn run(args: &Capture, look: &Look) -> Result<Outcome> {
+    let request = Request {
+        what: What::Program(args.program.clone()),
+        place: Place::Emulator,
+        // Each launch counts, and runs.
+        emulate: Emulate { repeats: false, ..args.emulate.settings(progress::of_programs()) },
+        on_gpu: OnGpu::default(),
+        record: None,
+    };
+    let wanted = session::Capture {
+        kernels: args.kernel.clone(),
+        nth: args.nth,
+        folder: args.output.clone(),
+        most: args.most << 20,
+        gpu: String::new(),
+    };
+    let ended = run::capture(&request, wanted, &Running::new(look))?;
+    let file = args.output.join("LAUNCH.toml");
+    if !file.exists() {
+        let which = if args.kernel.is_empty() { "a kernel".to_owned() } else { args.kernel.join(", ") };
+        bail!(
+            "launch {} of {which} was not seen, or did not end; `rockhound profile` lists what a program launches",
+            args.nth
+        );
+    }
+    let name = file.display();
+    eprintln!("captured: {name}\nreplay: rockhound profile {name} -o DIR");
+    if let Ended::Program(code) = ended
+        && code != 0
+    {
+        eprintln!("warning: the program ended with exit code {code}");
+    }
+    Ok(Outcome::Fine)
+}

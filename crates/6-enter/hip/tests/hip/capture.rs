@@ -1,0 +1,87 @@
+//! `rockhound capture`: launches of the examples, captured and replayed.
+
+use crate::compiled::{root, toolchain};
+use crate::profile::rockhound;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Examples with small arguments.
+const EXAMPLES: [(&str, &[&str]); 10] = [
+    ("daxpy", &["16384"]),
+    ("gemm_f16", &["64"]),
+    ("histogram", &["20000"]),
+    ("mixbench", &["4096"]),
+    ("reduction", &["20000"]),
+    ("softmax", &["16"]),
+    ("spill", &[]),
+    ("stencil", &["128"]),
+    ("transpose", &["128"]),
+    ("vector_copy", &["10000"]),
+];
+
+/// Runs, and returns what it said.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}");
+    said
+}
+
+/// Counters of the first dispatch of a recording that are exact whatever the addresses are.
+fn counters(folder: &Path) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap();
+    let marks = std::fs::read_to_string(folder.join("pmc_marks.csv")).unwrap();
+    let exact = |name: &str| marks.lines().any(|it| it.starts_with(&format!("{name},exact")));
+    let mut lines = text.lines().map(|it| it.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    // Names of kernels have commas in quotes: columns are counted from the end.
+    let pairs = names.iter().rev().zip(values.iter().rev());
+    let pairs = pairs.filter(|(name, _)| name.starts_with("SQ_") && exact(name));
+    pairs.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+#[test]
+fn launches_of_ten_examples_give_the_same_counters_again() {
+    let Some(toolchain) = toolchain() else { return };
+    let folder = toolchain.empty("captured");
+    for (example, arguments) in EXAMPLES {
+        let source = root().join("examples").join(example).join(format!("{example}.hip"));
+        let name = format!("{example}-gfx942");
+        let Some(program) = toolchain.build(&source, &name, &["gfx942"], &[]) else { continue };
+        let [captured, replayed, recorded] =
+            ["captured", "replayed", "recorded"].map(|it| folder.join(format!("{example}-{it}")));
+        run(rockhound().args(["capture", "-o"]).arg(&captured).arg("--").arg(&program).args(arguments));
+        let launch = captured.join("LAUNCH.toml");
+        let text = std::fs::read_to_string(&launch).unwrap();
+        assert!(text.contains("expected_file"), "{example} leaves results: {text}");
+        let options = ["profile", "--counters-only", "-o"];
+        // The exit code is 2 if a result differs from that of the program.
+        run(rockhound().args(options).arg(&replayed).arg(&launch));
+        run(rockhound().args(options).arg(&recorded).args(["-d", "0", "--"]).arg(&program).args(arguments));
+        let (found, expected) = (counters(&replayed), counters(&recorded));
+        assert!(expected.len() > 20, "{example}: {expected:?}");
+        assert_eq!(found, expected, "{example}");
+    }
+}
+
+#[test]
+fn what_cannot_be_captured_is_said() {
+    let Some(toolchain) = toolchain() else { return };
+    let source = root().join("examples/vector_copy/vector_copy.hip");
+    let Some(program) = toolchain.build(&source, "vector_copy-gfx942", &["gfx942"], &[]) else { return };
+    let folder = toolchain.empty("not-captured");
+    let refused = |options: &[&str]| {
+        let mut command = rockhound();
+        let output =
+            command.arg("capture").args(options).arg("--").arg(&program).arg("1000").output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{options:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let place = folder.join("x").display().to_string();
+    assert!(refused(&["-k", "nosuch", "-o", &place]).contains("launch 1 of nosuch was not seen"));
+    assert!(refused(&["--nth", "1000", "-o", &place]).contains("launch 1000"));
+    std::fs::create_dir_all(folder.join("full")).unwrap();
+    std::fs::write(folder.join("full/file"), "").unwrap();
+    assert!(refused(&["-o", &folder.join("full").display().to_string()]).contains("not empty"));
+}

@@ -34,6 +34,7 @@ mod module;
 mod progress;
 mod recording;
 mod repeats;
+mod results;
 mod rtc;
 mod runtime;
 mod selection;

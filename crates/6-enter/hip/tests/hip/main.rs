@@ -3,6 +3,7 @@
 
 mod compiled;
 mod examples;
+mod judged;
 mod math;
 mod profile;
 mod programs;

@@ -15,8 +15,8 @@ mod runner;
 mod set;
 mod vendor;
 
-pub use emulated::library::{Libraries, look as libraries};
-pub(crate) use emulated::{FIRST_GPU, predictions, with_variables, write_python};
+pub use emulated::library::{Libraries, find as library, folders as library_folders, look as libraries};
+pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;
 pub use report::{Ended, Output, Ran, Reporter};

@@ -145,7 +145,7 @@ const USUAL_GPU: &str = "mi300x";
 /// Accuracy of the times.
 const TRUST: &str = "times are modelled by `tile`: they rank tiles, and measured ones differ by a quarter and more (docs/tune-shapes.md); tokens are spread evenly over the experts that get any";
 
-/// What the emulated clock times.
+/// Accuracy of emulated times.
 const EMULATED: &str = "the emulated clock times a kernel of our own, not the one of the project, on a sample of workgroups and depths (docs/tune-shapes.md); these times are modelled, too";
 
 /// Finds configurations.

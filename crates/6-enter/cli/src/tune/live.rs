@@ -1,5 +1,6 @@
 //! `rockhound tune -- PROGRAM`: autotuned Triton kernels of a program that runs as it is.
 
+use super::prior;
 use super::telling::Telling;
 use super::{Searched, add, strategy};
 use crate::args::{Budget, Tune};
@@ -24,11 +25,13 @@ pub(super) fn of_program(args: &Tune, running: &Running<'_>, answer: &mut Answer
     }
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get() as u32);
     let budget = |configurations: u64| args.budget.of(configurations);
+    let prior = prior::of_program(args)?;
     let request = LiveRequest {
         program: args.program.clone(),
         place,
         gpu: args.gpu.clone(),
         widen: args.widen,
+        prior: prior.as_deref(),
         budget: &budget,
         strategy: strategy(args),
         seed: args.seed,
@@ -98,6 +101,13 @@ fn of_study(answer: &mut Answer<Searches>, args: &Tune, study: &LiveStudy) {
         search
             .outputs
             .extend(study.cache.iter().map(|it| NamedValue::new("cache", it.place.display().to_string())));
+    }
+    if study.expected > 0 {
+        let (known, all) = (view::thousands(study.expected), view::thousands(study.space.len()));
+        answer.note(
+            NoteKind::Info,
+            format!("{name}: expected times of {known} of {all} configurations: `tile`"),
+        );
     }
     if study.earlier > 0 {
         let earlier = view::counted(study.earlier, "result");

@@ -71,6 +71,29 @@ fn words(known: u64, space: &Space, from: &str) -> String {
 
 fn of_tiles(args: &Tune, spec: &Spec, tile: &TilePrior, space: &Space) -> Result<Known> {
     let gpu = args.gpu.as_deref().or(spec.gpu.as_deref()).unwrap_or("mi300x");
+    let times = tile_times(gpu, tile, space)?;
+    let known = times.iter().flatten().count() as u64;
+    let rejected = (0..).zip(&times).filter(|(_, time)| time.is_none()).map(|(id, _)| id).collect();
+    let from = format!("`tile` on {gpu}; others fit in no compute unit and are not run");
+    Ok(Known { prior: Prior { expected: times, rejected }, from: Some(words(known, space, &from)) })
+}
+
+/// The prior of programs whose kernels are matrix products.
+pub(super) fn of_program(args: &Tune) -> Result<Option<Box<tune::ProductPrior>>> {
+    match args.prior {
+        PriorName::None => Ok(None),
+        PriorName::Auto | PriorName::Tile => {
+            Ok(Some(Box::new(|model, tile, space| tile_times(&model.key(), tile, space).ok())))
+        }
+        PriorName::Emulated | PriorName::File(_) => Err(usage(
+            "a program's kernels have no other prior than `tile` and `none`",
+            "a kernel with a space file (`rockhound tune --init SOURCE`) takes the others",
+        )),
+    }
+}
+
+/// Modelled times of the tiles of a space.
+fn tile_times(gpu: &str, tile: &TilePrior, space: &Space) -> Result<Vec<Option<f64>>> {
     let place = |name: &str| {
         let at = space.parameters().iter().position(|it| it.name == name);
         at.ok_or_else(|| usage(format!("`[prior]` names `{name}`, which is no parameter"), ""))
@@ -81,22 +104,19 @@ fn of_tiles(args: &Tune, spec: &Spec, tile: &TilePrior, space: &Space) -> Result
     let tiles: Vec<AskedTile> = (0..space.len())
         .map(|id| {
             let values = space.values(id);
-            let number = |at: usize| values[at].number().unwrap_or(0.0).max(0.0) as u64;
-            let or = |at: Option<usize>, default: u64| at.map_or(default, number);
+            let number = |at: usize| values[at].number().map(|it| it.max(0.0) as u64);
+            // Configurations of a program may leave an option to the compiler.
+            let or = |at: Option<usize>, default: u64| at.and_then(number).unwrap_or(default);
             AskedTile {
-                mnk: at.map(number),
+                mnk: at.map(|it| number(it).unwrap_or(0)),
                 split_k: or(split_k, 1),
                 waves: u32::try_from(or(waves, 4)).unwrap_or(u32::MAX),
                 stages: u32::try_from(or(stages, 2)).unwrap_or(u32::MAX),
             }
         })
         .collect();
-    let times = study::tile_times((gpu, &tile.dtype, &tile.layout), tile.mnk, &tiles)
-        .map_err(|error| usage(error.message, error.hint))?;
-    let known = times.iter().flatten().count() as u64;
-    let rejected = (0..).zip(&times).filter(|(_, time)| time.is_none()).map(|(id, _)| id).collect();
-    let from = format!("`tile` on {gpu}; others fit in no compute unit and are not run");
-    Ok(Known { prior: Prior { expected: times, rejected }, from: Some(words(known, space, &from)) })
+    study::tile_times((gpu, &tile.dtype, &tile.layout), tile.mnk, &tiles)
+        .map_err(|error| usage(error.message, error.hint))
 }
 
 /// Times of the emulated clock, of the configurations that a search on it finds worth a look.

@@ -36,7 +36,7 @@ pub struct Evaluator {
     inspects: bool,
     /// The least time that the work of each shape takes, microseconds, and what needs it.
     least: Vec<Option<(f64, String)>>,
-    /// Variables of the environment beside those of this process.
+    /// More variables of the environment than this process has.
     variables: Vec<(String, String)>,
     /// Set when what runs is to end.
     stop: Option<Arc<AtomicBool>>,

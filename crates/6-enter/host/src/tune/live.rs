@@ -6,6 +6,7 @@
 mod kept;
 mod message;
 mod outputs;
+mod product;
 mod server;
 mod space;
 mod study;
@@ -16,18 +17,22 @@ pub use study::{CacheFile, LiveStudy};
 pub use widen::LeftOut;
 
 use super::search::{Limit, Watching};
-use super::spec::Limits;
+use super::spec::{Limits, TilePrior};
 use crate::run::{self, Emulate, Ended, OnGpu, Place, Reporter, Request, What};
 use crate::session::Progress;
 use anyhow::{Context, Result};
+use arch::Model;
 use server::Server;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
-use tune::Strategy;
+use tune::{Space, Strategy};
 
 /// Variable with the path of the socket; the Python side reads it.
 const VARIABLE: &str = "ROCKHOUND_TUNE";
+
+/// Expected times of a product's tiles on the GPU of a model, microseconds, one for each configuration; absent if the model of times has none.
+pub type ProductPrior = dyn Fn(&'static Model, &TilePrior, &Space) -> Option<Vec<Option<f64>>> + Sync;
 
 /// A program whose autotuned kernels are to be searched.
 pub struct LiveRequest<'a> {
@@ -39,6 +44,8 @@ pub struct LiveRequest<'a> {
     pub gpu: Option<String>,
     /// Also configurations beyond those that the program lists.
     pub widen: bool,
+    /// Expected times of the configurations of a space with a matrix product, on a GPU.
+    pub prior: Option<&'a ProductPrior>,
     /// Most configurations to run, by the number of valid ones.
     pub budget: &'a (dyn Fn(u64) -> u64 + Sync),
     /// How configurations are chosen.

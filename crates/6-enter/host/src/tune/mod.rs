@@ -31,7 +31,9 @@ pub use child::{Buffer, Job, JobResult, difference_of};
 pub use evaluate::{Built, Configuration, Evaluator};
 pub use evaluation::{Evaluation, Failed, Failure};
 pub use init::init;
-pub use live::{CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, config_text, live, patches};
+pub use live::{
+    CacheFile, LeftOut, Live, LiveRequest, LiveStudy, Patch, ProductPrior, config_text, live, patches,
+};
 pub use number::{NoNumber, Pattern, ResultFile};
 pub use objective::{Objective, TIME};
 pub use prior::prior_of;

@@ -118,7 +118,8 @@ pub struct TilePrior {
 }
 
 impl TilePrior {
-    fn layout() -> String {
+    /// The layout where none is named.
+    pub(super) fn layout() -> String {
         "tt".to_owned()
     }
 }

@@ -41,7 +41,7 @@ pub struct TritonTable {
     python: Option<String>,
 }
 
-/// `[[argument]]` as written: an argument of a kernel of Triton. Other keys are those of launch files.
+/// `[[argument]]` as written: an argument of a kernel of Triton. Launch files have the other keys.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ArgumentTable {
     name: String,

@@ -69,7 +69,7 @@ pub struct ProductTimes<'a> {
 #[derive(Clone, PartialEq, Debug)]
 struct Sample {
     launch: ProductLaunch,
-    /// Steps along the depth beyond those of the last launch, in units of the difference of the two.
+    /// Steps along the depth beyond the last launch's, in units of the difference of the two.
     beyond: f64,
     /// Rounds of workgroups of the product for one of the sample.
     rounds: f64,
@@ -220,8 +220,9 @@ pub(super) fn of_shape(
         key(values) == key(&best.values)
             && values.iter().zip(&best.values).filter(|it| it.0 != it.1).count() == 1
     };
-    let near = order.iter().filter(|it| is_near(&it.values)).take(times.tiles);
-    let near = near.map(|it| (it.values.clone(), it.time.us)).collect();
+    let mut near: Vec<_> = order.iter().filter(|it| is_near(&it.values)).collect();
+    near.sort_by_key(|it| data.preference(&it.values).iter().sum::<usize>());
+    let near = near.iter().take(times.tiles).map(|it| (it.values.clone(), it.time.us)).collect();
     out.extend(timed(model, data, at, near, times.clock));
     out
 }
@@ -244,4 +245,25 @@ pub(super) fn alike(all: &[Emulated]) -> (u64, u64) {
         }
     }
     (same, pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_that_both_models_tell_apart_are_counted() {
+        let of = |tile_us: f64, us: Result<f64, String>| Emulated { values: Vec::new(), tile_us, us };
+        let all = [
+            of(1.0, Ok(5.0)),
+            of(2.0, Ok(4.0)),
+            of(3.0, Ok(6.0)),
+            of(3.0, Ok(1.0)),
+            of(9.0, Err(String::new())),
+        ];
+        // Alike: 1 and 3, 2 and 3. Not: 1 and 2, 1 and 4, 2 and 4. The last two have one time by the tile model.
+        assert_eq!(alike(&all), (2, 5));
+        assert_eq!(fastest(&all).map(|it| it.tile_us), Some(3.0));
+        assert_eq!((alike(&[]), fastest(&all[4..])), ((0, 0), None));
+    }
 }

@@ -7,6 +7,7 @@ use super::super::search::Attempt;
 use super::LiveRequest;
 use super::kept::Kept;
 use super::message::{Answer, Begin, Configured, SaidBuffer, SaidCache, SaidFailure};
+use super::product::product_of;
 use super::space::LiveSpace;
 use super::widen::LeftOut;
 use crate::launch_file::Element;
@@ -57,8 +58,10 @@ pub struct LiveStudy {
     pub modelled: bool,
     /// The search did not end: the program ended before.
     pub unfinished: bool,
-    /// Configurations whose results are those of an earlier run.
+    /// Configurations with results of an earlier run.
     pub earlier: u64,
+    /// Configurations with an expected time before the first run.
+    pub expected: u64,
 }
 
 /// A study at work.
@@ -82,8 +85,10 @@ pub(super) struct Study {
     ended: bool,
     folder: PathBuf,
     kept: Option<Kept>,
-    /// Configurations whose results are those of an earlier run.
+    /// Configurations with results of an earlier run.
     earlier: u64,
+    /// Configurations with an expected time before the first run.
+    expected: u64,
 }
 
 /// Most configurations whose results are checked.
@@ -109,11 +114,14 @@ impl Study {
             lag: if begin.isolated { request.workers } else { 1 },
             first: listed.iter().copied().take(first).collect(),
         };
-        let search = Search::new(live.space.clone(), settings, Prior::default());
+        let prior = expected(&begin, &live.space, request, model);
+        let known = prior.expected.iter().flatten().count() as u64;
+        let search = Search::new(live.space.clone(), settings, prior);
         let kept = request.store.as_deref().map(|store| kept(store, &begin, request, model));
         Ok(Study {
             kept: kept.transpose()?,
             earlier: 0,
+            expected: known,
             start: listed.first().copied(),
             first: listed.first().copied(),
             checks: request.proof && begin.isolated,
@@ -326,8 +334,15 @@ impl Study {
             modelled: self.modelled,
             unfinished: !self.ended,
             earlier: self.earlier,
+            expected: self.expected,
         }
     }
+}
+
+/// Expected times of the configurations of a matrix product. None is rejected: the program's own list is to run.
+fn expected(begin: &Begin, space: &Space, request: &LiveRequest<'_>, model: Option<&'static Model>) -> Prior {
+    let times = || (request.prior?)(model?, &product_of(begin, space)?, space);
+    Prior { expected: times().unwrap_or_default(), rejected: Vec::new() }
 }
 
 /// Opens the results of a study. Its name changes with everything that changes times.

@@ -125,7 +125,7 @@ pub(in super::super) fn built(
     Ok(())
 }
 
-/// What the script is to compile for one shape.
+/// The request to the script for one shape.
 fn build(run: &TritonRun, names: &Names<'_>, code: &Path) -> Result<Json> {
     let mut values = Map::new();
     for (name, value) in names {

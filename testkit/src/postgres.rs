@@ -66,9 +66,17 @@ impl Server {
     /// # Panics
     /// Where the statement fails.
     pub fn sql(&self, text: &str) -> String {
+        self.sql_of("postgres", text)
+    }
+
+    /// The same in another database.
+    ///
+    /// # Panics
+    /// Where the statement fails.
+    pub fn sql_of(&self, database: &str, text: &str) -> String {
         let host = self.folder.display().to_string();
         let fixed = ["-U", "postgres", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1"];
-        self.run("psql", &[&["-h", &host], &fixed[..], &["-c", text]].concat())
+        self.run("psql", &[&["-h", &host, "-d", database], &fixed[..], &["-c", text]].concat())
     }
 
     /// Dumps a schema of the database, and restores it in another one.

@@ -140,14 +140,21 @@ pub(crate) fn is_derived(name: &str) -> bool {
 
 /// `TCC_HIT[3]` to `TCC_HIT` and 3.
 pub(crate) fn split_instance(name: &str) -> (&str, Option<u32>) {
-    // Most names have no instance, and are asked often.
-    if name.as_bytes().last() != Some(&b']') {
-        return (name, None);
+    // A loop over bytes, since a wide table has thousands of names; most have no instance.
+    let bytes = name.as_bytes();
+    let Some((b']', before)) = bytes.split_last() else { return (name, None) };
+    let Some(open) = memchr::memchr(b'[', before) else { return (name, None) };
+    let (mut at, mut instance) = (open + 1, Some(0u32));
+    while at < before.len() {
+        let digit = before[at].wrapping_sub(b'0');
+        instance =
+            instance.filter(|_| digit < 10).and_then(|it| it.checked_mul(10)?.checked_add(digit.into()));
+        at += 1;
     }
-    name.strip_suffix(']')
-        .and_then(|n| n.split_once('['))
-        .and_then(|(base, i)| Some((base, Some(i.parse().ok()?))))
-        .unwrap_or((name, None))
+    match instance.filter(|_| open + 1 < before.len()) {
+        Some(instance) => (&name[..open], Some(instance)),
+        None => (name, None),
+    }
 }
 
 /// Facts of the machine: the name used here, then other spellings.
@@ -202,6 +209,24 @@ mod tests {
             ("TCC_HIT[3]", "TCC_HIT[3]"),
         ] {
             assert_eq!(plain(header), name);
+        }
+    }
+
+    #[test]
+    fn instances_are_the_numbers_in_brackets() {
+        for (name, expected) in [
+            ("TCC_HIT[3]", ("TCC_HIT", Some(3))),
+            ("A[4294967295]", ("A", Some(u32::MAX))),
+            ("A[4294967296]", ("A[4294967296]", None)),
+            ("A[]", ("A[]", None)),
+            ("A[x]", ("A[x]", None)),
+            ("A[1][2]", ("A[1][2]", None)),
+            ("A1]", ("A1]", None)),
+            ("A", ("A", None)),
+            ("]", ("]", None)),
+            ("", ("", None)),
+        ] {
+            assert_eq!(split_instance(name), expected, "{name}");
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::times;
 use crate::values::Values;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
@@ -209,10 +210,10 @@ impl Counters {
     /// Adds a counter; one of the same name, instance and run replaces nothing and is refused.
     pub fn add(&mut self, counter: Counter) -> bool {
         let key = (counter.run.clone(), counter.name.clone(), counter.instance);
-        if self.index.contains_key(&key) {
-            return false;
-        }
-        self.index.insert(key, self.list.len());
+        match self.index.entry(key) {
+            Entry::Occupied(_) => return false,
+            Entry::Vacant(vacant) => vacant.insert(self.list.len()),
+        };
         if counter.instance.is_some() && counter.run.is_none() {
             self.instances.entry(counter.name.clone()).or_default().push(self.list.len());
         }

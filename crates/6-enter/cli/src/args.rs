@@ -23,7 +23,7 @@ pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::{Path, PathBuf};
 pub(crate) use store::{
     Place, Store, StoreAdd, StoreBisect, StoreChanges, StoreCheck, StoreExport, StoreGrafana, StoreHistory,
-    StoreImport, StoreQuestion, StoreSeries, StoreSummary, StoreWrite, WorseDirection,
+    StoreImport, StoreQuestion, StoreSchema, StoreSeries, StoreSummary, StoreWrite, WorseDirection,
 };
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;

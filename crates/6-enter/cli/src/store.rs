@@ -7,7 +7,7 @@ mod grafana;
 pub(crate) mod history;
 
 use crate::answer::{self, DECIMALS, Target};
-use crate::args::{Look, Place, Store, StoreQuestion, StoreWrite};
+use crate::args::{Look, Place, Store, StoreQuestion, StoreSchema, StoreWrite};
 use crate::exit::Outcome;
 use crate::gate::Gated;
 use anyhow::Result;
@@ -83,6 +83,7 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
             return finish(&mut answer, &write, look);
         }
         StoreQuestion::Grafana(args) => return grafana::run(args),
+        StoreQuestion::Schema(args) => return schema(args),
         StoreQuestion::Export(args) => return copies::export(args),
         StoreQuestion::Import(args) => return copies::import(args),
     };
@@ -92,6 +93,20 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
 fn finish(answer: &mut Answer<Stored>, write: &StoreWrite, look: &Look) -> Result<Outcome> {
     let target = Target { format: write.format, output: write.output.as_deref(), decimals: DECIMALS, look };
     answer::finish(answer, &target, &mut Gated::none())
+}
+
+/// Prints the tables as SQL.
+#[cfg(feature = "postgres")]
+fn schema(args: &StoreSchema) -> Result<Outcome> {
+    let mut output = crate::output::Output::open(None)?;
+    output.write(&host::store::script(args.scale.into()))?;
+    output.finish()?;
+    Ok(Outcome::Fine)
+}
+
+#[cfg(not(feature = "postgres"))]
+fn schema(args: &StoreSchema) -> Result<Outcome> {
+    anyhow::bail!("`--for {:?}`: {}", args.scale, host::store::StoreError::NotBuilt)
 }
 
 /// The database, to change it. Only commands that add recordings make one.

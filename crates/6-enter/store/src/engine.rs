@@ -95,6 +95,9 @@ pub(crate) struct Dialect {
     pub(crate) inline_numbers: &'static str,
     /// Packs numbers so that they are unpacked fast: a series unpacks the numbers of thousands of rows.
     pub(crate) fast_numbers: &'static str,
+    /// Parameters of a statement that inserts rows: exchanges with a server take longer than its parser, and a text that
+    /// is parsed once serves each row of a file.
+    pub(crate) most_parameters: usize,
     /// A shared lock that prevents the removal of blobs until the transaction ends, and the exclusive lock to remove.
     pub(crate) blobs: Option<(&'static str, &'static str)>,
 }

@@ -13,6 +13,8 @@ mod error;
 mod journal;
 mod model;
 #[cfg(feature = "postgres")]
+mod partitions;
+#[cfg(feature = "postgres")]
 mod postgres;
 pub mod recordings;
 mod schema;
@@ -25,6 +27,8 @@ pub use address::Address;
 pub use error::StoreError;
 pub use journal::Journal;
 pub use model::{Claim, Done, Finish, Population, Progress, State, Study, StudyEntry, StudyId, Task, Worker};
+#[cfg(feature = "postgres")]
+pub use partitions::Scale;
 pub use recordings::Archive;
 
 /// Claims of a task that may expire before the task counts as failed: a task that kills its workers ends.
@@ -42,6 +46,12 @@ pub fn open(address: &str) -> Result<Box<dyn Journal>, StoreError> {
         #[cfg(not(feature = "postgres"))]
         Address::Postgres(_) => Err(StoreError::NotBuilt),
     }
+}
+
+/// Statements that make an empty PostgreSQL database with partitions by time.
+#[cfg(feature = "postgres")]
+pub fn script(scale: Scale) -> String {
+    partitions::script(scale, &postgres::DIALECT)
 }
 
 /// Opens a database that exists, to read it. A file and its folder may be read-only.

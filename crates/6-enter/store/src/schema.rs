@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::tables;
 
 /// Statements of each step, from schema 1.
-const STEPS: &[&[&str]] = &[TUNING, tables::RECORDINGS, tables::DASHBOARDS, tables::ANSWERS];
+pub(crate) const STEPS: &[&[&str]] = &[TUNING, tables::RECORDINGS, tables::DASHBOARDS, tables::ANSWERS];
 
 /// The tuner's queue.
 const TUNING: &[&str] = &[

@@ -173,6 +173,7 @@ impl Engine for Sqlite {
             // SQLite moves only the end of a long row to other pages.
             inline_numbers: "SELECT 1",
             fast_numbers: "SELECT 1",
+            most_parameters: 1,
             blobs: None,
         }
     }

@@ -43,6 +43,7 @@ pub(crate) enum StoreQuestion {
     Grafana(StoreGrafana),
     Bisect(StoreBisect),
     Summary(StoreSummary),
+    Schema(StoreSchema),
 }
 
 impl StoreQuestion {
@@ -323,6 +324,37 @@ pub(crate) struct StoreGrafana {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) place: Place,
+}
+
+/// Print the tables as SQL for a large PostgreSQL database: with partitions by time, also distributed by Citus.
+///
+/// The script makes an empty database; `store import` copies recordings into it. See docs/store.md.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound store schema --for partitions | psql -1 -v ON_ERROR_STOP=1 runs
+  rockhound store import runs.db --store postgres://ci@db/runs")]
+pub(crate) struct StoreSchema {
+    /// Form of the database.
+    #[arg(long = "for", value_enum, value_name = "FORM")]
+    pub(crate) scale: StoreScale,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum StoreScale {
+    /// Partitions of PostgreSQL.
+    Partitions,
+    /// The same, distributed by Citus.
+    Citus,
+}
+
+#[cfg(feature = "postgres")]
+impl From<StoreScale> for host::store::Scale {
+    fn from(it: StoreScale) -> Self {
+        match it {
+            StoreScale::Partitions => host::store::Scale::Partitions,
+            StoreScale::Citus => host::store::Scale::Citus,
+        }
+    }
 }
 
 /// Say whether the commit that is checked out is on the good or the bad side of a change, for `git bisect run`.

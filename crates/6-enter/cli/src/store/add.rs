@@ -9,6 +9,7 @@ use host::store::{Address, Archive, StoreError};
 use host::subjects::{Asked, read};
 use host::{Source, recording, storable, stored};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use study::trace::{Options, PAGE_ROWS, Wanted, survey};
 use study::{Measured, Summarized};
 use view::{Answer, FileError, NoteKind, Stored, StoredFinding, StoredRecording};
@@ -22,12 +23,13 @@ pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
     let provenance = if args.no_provenance { Provenance::default() } else { provenance::provenance() };
     let sources: Vec<Source> = args.paths.iter().flat_map(recording::each).collect();
     let mut told = Told::default();
+    let mut times = CommitTimes::default();
     each(&sources, args, |source, made| {
         match made {
             Ok(all) => {
                 let archive = database.archive()?;
                 for mut new in all {
-                    told.older += usize::from(!labelled(&mut new, args, &provenance));
+                    told.older += usize::from(!labelled(&mut new, args, &provenance, &mut times));
                     let ended = archive.add(&new)?;
                     told.again += usize::from(!ended.is_new);
                     told.added.push(archive.resolve(&ended.id.to_string())?);
@@ -131,8 +133,16 @@ fn each(
     Ok(())
 }
 
+/// Times of commits that git was asked for, seconds since 1970: it is asked once for all recordings of a commit.
+type CommitTimes = BTreeMap<String, Option<i64>>;
+
 /// Labels a recording. False if it is older than the commit of the current folder, so that it does not belong to it.
-fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) -> bool {
+fn labelled(
+    new: &mut NewRecording,
+    args: &StoreAdd,
+    provenance: &Provenance,
+    times: &mut CommitTimes,
+) -> bool {
     let measured = new.measured_ms;
     let after_commit = provenance.commit_time.is_none_or(|it| measured.is_none_or(|ms| ms >= it * 1000));
     let takes = !provenance.from_git || after_commit;
@@ -142,7 +152,7 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
     new.labels.extend(args.label.iter().cloned());
     // The time of a commit orders recordings of a branch, whenever they were made.
     if let Some(commit) = new.labels.get("commit")
-        && let Some(time) = provenance::commit_time(commit)
+        && let Some(time) = *times.entry(commit.clone()).or_insert_with(|| provenance::commit_time(commit))
     {
         new.measured_ms = Some(time * 1000);
     }

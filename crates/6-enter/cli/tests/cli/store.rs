@@ -388,6 +388,21 @@ fn tunings_timelines_and_answers_are_entries_too() {
     assert!(!list("rockhound.db").contains("tuning"));
 }
 
+#[test]
+fn the_schema_of_a_large_database_is_printed() {
+    let dir = folder("store-schema");
+    for (form, expected) in [("partitions", false), ("citus", true)] {
+        let ran = store(&dir, &["schema", "--for", form]);
+        if cfg!(feature = "postgres") {
+            assert!(ran.code == 0 && ran.stdout.contains("PARTITION BY RANGE (recording)"), "{}", ran.stderr);
+            assert_eq!(ran.stdout.contains("create_distributed_table"), expected);
+        } else {
+            assert!(ran.code == 1 && ran.stderr.contains("this build has no PostgreSQL"), "{}", ran.stderr);
+        }
+    }
+    assert_eq!(store(&dir, &["schema"]).code, 64);
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn recordings_are_exported_as_parquet() {

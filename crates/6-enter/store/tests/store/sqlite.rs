@@ -2,6 +2,8 @@
 
 use crate::contract::study_of;
 use crate::engines::{Database, study, worker};
+use crate::recordings::made;
+use rockhound_store::recordings::Selection;
 use rockhound_store::{Archive, StoreError, open};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -76,14 +78,55 @@ fn a_full_disk_is_named_and_results_are_kept() {
     assert!(results.iter().all(|it| it.result.as_ref() == Ok(&large)));
 }
 
-/// A file system of 1 MiB.
+#[test]
+fn a_full_disk_keeps_the_recordings_that_were_added() {
+    let Some(disk) = SmallDisk::of("4m") else { return };
+    let address = disk.0.path("runs.db").display().to_string();
+    let mut archive = Archive::open(&address).unwrap();
+    let mut random = testkit::Random(4);
+    let mut files = Vec::new();
+    let error = loop {
+        assert!(files.len() < 100, "the disk has room for 4 MiB");
+        let mut new = made(files.len() as u64);
+        let noise: Vec<u8> = (0..200_000).map(|_| random.next() as u8).collect();
+        new.files.insert("noise".to_owned(), noise);
+        match archive.add(&new) {
+            Ok(_) => files.push(new.files),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error, StoreError::Full { place: address.clone() });
+    assert!(files.len() > 5, "{}", files.len());
+    drop(archive);
+    testkit::run("mount", &["-o", "remount,size=16m", &disk.0.path("").display().to_string()]);
+    let mut archive = Archive::open(&address).unwrap();
+    let all = archive.list(&Selection::default()).unwrap();
+    assert_eq!(all.len(), files.len());
+    for (entry, expected) in all.iter().zip(&files) {
+        let mut found = std::collections::BTreeMap::new();
+        let take = |name: &str, bytes| {
+            found.insert(name.to_owned(), bytes);
+            Ok::<(), StoreError>(())
+        };
+        archive.files(entry.id, take).unwrap();
+        assert!(found == *expected, "{}", entry.id);
+    }
+    assert!(archive.add(&made(99)).unwrap().is_new);
+}
+
+/// A small file system.
 struct SmallDisk(Scratch);
 
 impl SmallDisk {
     fn mount() -> Option<SmallDisk> {
+        SmallDisk::of("1m")
+    }
+
+    fn of(size: &str) -> Option<SmallDisk> {
         let folder = Scratch::new("store");
         let mut mount = Command::new("mount");
-        let mounted = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(folder.path("")).output();
+        let size = format!("size={size}");
+        let mounted = mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path("")).output();
         if mounted.is_ok_and(|it| it.status.success()) {
             return Some(SmallDisk(folder));
         }

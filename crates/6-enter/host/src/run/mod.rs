@@ -16,6 +16,7 @@ mod set;
 mod vendor;
 
 pub use emulated::library::{Libraries, look as libraries};
+pub use emulated::run_and_report;
 pub(crate) use emulated::{FIRST_GPU, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;

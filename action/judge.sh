@@ -59,6 +59,12 @@ analyze)
 trace | comm)
     [ ${#base[@]} -eq 0 ] || inputs=(--base "${base[0]}" "${head[@]}")
     ;;
+judge)
+    # The base runs on the same inputs as the candidates; it is no list of known findings.
+    [ ${#base[@]} -eq 1 ] || fail "judge needs one variant in base, and candidates in head"
+    inputs=("${base[0]}" "${head[@]}")
+    base=()
+    ;;
 tunedb | doctor) ;;
 *) fail "unknown command ${command[*]}" ;;
 esac

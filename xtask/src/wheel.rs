@@ -131,7 +131,7 @@ fn test(wheel: &Path, folder: &Path, bin: &Path, frames: bool) -> Result<()> {
         }
         let mut tests = Command::new(home.join("bin/python"));
         tests
-            .args(["-m", "unittest", "--quiet", "test_wheel"])
+            .args(["-m", "unittest", "--quiet", "test_wheel", "test_commands"])
             .current_dir(root().join(MODULE).join("tests"));
         // The installed package is the one tested.
         tests

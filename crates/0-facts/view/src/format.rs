@@ -15,19 +15,22 @@ pub enum Format {
     Sarif,
     /// Annotations of GitHub workflows: findings only.
     Github,
+    /// JUnit's XML: a test for each thing judged.
+    Junit,
     /// An SQLite database.
     Db,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 8] = [
         Format::Text,
         Format::Json,
         Format::Csv,
         Format::Markdown,
         Format::Sarif,
         Format::Github,
+        Format::Junit,
         Format::Db,
     ];
 
@@ -40,6 +43,7 @@ impl Format {
             Format::Markdown => "markdown",
             Format::Sarif => "sarif",
             Format::Github => "github",
+            Format::Junit => "junit",
             Format::Db => "db",
         }
     }
@@ -53,6 +57,7 @@ impl Format {
             Format::Markdown => "For issues, wikis and pull requests",
             Format::Sarif => "SARIF 2.1.0, for code scanning: findings only",
             Format::Github => "Annotations of GitHub workflows: findings only",
+            Format::Junit => "JUnit's XML, for reports of tests: a test for each candidate",
             Format::Db => {
                 "An SQLite database with the views of the vendor's analysis databases; needs `-o FILE.db`"
             }

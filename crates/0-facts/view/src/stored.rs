@@ -22,12 +22,52 @@ pub struct Stored {
     pub histories: Vec<History>,
 }
 
-/// A recording in a database.
+/// What an entry of a database is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum StoredSort {
+    /// A recording of a profiler.
+    #[default]
+    Recording,
+    /// Configurations of a kernel with their times.
+    Tuning,
+    /// The tables of `trace` on a timeline.
+    Timeline,
+    /// The answer of another command.
+    Answer,
+}
+
+impl StoredSort {
+    /// All sorts.
+    pub const ALL: [StoredSort; 4] =
+        [StoredSort::Recording, StoredSort::Tuning, StoredSort::Timeline, StoredSort::Answer];
+
+    /// The word in the database.
+    pub const fn word(self) -> &'static str {
+        match self {
+            StoredSort::Recording => "recording",
+            StoredSort::Tuning => "tuning",
+            StoredSort::Timeline => "timeline",
+            StoredSort::Answer => "answer",
+        }
+    }
+
+    /// True for a recording.
+    pub fn is_recording(&self) -> bool {
+        *self == StoredSort::Recording
+    }
+}
+
+/// A recording in a database, or a tuning, a timeline, an answer.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoredRecording {
     /// Number: `store:7` is its address.
     pub id: i64,
+    /// What it is; absent for a recording.
+    #[serde(skip_serializing_if = "StoredSort::is_recording")]
+    pub sort: StoredSort,
     /// Name: the last two parts of its path.
     pub name: String,
     /// Path that it was read from.
@@ -35,7 +75,7 @@ pub struct StoredRecording {
     /// File or run of the path that is read; empty for the whole folder.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub opened: String,
-    /// Form of its files: `rocprof-compute folder, wide`.
+    /// Form of its files: `rocprof-compute folder, wide`; of an answer its schema: `rockhound.guide/1`.
     pub kind: String,
     /// Target of its GPU.
     pub gpu: Option<String>,
@@ -196,6 +236,38 @@ pub struct StoredFinding {
     pub severity: String,
     /// Time lost, ns.
     pub time_lost_ns: Option<f64>,
+}
+
+/// A configuration of a stored tuning.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredConfiguration {
+    /// Study that tried it: a file may have several.
+    pub study: String,
+    /// Parameters with their values, an object of JSON.
+    pub configuration: String,
+    /// Median time, us.
+    pub us: Option<f64>,
+    /// `ok`, else the kind of failure.
+    pub status: String,
+    /// Reason of a failure, as far as it is known.
+    pub why: Option<String>,
+}
+
+/// A cell of a table of a stored answer or timeline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredCell {
+    /// Title of its table, with its number: `1.1 Time`.
+    pub table: String,
+    /// Row in the table, from 0.
+    pub line: i64,
+    /// Heading of its column.
+    pub column: String,
+    /// Unit of the number.
+    pub unit: String,
+    /// Number, unless the cell is a text.
+    pub number: Option<f64>,
+    /// Text, or the reason why there is no number.
+    pub text: Option<String>,
 }
 
 /// A metric of one kernel over time.

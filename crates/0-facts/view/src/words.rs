@@ -14,6 +14,16 @@ pub fn listed<T: AsRef<str>>(items: &[T], last: &str) -> String {
     }
 }
 
+/// At most three known names that a misspelled one may stand for, the likeliest first.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = name.to_lowercase();
+    let likeness = |it: &'a str| (strsim::jaro_winkler(&name, &it.to_lowercase()), it);
+    let mut near: Vec<_> = known.map(likeness).filter(|(likeness, _)| *likeness > 0.85).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.dedup();
+    near.into_iter().take(3).map(|it| it.1).collect()
+}
+
 /// The noun in the grammatical number of a count: `wave` for 1, `waves` for 2.
 pub fn noun_of(count: impl TryInto<u64>, noun: &str) -> Cow<'_, str> {
     // Fractions take the plural.
@@ -103,6 +113,16 @@ pub fn with_article(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn misspelled_names_have_neighbours() {
+        let known = ["TCC_HIT", "TCC_MISS", "SQ_WAVES", "l2.hit_rate"];
+        let cases = [("TCC_HITS", "TCC_HIT"), ("sq_wavess", "SQ_WAVES"), ("l2_hit_rate", "l2.hit_rate")];
+        for (name, expected) in cases {
+            assert_eq!(nearest(name, known.into_iter()).first(), Some(&expected), "{name}");
+        }
+        assert!(nearest("quux", known.into_iter()).is_empty());
+    }
 
     #[test]
     fn durations_have_three_digits() {

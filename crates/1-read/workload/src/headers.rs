@@ -78,7 +78,8 @@ pub(crate) fn is_instance_or_sum(name: &str) -> bool {
 
 /// Whether a column describes the dispatch.
 pub(crate) fn describes_dispatch(name: &str) -> bool {
-    DISPATCH.iter().any(|(n, _)| *n == name)
+    // Instances of counters are most columns of a wide table.
+    name.as_bytes().last() != Some(&b']') && DISPATCH.iter().any(|(n, _)| *n == name)
 }
 
 /// Whether a column is bookkeeping, also in the repeated form that joining passes leaves (`obj_3`,
@@ -107,16 +108,26 @@ pub(crate) fn joined_pass(name: &str) -> Option<u16> {
 
 /// Whether a name has the form of a hardware counter: `SQ_WAVES`, `TCC_HIT[3]`, `TCP_TOTAL_READ_sum`.
 pub(crate) fn is_counter(name: &str) -> bool {
-    let base = split_instance(name).0;
-    let base = ["_sum", "_avr", "_max", "_min"].iter().find_map(|s| base.strip_suffix(s)).unwrap_or(base);
-    let upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit();
-    base.split_once('_').is_some_and(|(block, rest)| {
-        block.len() >= 2
-            && block.as_bytes()[0].is_ascii_uppercase()
-            && block.bytes().all(upper)
-            && !rest.is_empty()
-            && rest.bytes().all(|b| upper(b) || b == b'_')
-    })
+    let base = split_instance(name).0.as_bytes();
+    // A loop over bytes: a wide table has thousands of names, each asked several times.
+    let end = match base {
+        [rest @ .., b'_', b's', b'u', b'm']
+        | [rest @ .., b'_', b'a', b'v', b'r']
+        | [rest @ .., b'_', b'm', b'a', b'x']
+        | [rest @ .., b'_', b'm', b'i', b'n'] => rest.len(),
+        all => all.len(),
+    };
+    let (mut at, mut block) = (0, 0);
+    while at < end {
+        match base[at] {
+            b'A'..=b'Z' | b'0'..=b'9' => {}
+            b'_' if block == 0 => block = at,
+            b'_' => {}
+            _ => return false,
+        }
+        at += 1;
+    }
+    block >= 2 && base[0].is_ascii_uppercase() && block + 1 < end
 }
 
 /// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`,
@@ -129,6 +140,10 @@ pub(crate) fn is_derived(name: &str) -> bool {
 
 /// `TCC_HIT[3]` to `TCC_HIT` and 3.
 pub(crate) fn split_instance(name: &str) -> (&str, Option<u32>) {
+    // Most names have no instance, and are asked often.
+    if name.as_bytes().last() != Some(&b']') {
+        return (name, None);
+    }
     name.strip_suffix(']')
         .and_then(|n| n.split_once('['))
         .and_then(|(base, i)| Some((base, Some(i.parse().ok()?))))
@@ -205,6 +220,15 @@ mod tests {
             ("Correlation_ID_2", false, true),
             ("GPUBusy", false, false),
             ("SGPR", false, false),
+            ("A_B", false, false),
+            ("_SQ_X", false, false),
+            ("SQ_", false, false),
+            ("SQ_sum", false, false),
+            ("SQ__", true, false),
+            ("SQ_X_max[2]", true, false),
+            ("SQ_X[2", false, false),
+            ("9Q_X", false, false),
+            ("", false, false),
         ] {
             assert_eq!(is_counter(name), counter, "{name}");
             assert_eq!(is_bookkeeping(name), bookkeeping, "{name}");

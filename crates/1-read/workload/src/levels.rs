@@ -28,7 +28,7 @@ pub(crate) fn is_accumulator(name: &str) -> bool {
 
 /// Whether a counter is a level, of which an accumulator may follow.
 fn is_level(name: &str) -> bool {
-    name.contains("LEVEL") && headers::is_counter(name)
+    memchr::memmem::find(name.as_bytes(), b"LEVEL").is_some() && headers::is_counter(name)
 }
 
 /// Names headers in their order: an accumulator after a level has the name of the level's sum.

@@ -2,10 +2,11 @@
 //!
 //! [`Part`] is the text and the rows that only one command has.
 
+use crate::junit::{self, Case};
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
-    Answer, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain, Recordings,
-    Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned, Verdicts,
+    Answer, Candidate, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain,
+    Recordings, Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned, Verdicts,
 };
 
 /// Settings of a rendering.
@@ -30,6 +31,7 @@ pub fn answer<P: Part>(answer: &Answer<P>, format: Format, how: &How<'_>) -> Str
         Format::Markdown => markdown::answer(answer, how.decimals),
         Format::Sarif => sarif::answer(answer, how.version, how.rules),
         Format::Github => github::annotations(&answer.findings),
+        Format::Junit => junit::suite(answer.schema, &P::tests(answer)),
         // Databases are bytes and no rendering of an answer.
         Format::Db => String::new(),
     }
@@ -63,7 +65,34 @@ impl Part for Stored {
 }
 
 impl Part for Verdicts {
-    const FORMATS: &'static [Format] = USUAL;
+    const FORMATS: &'static [Format] = &[
+        Format::Text,
+        Format::Json,
+        Format::Csv,
+        Format::Markdown,
+        Format::Sarif,
+        Format::Github,
+        Format::Junit,
+    ];
+
+    fn tests(answer: &Answer<Self>) -> Vec<Case<'_>> {
+        fn case(it: &Candidate) -> Case<'_> {
+            Case {
+                name: &it.name,
+                seconds: it.time_us.map(|it| it * 1e-6),
+                failure: (!it.verdict.is_right()).then(|| {
+                    let inputs = it.inputs.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+                    (it.verdict.words(), format!("{}{inputs}", it.because))
+                }),
+                output: if it.verdict.is_right() {
+                    format!("{}: {}", it.verdict.words(), it.because)
+                } else {
+                    String::new()
+                },
+            }
+        }
+        answer.part.candidates.iter().map(case).collect()
+    }
 
     fn text(answer: &Answer<Self>, decimals: usize, style: &Style) -> String {
         text::verdicts(answer, decimals, style)

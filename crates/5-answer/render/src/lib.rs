@@ -5,11 +5,13 @@
 //! on all cores and written in order.
 
 mod answer;
+pub mod brief;
 pub mod csv;
 mod doctor;
 pub mod github;
 mod html;
 pub mod json;
+pub mod junit;
 mod markdown;
 mod marks;
 mod part;

@@ -1,5 +1,6 @@
 //! The part of an answer that one command has.
 
+use crate::junit::Case;
 use crate::{Style, table_csv, text};
 use serde::Serialize;
 use view::{Answer, Format};
@@ -20,6 +21,11 @@ pub trait Part: Serialize + Sized {
     /// The rows: by default a line per cell of the tables.
     fn csv(answer: &Answer<Self>) -> String {
         table_csv::long(answer)
+    }
+
+    /// Its tests, of commands that have the format JUnit.
+    fn tests(_answer: &Answer<Self>) -> Vec<Case<'_>> {
+        Vec::new()
     }
 
     /// The part between notes and findings.

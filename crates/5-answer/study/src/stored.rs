@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use view::{
-    Answer, Cell, Column, ColumnKind, Number, Row, STORE_SCHEMA, Stored, StoredFile, StoredFinding,
-    StoredKernel, StoredRecording, Table, duration, thousands,
+    Answer, Cell, Column, ColumnKind, Number, Row, STORE_SCHEMA, Stored, StoredCell, StoredConfiguration,
+    StoredFile, StoredFinding, StoredKernel, StoredRecording, Table, duration, thousands,
 };
 
 /// Characters shown of the hash of a commit.
 const COMMIT: usize = 12;
+/// Configurations of a tuning that are shown.
+const FASTEST: usize = 20;
+/// Rows that are shown of each table of an answer.
+const LINES: usize = 50;
 
 /// An empty answer of `store`.
 pub fn answer(question: &'static str, place: &str) -> Answer<Stored> {
@@ -20,24 +24,33 @@ pub fn list(question: &'static str, place: &str, recordings: Vec<StoredRecording
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     recordings.iter().flat_map(|it| it.labels.keys()).for_each(|name| *names.entry(name).or_default() += 1);
     let text = |title: &str, kind| Column::new(title, kind, "");
-    let mut columns = vec![
-        text("address", ColumnKind::Word),
-        text("recording", ColumnKind::Text),
+    // Recordings alone need no word for what they are.
+    let has_others = recordings.iter().any(|it| !it.sort.is_recording());
+    let mut columns = vec![text("address", ColumnKind::Word)];
+    if has_others {
+        columns.push(text("is", ColumnKind::Word));
+    }
+    columns.extend([
+        text(if has_others { "name" } else { "recording" }, ColumnKind::Text),
         text("GPU", ColumnKind::Word),
         text("made by", ColumnKind::Word),
         text("dispatches", ColumnKind::Id),
         text("date (UTC)", ColumnKind::Word),
-    ];
+    ]);
     columns.extend(names.keys().map(|name| text(name, ColumnKind::Text)));
     let row = |it: &StoredRecording| {
-        let mut cells = vec![
-            Cell::text(format!("store:{}", it.id)),
+        let is_recording = it.sort.is_recording();
+        let mut cells = vec![Cell::text(format!("store:{}", it.id))];
+        if has_others {
+            cells.push(Cell::text(it.sort.word()));
+        }
+        cells.extend([
             Cell::text(&it.name),
             it.gpu.as_ref().map_or(Cell::missing("the recording does not say"), Cell::text),
-            Cell::text(if it.emulated_by.is_some() { "emulator" } else { "GPU" }),
-            Cell::Number(Number::Known(it.dispatches as f64)),
+            if is_recording { Cell::text(made_by(it)) } else { Cell::Empty },
+            if is_recording { Cell::Number(Number::Known(it.dispatches as f64)) } else { Cell::Empty },
             Cell::text(date(it.measured_ms)),
-        ];
+        ]);
         cells.extend(
             names.keys().map(|name| it.labels.get(*name).map_or(Cell::Empty, |value| label(name, value))),
         );
@@ -47,6 +60,10 @@ pub fn list(question: &'static str, place: &str, recordings: Vec<StoredRecording
     answer.tables.push(Table { title: "Recordings".to_owned(), columns, rows, ..Table::default() });
     answer.part.recordings = recordings;
     answer
+}
+
+fn made_by(it: &StoredRecording) -> &'static str {
+    if it.emulated_by.is_some() { "emulator" } else { "GPU" }
 }
 
 /// The value of a label; the hash of a commit is shortened.
@@ -65,11 +82,15 @@ pub struct Shown {
     pub files: Vec<StoredFile>,
     /// Findings.
     pub findings: Vec<StoredFinding>,
+    /// Configurations of a tuning, fastest first.
+    pub configurations: Vec<StoredConfiguration>,
+    /// Tables of an answer or timeline.
+    pub cells: Vec<StoredCell>,
 }
 
 /// One recording with its parts.
 pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
-    let Shown { recording, kernels, files, findings } = shown;
+    let Shown { recording, kernels, files, findings, configurations, cells } = shown;
     let mut answer = self::answer("show", place);
     let mut input = view::Input::new(&recording.name, format!("store:{}", recording.id), &recording.kind);
     input.fact("path", &recording.path);
@@ -77,19 +98,25 @@ pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
         input.fact("file or run", &recording.opened);
     }
     input.fact("GPU", recording.gpu.as_deref().unwrap_or("not recorded"));
-    match &recording.emulated_by {
-        Some(emulator) => input.fact("emulated by", emulator),
-        None => input.fact("made by", "GPU"),
+    if recording.sort.is_recording() {
+        match &recording.emulated_by {
+            Some(emulator) => input.fact("emulated by", emulator),
+            None => input.fact("made by", "GPU"),
+        }
+        input.fact("dispatches", thousands(recording.dispatches.unsigned_abs()));
     }
-    input.fact("dispatches", thousands(recording.dispatches.unsigned_abs()));
     input.fact("bytes", thousands(recording.bytes.unsigned_abs()));
     input.fact("date (UTC)", date(recording.measured_ms));
     input.fact("added (UTC)", date(recording.added_ms));
     input.fact("metrics by", format!("rockhound {}", recording.version));
     recording.labels.iter().for_each(|(name, value)| input.fact(&format!("label {name}"), value));
     answer.inputs.push(input);
+    if recording.sort.is_recording() {
+        answer.tables.push(of_kernels(&kernels));
+    }
     answer.part.recordings.push(recording);
-    answer.tables.push(of_kernels(&kernels));
+    answer.tables.extend(of_configurations(&configurations));
+    answer.tables.extend(of_cells(&cells));
     if !findings.is_empty() {
         answer.tables.push(of_findings(&findings));
     }
@@ -143,6 +170,88 @@ fn of_findings(findings: &[StoredFinding]) -> Table {
     let rows = findings.iter().map(row).collect();
     let notes = vec!["`rockhound analyze -p store:ID` shows them in full".to_owned()];
     Table { title: "Findings".to_owned(), columns, rows, notes, ..Table::default() }
+}
+
+/// Configurations by outcome, and the fastest; none without configurations.
+fn of_configurations(all: &[StoredConfiguration]) -> Vec<Table> {
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let text = |title: &str, kind| Column::new(title, kind, "");
+    let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for it in all {
+        let (count, why) = counts.entry(&it.status).or_insert((0, ""));
+        *count += 1;
+        if why.is_empty() {
+            *why = it.why.as_deref().and_then(|why| why.lines().next()).unwrap_or("");
+        }
+    }
+    let outcome = |(status, (count, why)): (&&str, &(usize, &str))| {
+        Row::of(vec![Cell::text(*status), Cell::count(*count as u64), Cell::text(*why)])
+    };
+    let outcomes = Table {
+        title: "Outcomes".to_owned(),
+        columns: vec![
+            text("status", ColumnKind::Text),
+            text("configurations", ColumnKind::Id),
+            text("first reason", ColumnKind::Text),
+        ],
+        rows: counts.iter().map(outcome).collect(),
+        ..Table::default()
+    };
+    let fast: Vec<&StoredConfiguration> = all.iter().filter(|it| it.us.is_some()).collect();
+    let row = |it: &&StoredConfiguration| {
+        Row::of(vec![
+            Cell::from(it.us.unwrap_or_default()),
+            Cell::text(&it.study),
+            Cell::text(&it.configuration),
+        ])
+    };
+    let fastest = Table {
+        title: "Fastest configurations".to_owned(),
+        columns: vec![
+            Column::new("time", ColumnKind::Number, "us"),
+            text("study", ColumnKind::Text),
+            text("configuration", ColumnKind::Text),
+        ],
+        rows: fast.iter().take(FASTEST).map(row).collect(),
+        more: fast.len().saturating_sub(FASTEST),
+        ..Table::default()
+    };
+    vec![outcomes, fastest]
+}
+
+/// Tables of an answer from its cells, which are in the order of tables and lines.
+fn of_cells(cells: &[StoredCell]) -> Vec<Table> {
+    let tables = cells.chunk_by(|a, b| a.table == b.table);
+    tables.map(of_table).collect()
+}
+
+fn of_table(cells: &[StoredCell]) -> Table {
+    let mut columns: Vec<Column> = Vec::new();
+    let mut place: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for it in cells {
+        place.entry((&it.column, &it.unit)).or_insert_with(|| {
+            let kind = if it.number.is_some() { ColumnKind::Number } else { ColumnKind::Text };
+            columns.push(Column::new(&it.column, kind, &it.unit));
+            columns.len() - 1
+        });
+    }
+    let row = |line: &[StoredCell]| {
+        let mut row = vec![Cell::Empty; columns.len()];
+        for it in line {
+            row[place[&(&it.column[..], &it.unit[..])]] = match (it.number, &it.text) {
+                (Some(number), _) => Cell::from(number),
+                (None, Some(text)) => Cell::text(text),
+                (None, None) => Cell::Empty,
+            };
+        }
+        Row::of(row)
+    };
+    let all: Vec<Row> = cells.chunk_by(|a, b| a.line == b.line).map(row).collect();
+    let title = cells.first().map_or_else(String::new, |it| it.table.clone());
+    let more = all.len().saturating_sub(LINES);
+    Table { title, columns, rows: all.into_iter().take(LINES).collect(), more, ..Table::default() }
 }
 
 fn of_files(files: &[StoredFile]) -> Table {

@@ -28,7 +28,10 @@ pub use query::{Choice, Problem, Taken, choose, query};
 pub use shapes::{ShapesTo, Written as WrittenShapes, shapes, write as write_shapes};
 pub use show::{Order, Selection, show};
 pub use tensile::{describe_configuration, is_configuration, recorded_spaces};
-pub use tune::{ModelConfig, Operation, ShapesQuestion, TuneFor, TunedShapes, tune_shapes};
+pub use tune::{
+    ModelConfig, Operation, ProductClock, ProductLaunch, ProductTimes, ShapesQuestion, TuneFor, TunedShapes,
+    tune_shapes,
+};
 pub use tunedb::Tunings;
 
 use rayon::prelude::*;

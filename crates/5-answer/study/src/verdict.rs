@@ -2,6 +2,7 @@
 
 use crate::Measured;
 use analysis::WorkloadEvidence;
+use analysis::workload::Subject;
 use metrics::{Evaluation, Settings};
 use rules::CandidateEvidence;
 use view::{
@@ -195,20 +196,21 @@ fn change_words(it: &WorkChange) -> String {
     }
 }
 
-/// The longest kernel of both recordings.
+/// Both recordings: time and work of all their kernels, limits of the longest one.
 fn pair(measured: &Measured<'static>) -> Option<Pair> {
     let recordings = measured.recordings();
     let [(compiled, base), (_, own)] = recordings[..] else { return None };
     let of_base = WorkloadEvidence::gather(compiled, &base.workload, &base.rows);
     let of_own = WorkloadEvidence::gather(compiled, &own.workload, &own.rows);
     let (before, after) = (of_base.first()?, of_own.first()?);
-    let (before_ns, after_ns) = (before.time.clone().ok()?, after.time.clone().ok()?);
-    let value = |it: &WorkloadEvidence<'_>, metric: &str| {
-        let rows = it.evaluation.rows().to_vec();
-        Evaluation::new(compiled, it.workload, rows, Settings::default()).value(metric).ok()
+    let total = |all: &[WorkloadEvidence<'_>]| all.iter().map(|it| it.time.clone().ok()).sum::<Option<f64>>();
+    let (before_ns, after_ns) = (total(&of_base)?, total(&of_own)?);
+    let longest_ns = after.time.clone().ok()?;
+    let value = |it: &Subject, metric: &str| {
+        Evaluation::new(compiled, &it.workload, it.rows.to_vec(), Settings::default()).value(metric).ok()
     };
     let change = |(metric, name): &(&str, &str)| {
-        let (before, after) = (value(before, metric)?, value(after, metric)?);
+        let (before, after) = (value(base, metric)?, value(own, metric)?);
         let differs = before.max(after) > DIFFERS * before.min(after);
         let (metric, name) = ((*metric).to_owned(), (*name).to_owned());
         differs.then_some(WorkChange { metric, name, before, after })
@@ -220,7 +222,7 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
     let trust = before.timed(before_ns).with(after.timed(after_ns), |before, after| before / after).trust;
     let gpu = arch::Model::by_name(own.workload.machine.text("gpu_model").unwrap_or_default());
     let cached =
-        gpu.is_none_or(|gpu| value(after, HBM.0).is_none_or(|bytes| bytes <= gpu.last_cache_bytes() as f64));
+        gpu.is_none_or(|gpu| value(own, HBM.0).is_none_or(|bytes| bytes <= gpu.last_cache_bytes() as f64));
     let shares = after.roof().all.judging().chain(&after.roof().all.rates);
     let parts = shares.filter(|it| !(cached && it.name == HBM.1)).filter_map(|it| {
         let rate = it.rate.as_ref().ok()?;
@@ -233,7 +235,7 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
         trust,
         bound: bound(before).zip(bound(after)),
         changes,
-        least: nearest.map(|(part, name)| (part * after_ns / 1e3, name)),
+        least: nearest.map(|(part, name)| (part * longest_ns / 1e3, name)),
         gpu: format!("{}, emulated", gpu.map_or("an unknown GPU", |it| it.short())),
     })
 }

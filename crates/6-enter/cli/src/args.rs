@@ -15,6 +15,7 @@ pub(crate) use export::{ExportRecording, ExportTo};
 use host::Source;
 pub(crate) use judge::Judge;
 pub(crate) use launch::LaunchTemplate;
+pub(crate) use mcp::Mcp;
 pub(crate) use memory::Memory;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
@@ -25,7 +26,7 @@ pub(crate) use store::{
 };
 pub(crate) use tile::Tile;
 pub(crate) use triage::Triage;
-pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, StrategyName, Tune};
+pub(crate) use tune::{Budget, ClusterForm, PriorName, Project, ShapeClock, StrategyName, Tune};
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
     Machine as TuneMachineArgs, Merge as TuneMerge, Query as TuneQuery, Question, Rows as TuneRows,
@@ -44,6 +45,7 @@ mod export;
 mod gpu_name;
 mod judge;
 mod launch;
+mod mcp;
 mod memory;
 mod on;
 mod on_gpu;
@@ -88,6 +90,10 @@ pub(crate) struct Cli {
     /// With --version: say too how this command was built, and which library and tools it finds.
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Folders outside of which nothing is read or written, with what a system needs to run programs.
+    #[cfg(feature = "mcp")]
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub(crate) within: Vec<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
@@ -131,6 +137,7 @@ pub(crate) enum Command {
     Run(Run),
     Profile(Profile),
     Judge(Judge),
+    Mcp(Mcp),
     Breakdown(Breakdown),
     Export(ExportRecording),
     Accuracy(Accuracy),
@@ -185,6 +192,7 @@ impl Command {
             Command::Metrics(_)
             | Command::Run(_)
             | Command::Explain(_)
+            | Command::Mcp(_)
             | Command::Occupancy(_)
             | Command::Tile(_)
             | Command::Completions(_)
@@ -379,7 +387,11 @@ fn bytes(text: &str) -> Result<u32, String> {
   rockhound completions zsh > ~/.zfunc/_rockhound
   rockhound completions fish > ~/.config/fish/completions/rockhound.fish")]
 pub(crate) struct Completions {
-    pub(crate) shell: clap_complete::Shell,
+    #[arg(required_unless_present = "python")]
+    pub(crate) shell: Option<clap_complete::Shell>,
+    /// Print the functions of the Python package.
+    #[arg(long, hide = true)]
+    pub(crate) python: bool,
 }
 
 /// Print the manual page, of the program or of one command.

@@ -1,5 +1,7 @@
 //! `rockhound completions` and `rockhound man`: made from the one description in `args.rs`.
 
+mod python;
+
 use crate::args::{Cli, Completions, Man};
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
@@ -9,8 +11,14 @@ use std::path::Path;
 
 /// Prints the completion script of a shell.
 pub(crate) fn completions(args: &Completions) -> Result<Outcome> {
+    let Some(shell) = args.shell else {
+        let mut program = Cli::command();
+        program.build();
+        output::print(&python::module(&program))?;
+        return Ok(Outcome::Fine);
+    };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "rockhound", &mut script);
+    clap_complete::generate(shell, &mut Cli::command(), "rockhound", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Fine)
 }

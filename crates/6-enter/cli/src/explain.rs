@@ -37,5 +37,12 @@ fn page(rule: &RuleInfo, style: &render::Style) -> String {
 
 /// The error for an unknown rule name.
 pub(crate) fn unknown_rule(name: &str) -> anyhow::Error {
-    usage(format!("there is no rule `{name}`"), "`rockhound explain` lists all rules")
+    let rules = study::rules();
+    let near = view::nearest(name, rules.iter().map(|it| it.id));
+    let hint = match &near[..] {
+        [] => "`rockhound explain` lists all rules; `rockhound metrics NAME` explains metrics and counters"
+            .to_owned(),
+        near => format!("the nearest are {}; `rockhound explain` lists all", near.join(", ")),
+    };
+    usage(format!("there is no rule `{name}`"), hint)
 }

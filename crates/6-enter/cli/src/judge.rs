@@ -32,6 +32,9 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
         shapes: &shapes,
         tolerance: args.tolerance,
         caches: CacheState::by_name(&args.caches).unwrap_or_default(),
+        arguments: &args.arguments,
+        python: &args.python,
+        element: args.element.as_deref(),
     };
     let judged = judge::judge(&question, &Running::new(look))?;
     let claims = claims(args, &judged)?;

@@ -26,6 +26,8 @@ mod inspect;
 mod judge;
 mod kernels;
 mod launch_template;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod occupancy;
 mod output;
@@ -97,6 +99,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Outcome> {
+    #[cfg(feature = "mcp")]
+    if !cli.within.is_empty() {
+        host::confine::confine(&cli.within)?;
+    }
     if cli.verbose {
         return Err(exit::usage(
             "`--verbose` goes with `--version`",
@@ -126,6 +132,10 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
         Command::Judge(args) => judge::run(args, &cli.look),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(args, &cli.look),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) => Err(exit::left_out("`mcp` is", "mcp")),
         Command::LaunchTemplate(args) => launch_template::run(args),
         Command::Export(args) => export::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
             let mut archive = read(&args.place)?;
             // One more than is shown tells whether there are more.
             let newest = (args.top > 0).then_some(args.top.saturating_add(1));
-            let mut all = archive.list(&Selection { labels: args.label.clone(), newest })?;
+            let mut all = archive.list(&Selection { labels: args.label.clone(), newest, sort: None })?;
             let is_cut = args.top > 0 && all.len() as u64 > args.top;
             if is_cut {
                 all.remove(0);
@@ -39,13 +39,7 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
         StoreQuestion::Show(args) => {
             let mut archive = read(&args.place)?;
             let found = archive.show(&args.id)?;
-            let shown = study::stored::Shown {
-                recording: found.entry,
-                kernels: found.kernels,
-                files: found.files,
-                findings: found.findings,
-            };
-            (study::stored::show(archive.place(), shown), &args.write)
+            (study::stored::show(archive.place(), shown_of(found)), &args.write)
         }
         StoreQuestion::Label(args) => {
             let mut archive = open(&args.place)?;
@@ -103,6 +97,18 @@ fn finish(answer: &mut Answer<Stored>, write: &StoreWrite, look: &Look) -> Resul
 /// The database, to change it. Only commands that add recordings make one.
 fn open(place: &Place) -> Result<Archive> {
     Ok(Archive::open_existing(&stored::address(place.store.as_deref()))?)
+}
+
+/// Parts of an entry, to be shown.
+pub(crate) fn shown_of(found: host::store::recordings::Stored) -> study::stored::Shown {
+    study::stored::Shown {
+        recording: found.entry,
+        kernels: found.kernels,
+        files: found.files,
+        findings: found.findings,
+        configurations: found.configurations,
+        cells: found.cells,
+    }
 }
 
 /// The database, to read it.

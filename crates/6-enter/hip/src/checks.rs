@@ -12,6 +12,7 @@ use rules::{ExecutionEvidence, check_execution};
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use view::Finding;
 
 /// Columns of the output.
 const WIDTH: usize = 100;
@@ -20,7 +21,7 @@ const WIDTH: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Checking {
     checks: Checks,
-    /// One line for each finding: `rockhound` counts them.
+    /// One line for each finding, which `rockhound` counts and `judge` compares.
     file: PathBuf,
     /// Kernel, rule, addresses of the instructions.
     seen: BTreeSet<(String, &'static str, Vec<Option<u64>>)>,
@@ -54,7 +55,7 @@ impl Checking {
         if !findings.is_empty() {
             let style = Style { width: WIDTH, ..Style::default() };
             say(text::findings(kernel, &findings, &style).trim_end());
-            self.count(findings.len());
+            self.keep(&findings);
         }
         if checked.unwatched > 0 && !std::mem::replace(&mut self.incomplete, true) {
             say(&format!(
@@ -66,9 +67,18 @@ impl Checking {
         result.map(|summary| Summary { outside_lds: None, ..summary })
     }
 
-    fn count(&self, findings: usize) {
+    fn keep(&self, findings: &[Finding]) {
+        let place = |it: &Finding| {
+            let source = it.places.first().and_then(|it| it.source.as_ref());
+            source.map_or_else(String::new, |it| format!(" ({}:{})", it.file, it.line))
+        };
+        let line = |it: &Finding| {
+            let message = it.message.replace('\n', " ");
+            format!("{} {}: {message}{}\n", it.severity.as_str(), it.rule, place(it))
+        };
+        let lines: String = findings.iter().map(line).collect();
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
-        let written = file.and_then(|mut file| file.write_all("x\n".repeat(findings).as_bytes()));
+        let written = file.and_then(|mut file| file.write_all(lines.as_bytes()));
         if let Err(error) = written {
             say(&format!("cannot write {}: {error}", self.file.display()));
         }

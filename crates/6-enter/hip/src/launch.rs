@@ -26,6 +26,8 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Most workgroups of a launch that run in another order.
+const MOST_REVERSED: u64 = 1 << 24;
 /// Bytes beyond which an address has nothing to do with an allocation of the runtime.
 const FAR: u64 = 1 << 20;
 
@@ -84,9 +86,15 @@ impl Copy3 {
         for place in [&mut to, &mut from] {
             place.address = runtime.allocations.host(place.address);
         }
+        let is_result = runtime.allocations.is_copy_to_host(self.to.address, self.from.address);
+        let mut results = runtime.results.as_mut().filter(|_| is_result);
         for z in 0..depth {
             for y in 0..height {
                 let at = |place: Place| place.address + z * place.slice + y * place.pitch;
+                if let Some(results) = &mut results {
+                    // SAFETY: as for the copy.
+                    results.keep(unsafe { std::slice::from_raw_parts(pointer::<u8>(at(from)), width) });
+                }
                 // SAFETY: inside allocations as just checked, or memory the program vouches for.
                 unsafe { std::ptr::copy(pointer::<u8>(at(from)), pointer::<u8>(at(to)), width) };
             }
@@ -231,6 +239,12 @@ impl Runtime {
             measures: self.measures,
             model: self.device.model,
         };
+        let may_turn = !kernel.cooperative && launch.workgroup_count() <= MOST_REVERSED;
+        let order: Vec<u64> = match self.reversed && may_turn {
+            true => (0..launch.workgroup_count()).rev().collect(),
+            false => Vec::new(),
+        };
+        launch.only = Some(&order[..]).filter(|it| !it.is_empty());
         let start = Instant::now();
         let result = ways.run((&name, &code, &program), memory, &launch, (wanted, note));
         if launch.progress.is_some() {

@@ -35,6 +35,7 @@ mod module;
 mod progress;
 mod recording;
 mod repeats;
+mod results;
 mod rtc;
 mod runtime;
 mod selection;

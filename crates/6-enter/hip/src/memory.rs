@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
+/// Most bytes of an allocation that are filled: whatever is touched takes memory of this machine.
+const MOST_FILLED: usize = 1 << 30;
 /// `hipDeviceMallocFinegrained`, and a part of `hipDeviceMallocUncached`.
 const FINE_GRAINED: u32 = 1;
 /// Alignment of allocations of at least this many bytes.
@@ -64,10 +66,17 @@ pub(crate) struct Allocations {
     device_bytes: usize,
     /// Bytes of addresses that were given out.
     used: usize,
+    /// Byte that new memory of the GPU is filled with, in place of zero.
+    fill: Option<u8>,
 }
 
 impl Allocations {
-    /// Zeroed memory of a kind. `capacity` is the device's memory size.
+    /// No memory yet; new memory of the GPU is filled with a byte.
+    pub(crate) fn filled(fill: Option<u8>) -> Allocations {
+        Allocations { fill, ..Allocations::default() }
+    }
+
+    /// Memory of a kind, zeroed unless it is to be filled. `capacity` is the device's memory size.
     pub(crate) fn allocate(
         &mut self,
         kind: Kind,
@@ -98,6 +107,10 @@ impl Allocations {
         )?;
         if on_device {
             self.device_bytes += wanted;
+        }
+        if let (Some(fill), Kind::Device) = (self.fill, kind) {
+            // SAFETY: just mapped, and nobody else knows of it.
+            unsafe { std::ptr::write_bytes(start, fill, wanted.min(MOST_FILLED)) };
         }
         Ok(start.expose_provenance())
     }
@@ -260,6 +273,11 @@ impl Allocations {
                 .is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
         };
         of_gpu(to) && !of_gpu(from)
+    }
+
+    /// Whether a copy brings to the host what the GPU has.
+    pub(crate) fn is_copy_to_host(&self, to: usize, from: usize) -> bool {
+        self.is_copy_from_host(from, to)
     }
 
     /// Bytes of the device in use.

@@ -13,6 +13,7 @@ use crate::memory::Allocations;
 use crate::module::Module;
 use crate::recording::Recording;
 use crate::repeats::Repeats;
+use crate::results::Results;
 use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
@@ -99,6 +100,10 @@ pub(crate) struct Runtime {
     pub(crate) lost: BTreeSet<(String, u64)>,
     pub(crate) faults: Faults,
     pub(crate) repeats: Repeats,
+    /// What the program reads back, if somebody compares it.
+    pub(crate) results: Option<Results>,
+    /// Workgroups run from the last to the first.
+    pub(crate) reversed: bool,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -181,7 +186,7 @@ impl Runtime {
                 repeats: session.repeats,
                 progress: session.progress,
             },
-            allocations: Allocations::default(),
+            allocations: Allocations::filled(session.watched.and_then(|it| it.fill)),
             calls: Calls::default(),
             modules: Vec::new(),
             functions: BTreeMap::new(),
@@ -201,6 +206,8 @@ impl Runtime {
             came_from_host: false,
             lost: BTreeSet::new(),
             repeats: Repeats::default(),
+            results: folder.filter(|_| session.watched.is_some()).map(Results::new),
+            reversed: session.watched.is_some_and(|it| it.reversed),
             faults: folder.map_or_else(Faults::default, |it| Faults::new(it, session.stderr)),
         })
     }

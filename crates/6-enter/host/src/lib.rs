@@ -8,6 +8,8 @@ mod beside;
 pub mod breakdown;
 pub mod comm;
 pub mod compiler;
+#[cfg(feature = "confine")]
+pub mod confine;
 mod contents;
 pub mod definitions;
 mod device_code;
@@ -46,6 +48,7 @@ pub mod tune;
 pub mod tunings;
 
 pub use store;
+pub use tune::process;
 
 /// Hash of the sources of the HIP library and of all crates that it is made of.
 pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");

@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 /// The variable that names the folder of the session.
 pub const VARIABLE: &str = "ROCKHOUND_SESSION";
 
+/// The variable that is set where results are kept, for Python.
+pub const WATCHED: &str = "ROCKHOUND_WATCHED";
+
 /// File that a process leaves which called the HIP library.
 pub const CALLED: &str = "called";
 
@@ -65,7 +68,31 @@ pub struct Session {
     pub stderr: Option<(u64, u64)>,
     /// Recording to make.
     pub record: Option<Record>,
+    /// How it is watched for a comparison with another program.
+    pub watched: Option<Watched>,
 }
+
+/// How a program is watched whose results are compared: what it reads back from the GPU is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Watched {
+    /// Byte that new memory of the GPU is filled with.
+    pub fill: Option<u8>,
+    /// Workgroups run from the last to the first.
+    pub reversed: bool,
+}
+
+/// Bytes that a process read back from the GPU by one copy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptPiece {
+    /// Type of the elements, where it is known.
+    pub element: Option<String>,
+    /// Contents.
+    pub bytes: Vec<u8>,
+}
+
+/// Bytes of results that a process keeps.
+pub const MOST_RESULTS: u64 = 1 << 30;
 
 /// Display of the progress of long kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -143,6 +170,7 @@ impl Default for Session {
             check: Vec::new(),
             stderr: None,
             record: None,
+            watched: None,
         }
     }
 }
@@ -232,6 +260,63 @@ pub fn findings_file(session: &Path) -> PathBuf {
 pub fn findings(session: &Path) -> Result<usize> {
     let files = with_extension(session, "checks")?;
     files.iter().map(|file| Ok(std::fs::read_to_string(file)?.lines().count())).sum()
+}
+
+/// What checks found in all processes, each once.
+pub fn found(session: &Path) -> Result<Vec<String>> {
+    let mut files = with_extension(session, "checks")?;
+    files.sort();
+    let mut all: Vec<String> = Vec::new();
+    for file in files {
+        for line in std::fs::read_to_string(file)?.lines() {
+            if !all.iter().any(|it| it == line) {
+                all.push(line.to_owned());
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// File into which a process writes what it reads back from the GPU.
+pub fn results_file(session: &Path) -> PathBuf {
+    // Processes in the order of their numbers.
+    session.join(format!("{:010}.results", std::process::id()))
+}
+
+/// Adds a piece to a file of results: a line of JSON with its size, then its bytes.
+pub fn add_result(file: &Path, piece: &KeptPiece) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+    let line = serde_json::json!({ "bytes": piece.bytes.len(), "element": piece.element });
+    let mut whole = format!("{line}\n").into_bytes();
+    whole.extend(&piece.bytes);
+    file.write_all(&whole)
+}
+
+/// What all processes read back from the GPU, in the order of processes and of time.
+pub fn results(session: &Path) -> Result<Vec<KeptPiece>> {
+    #[derive(Deserialize)]
+    struct Line {
+        bytes: usize,
+        element: Option<String>,
+    }
+    let mut files = with_extension(session, "results")?;
+    files.sort();
+    let mut all = Vec::new();
+    for file in files {
+        let data = std::fs::read(&file)?;
+        let mut rest = &data[..];
+        while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+            let line: Line = serde_json::from_slice(&rest[..end])
+                .with_context(|| format!("`{}` has no results", file.display()))?;
+            rest = &rest[end + 1..];
+            // A process that was ended in the middle of a piece has part of it.
+            let Some((bytes, after)) = rest.split_at_checked(line.bytes) else { break };
+            all.push(KeptPiece { element: line.element, bytes: bytes.to_vec() });
+            rest = after;
+        }
+    }
+    Ok(all)
 }
 
 /// Device and number of the file behind this process's standard error.
@@ -392,6 +477,21 @@ mod tests {
         std::fs::write(folder.path().join("1.faults"), "\"half").unwrap();
         let found = faults(folder.path()).unwrap();
         assert_eq!(found, [("a\nb".to_string(), 2), ("c".to_string(), 1)]);
+    }
+
+    #[test]
+    fn results_are_read_as_they_were_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = results_file(folder.path());
+        let pieces = [(None, &b"\n{"[..]), (Some("f32".to_owned()), &[0; 8]), (None, &[])];
+        let pieces = pieces.map(|(element, bytes)| KeptPiece { element, bytes: bytes.to_vec() });
+        pieces.iter().for_each(|it| add_result(&file, it).unwrap());
+        assert_eq!(results(folder.path()).unwrap(), pieces);
+        let whole = std::fs::read(&file).unwrap();
+        std::fs::write(&file, &whole[..whole.len() - 30]).unwrap();
+        assert_eq!(results(folder.path()).unwrap(), pieces[..1]);
+        std::fs::write(&file, "nonsense\n").unwrap();
+        assert!(results(folder.path()).is_err());
     }
 
     #[test]

@@ -1,10 +1,21 @@
-//! Files of a recording, to be added to a database.
+//! Files of a recording, to be added to a database; tunings and answers beside them.
 
-use crate::{Source, recording};
+mod answers;
+mod tunings;
+
+pub use answers::timeline;
+
+use crate::{Contents, Source, recording};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+use store::recordings::NewRecording;
+use view::StoredSort;
+
+/// Bytes of a file by which it is told.
+const HEAD: u64 = 128;
 
 /// Files of a recording, with what to open of them.
 #[derive(Debug, Default)]
@@ -66,4 +77,79 @@ fn name_of(path: &Path) -> String {
     let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let parts: Vec<_> = full.iter().map(|it| it.to_string_lossy()).filter(|it| it != "/").collect();
     parts[parts.len().saturating_sub(2)..].join("/")
+}
+
+/// The answer of a command, or the studies of the tuner, at a path that is told by its first bytes; `None` for all
+/// other paths.
+///
+/// # Errors
+/// If it is one and cannot be read.
+pub fn told(path: &Path) -> Result<Option<Vec<NewRecording>>> {
+    if path.is_dir() {
+        let found = tunings::databases(path);
+        let all: Result<Vec<_>> = found.iter().map(|it| tunings::studies(it)).collect();
+        return Ok(Some(all?.concat()).filter(|it| !it.is_empty()));
+    }
+    let Ok(head) = head(path) else { return Ok(None) };
+    if tunings::is_database(&head) {
+        return tunings::studies(path).map(Some);
+    }
+    if !answers::is_answer(&head) {
+        return Ok(None);
+    }
+    check_length(path, std::fs::metadata(path).map_or(0, |it| it.len()))?;
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(Some(vec![answers::read(path, bytes)?]))
+}
+
+/// A file of a tuner with configurations that were tried; `None` for all other files.
+///
+/// # Errors
+/// If it is one and too large.
+pub fn tuning(path: &Path) -> Result<Option<NewRecording>> {
+    match Contents::open(path) {
+        Ok(contents) if !path.is_dir() => {
+            let found = tunings::file(path, contents.bytes())?;
+            if found.is_some() {
+                check_length(path, contents.bytes().len() as u64)?;
+            }
+            Ok(found)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// An entry without content.
+fn entry(sort: StoredSort, path: &Path) -> Result<NewRecording> {
+    let written = std::fs::metadata(path).and_then(|it| it.modified());
+    let written = written.with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(NewRecording {
+        sort,
+        name: name_of(path),
+        path: path.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        measured_ms: written.duration_since(UNIX_EPOCH).ok().map(|it| it.as_millis() as i64),
+        ..NewRecording::default()
+    })
+}
+
+/// Target of the GPU that a text names, by its product or its target.
+fn target_of(text: &str) -> Option<String> {
+    let mut words = text.split(|it: char| !it.is_ascii_alphanumeric());
+    let target = words.find_map(arch::Target::by_name).or_else(|| arch::target_of_product(text));
+    target.map(|it| it.name.to_owned())
+}
+
+fn check_length(path: &Path, bytes: u64) -> Result<()> {
+    let most = store::recordings::MOST_BYTES;
+    if bytes > most {
+        bail!("`{}` has {bytes} bytes; a file in a database has at most {most}", path.display());
+    }
+    Ok(())
 }

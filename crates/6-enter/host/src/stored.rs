@@ -1,6 +1,7 @@
 //! Writes recordings of a database into folders of this machine.
 
 use anyhow::{Context, Result, bail};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use store::Archive;
 use tempfile::TempDir;
@@ -25,6 +26,21 @@ impl Folder {
     pub fn new(prefix: &str) -> Result<Folder> {
         let made = tempfile::Builder::new().prefix(prefix).tempdir();
         Ok(Folder(made.context("cannot make a temporary folder")?))
+    }
+
+    /// Makes one inside of another folder.
+    pub fn within(parent: &Path, prefix: &str) -> Result<Folder> {
+        // Readable as other folders are: it is kept under another name.
+        let permissions = std::fs::Permissions::from_mode(0o777);
+        let made = tempfile::Builder::new().prefix(prefix).permissions(permissions).tempdir_in(parent);
+        Ok(Folder(made.with_context(|| format!("cannot make a folder in `{}`", parent.display()))?))
+    }
+
+    /// Gives it another name and keeps it.
+    pub fn rename(self, to: &Path) -> Result<()> {
+        std::fs::rename(self.path(), to).with_context(|| format!("cannot make `{}`", to.display()))?;
+        let _ = self.0.keep();
+        Ok(())
     }
 
     /// Its path.

@@ -1,8 +1,9 @@
 """Performance workbench for AMD Instinct GPUs.
 
 ``inspect`` says what limits each kernel of code objects, programs and libraries, ``analyze`` makes a report of profilers'
-recordings, ``read`` gives a recording's columns. All return dictionaries with the fields of the command's JSON; a number that is
-not known is ``{"missing": "reason"}``. Errors are :class:`RockhoundError`.
+recordings, ``read`` gives a recording's columns, and every other command is a function with the command's options as keywords.
+All return dictionaries with the fields of the command's JSON; a number that is not known is ``{"missing": "reason"}``. Errors are
+:class:`RockhoundError`. ``emulated`` gives this process an emulated GPU.
 """
 
 from __future__ import annotations
@@ -11,12 +12,27 @@ import json
 import os
 from typing import List, Optional, Sequence, Union
 
-from . import _rockhound
-from ._documents import Inspection, Recording, Report
+from . import _commands, _rockhound
+from ._commands import *  # noqa: F403
+from ._documents import Document, Inspection, Recording, Report
+from ._emulated import emulated
 from ._error import RockhoundError
+from ._run import Ran
 
 __version__: str = _rockhound.VERSION
-__all__ = ["Inspection", "Recording", "Report", "RockhoundError", "analyze", "inspect", "read"]
+__all__ = [
+    "Document",
+    "Inspection",
+    "Ran",
+    "Recording",
+    "Report",
+    "RockhoundError",
+    "analyze",
+    "emulated",
+    "inspect",
+    "read",
+    *_commands.__all__,
+]
 
 Path = Union[str, "os.PathLike[str]"]
 """A path to a file or folder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any, Dict, List
 
 from ._error import RockhoundError
@@ -38,16 +39,26 @@ class Inspection(Dict[str, Any]):
         return _polars(_columns(self.rows()))
 
 
-class Report(Dict[str, Any]):
-    """A report on recordings; the fields are those of the schema ``rockhound.analyze/1``."""
+class Document(Dict[str, Any]):
+    """The answer of a command; the fields are those of its schema in ``docs/schema``.
+
+    Attributes:
+        code: exit code of the command: 2 if a condition of ``fail_on`` is met, or a candidate of ``judge`` is refused.
+    """
+
+    code: int
+
+    def __init__(self, fields: Dict[str, Any], code: int = 0) -> None:
+        super().__init__(fields)
+        self.code = code
 
     def table(self, table: str) -> Dict[str, Any]:
         """A table by its number, ``"2.1"``, or its title."""
-        for each in self["tables"]:
-            if table in (each["id"], each["title"]):
+        for each in self.get("tables", []):
+            if table in (each.get("id"), each["title"]):
                 return dict(each)
-        known = ", ".join(f"{each['id']} {each['title']}" for each in self["tables"])
-        raise RockhoundError(f"the report has no table `{table}`", f"it has {known}" if known else None)
+        known = ", ".join(_name(each) for each in self.get("tables", []))
+        raise RockhoundError(f"the answer has no table `{table}`", f"it has {known}" if known else None)
 
     def rows(self, table: str) -> List[Row]:
         """The rows of a table as flat dictionaries.
@@ -56,14 +67,14 @@ class Report(Dict[str, Any]):
         recordings have their names before them.
         """
         found = self.table(table)
-        recordings = [recording["name"] for recording in self["recordings"]]
+        recordings = [each["name"] for each in self.get("inputs", [])]
         titles = [
-            column["title"] if column["recording"] == 0 else f"{recordings[column['recording']]}: {column['title']}"
+            column["title"] if not column.get("recording") else f"{recordings[column['recording']]}: {column['title']}"
             for column in found["columns"]
         ]
         rows = []
         for each in found["rows"]:
-            row: Row = {"id": each["id"], "label": each["label"], "metric": each.get("metric"), "unit": each.get("unit")}
+            row: Row = {"id": each.get("id"), "label": each.get("label"), "metric": each.get("metric"), "unit": each.get("unit")}
             reasons = []
             for title, cell in zip(titles, each["cells"]):
                 if isinstance(cell, dict) and "missing" in cell:
@@ -89,6 +100,14 @@ class Report(Dict[str, Any]):
         """A table, by number or title, as a polars data frame."""
         return _polars(_columns(self.rows(table)))
 
+    def _repr_html_(self) -> str:
+        """Findings and tables, for notebooks."""
+        return _html(self)
+
+
+class Report(Document):
+    """A report on recordings; the fields are those of the schema ``rockhound.analyze/2``."""
+
 
 class Recording(Dict[str, Any]):
     """A recording's columns; ``docs/python.md`` has the fields."""
@@ -112,6 +131,47 @@ class Recording(Dict[str, Any]):
     def to_polars(self) -> "polars.DataFrame":
         """One row per dispatch, as a polars data frame."""
         return _polars(self.data())
+
+
+_SHOWN = 50
+"""Rows of a table and findings that a notebook shows."""
+
+
+def _name(table: Dict[str, Any]) -> str:
+    return f"{table.get('id', '')} {table['title']}".strip()
+
+
+def _html(document: Document) -> str:
+    parts = [f"<p><b>{escape(str(document.get('schema', '')))}</b></p>"]
+    verdict = document.get("verdict")
+    if isinstance(verdict, dict) and "headline" in verdict:
+        parts.append(f"<p>{escape(str(verdict.get('kernel', '')))}: <b>{escape(str(verdict['headline']))}</b></p>")
+    findings = [
+        [each.get("rule"), each.get("severity"), each.get("kernel") or "", each.get("message"), each.get("cost") or ""]
+        for each in document.get("findings", [])
+    ]
+    if findings:
+        parts.append(_table(["rule", "severity", "kernel", "finding", "cost"], findings))
+    for each in document.get("tables", []):
+        rows = document.rows(each.get("id") or each["title"])
+        names = [name for name in _columns(rows) if any(row.get(name) is not None for row in rows)]
+        cells = [[row.get(name) for name in names] for row in rows]
+        parts.append(f"<details><summary>{escape(_name(each))}</summary>{_table(names, cells)}</details>")
+    if len(parts) == 1:
+        fields = [[name, value] for name, value in document.items() if _is_scalar(value)]
+        parts.append(_table(["field", "value"], fields))
+    return "".join(parts)
+
+
+def _table(names: List[str], rows: List[List[Any]]) -> str:
+    def cell(value: Any) -> str:
+        text = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+        return f"<td>{escape(text)}</td>"
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(cell(value) for value in row)}</tr>" for row in rows[:_SHOWN])
+    more = f"<p>{len(rows) - _SHOWN} more rows</p>" if len(rows) > _SHOWN else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def _is_scalar(value: Any) -> bool:

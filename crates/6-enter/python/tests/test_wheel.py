@@ -9,9 +9,10 @@ import tempfile
 import unittest
 
 import rockhound
+from rockhound.__main__ import find_command
 
 BIN = os.path.dirname(sys.executable)
-COMMAND = os.path.join(BIN, "rockhound")
+COMMAND = find_command()
 EXAMPLES = os.environ["ROCKHOUND_EXAMPLES"]
 
 
@@ -51,7 +52,7 @@ class Module(unittest.TestCase):
         expected = json.loads(run("analyze", "-p", path, "--top", "0", *flags, "--format", "json").stdout)
         self.assertEqual(some, expected)
         compared = rockhound.analyze([path, path], blocks="2")
-        self.assertEqual(len(compared["recordings"]), 2)
+        self.assertEqual(len(compared["inputs"]), 2)
         self.assertTrue(any("change" in title for title in compared.rows("2.1")[0]))
 
     def test_a_missing_value_has_its_reason(self):

@@ -18,6 +18,9 @@ pub enum StoreError {
         "this build has no PostgreSQL\nhint: build with `--features postgres`, or give the path of an SQLite file"
     )]
     NotBuilt,
+    /// Parquet without the feature.
+    #[error("this build writes no Parquet\nhint: build with `--features parquet`, or give `--to FILE.db`")]
+    NoParquet,
     /// Not reachable.
     #[error("cannot reach `{place}`: {why}")]
     Unreachable {

@@ -258,7 +258,10 @@ impl Blocks {
             return Ok(());
         }
         if chosen.is_empty() {
-            let near: Vec<&str> = names.iter().copied().filter(|n| n.contains(word)).collect();
+            let mut near: Vec<&str> = names.iter().copied().filter(|n| n.contains(word)).collect();
+            if near.is_empty() {
+                near = view::nearest(word, names.iter().copied());
+            }
             let hint = if near.is_empty() {
                 "give a panel, a table, a row, or the name of a block or metric; `--list-blocks` and `--list-metrics` list them".to_string()
             } else {

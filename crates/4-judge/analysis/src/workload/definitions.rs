@@ -259,7 +259,11 @@ fn counter(definitions: &Definitions, compiled: &[Compiled], asked: &str) -> Res
         let wanted = asked.to_ascii_uppercase();
         let names = catalogue().all().iter().map(|d| d.name.as_str());
         let names = names.chain(derived().iter().map(|it| it.name.as_str()));
-        let near: Vec<&str> = names.filter(|n| n.to_ascii_uppercase().contains(&wanted)).collect();
+        let mut near: Vec<&str> =
+            names.clone().filter(|n| n.to_ascii_uppercase().contains(&wanted)).collect();
+        if near.is_empty() {
+            near = view::nearest(asked, names);
+        }
         let hint = if near.is_empty() {
             "`rockhound metrics` lists metrics; each names its counters".to_string()
         } else {

@@ -1,6 +1,7 @@
 //! Configurations for lists of shapes: entries of vLLM and SGLang by modelled times, entries of AITER, TunableOp and
 //! hipBLASLt from the results of their benchmarks.
 
+mod emulated;
 mod entries;
 mod model_config;
 mod modelled;
@@ -9,10 +10,12 @@ mod results;
 mod search;
 mod spaces;
 
+pub use emulated::{ProductClock, ProductLaunch, ProductTimes};
 pub use model_config::ModelConfig;
 
 use super::{Refusal, column, table};
 use arch::Model;
+use emulated::Emulated;
 use problems::{Group, Groups, LADDER};
 use search::{Timed, for_all, operations, time_of};
 use spaces::{Measure, ProjectSpace, measure_of, space_of};
@@ -103,6 +106,8 @@ pub struct ShapesQuestion<'a> {
     pub device: Option<&'a str>,
     /// One configuration for all shapes of a file.
     pub one: bool,
+    /// Times of the emulated clock for the tiles that the tile model finds fastest.
+    pub emulated: Option<ProductTimes<'a>>,
     /// Tuned files in use, whose entries stay.
     pub existing: &'a [Tunings<'a>],
     /// Results of the project's own benchmark.
@@ -139,6 +144,9 @@ const USUAL_GPU: &str = "mi300x";
 
 /// Accuracy of the times.
 const TRUST: &str = "times are modelled by `tile`: they rank tiles, and measured ones differ by a quarter and more (docs/tune-shapes.md); tokens are spread evenly over the experts that get any";
+
+/// What the emulated clock times.
+const EMULATED: &str = "the emulated clock times a kernel of our own, not the one of the project, on a sample of workgroups and depths (docs/tune-shapes.md); these times are modelled, too";
 
 /// Finds configurations.
 ///
@@ -236,6 +244,8 @@ struct Entries<'q> {
     data: &'static ProjectSpace,
     group: &'q Group,
     shapes: Vec<Timed>,
+    /// Of each shape the configurations that the emulated clock timed.
+    emulated: Vec<Vec<Emulated>>,
 }
 
 /// Entries by modelled times.
@@ -269,16 +279,21 @@ fn modelled(
             answer.note(NoteKind::Error, format!("{name}: no space for factors of {bits} bits"));
             continue;
         };
-        let timed =
-            group.rows.iter().map(|rows| Timed::of(model, data, group, *rows)).collect::<Result<_, _>>();
-        let shapes = match timed {
+        let timed = group.rows.iter().map(|rows| Timed::of(model, data, group, *rows));
+        let shapes: Vec<Timed> = match timed.collect::<Result<_, _>>() {
             Ok(shapes) => shapes,
             Err(error) => {
                 answer.note(NoteKind::Error, format!("{name}: {error}"));
                 continue;
             }
         };
-        let it = Entries { question, model, data, group, shapes };
+        let emulated = match question.emulated {
+            Some(times) => {
+                shapes.iter().map(|it| emulated::of_shape(model, data, group, it, times)).collect()
+            }
+            None => Vec::new(),
+        };
+        let it = Entries { question, model, data, group, shapes, emulated };
         files.extend(it.add(&mut answer)?);
     }
     left(&mut answer, &out);
@@ -290,6 +305,9 @@ fn modelled(
         answer.note(NoteKind::Info, "lists name no types: fp8_w8a8 is assumed, `--dtype` names another");
     }
     answer.note(NoteKind::Warning, TRUST);
+    if question.emulated.is_some() {
+        answer.note(NoteKind::Warning, EMULATED);
+    }
     if question.device.is_none() && !files.is_empty() {
         answer.note(
             NoteKind::Info,
@@ -312,9 +330,9 @@ impl Entries<'_> {
             return Ok(None);
         }
         let mut chosen: Vec<(u64, Vec<i64>)> = Vec::new();
-        for shape in &self.shapes {
+        for (at, shape) in self.shapes.iter().enumerate() {
             let own = all.as_ref().map(|it| it.0.clone());
-            match own.or_else(|| shape.fastest(self.data).map(|it| it.values.clone())) {
+            match own.or_else(|| self.fastest(at)) {
                 Some(values) => chosen.push((shape.rows, values)),
                 None => answer.note(
                     NoteKind::Error,
@@ -325,6 +343,7 @@ impl Entries<'_> {
         if let Some((values, mean)) = &all {
             answer.part.searches.push(self.result(&name, values, *mean));
         }
+        self.tell_emulated(&name, answer);
         let existing = entries::existing(self.group, self.question.existing);
         answer.tables.push(self.table(&name, &chosen, existing));
         if chosen.is_empty() {
@@ -333,6 +352,43 @@ impl Entries<'_> {
         let rows: Vec<(u64, &[i64])> = chosen.iter().map(|it| (it.0, it.1.as_slice())).collect();
         let bytes = entries::merged(&name, &entries::text(self.data, &rows), existing)?;
         Ok(Some((name, bytes)))
+    }
+
+    /// The fastest configuration of a shape: by the emulated clock if it timed any.
+    fn fastest(&self, at: usize) -> Option<Vec<i64>> {
+        let emulated = self.emulated.get(at).and_then(|it| emulated::fastest(it));
+        match emulated {
+            Some(it) => Some(it.values.clone()),
+            None => self.shapes[at].fastest(self.data).map(|it| it.values.clone()),
+        }
+    }
+
+    /// How far the two models agree, and what the emulated clock could not time.
+    fn tell_emulated(&self, name: &str, answer: &mut Answer<Searches>) {
+        let all = self.emulated.iter().flatten();
+        if let Some(why) = all.clone().find_map(|it| it.us.as_ref().err()) {
+            let failed = all.clone().filter(|it| it.us.is_err()).count();
+            let failed = counted(failed, "configuration");
+            answer.note(
+                NoteKind::Warning,
+                format!("{name}: {failed} without an emulated time; the first: {why}"),
+            );
+        }
+        let (same, pairs) = self
+            .emulated
+            .iter()
+            .map(|it| emulated::alike(it))
+            .fold((0, 0), |(same, pairs), it| (same + it.0, pairs + it.1));
+        if pairs > 0 {
+            let percent = 100.0 * same as f64 / pairs as f64;
+            let pairs = counted(pairs, "pair");
+            answer.note(
+                NoteKind::Info,
+                format!(
+                    "{name}: `tile` and the emulated clock order {percent:.0} % of {pairs} of settings alike"
+                ),
+            );
+        }
     }
 
     /// The one configuration for all shapes.
@@ -380,6 +436,10 @@ impl Entries<'_> {
             column("bound", "limit", "", ColumnKind::Text),
             column("near", "tiles within 5 %", "", ColumnKind::Number),
         ]);
+        if !self.emulated.is_empty() {
+            columns.push(column("emulated_us", "emulated clock, modelled", "us", ColumnKind::Number));
+            columns.push(column("tile_choice_us", "`tile`'s choice on it", "us", ColumnKind::Number));
+        }
         if self.question.one {
             columns.push(column("own_us", "its own fastest", "us", ColumnKind::Number));
         }
@@ -390,7 +450,7 @@ impl Entries<'_> {
         let rows = chosen.iter().map(|(rows, values)| self.row(*rows, values, existing));
         let unseen = self.data.unseen();
         let mut notes = vec![format!("space: {}", self.data.source)];
-        if !unseen.is_empty() {
+        if !unseen.is_empty() && self.emulated.is_empty() {
             notes.push(format!(
                 "the model gives all values of {} the same time: entries have the usual ones, measure these last",
                 unseen.join(", ")
@@ -419,13 +479,22 @@ impl Entries<'_> {
         let us = time.map_or(f64::NAN, |it| it.us);
         let mut cells = vec![Cell::count(rows)];
         cells.extend(values.iter().map(|it| Cell::text(it.to_string())));
-        let shape = self.shapes.iter().find(|it| it.rows == rows);
+        let at = self.shapes.iter().position(|it| it.rows == rows);
+        let shape = at.map(|at| &self.shapes[at]);
         cells.extend([
             Cell::from(us),
             Cell::from(operations(self.group, rows) / us / 1e6),
             Cell::text(time.map_or("", |it| it.bound)),
             Cell::count(shape.map_or(0, |it| it.near(self.data)) as u64),
         ]);
+        if let Some(all) = at.and_then(|at| self.emulated.get(at)) {
+            let cell = |it: Option<&Emulated>| match it.map(|it| &it.us) {
+                Some(Ok(us)) => Cell::from(*us),
+                Some(Err(_)) => Cell::missing("its launch failed"),
+                None => Cell::missing("none was timed"),
+            };
+            cells.extend([cell(emulated::fastest(all)), cell(all.first())]);
+        }
         if self.question.one {
             let own = shape.and_then(|it| it.fastest(self.data));
             cells.push(own.map_or_else(|| Cell::missing("none fits"), |it| Cell::from(it.time.us)));

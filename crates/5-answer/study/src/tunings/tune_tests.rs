@@ -27,6 +27,7 @@ fn question<'a>(operation: Operation, target: TuneFor, lists: &'a [Tunings<'a>])
         top_k: None,
         device: None,
         one: false,
+        emulated: None,
         existing: &[],
         results: &[],
         files: "list.csv",
@@ -278,4 +279,83 @@ fn what_a_question_does_not_use_is_named() {
     assert!(notes.iter().any(|it| it.text.contains("MI300X.json` is not used")), "{notes:?}");
     let refused = tune_shapes(&ShapesQuestion { results: &other, ..moe }).unwrap_err();
     assert!(refused.message.contains("writes its tuned files itself"), "{}", refused.message);
+}
+
+/// Says that work items of large tiles are slow, and counts what it is asked.
+#[derive(Debug, Default)]
+struct Clock(std::cell::RefCell<Vec<ProductLaunch>>);
+
+impl ProductClock for Clock {
+    fn times_us(&self, launches: &[ProductLaunch]) -> Vec<Result<Vec<f64>, String>> {
+        self.0.borrow_mut().extend(launches.iter().cloned());
+        let value = |it: &ProductLaunch, name: &str| {
+            it.parameters.iter().find(|(other, _)| other == name).map_or(0, |it| it.1) as f64
+        };
+        let time = |it: &ProductLaunch| {
+            if value(it, "kpack") == 1.0 && value(it, "num_warps") == 8.0 {
+                return Err("does not build: no".to_owned());
+            }
+            let tile =
+                value(it, "BLOCK_SIZE_M") * value(it, "BLOCK_SIZE_N") * (1.0 + value(it, "GROUP_SIZE_M"));
+            Ok(it.depths.iter().map(|depth| tile * *depth as f64).collect())
+        };
+        launches.iter().map(time).collect()
+    }
+}
+
+#[test]
+fn the_emulated_clock_chooses_among_the_tiles_that_the_model_finds_fastest() {
+    let models = model();
+    let tokens = [1, 512];
+    let clock = Clock::default();
+    let question = ShapesQuestion {
+        models: &models,
+        tokens: &tokens,
+        emulated: Some(ProductTimes { clock: &clock, tiles: 5 }),
+        ..question(Operation::Moe, TuneFor::Vllm, &[])
+    };
+    let found = tune_shapes(&question).unwrap();
+    let launches = clock.0.borrow();
+    // Two products of at most five tiles and five settings for each of two shapes.
+    assert!((20..=40).contains(&launches.len()), "{}", launches.len());
+    for it in launches.iter() {
+        let size = |name: &str| it.parameters.iter().find(|other| other.0 == name).unwrap().1 as u64;
+        let workgroups =
+            it.experts * it.rows.div_ceil(size("BLOCK_SIZE_M")) * it.n.div_ceil(size("BLOCK_SIZE_N"));
+        assert!(workgroups <= 608 && it.depths.len() <= 2, "{it:?}");
+        assert!(it.depths.iter().all(|depth| *depth <= 16 * size("BLOCK_SIZE_K")), "{it:?}");
+        // Rows begin at the same channels as those of 4,096 and 14,336 halves.
+        assert!([4096, 14336].iter().any(|k| (k - it.stride) % 2048 == 0), "{it:?}");
+    }
+    let all = entries(&found.files[0].1);
+    for rows in ["1", "512"] {
+        assert_eq!(all[rows]["GROUP_SIZE_M"], 1, "{all}");
+    }
+    let table = &found.answer.tables[0];
+    let place = |key: &str| table.columns.iter().position(|it| it.key == key).unwrap();
+    for row in &table.rows {
+        let time = |key: &str| row.cells[place(key)].number().unwrap();
+        assert!(time("emulated_us") <= time("tile_choice_us"), "{row:?}");
+    }
+    assert!(found.answer.notes.iter().any(|it| it.text.contains("order") && it.text.contains('%')));
+}
+
+#[test]
+fn what_the_emulated_clock_cannot_time_is_said_and_tiles_have_the_models_choice() {
+    let models = model();
+    let tokens = [16];
+    let clock = Clock::default();
+    let emulated = Some(ProductTimes { clock: &clock, tiles: 2 });
+    let narrow = Some("int4_w4a16");
+    let question = |emulated| ShapesQuestion {
+        models: &models,
+        tokens: &tokens,
+        dtype: narrow,
+        emulated,
+        ..question(Operation::Moe, TuneFor::Vllm, &[])
+    };
+    let (with, without) = (tune_shapes(&question(emulated)).unwrap(), tune_shapes(&question(None)).unwrap());
+    assert_eq!(with.files, without.files);
+    assert!(clock.0.borrow().is_empty());
+    assert!(with.answer.notes.iter().any(|it| it.text.contains("1 configuration without an emulated time")));
 }

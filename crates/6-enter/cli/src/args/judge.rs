@@ -5,6 +5,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use host::run::CacheState;
 use render::Part;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use view::{Format, Verdicts};
 
@@ -20,9 +21,11 @@ use view::{Format, Verdicts};
   rockhound judge --launch LAUNCH.toml base.hip tiled.hip wide.hip  sources, compiled for the GPU of the launch file
   rockhound judge --launch LAUNCH.toml base.hsaco --variants build/ every file of a folder
   rockhound judge --launch L.toml a.hip b.hip --shape N=1000 --shape N=65536
+  rockhound judge old/app new/app -- 4096                           programs, with the same arguments
+  rockhound judge attention.py attention_new.py                     scripts with Triton kernels
   rockhound judge --launch L.toml a.hip b.hip --claim 12.5          is a time of 12.5 us possible?")]
 pub(crate) struct Judge {
-    /// The variant that is right: a launch file, a code object, or a HIP source.
+    /// The variant that is right: a launch file, a code object, a HIP source, a program, or a Python script.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// Variants to judge.
@@ -49,6 +52,12 @@ pub(crate) struct Judge {
     /// Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
     #[arg(long, value_name = "US")]
     pub(crate) claim: Vec<String>,
+    /// Python that runs scripts.
+    #[arg(long, value_name = "PYTHON", default_value = "python3")]
+    pub(crate) python: OsString,
+    /// Type of what programs read back from the GPU; by default f64 or f32 where all bytes have such magnitudes, or equal bytes.
+    #[arg(long, value_name = "TYPE", value_parser = PossibleValuesParser::new(host::launch_file::Element::NAMES))]
+    pub(crate) element: Option<String>,
     /// Lines that a launch finds in the caches; as in `profile`.
     #[arg(long, value_name = "STATE", default_value = "profiled", value_parser = PossibleValuesParser::new(CacheState::ALL.map(|it| it.1)))]
     pub(crate) caches: String,
@@ -63,4 +72,7 @@ pub(crate) struct Judge {
     pub(crate) fail_on: Vec<String>,
     #[command(flatten)]
     pub(crate) memory: Memory,
+    /// Arguments of programs.
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
 }

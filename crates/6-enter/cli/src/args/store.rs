@@ -84,7 +84,8 @@ pub(crate) struct StoreWrite {
   rockhound store add workloads/*/MI300X
   rockhound store add out --label commit=1a2b3c --label branch=main --store postgres://ci@db/rockhound")]
 pub(crate) struct StoreAdd {
-    /// Recordings: folders or files; of a folder of recordings, each of them.
+    /// Recordings: folders or files; of a folder of recordings, each of them. Also folders and files of tuners, timelines,
+    /// and answers of other commands as JSON.
     #[arg(required = true, value_name = "DIR", value_parser = source(), value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<Source>,
     /// Label of the recordings.
@@ -255,11 +256,12 @@ pub(crate) enum WorseDirection {
     Any,
 }
 
-/// Write recordings as the folders that were added, or to another database.
+/// Write recordings as the folders that were added, to another database, or as Parquet.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound store export 7 -o out                 the files of recording 7 in the folder out
-  rockhound store export 7 8 --to part.db         both in a database of SQLite")]
+  rockhound store export 7 8 --to part.db         both in a database of SQLite
+  rockhound store export --to parquet -o tables   a Parquet file per table, for DuckDB, Spark, pandas")]
 pub(crate) struct StoreExport {
     /// Recordings: numbers, or `label=NAME=VALUE` for the newest with the label; all by default.
     #[arg(value_name = "ID", value_parser = stored_id)]
@@ -267,8 +269,8 @@ pub(crate) struct StoreExport {
     /// New folder to write; several recordings get a folder each in it.
     #[arg(long, short, value_name = "DIR", required_unless_present = "to")]
     pub(crate) output: Option<PathBuf>,
-    /// Database to add them to, instead of a folder.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "output")]
+    /// Database to add them to, instead of a folder; `parquet` writes tables into the folder of `-o`.
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) place: Place,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use view::{Format, Searches};
 
-pub(crate) use shapes::{Project, ShapesArgs};
+pub(crate) use shapes::{Project, ShapeClock, ShapesArgs};
 
 /// Find the fastest configuration of a kernel with few runs.
 ///

@@ -1,6 +1,7 @@
 //! `rockhound store add`.
 
 use crate::args::StoreAdd;
+use crate::trace::inputs;
 use anyhow::Result;
 use host::provenance::{self, Provenance};
 use host::store::recordings::NewRecording;
@@ -8,6 +9,7 @@ use host::store::{Address, Archive, StoreError};
 use host::subjects::{Asked, read};
 use host::{Source, recording, storable, stored};
 use rayon::prelude::*;
+use study::trace::{Options, PAGE_ROWS, Wanted, survey};
 use study::{Measured, Summarized};
 use view::{Answer, FileError, NoteKind, Stored, StoredFinding, StoredRecording};
 
@@ -22,12 +24,14 @@ pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
     let mut told = Told::default();
     each(&sources, args, |source, made| {
         match made {
-            Ok(mut new) => {
+            Ok(all) => {
                 let archive = database.archive()?;
-                told.older += usize::from(!labelled(&mut new, args, &provenance));
-                let ended = archive.add(&new)?;
-                told.again += usize::from(!ended.is_new);
-                told.added.push(archive.resolve(&ended.id.to_string())?);
+                for mut new in all {
+                    told.older += usize::from(!labelled(&mut new, args, &provenance));
+                    let ended = archive.add(&new)?;
+                    told.again += usize::from(!ended.is_new);
+                    told.added.push(archive.resolve(&ended.id.to_string())?);
+                }
             }
             Err(error) => told.errors.push(FileError {
                 file: source.to_string(),
@@ -38,7 +42,7 @@ pub(super) fn run(args: &StoreAdd) -> Result<Answer<Stored>> {
         Ok(())
     })?;
     let Told { added, again, older, errors } = told;
-    let unknown = added.iter().filter(|it| it.gpu.is_none()).count();
+    let unknown = added.iter().filter(|it| it.gpu.is_none() && it.sort.is_recording()).count();
     let mut answer = study::stored::list("add", &database.place, added);
     answer.errors = errors;
     if again > 0 {
@@ -112,13 +116,13 @@ struct Told {
 fn each(
     sources: &[Source],
     args: &StoreAdd,
-    mut take: impl FnMut(&Source, Result<NewRecording>) -> Result<()> + Send,
+    mut take: impl FnMut(&Source, Result<Vec<NewRecording>>) -> Result<()> + Send,
 ) -> Result<()> {
-    let mut ready: Vec<(&Source, Result<NewRecording>)> = Vec::new();
+    let mut ready: Vec<(&Source, Result<Vec<NewRecording>>)> = Vec::new();
     for next in sources.chunks(AHEAD * rayon::current_num_threads()).chain([&[][..]]) {
         let before = std::mem::take(&mut ready);
         let (read, taken) = rayon::join(
-            || next.par_iter().map(|source| (source, made(source, args.arch.as_deref()))).collect(),
+            || next.par_iter().map(|source| (source, entries(source, args.arch.as_deref()))).collect(),
             || before.into_iter().try_for_each(|(source, made)| take(source, made)),
         );
         taken?;
@@ -143,6 +147,43 @@ fn labelled(new: &mut NewRecording, args: &StoreAdd, provenance: &Provenance) ->
         new.measured_ms = Some(time * 1000);
     }
     takes || provenance.labels.is_empty()
+}
+
+/// What is to be added of a path: a recording, else a timeline or a tuning. Answers and the tuner's studies are told
+/// by their first bytes.
+fn entries(source: &Source, arch: Option<&str>) -> Result<Vec<NewRecording>> {
+    let path = source.open()?;
+    if let Some(told) = storable::told(path)? {
+        return Ok(told);
+    }
+    let error = match made(source, arch) {
+        Ok(new) => return Ok(vec![new]),
+        Err(error) => error,
+    };
+    let other = match timeline(source)? {
+        Some(new) => Some(new),
+        None => storable::tuning(path)?,
+    };
+    other.map(|new| vec![new]).ok_or(error)
+}
+
+/// The answer of `trace` on a timeline; `None` for a path that is none.
+fn timeline(source: &Source) -> Result<Option<NewRecording>> {
+    let (all, errors) = inputs::read([source], &Wanted::default(), true);
+    let is_empty = |it: &host::traces::Trace| {
+        it.timeline.gpu.is_empty() && it.timeline.host.is_empty() && it.timeline.calls.is_empty()
+    };
+    if all.iter().all(is_empty) {
+        return Ok(None);
+    }
+    // A summary without one of the ranks would be wrong.
+    if let Some(error) = errors.first() {
+        anyhow::bail!("{}", error.message());
+    }
+    let every = ["all".to_owned()];
+    let options = Options { tunings: &[], top: PAGE_ROWS, blocks: &every, compared: false };
+    let answer = survey(&inputs::inputs(&all), &options);
+    storable::timeline(source.path(), render::json::answer(&answer)).map(Some)
 }
 
 /// Reads and summarizes a recording.
@@ -181,6 +222,6 @@ pub(super) fn made(source: &Source, arch: Option<&str>) -> Result<NewRecording> 
         ceilings,
         kernels,
         findings: findings.into_iter().map(finding).collect(),
-        labels: Default::default(),
+        ..NewRecording::default()
     })
 }

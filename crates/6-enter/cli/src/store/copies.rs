@@ -3,12 +3,15 @@
 use super::read;
 use crate::args::{StoreExport, StoreImport};
 use crate::exit::{Outcome, usage};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use host::store::Archive;
 use host::store::recordings::Selection;
 use host::stored;
 use std::path::Path;
 use view::StoredRecording;
+
+/// Word of `--to` for tables instead of a database.
+const PARQUET: &str = "parquet";
 
 /// Writes recordings as folders, or into another database.
 pub(super) fn export(args: &StoreExport) -> Result<Outcome> {
@@ -21,6 +24,15 @@ pub(super) fn export(args: &StoreExport) -> Result<Outcome> {
         return Err(anyhow::anyhow!("`{}` holds no recording", archive.place()));
     }
     match (&args.to, &args.output) {
+        (Some(to), Some(folder)) if to == PARQUET => tables(&mut archive, folder, &wanted)?,
+        (Some(to), None) if to == PARQUET => {
+            let remedy = "name a folder with `-o`; `./parquet` is a database of that name";
+            return Err(usage("`--to parquet` writes a folder", remedy));
+        }
+        (Some(_), Some(_)) => {
+            let remedy = "`--to DATABASE` or `-o FOLDER`; both for `--to parquet` alone";
+            return Err(usage("two places to write to", remedy));
+        }
         (Some(to), _) => copied(&mut archive, &mut Archive::open(to)?, &wanted)?,
         (None, Some(folder)) => written(&mut archive, folder, &wanted)?,
         (None, None) => {
@@ -42,6 +54,30 @@ pub(super) fn import(args: &StoreImport) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
+/// Writes Parquet files beside the folder first, so that the folder is there only when they are whole.
+fn tables(archive: &mut Archive, folder: &Path, wanted: &[StoredRecording]) -> Result<()> {
+    check_absent(folder)?;
+    let parent = folder.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
+    let part = stored::Folder::within(parent, ".rockhound-parquet-")?;
+    let files = archive.to_parquet(wanted, part.path())?;
+    part.rename(folder)?;
+    for (name, rows) in files {
+        eprintln!("wrote {} to {}", view::counted(rows, "row"), folder.join(name).display());
+    }
+    Ok(())
+}
+
+fn check_absent(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        return Err(usage(
+            format!("`{}` exists already", folder.display()),
+            "name a folder that does not exist",
+        ));
+    }
+    Ok(())
+}
+
 fn copied(from: &mut Archive, to: &mut Archive, wanted: &[StoredRecording]) -> Result<()> {
     let mut new = 0;
     for it in wanted {
@@ -53,12 +89,7 @@ fn copied(from: &mut Archive, to: &mut Archive, wanted: &[StoredRecording]) -> R
 }
 
 fn written(archive: &mut Archive, folder: &Path, wanted: &[StoredRecording]) -> Result<()> {
-    if folder.exists() {
-        return Err(usage(
-            format!("`{}` exists already", folder.display()),
-            "name a folder that does not exist",
-        ));
-    }
+    check_absent(folder)?;
     for it in wanted {
         let own = if wanted.len() == 1 { folder.to_owned() } else { folder.join(it.id.to_string()) };
         let files = stored::write(archive, it.id, &own)?;

@@ -3,7 +3,7 @@
 use crate::args::StoreGrafana;
 use crate::exit::{Outcome, usage};
 use anyhow::{Context, Result, anyhow};
-use host::store::Address;
+use host::store::{Address, Archive};
 use study::dashboards::{DataSource, dashboards, provisioning};
 
 /// Writes dashboards and provisioning into a new folder.
@@ -35,6 +35,8 @@ pub(super) fn run(args: &StoreGrafana) -> Result<Outcome> {
 fn source(address: &str) -> Result<DataSource> {
     match Address::parse(address)? {
         Address::Sqlite(path) => {
+            // Dashboards of a file that is not there would stay empty without a word.
+            Archive::open_to_read(address)?;
             let path = std::path::absolute(&path)
                 .with_context(|| format!("`{}` has no absolute path", path.display()))?;
             let path = path.to_str().ok_or_else(|| anyhow!("`{}`: its name is not UTF-8", path.display()))?;

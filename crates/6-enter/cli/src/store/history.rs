@@ -16,7 +16,7 @@ use study::Build;
 use study::history::{self, Values, Worse};
 use view::{
     Answer, Change, History, HistoryPoint, KernelCard, KernelComparison, LevelChange, NoteKind, QuantityKind,
-    Stored, StoredQuantity, StoredRecording,
+    Stored, StoredQuantity, StoredRecording, StoredSort,
 };
 
 /// Recordings on each side of a change whose counters are compared.
@@ -55,7 +55,11 @@ pub(super) fn summary(args: &StoreSummary) -> Result<Answer<Stored>> {
             explain(&mut archive, chain, &mut code)?;
         }
     }
-    let mut recordings = archive.list(&Selection { labels: args.series.label.clone(), newest: None })?;
+    let mut recordings = archive.list(&Selection {
+        labels: args.series.label.clone(),
+        newest: None,
+        sort: Some(StoredSort::Recording),
+    })?;
     recordings.retain(|it| it.measured_ms >= since);
     let histories = chains.into_iter().map(|it| it.history).collect();
     let mut answer = history::summary(archive.place(), recordings, histories, since);
@@ -152,7 +156,11 @@ pub(super) fn check(args: &StoreCheck) -> Result<(Answer<Stored>, Outcome)> {
 /// Removes kernels that a later recording of the same program on the same GPU does not have: their last values are not
 /// of the newest commit. Returns their number.
 fn without_removed(archive: &mut Archive, args: &StoreSeries, histories: &mut Vec<History>) -> Result<usize> {
-    let all = archive.list(&Selection { labels: args.label.clone(), newest: None })?;
+    let all = archive.list(&Selection {
+        labels: args.label.clone(),
+        newest: None,
+        sort: Some(StoredSort::Recording),
+    })?;
     let before = histories.len();
     histories.retain(|history| {
         let last = history.points.last().map(|it| it.recording);
@@ -183,7 +191,11 @@ pub(super) struct Chain {
 /// Series of the kernels asked for, and the number of kernels left out. Kernels that share the name without arguments
 /// and never occur in one recording are one kernel whose template arguments changed.
 pub(super) fn chains(archive: &mut Archive, args: &StoreSeries) -> Result<(Vec<Chain>, usize)> {
-    let newest = archive.list(&Selection { labels: args.label.clone(), newest: Some(1) })?;
+    let newest = archive.list(&Selection {
+        labels: args.label.clone(),
+        newest: Some(1),
+        sort: Some(StoredSort::Recording),
+    })?;
     let Some(newest) = newest.last() else {
         let labels = if args.label.is_empty() { "" } else { " with these labels" };
         anyhow::bail!(

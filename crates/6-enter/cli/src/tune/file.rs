@@ -13,7 +13,7 @@ use host::tune::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use view::{Answer, Input, NoteKind, Searches};
+use view::{Answer, Input, NamedValue, NoteKind, Searches};
 
 /// A space file, ready to be searched.
 struct Ready<'a> {
@@ -63,7 +63,12 @@ pub(super) fn run(
     };
     let what =
         Searched { name: &spec.name, objective: &objective, of: &spec.objective, shapes: &spec.shapes };
+    let config = proof.winner.filter(|_| matches!(spec.run, Run::Triton(_)));
+    let config = config.map(|id| tune::config_text(&ready.space, id, "triton."));
     add(answer, args, &what, &ready.space, &found.attempts, (ready.start, proof));
+    if let (Some(config), Some(search)) = (config, answer.part.searches.last_mut()) {
+        search.outputs = vec![NamedValue::new("configuration", config)];
+    }
     Ok(())
 }
 
@@ -101,7 +106,7 @@ impl<'a> Ready<'a> {
         match (&self.evaluator.spec.run, self.on_gpu) {
             (Run::Command { .. }, _) => "time that the command prints".to_owned(),
             (_, true) => "time of the kernels on the GPU of this machine".to_owned(),
-            (Run::Launch(_) | Run::Program { .. }, false) => {
+            (Run::Launch(_) | Run::Triton(_) | Run::Program { .. }, false) => {
                 let caches = self.evaluator.spec.caches.unwrap_or_default().words();
                 format!("modelled time of the kernels on an emulated {gpu}; caches: {caches}")
             }

@@ -1,15 +1,20 @@
 //! `rockhound tune gemm|moe --shapes`: entries of tuned files for lists of shapes.
 
+mod clock;
+
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Project, Tune};
 use crate::exit::{Outcome, usage};
 use crate::gate;
 use anyhow::{Context, Result, anyhow};
+use clock::EmulatedClock;
 use host::traces;
 use host::tunings::{self, TuneFile, replace};
 use std::path::{Path, PathBuf};
 use study::Judges;
-use study::tunings::{ModelConfig, Operation, Refusal, ShapesQuestion, TuneFor, Tunings, tune_shapes};
+use study::tunings::{
+    ModelConfig, Operation, ProductTimes, Refusal, ShapesQuestion, TuneFor, Tunings, tune_shapes,
+};
 use view::{FileError, NoteKind};
 
 /// Finds configurations for shapes.
@@ -33,6 +38,7 @@ pub(super) fn run(args: &Tune, project: Project, look: &Look) -> Result<Outcome>
     let is_list = |name: &String| !files.models.iter().any(|it| it.0 == *name);
     let names: Vec<_> = given.shapes.iter().map(|it| it.display().to_string()).filter(is_list).collect();
     let words: Vec<_> = names.iter().map(|it| view::shell_word(it)).collect();
+    let clock = EmulatedClock::new(args, look)?;
     let question = ShapesQuestion {
         operation,
         target: target(project),
@@ -47,6 +53,7 @@ pub(super) fn run(args: &Tune, project: Project, look: &Look) -> Result<Outcome>
         top_k: given.top_k,
         device: given.device.as_deref(),
         one: given.one,
+        emulated: clock.as_ref().map(|it| ProductTimes { clock: it, tiles: usize::from(given.tiles) }),
         existing: &existing,
         results: &results,
         files: &words.join(" "),

@@ -2,7 +2,7 @@
 
 use crate::args::{NormalUnit, Place, StoreHistory, StoreSeries, StoreWrite, TimeUnits, Units, View};
 use crate::page::{self, Wish};
-use crate::store::history;
+use crate::store::{history, shown_of};
 use anyhow::{Result, anyhow};
 use axum::Router;
 use axum::body::Bytes;
@@ -58,7 +58,7 @@ impl Server {
     /// The page of an answer, with the choices for the next one.
     fn page(&self, archive: &mut Archive, answer: &Answer<Stored>, asked: &Parameters) -> Result<String> {
         let text = |name: &str| asked.get(name).cloned().unwrap_or_default();
-        let all = archive.list(&Selection { labels: Vec::new(), newest: Some(LISTED) })?;
+        let all = archive.list(&Selection { newest: Some(LISTED), ..Selection::default() })?;
         let name = |it: &view::StoredRecording| {
             let commit = it.labels.get("commit").map_or_else(String::new, |it| format!(" {it:.12}"));
             (it.id, format!("store:{} {}{commit}", it.id, it.name))
@@ -74,7 +74,7 @@ impl Server {
 
     fn list(&self, asked: &Parameters) -> Result<String> {
         let mut archive = Archive::open_to_read(&self.address)?;
-        let newest = archive.list(&Selection { labels: Vec::new(), newest: Some(LISTED) })?;
+        let newest = archive.list(&Selection { newest: Some(LISTED), ..Selection::default() })?;
         let answer = study::stored::list("list", archive.place(), newest);
         self.page(&mut archive, &answer, asked)
     }
@@ -106,6 +106,18 @@ impl Server {
         };
         let shown = number("id")?.ok_or_else(|| anyhow!("`id` names no recording"))?;
         let base = number("base")?.filter(|it| *it != shown);
+        let mut archive = Archive::open_to_read(&self.address)?;
+        let entry = |archive: &mut Archive, id: u32| archive.resolve(&id.to_string());
+        if !entry(&mut archive, shown)?.sort.is_recording() {
+            let found = archive.show(&shown.to_string())?;
+            let answer = study::stored::show(archive.place(), shown_of(found));
+            return self.page(&mut archive, &answer, asked);
+        }
+        if let Some(base) = base
+            && !entry(&mut archive, base)?.sort.is_recording()
+        {
+            return Err(anyhow!("store:{base} is no recording, so nothing can be compared with it"));
+        }
         let source = |id: u32| Source::stored(&self.address, &id.to_string());
         let wish = Wish {
             asked: Asked {

@@ -69,6 +69,35 @@ fn a_change_is_judged_against_its_base() {
 }
 
 #[test]
+fn variants_of_a_kernel_are_judged() {
+    let Some(dir) = empty("action-variants") else { return };
+    if !testkit::needs(&["clang"]) {
+        return;
+    }
+    let example = |name: &str| root().join("examples/judge").join(name).display().to_string();
+    let (base, launch) = (example("base.hip"), format!("--launch {} --shape N=1000", example("LAUNCH.toml")));
+    for (head, conditions, code, word) in [
+        ("halves.hip", "", "0", "right"),
+        ("racy.hip", "", "2", "JDG002"),
+        ("base.hip", "JDG004", "2", "JDG004"),
+    ] {
+        let _ = std::fs::remove_file(dir.join("summary.md"));
+        let head = example(head);
+        let inputs = [
+            ("ROCKHOUND_COMMAND", "judge"),
+            ("ROCKHOUND_BASE", &base),
+            ("ROCKHOUND_HEAD", &head),
+            ("ROCKHOUND_ARGS", &launch),
+            ("ROCKHOUND_FAIL_ON", conditions),
+        ];
+        let ran = judge(&dir, &inputs);
+        assert_eq!(output(&dir, "code"), code, "{head}: {ran:?}");
+        let report = std::fs::read_to_string(output(&dir, "report")).unwrap();
+        assert!(report.contains(word), "{head}: {report}");
+    }
+}
+
+#[test]
 fn the_command_comes_from_an_archive() {
     let Some(dir) = empty("action-archive") else { return };
     let bin = dir.join("rockhound-1/bin");

@@ -291,6 +291,12 @@ fn a_folder_that_exists_is_not_written_and_addresses_are_provisioned() {
     let source = read("b/provisioning/datasources/rockhound.yaml");
     assert!(source.contains("db:6000") && !source.contains("secret"), "{source}");
     assert!(!dir.join("b/reader.sql").exists() && !read("b/compose.yaml").contains("image: postgres"));
+    let (code, error) = run(&["store", "grafana", "-o", "c", "--store", "runs.db"]);
+    assert!(code == Some(1) && error.contains("no database `runs.db`") && !dir.join("c").exists(), "{error}");
+    std::fs::create_dir(dir.join("app")).unwrap();
+    let csv = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n0,copy(float*),100,900\n";
+    std::fs::write(dir.join("app/pmc_perf.csv"), csv).unwrap();
+    assert_eq!(run(&["store", "add", "app", "--arch", "mi300x", "--store", "runs.db"]).0, Some(0));
     assert_eq!(run(&["store", "grafana", "-o", "c", "--store", "runs.db"]).0, Some(0));
     assert!(read("c/provisioning/datasources/rockhound.yaml").contains("/var/lib/rockhound/runs.db"));
     let (code, error) = run(&["store", "grafana", "-o", "c"]);

@@ -170,3 +170,64 @@ fn what_cannot_be_judged_is_refused() {
     assert_eq!((code, &value["candidates"][0]["verdict"]), (1, &"not_run".into()), "{value}");
     assert_eq!(value["candidates"][1]["verdict"], "not_faster");
 }
+
+/// A script with a kernel of Triton; what is replaced in it, and what is expected.
+const SCRIPT: &str = r#"import sys
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def scale(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, 2 * tl.load(x + at, at < n), at < n)
+
+n = int(sys.argv[1])
+torch.manual_seed(0)
+x = torch.rand(n, device="cuda")
+y = torch.empty_like(x)
+scale[(triton.cdiv(n, 256),)](x, y, n, BLOCK=256)
+assert y.shape == x.shape
+print(y.cpu().sum())
+"#;
+
+#[test]
+fn scripts_are_compared_by_tensors_that_reach_the_cpu() {
+    let Some(python) = testkit::python_with_torch() else { return };
+    let dir = folder("judge_scripts");
+    std::fs::write(dir.join("base.py"), SCRIPT).unwrap();
+    let cases = [
+        ("wide.py", "BLOCK=256", "BLOCK=256, num_warps=2", None),
+        ("wrong.py", "2 * tl", "2.01 * tl", Some(("wrong", "(as f32)"))),
+        ("short.py", "triton.cdiv(n, 256)", "n // 256", Some(("unsafe", ""))),
+        (
+            "fails.py",
+            "assert y.shape == x.shape",
+            "assert False, 'its own check'",
+            Some(("wrong", "its own check")),
+        ),
+        ("silent.py", "print(y.cpu().sum())", "torch.cuda.synchronize()", Some(("wrong", "0 copies"))),
+    ];
+    let mut words = vec!["judge", "base.py"];
+    for (name, from, to, _) in &cases {
+        assert!(SCRIPT.contains(from), "{name}");
+        std::fs::write(dir.join(name), SCRIPT.replace(from, to)).unwrap();
+        words.push(name);
+    }
+    let python = python.display().to_string();
+    words.extend(["--python", &python, "--format", "json", "--", "1000"]);
+    let ran = run_in(&dir, &words);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(Schema::of("judge-1").problems(&answer), [""; 0]);
+    for ((name, _, _, expected), candidate) in cases.iter().zip(answer["candidates"].as_array().unwrap()) {
+        assert_eq!(candidate["name"], *name);
+        let verdict = candidate["verdict"].as_str().unwrap();
+        match expected {
+            Some((expected, part)) => {
+                assert_eq!(verdict, *expected, "{candidate}");
+                assert!(candidate["because"].as_str().unwrap().contains(part), "{candidate}");
+            }
+            None => assert!(["slower", "not_faster", "faster"].contains(&verdict), "{candidate}"),
+        }
+    }
+}

@@ -28,9 +28,11 @@ mod ir;
 mod judge;
 mod kinds;
 mod live;
+mod mcp;
 mod newest;
 mod page;
 mod profile;
+mod python;
 mod ranks;
 mod roofline;
 mod run;
@@ -48,5 +50,6 @@ mod tui;
 mod tune;
 #[cfg(feature = "postgres")]
 mod tune_cluster;
+mod tune_triton;
 mod tunedb;
 mod view;

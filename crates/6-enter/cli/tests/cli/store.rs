@@ -315,3 +315,102 @@ fn a_kernel_that_is_gone_is_not_judged() {
     assert!(first.contains("2 kernels of less time left out"), "{first}");
     assert!(!good(&dir, &["store", "history", "--kernels", "0"]).contains("left out"));
 }
+
+/// T4 of a tuner: two configurations with a time, one that does not compile.
+const RESULTS: &str = r#"{"metadata": {"timeunit": "microseconds", "kernel_name": "gemm", "device_name": "AMD Instinct MI300X"},
+"schema_version": "1.0.0", "results": [
+{"configuration": {"TILE": 16, "PAD": true}, "times": {"compilation": 1.0, "runtimes": [8.0]}, "invalidity": "correct", "correctness": 1,
+ "measurements": [{"name": "time", "value": 8.0, "unit": "us"}], "objectives": ["time"]},
+{"configuration": {"TILE": 32, "PAD": true}, "times": {"compilation": 1.0, "runtimes": [4.0]}, "invalidity": "correct", "correctness": 1,
+ "measurements": [{"name": "time", "value": 4.0, "unit": "us"}], "objectives": ["time"]},
+{"configuration": {"TILE": 64, "PAD": false}, "times": {"compilation": 1.0}, "invalidity": "compile", "correctness": 0,
+ "measurements": [{"name": "time", "value": "CompilationFailedConfig", "unit": "us"}], "objectives": ["time"]}]}"#;
+
+const TRACE: &str = r#"{"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "copy(float*)", "pid": 0, "tid": 7, "ts": 100, "dur": 50, "args": {"device": 0, "stream": 7, "correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "copy(float*)", "pid": 0, "tid": 7, "ts": 200, "dur": 50, "args": {"device": 0, "stream": 7, "correlation": 2}}]}"#;
+
+#[test]
+fn tunings_timelines_and_answers_are_entries_too() {
+    let dir = folder("store-answers");
+    recording(&dir, "app", 1);
+    std::fs::write(dir.join("gemm.T4.json"), RESULTS).unwrap();
+    std::fs::write(dir.join("step.json"), TRACE).unwrap();
+    let guide = good(&dir, &["guide", "app", "--format", "json"]);
+    std::fs::write(dir.join("guide.json"), &guide).unwrap();
+    std::fs::write(dir.join("cut.json"), &guide[..guide.len() / 2]).unwrap();
+    let schema = Schema::of("store-1");
+    let add = |name: &str| -> serde_json::Value {
+        let args = ["store", "add", name, "--no-provenance", "-l", "branch=main", "--format", "json"];
+        let document = serde_json::from_str(&good(&dir, &args)).unwrap();
+        assert_eq!(schema.problems(&document), Vec::<String>::new(), "{name}");
+        document
+    };
+    for (at, (name, sort)) in [
+        ("app", None),
+        ("gemm.T4.json", Some("tuning")),
+        ("step.json", Some("timeline")),
+        ("guide.json", Some("answer")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let entry = &add(name)["recordings"][0];
+        assert_eq!((entry["id"].as_u64(), entry["sort"].as_str()), (Some(at as u64 + 1), sort), "{name}");
+        assert_eq!(add(name)["recordings"][0]["id"], entry["id"], "{name} is added once");
+    }
+    let cut = store(&dir, &["add", "cut.json"]);
+    assert!(cut.code == 1 && cut.stderr.contains("no whole answer"), "{}", cut.stderr);
+    for (id, parts) in [
+        ("2", &["gfx942", "Fastest configurations", "{\"PAD\":true,\"TILE\":32}", "does not compile"][..]),
+        ("3", &["rockhound.trace/2", "copy(float*)"]),
+        ("4", &["rockhound.guide/1"]),
+    ] {
+        let text = good(&dir, &["store", "show", id]);
+        parts.iter().for_each(|it| assert!(text.contains(it), "{id} {it}: {text}"));
+    }
+    let best = good(&dir, &["store", "query", "SELECT best_us, timed FROM tunings", "--format", "csv"]);
+    assert!(best.contains("4,2"), "{best}");
+    // Commands on recordings see the recording alone.
+    assert!(
+        good(&dir, &["analyze", "-p", "store:label=branch=main", "--list-kernels"]).contains("copy(float*)")
+    );
+    let summary = good(&dir, &["store", "summary"]);
+    assert!(summary.contains("app") && !summary.contains("guide.json"), "{summary}");
+    good(&dir, &["store", "export", "--to", "copy.db"]);
+    let list = |database: &str| good(&dir, &["store", "list", "--store", database]);
+    for word in ["recording", "tuning", "timeline", "answer"] {
+        assert!(list("copy.db").contains(word), "{}", list("copy.db"));
+    }
+    good(&dir, &["store", "export", "4", "-o", "out"]);
+    assert_eq!(std::fs::read_to_string(dir.join("out/guide.json")).unwrap(), guide);
+    good(&dir, &["store", "remove", "2", "3", "4"]);
+    assert!(!list("rockhound.db").contains("tuning"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn recordings_are_exported_as_parquet() {
+    let dir = folder("store-parquet");
+    recording(&dir, "app", 1);
+    std::fs::write(dir.join("gemm.T4.json"), RESULTS).unwrap();
+    good(&dir, &["store", "add", "app", "gemm.T4.json", "--no-provenance", "-l", "branch=main"]);
+    good(&dir, &["store", "export", "--to", "parquet", "-o", "tables"]);
+    let mut files: Vec<String> = std::fs::read_dir(dir.join("tables"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 9, "{files:?}");
+    assert!(files.contains(&"metrics.parquet".to_owned()));
+    for (args, code, expected) in [
+        (&["export", "--to", "parquet", "-o", "tables"][..], 64, "exists already"),
+        (&["export", "--to", "parquet"], 64, "writes a folder"),
+        (&["export", "--to", "other.db", "-o", "x"], 64, "two places"),
+        (&["export", "9", "--to", "parquet", "-o", "x"], 1, "no recording `9`"),
+    ] {
+        let ran = store(&dir, args);
+        assert!(ran.code == code && ran.stderr.contains(expected), "{args:?}: {} {}", ran.code, ran.stderr);
+    }
+    assert!(!dir.join("x").exists());
+}

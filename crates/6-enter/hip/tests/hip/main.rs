@@ -3,6 +3,7 @@
 
 mod compiled;
 mod examples;
+mod judged;
 mod libraries;
 mod math;
 mod profile;

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// The command.
-fn rockhound() -> Command {
+pub(crate) fn rockhound() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let mut command = Command::new(PATH.get_or_init(|| built("rockhound", "rockhound")));
     command.env_remove("LD_LIBRARY_PATH").env_remove("LD_PRELOAD");

@@ -7,7 +7,7 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 import functools
 import importlib
 
-from . import hip, memory, torch_precision
+from . import hip, memory, results, torch_precision
 
 _FACTORIES = (
     "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye full full_like hann_window linspace logspace normal ones ones_like "
@@ -119,6 +119,8 @@ def install(torch):
             return result
         if storage_of(result) is storage_of(tensor):
             result = result.clone()
+        if not where and results.are_kept and is_marked(tensor):
+            results.keep(result)
         return mark(result, where)
 
     to = tensor_type.to
@@ -220,6 +222,7 @@ def install(torch):
 
     _LEAVES.update((base.to, base.cpu))
     Marks().__enter__()
+    results.install(torch, is_marked)
     _default_device(torch, is_gpu)
     _library(torch)
     _generators(torch, is_gpu)

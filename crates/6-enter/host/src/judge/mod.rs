@@ -1,6 +1,7 @@
 //! Variants of a kernel, run on the same inputs: what each leaves is compared with what the base leaves.
 
 mod compare;
+mod program;
 mod variant;
 
 use crate::launch_file::LaunchFile;
@@ -10,7 +11,9 @@ use crate::run::{
 };
 use crate::session::Progress;
 use crate::tune::Shape;
+use crate::usage;
 use anyhow::{Context, Result, bail};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +50,12 @@ pub struct Question<'a> {
     pub tolerance: Option<f64>,
     /// Lines that launches find in the caches when they are timed.
     pub caches: run::CacheState,
+    /// Arguments of programs.
+    pub arguments: &'a [OsString],
+    /// The Python that runs scripts.
+    pub python: &'a OsStr,
+    /// Type of what programs read back, where it is not known from tensors.
+    pub element: Option<&'a str>,
 }
 
 /// A variant that was tried.
@@ -104,6 +113,15 @@ pub struct Judged {
 /// If the base cannot be run or is wrong itself, or it is interrupted.
 pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    if question.launch.is_none() && program::is_program(question.base) {
+        return program::judge(question, reporter, folder);
+    }
+    if !question.arguments.is_empty() {
+        return Err(usage(
+            "arguments after `--` are for programs",
+            "launch files have values in braces: `--shape N=1000`",
+        ));
+    }
     let quiet = Quiet { reporter, stop: reporter.interrupts()? };
     let named = variant::all(question, folder.path());
     let mut variants = Vec::new();
@@ -435,10 +453,9 @@ pub fn shapes(texts: &[String]) -> Result<Vec<Shape>> {
             Some((name, value)) if !name.is_empty() && !value.is_empty() => {
                 Ok((name.to_owned(), tune::Value::parse(value)))
             }
-            _ => Err(crate::usage(
-                format!("`{word}` is not of the form NAME=VALUE"),
-                "such as `--shape N=1000,M=8`",
-            )),
+            _ => {
+                Err(usage(format!("`{word}` is not of the form NAME=VALUE"), "such as `--shape N=1000,M=8`"))
+            }
         });
         Ok(Shape { name: text.clone(), values: values.collect::<Result<_>>()? })
     };

@@ -45,7 +45,7 @@ pub(super) fn all(question: &Question<'_>, scratch: &Path) -> Vec<Named> {
 }
 
 /// The names of the files, or the paths where two files have one name.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let file = |it: &PathBuf| it.file_name().map(|it| it.to_string_lossy().into_owned());
     let one = |it: &PathBuf| {
         let alone = paths.iter().filter(|other| file(other) == file(it)).count() == 1;
@@ -69,8 +69,8 @@ fn of(question: &Question<'_>, path: &Path, scratch: &Path) -> (&'static str, Re
     };
     if ending == "py" {
         let error = usage(
-            format!("`{}` is a script, and `judge` launches kernels", path.display()),
-            "give the code objects of its kernels, from Triton's cache, with `--launch`",
+            format!("`{}` is a script, and the base is none", path.display()),
+            "scripts are compared with scripts; `--launch` is for the code of kernels",
         );
         return ("Python script", Err(error));
     }

@@ -12,6 +12,12 @@ use std::collections::BTreeSet;
 pub struct Element(ElementType);
 
 impl Element {
+    /// A byte.
+    pub const BYTE: Element = Element(ElementType::U8);
+    /// Names of all.
+    pub const NAMES: [&'static str; 12] =
+        ["f64", "f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"];
+
     /// The type that is called so, if launch files can write it.
     pub fn by_name(name: &str) -> Option<Element> {
         use ElementType::{F4, F6, F8, Xf32};

@@ -11,17 +11,18 @@ mod python;
 use super::earlier::{hold, make_folder, remove_earlier};
 use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
-use super::request::{OnGpu, Recording, Request, Selection};
+use super::request::{Emulate, OnGpu, Recording, Request, Selection};
 use super::{GPU_DEVICE, title};
-use crate::session::{self, Record, Reliance, Session};
+use crate::session::{self, KeptPiece, Record, Reliance, Session, Watched};
 use crate::stand_ins::{self, Places};
+use crate::tune::process::{self, Bounds, End};
 use crate::usage;
 use analysis::guide::Recorded;
 use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use record::{Prediction, Settings};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -77,6 +78,54 @@ pub(crate) fn with_variables(
     let mut emulation = Emulation::prepare(request, reporter)?;
     emulation.variables = variables.to_vec();
     Ok(emulation.run(request, None, reporter)?.ended())
+}
+
+/// A program that was watched to its end or to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    /// Its end, and what it wrote.
+    pub(crate) end: End,
+    /// It called the HIP runtime.
+    pub(crate) called: bool,
+    /// Messages of stopped kernels.
+    pub(crate) faults: Vec<String>,
+    /// Findings of checks.
+    pub(crate) found: Vec<String>,
+    /// What it read back from the GPU.
+    pub(crate) results: Vec<KeptPiece>,
+    /// Folders that it recorded into.
+    pub(crate) recordings: Vec<PathBuf>,
+}
+
+/// Runs a program silently and within bounds, and keeps what it reads back from the GPU.
+pub(crate) fn observed(
+    request: &Request,
+    watched: Watched,
+    bounds: &Bounds,
+    reporter: &dyn Reporter,
+) -> Result<Observed> {
+    let emulation = Emulation::prepare(request, reporter)?;
+    let record = request.record.as_ref().map(|recording| -> Result<Record> {
+        let name = request.program_name(recording.name.as_deref());
+        let output = recording.output.clone().unwrap_or_default();
+        Ok(Record { output, command: name.clone(), name, ..selection(recording)? })
+    });
+    let (folder, variables) = emulation.session(&request.emulate, record.transpose()?, Some(watched))?;
+    let text = |it: OsString| it.to_string_lossy().into_owned();
+    let bounds = Bounds {
+        variables: variables.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
+        ..bounds.clone()
+    };
+    let words: Vec<&OsStr> = request.program().iter().map(OsString::as_os_str).collect();
+    let end = process::program(&words, Path::new("."), &bounds);
+    Ok(Observed {
+        called: folder.0.join(session::CALLED).exists(),
+        faults: session::faults(&folder.0)?.into_iter().map(|it| it.0).collect(),
+        found: session::found(&folder.0)?,
+        results: session::results(&folder.0)?,
+        recordings: session::claims(&folder.0)?,
+        end,
+    })
 }
 
 /// Writes the Python files for a program on a GPU; returns its `PYTHONPATH`.
@@ -242,9 +291,13 @@ impl Emulation {
         Ok(Emulation { model, model_name: name, library, rpath, places, variables: Vec::new() })
     }
 
-    /// Runs the program to its end.
-    fn run(&self, request: &Request, record: Option<Record>, reporter: &dyn Reporter) -> Result<Finished> {
-        let (emulate, program) = (&request.emulate, request.program());
+    /// Makes the private folder, and the variables by which the program finds it.
+    fn session(
+        &self,
+        emulate: &Emulate,
+        record: Option<Record>,
+        watched: Option<Watched>,
+    ) -> Result<(Scratch, Vec<(OsString, OsString)>)> {
         let folder = Scratch::new()?;
         let session = Session {
             gpu: self.model_name.clone(),
@@ -257,6 +310,7 @@ impl Emulation {
             check: emulate.check.clone(),
             stderr: session::stderr_file(),
             record,
+            watched,
         };
         session.write(&folder.0)?;
         for name in NAMES {
@@ -275,25 +329,37 @@ impl Emulation {
         paths.push(":");
         paths.push(stand_ins);
         let python = python::write(&folder.0)?;
-        // The program hears Ctrl-C itself; this process stays to write down what it finished.
-        reporter.interrupts()?;
-        let mut command = Command::new(&program[0]);
-        command
-            .args(&program[1..])
-            .env("LD_LIBRARY_PATH", paths)
-            .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
-            .env("PYTHONPATH", python)
-            .env(session::VARIABLE, &folder.0)
-            .envs(self.variables.iter().cloned());
+        let library = folder.0.join(NAMES[0]).into_os_string();
+        let mut variables: Vec<(OsString, OsString)> = vec![
+            ("LD_LIBRARY_PATH".into(), paths),
+            ("TRITON_LIBHIP_PATH".into(), library.clone()),
+            ("PYTHONPATH".into(), python),
+            (session::VARIABLE.into(), folder.0.clone().into_os_string()),
+        ];
+        if watched.is_some() {
+            variables.push((session::WATCHED.into(), "1".into()));
+        }
+        variables.extend(self.variables.iter().cloned());
         if self.rpath.is_some() {
             // Symbols of a library that is loaded first count, whichever file the program names.
-            let mut first = folder.0.join(NAMES[0]).into_os_string();
+            let mut first = library;
             if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
                 first.push(":");
                 first.push(others);
             }
-            command.env("LD_PRELOAD", first);
+            variables.push(("LD_PRELOAD".into(), first));
         }
+        Ok((folder, variables))
+    }
+
+    /// Runs the program to its end.
+    fn run(&self, request: &Request, record: Option<Record>, reporter: &dyn Reporter) -> Result<Finished> {
+        let program = request.program();
+        let (folder, variables) = self.session(&request.emulate, record, None)?;
+        // The program hears Ctrl-C itself; this process stays to write down what it finished.
+        reporter.interrupts()?;
+        let mut command = Command::new(&program[0]);
+        command.args(&program[1..]).envs(variables);
         if !self.variables.is_empty() {
             command.stdout(std::io::stderr());
         }

@@ -15,9 +15,9 @@ mod runner;
 mod set;
 mod vendor;
 
-pub use emulated::library::{Libraries, look as libraries};
+pub use emulated::library::{Libraries, find as library, folders as library_folders, look as libraries};
 pub use emulated::run_and_report;
-pub(crate) use emulated::{FIRST_GPU, predictions, with_variables, write_python};
+pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;
 pub use report::{Ended, Output, Ran, Reporter};

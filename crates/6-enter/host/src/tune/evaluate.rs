@@ -8,6 +8,7 @@ use super::process::{self, Bounds};
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
 use super::template::{self, Unknown, fill};
+use super::triton::{self, Site, TritonRun};
 use crate::launch_file;
 use crate::run::{CacheState, Place};
 use anyhow::{Context, Result, bail};
@@ -72,6 +73,18 @@ impl Evaluator {
     /// # Errors
     /// If no temporary folder can be made, there is no such GPU, or the file sets what a GPU does not take.
     pub fn new(spec: Spec, place: Place, gpu: Option<String>, command: PathBuf) -> Result<Evaluator> {
+        let evaluator = Evaluator::unchecked(spec, place, gpu, command)?;
+        evaluator.check_triton()?;
+        Ok(evaluator)
+    }
+
+    /// As [`Evaluator::new`], of a kernel of Triton that is known to be one.
+    pub(super) fn unchecked(
+        spec: Spec,
+        place: Place,
+        gpu: Option<String>,
+        command: PathBuf,
+    ) -> Result<Evaluator> {
         if place == Place::Gpu && spec.caches.is_some() {
             bail!(
                 "`caches` is a setting of emulated runs: on a GPU the program's own launches leave lines in the caches, unless its buffers are larger than `{{last_cache_mib}}`"
@@ -92,6 +105,25 @@ impl Evaluator {
             stop: None,
             variables: Vec::new(),
         })
+    }
+
+    /// Refuses a kernel of Triton that no configuration could run.
+    pub(super) fn check_triton(&self) -> Result<()> {
+        let Run::Triton(run) = &self.spec.run else { return Ok(()) };
+        let folder = self.folder()?;
+        let bounds = self.bounds();
+        let site = Site { model: self.model()?, out: folder.path(), bounds: &bounds };
+        let shapes = self.spec.shapes.first().into_iter().flat_map(|it| &it.values);
+        let shapes: Vec<&str> = shapes.map(|it| it.0.as_str()).collect();
+        triton::check(run, &self.spec.parameters, &shapes, &site)
+    }
+
+    /// The GPU that kernels of Triton are compiled for.
+    fn model(&self) -> Result<&'static arch::Model> {
+        let Some(name) = self.gpu() else {
+            bail!("a kernel of Triton is compiled for a GPU: name one, `gpu = \"mi300x\"` or `--gpu mi300x`")
+        };
+        crate::run::model(name)
     }
 
     /// With or without a look at built code before it runs.
@@ -171,21 +203,24 @@ impl Evaluator {
         if let Err(failed) = self.build(configuration, folder) {
             bail!("{}", failed.failed.map_or_else(String::new, |it| it.why));
         }
-        let Run::Launch(path) = &self.spec.run else { return Ok(None) };
-        let check = |configuration: &Configuration<'_>, at: &str| {
-            let job = self.launch_job(path, configuration, folder)?;
+        if self.launch_file(folder, 0).is_none() {
+            return Ok(None);
+        }
+        let check = |configuration: &Configuration<'_>, at: usize| {
+            let path = self.launch_file(folder, at).unwrap_or_default();
+            let job = self.launch_job(&path, configuration, folder)?;
             let job = Job { checks: true, output: folder.join(format!("recording{at}")), ..job };
             self.job(&job, folder).map_err(|it| {
                 anyhow::anyhow!("{}", it.failed.map_or_else(|| "it failed".to_owned(), |it| it.why))
             })
         };
         if self.spec.shapes.is_empty() {
-            return check(configuration, "").map(Some);
+            return check(configuration, 0).map(Some);
         }
         let mut all = JobResult::default();
         for (at, shape) in self.spec.shapes.iter().enumerate() {
             let JobResult { buffers, mistakes, .. } =
-                check(&with(configuration, shape), &at.to_string()).with_context(|| shape.name.clone())?;
+                check(&with(configuration, shape), at).with_context(|| shape.name.clone())?;
             let named = |it: Buffer| Buffer { name: format!("{} of {}", it.name, shape.name), ..it };
             all.buffers.extend(buffers.into_iter().map(named));
             all.mistakes.extend(mistakes.into_iter().map(|it| format!("{}: {it}", shape.name)));
@@ -257,7 +292,44 @@ impl Evaluator {
         }
     }
 
+    /// The launch file of a shape, if launch files are what runs.
+    fn launch_file(&self, out: &Path, shape: usize) -> Option<PathBuf> {
+        match &self.spec.run {
+            Run::Launch(path) => Some(path.clone()),
+            Run::Triton(_) => Some(triton::launch_file(out, shape)),
+            Run::Program { .. } | Run::Command { .. } => None,
+        }
+    }
+
+    /// Compiles a kernel of Triton for all shapes.
+    fn build_triton(
+        &self,
+        run: &TritonRun,
+        configuration: &Configuration<'_>,
+        out: &Path,
+    ) -> Result<(), Evaluation> {
+        let refused = |error: anyhow::Error| Evaluation::failed(Failure::Build, format!("{error:#}"));
+        let problems = match &self.spec.shapes[..] {
+            [] => vec![configuration.to_vec()],
+            shapes => shapes.iter().map(|it| with(configuration, it)).collect(),
+        };
+        let bounds = self.bounds();
+        let site = Site { model: self.model().map_err(refused)?, out, bounds: &bounds };
+        triton::built(run, &problems, &site)?;
+        for shape in (0..problems.len()).filter(|_| self.inspects) {
+            match super::prior::rejection(&triton::code(out, shape)) {
+                Ok(None) => {}
+                Ok(Some(why)) => return Err(Evaluation::failed(Failure::Rejected, why)),
+                Err(error) => return Err(refused(error)),
+            }
+        }
+        Ok(())
+    }
+
     fn build(&self, configuration: &Configuration<'_>, out: &Path) -> Result<(), Evaluation> {
+        if let Run::Triton(run) = &self.spec.run {
+            return self.build_triton(run, configuration, out);
+        }
         let Some(build) = &self.spec.build else { return Ok(()) };
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Build, format!("{error:#}"));
         let command = self.filled(&build.command, (configuration, out), Unknown::Refused).map_err(refused)?;
@@ -290,11 +362,11 @@ impl Evaluator {
             Some(why) => Err(Evaluation::failed(Failure::NoTime, why)),
         };
         if self.spec.shapes.is_empty() {
-            return possible(self.run_shape(configuration, out, repeats)?, 0);
+            return possible(self.run_shape(configuration, (out, 0), repeats)?, 0);
         }
         let mut all = Vec::new();
         for (at, shape) in self.spec.shapes.iter().enumerate() {
-            let ran = self.run_shape(&with(configuration, shape), out, repeats);
+            let ran = self.run_shape(&with(configuration, shape), (out, at), repeats);
             let ran = ran.and_then(|it| possible(it, at)).map_err(|mut it| {
                 it.failed.iter_mut().for_each(|it| it.why = format!("{}: {}", shape.name, it.why));
                 it
@@ -307,7 +379,7 @@ impl Evaluator {
     fn run_shape(
         &self,
         configuration: &Configuration<'_>,
-        out: &Path,
+        (out, shape): (&Path, usize),
         repeats: u32,
     ) -> Result<Evaluation, Evaluation> {
         let refused = |error: anyhow::Error| Evaluation::failed(Failure::Run, format!("{error:#}"));
@@ -324,8 +396,9 @@ impl Evaluator {
                 }
                 Ok(all)
             }
-            Run::Launch(path) => {
-                let job = self.launch_job(path, configuration, out).map_err(refused)?;
+            Run::Launch(_) | Run::Triton(_) => {
+                let path = self.launch_file(out, shape).unwrap_or_default();
+                let job = self.launch_job(&path, configuration, out).map_err(refused)?;
                 self.job(&job, out).map(|it| it.evaluation)
             }
             Run::Program { command, kernel } => {

@@ -1,5 +1,7 @@
 //! A first space file for a kernel's source.
 
+mod script;
+
 use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,20 +21,17 @@ struct Macro {
     comment: String,
 }
 
-/// The text of a first space file for a source of HIP or OpenCL: its parameters are the macros that the source
-/// defines only where `-D` has not.
+/// The text of a first space file. Of a source of HIP or OpenCL the parameters are the macros that it defines only where
+/// `-D` has not; of a script the constants of its kernel of Triton, and the compiler's options.
 ///
 /// # Errors
-/// If the file cannot be read or has no such macros.
+/// If the file cannot be read or has no parameters.
 pub fn init(source: &Path) -> Result<String> {
     let name = source.display();
     let text = std::fs::read(source).with_context(|| format!("cannot read `{name}`"))?;
     let text = String::from_utf8_lossy(&text);
     if source.extension().is_some_and(|it| it == "py") {
-        return Err(usage(
-            format!("`{name}` is a script: its autotuned kernels are found when they are called"),
-            format!("write `rockhound tune -- python {}`", view::shell_word(&source.to_string_lossy())),
-        ));
+        return script::init(source, &text);
     }
     let macros = macros(&text);
     if macros.is_empty() {

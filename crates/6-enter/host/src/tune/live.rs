@@ -11,7 +11,7 @@ mod space;
 mod study;
 mod widen;
 
-pub use outputs::{Patch, patches};
+pub use outputs::{Patch, config_text, patches};
 pub use study::{CacheFile, LiveStudy};
 pub use widen::LeftOut;
 

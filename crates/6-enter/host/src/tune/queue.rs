@@ -309,7 +309,7 @@ fn configuration(payload: &str) -> Result<Vec<(String, Value)>> {
     all.iter().map(pair).collect()
 }
 
-pub(super) fn evaluation(done: &Done) -> Evaluation {
+pub(crate) fn evaluation(done: &Done) -> Evaluation {
     match &done.result {
         Ok(text) => serde_json::from_str(text).unwrap_or_else(|error| {
             Evaluation::failed(Failure::Run, format!("the result cannot be read: {error}"))

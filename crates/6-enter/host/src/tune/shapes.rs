@@ -1,8 +1,8 @@
 //! Problems that each configuration of a space file runs, and the work of each.
 
+use super::template::value_of;
 use super::written::value;
-use anyhow::{Context, Result, anyhow, bail};
-use expression::Expression;
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use tune::{Parameter, Value};
 
@@ -105,11 +105,8 @@ impl Amount {
             Amount::Number(it) => return Ok(*it),
             Amount::Expression(it) => it,
         };
-        let expression = Expression::parse(text).map_err(|error| anyhow!("{error}"))?;
-        let names: Vec<&str> = values.iter().map(|it| it.0.as_str()).collect();
-        let places = expression.bind(&names).map_err(|error| anyhow!("{error}"))?;
-        let bound: Vec<expression::Value> = places.into_iter().map(|at| (&values[at].1).into()).collect();
-        match expression.evaluate(&bound).map_err(|error| anyhow!("{error}"))? {
+        let named: Vec<(&str, &Value)> = values.iter().map(|(name, it)| (name.as_str(), it)).collect();
+        match value_of(text, &named)? {
             expression::Value::Int(it) => Ok(it as f64),
             expression::Value::Float(it) => Ok(it),
             other => bail!("`{text}` is {other}, and no number"),

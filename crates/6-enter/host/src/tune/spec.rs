@@ -2,6 +2,7 @@
 
 use super::objective::{Objective, ObjectiveTable};
 use super::shapes::{Shape, Work, WorkTable, shapes_of};
+use super::triton::{ArgumentTable, TritonRun, TritonTable};
 use super::written::value;
 use crate::run::CacheState;
 use anyhow::{Context, Result, anyhow, bail};
@@ -33,6 +34,9 @@ pub struct SpecFile {
     build: Option<Build>,
     /// How it is run.
     run: RunTable,
+    /// Arguments of the kernel of `[run.triton]`.
+    #[serde(default)]
+    argument: Vec<ArgumentTable>,
     /// How its results are checked.
     check: Option<Check>,
     /// Limits of one configuration.
@@ -64,6 +68,7 @@ pub struct Build {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunTable {
+    triton: Option<TritonTable>,
     launch: Option<String>,
     program: Option<String>,
     command: Option<String>,
@@ -152,10 +157,12 @@ impl Default for Limits {
 }
 
 /// The program, command or launch that runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Run {
     /// A launch file on an emulated GPU.
     Launch(PathBuf),
+    /// A kernel of Triton, compiled for each configuration and shape and launched on an emulated GPU.
+    Triton(TritonRun),
     /// A program whose kernels are timed, as `profile` does: on the GPU, or emulated.
     Program {
         /// A command of the shell.
@@ -262,7 +269,7 @@ impl Spec {
     /// Reads a space file.
     ///
     /// # Errors
-    /// If it is not TOML of this form, or `[run]` has none or several of its three keys.
+    /// If it is not TOML of this form, or `[run]` has none or several of its keys for what runs.
     pub fn read(path: &Path) -> Result<Spec> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
@@ -277,6 +284,7 @@ impl Spec {
     /// As [`Spec::read`].
     pub fn of(text: &str, stem: &str, folder: &Path) -> Result<Spec> {
         let file: SpecFile = toml::from_str(text).map_err(|error| anyhow!("{error}"))?;
+        let run = run(&file, folder)?;
         let parameters = file.parameters.iter().map(|(name, values)| parameter(name, values));
         let parameters = parameters.collect::<Result<Vec<_>>>()?;
         let mut constraints = file.constraints;
@@ -298,7 +306,7 @@ impl Spec {
             folder: folder.to_owned(),
             gpu: file.gpu,
             start: file.start.as_ref().map(start).transpose()?,
-            run: run(&file.run, folder)?,
+            run,
             parameters,
             constraints,
             build: file.build,
@@ -318,13 +326,13 @@ impl Spec {
 
     /// A space file whose runs are the emulated launch of the prior; `None` if there is none.
     pub fn emulated_prior(&self) -> Option<Spec> {
-        let launch = match (&self.prior, &self.run) {
-            (Some(PriorTable { launch: Some(launch), .. }), _) => self.folder.join(launch),
-            (_, Run::Launch(path)) => path.clone(),
+        let run = match (&self.prior, &self.run) {
+            (Some(PriorTable { launch: Some(launch), .. }), _) => Run::Launch(self.folder.join(launch)),
+            (_, run @ (Run::Launch(_) | Run::Triton(_))) => run.clone(),
             _ => return None,
         };
         Some(Spec {
-            run: Run::Launch(launch),
+            run,
             repeats: 1,
             check: None,
             work: Vec::new(),
@@ -336,29 +344,37 @@ impl Spec {
     /// True if equal runs give equal times.
     pub fn is_repeatable(&self, on_gpu: bool) -> bool {
         match &self.run {
-            Run::Launch(_) => true,
+            Run::Launch(_) | Run::Triton(_) => true,
             Run::Program { .. } => !on_gpu,
             Run::Command { .. } => false,
         }
     }
 }
 
-fn run(table: &RunTable, folder: &Path) -> Result<Run> {
+fn run(file: &SpecFile, folder: &Path) -> Result<Run> {
+    let table = &file.run;
     let given = [&table.launch, &table.program, &table.command].iter().filter(|it| it.is_some()).count();
-    if given != 1 {
+    if given + usize::from(table.triton.is_some()) != 1 {
         bail!(
-            "`[run]` needs one of `launch` (a launch file), `program` (a program with GPU kernels) and `command` (prints a time)"
+            "`[run]` needs one of `launch` (a launch file), `triton` (a kernel of Triton), `program` (a program with GPU kernels) and `command` (prints a time)"
         );
     }
+    if table.triton.is_none() && !file.argument.is_empty() {
+        bail!("`[[argument]]` goes with `[run.triton]`; a launch file has its own");
+    }
+    if table.triton.is_some() && file.build.is_some() {
+        bail!("`[run.triton]` compiles the kernel itself: remove `[build]`");
+    }
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some() || table.file.is_some()) {
-        bail!(
-            "`time`, `unit` and `file` go with `command`; times of `launch` and `program` are those of the kernels"
-        );
+        bail!("`time`, `unit` and `file` go with `command`; other times are those of the kernels");
     }
     if table.command.is_some() && table.caches.is_some() {
         bail!(
-            "`caches` goes with `launch` and `program`; a command empties the caches itself, or its buffers are larger than `{{last_cache_mib}}`"
+            "`caches` goes with `launch`, `triton` and `program`; a command empties the caches itself, or its buffers are larger than `{{last_cache_mib}}`"
         );
+    }
+    if let Some(triton) = &table.triton {
+        return Ok(Run::Triton(TritonRun::of(triton, &file.argument, folder)?));
     }
     if let Some(launch) = &table.launch {
         return Ok(Run::Launch(folder.join(launch)));

@@ -1,6 +1,6 @@
 //! Texts with values in braces.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use expression::Expression;
 use tune::Value;
 
@@ -50,11 +50,20 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<
 
 /// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
 pub(super) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option<String> {
-    let expression = Expression::parse(text).ok()?;
-    let names: Vec<&str> = configuration.iter().map(|(name, _)| *name).collect();
-    let places = expression.bind(&names).ok()?;
-    let values: Vec<expression::Value> = places.into_iter().map(|at| configuration[at].1.into()).collect();
-    Some(expression.evaluate(&values).ok()?.to_string())
+    Some(value_of(text, configuration).ok()?.to_string())
+}
+
+/// The value of an expression of Python over named values.
+///
+/// # Errors
+/// If it is no expression, reads other names, or has no value.
+pub(super) fn value_of(text: &str, named: &[(&str, &Value)]) -> Result<expression::Value> {
+    let wrong = |error: expression::ExpressionError| anyhow!("`{text}`: {error}");
+    let expression = Expression::parse(text).map_err(wrong)?;
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    let places = expression.bind(&names).map_err(wrong)?;
+    let values: Vec<expression::Value> = places.into_iter().map(|at| named[at].1.into()).collect();
+    expression.evaluate(&values).map_err(wrong)
 }
 
 /// A text with values and expressions over them in braces; other braces stay.

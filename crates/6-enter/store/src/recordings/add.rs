@@ -24,8 +24,8 @@ const ATTEMPTS: usize = 3;
 const BASE: &str = "SELECT id, bytes, packed FROM {s}blobs WHERE form = ?1 AND base IS NULL";
 const KNOWN: &str = "SELECT id FROM {s}recordings WHERE identity = ?1";
 const INSERT: &str = "INSERT INTO {s}recordings
-    (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, added)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), {now})
+    (identity, name, path, opened, kind, machine, emulated_by, version, dispatches, bytes, measured, sort, added)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(?11, {now}), ?12, {now})
     ON CONFLICT (identity) DO NOTHING RETURNING id";
 const LABEL: &str = "INSERT INTO {s}labels (recording, name, value) VALUES (?1, ?2, ?3)
     ON CONFLICT (recording, name) DO UPDATE SET value = excluded.value";
@@ -288,6 +288,7 @@ fn row_of(recording: &NewRecording, identity: &Digest, machine: i64) -> Row {
         Cell::Integer(recording.dispatches.cast_signed()),
         Cell::Integer(bytes as i64),
         recording.measured_ms.into(),
+        recording.sort.word().into(),
     ]
 }
 
@@ -317,6 +318,7 @@ fn rows_of(
         spread_ns, quantity_set, numbers, times) VALUES ";
     inserted(statements, dialect, begin, &runs, " ON CONFLICT (kernel, recording) DO NOTHING")?;
     rows_of_dashboards(statements, dialect, (recording, id), known)?;
+    super::answers::written(statements, dialect, (recording, id))?;
     let number: HashMap<Digest, i64> =
         recording.kernels.iter().zip(&known.kernels).map(|(run, id)| (kernel_hash(&run.name), *id)).collect();
     let finding = |it: &view::StoredFinding| {
@@ -441,7 +443,8 @@ fn written(
     }
 }
 
-fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
+/// Total, mean, median and standard deviation of the known times of a kernel, ns.
+pub(super) fn summary_of(run: &KernelRun) -> [Option<f64>; 4] {
     let mut known: Vec<f64> = run.times.iter().flatten().copied().collect();
     known.sort_by(f64::total_cmp);
     let n = known.len();
@@ -451,13 +454,18 @@ fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
     let spread = mean
         .filter(|_| n > 1)
         .map(|mean| (known.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt());
+    [(n > 0).then_some(total), mean, median, spread]
+}
+
+fn run_row(recording: i64, kernel: i64, set: i64, run: &KernelRun) -> Row {
+    let [total, mean, median, spread] = summary_of(run);
     vec![
         recording.into(),
         kernel.into(),
         Cell::Integer(run.dispatches.cast_signed()),
         run.grid.into(),
         run.workgroup.into(),
-        (n > 0).then_some(total).into(),
+        total.into(),
         mean.into(),
         median.into(),
         spread.into(),

@@ -23,6 +23,13 @@ const SET: &str =
     "SELECT q.kind, q.name, q.unit FROM {s}quantity_set_members m JOIN {s}quantities q ON q.id = m.quantity
     WHERE m.quantity_set = ?1 ORDER BY m.position";
 
+/// Kernels of a recording, with the names of their numbers.
+pub(super) struct KernelNumbers {
+    pub(super) quantities: Vec<StoredQuantity>,
+    pub(super) normal_quantities: Vec<StoredQuantity>,
+    pub(super) kernels: Vec<KernelRun>,
+}
+
 impl Archive {
     /// Adds a recording of this database to another one, with its labels and times. Labels there keep their values.
     ///
@@ -50,14 +57,7 @@ impl Archive {
             Cell::Text(it) => Some(it.clone()),
             _ => None,
         };
-        let rows = self.engine.rows(&self.sql(RUNS), &id)?;
-        let mut kernels =
-            rows.iter().map(run).collect::<Option<Vec<_>>>().ok_or_else(|| self.unreadable("kernel_runs"))?;
-        let quantities = match kernels.first() {
-            Some((set, _)) => self.set(*set)?,
-            None => Vec::new(),
-        };
-        let normal_quantities = self.dashboards_of(stored.entry.id, &mut kernels)?;
+        let KernelNumbers { quantities, normal_quantities, kernels } = self.numbers_of(stored.entry.id)?;
         let ceilings = self.engine.rows(&self.sql(CEILINGS), &id)?;
         let ceilings = ceilings.iter().map(ceiling).collect::<Option<_>>();
         let mut files = BTreeMap::new();
@@ -68,6 +68,9 @@ impl Archive {
         let facts = super::names::facts_of(facts).ok_or_else(|| self.unreadable("machines"))?;
         let entry = stored.entry;
         Ok(NewRecording {
+            sort: entry.sort,
+            configurations: self.configurations(entry.id, false)?,
+            cells: stored.cells,
             name: entry.name,
             path: entry.path,
             opened: entry.opened,
@@ -83,10 +86,24 @@ impl Archive {
             quantities,
             normal_quantities,
             ceilings: ceilings.ok_or_else(|| self.unreadable("roofline_ceilings"))?,
-            kernels: kernels.into_iter().map(|(_, run)| run).collect(),
+            kernels,
             findings: stored.findings,
             labels: entry.labels,
         })
+    }
+
+    /// Kernels of a recording with their numbers.
+    pub(super) fn numbers_of(&mut self, recording: i64) -> Result<KernelNumbers, StoreError> {
+        let rows = self.engine.rows(&self.sql(RUNS), &[recording.into()])?;
+        let mut kernels =
+            rows.iter().map(run).collect::<Option<Vec<_>>>().ok_or_else(|| self.unreadable("kernel_runs"))?;
+        let quantities = match kernels.first() {
+            Some((set, _)) => self.set(*set)?,
+            None => Vec::new(),
+        };
+        let normal_quantities = self.dashboards_of(recording, &mut kernels)?;
+        let kernels = kernels.into_iter().map(|(_, run)| run).collect();
+        Ok(KernelNumbers { quantities, normal_quantities, kernels })
     }
 
     /// Adds numbers per wave, cycle and second and places in the roofline to kernels. Returns the names of the numbers.

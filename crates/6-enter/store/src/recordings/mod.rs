@@ -4,11 +4,14 @@
 //! exactly the bytes that were added. SQL and `history` read tables that are computed when a recording is added.
 
 mod add;
+mod answers;
 mod blobs;
 mod columns;
 mod copy;
 mod model;
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod series;
 mod statements;
@@ -99,6 +102,19 @@ impl Archive {
     /// With the database.
     pub fn size(&mut self) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.engine.size()?).unwrap_or(0))
+    }
+
+    /// Tells that this build has no Parquet.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "parquet"))]
+    pub fn to_parquet(
+        &mut self,
+        _wanted: &[view::StoredRecording],
+        _folder: &std::path::Path,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        Err(StoreError::NoParquet)
     }
 
     fn sql(&self, text: &str) -> String {

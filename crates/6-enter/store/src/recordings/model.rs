@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use view::{
-    KernelRun, StoredCeiling, StoredFile, StoredFinding, StoredKernel, StoredQuantity, StoredRecording,
+    KernelRun, StoredCeiling, StoredCell, StoredConfiguration, StoredFile, StoredFinding, StoredKernel,
+    StoredQuantity, StoredRecording, StoredSort,
 };
 
-/// A recording to add.
+/// A recording to add, or a tuning, a timeline, an answer.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct NewRecording {
+    /// What it is.
+    pub sort: StoredSort,
     /// Name: the last parts of its path.
     pub name: String,
     /// Path that it was read from.
@@ -40,6 +43,10 @@ pub struct NewRecording {
     pub ceilings: Vec<StoredCeiling>,
     /// Kernels, most time first.
     pub kernels: Vec<KernelRun>,
+    /// Configurations of a tuning.
+    pub configurations: Vec<StoredConfiguration>,
+    /// Tables of an answer or timeline.
+    pub cells: Vec<StoredCell>,
     /// Findings.
     pub findings: Vec<StoredFinding>,
     /// Labels: `commit`, `branch`.
@@ -64,6 +71,10 @@ pub struct Stored {
     pub kernels: Vec<StoredKernel>,
     /// Files.
     pub files: Vec<StoredFile>,
+    /// Configurations of a tuning, fastest first.
+    pub configurations: Vec<StoredConfiguration>,
+    /// Tables of an answer or timeline.
+    pub cells: Vec<StoredCell>,
     /// Findings.
     pub findings: Vec<StoredFinding>,
 }
@@ -75,6 +86,8 @@ pub struct Selection {
     pub labels: Vec<(String, String)>,
     /// Most recordings, the newest; `None` for all.
     pub newest: Option<u64>,
+    /// Only recordings of this sort.
+    pub sort: Option<StoredSort>,
 }
 
 /// A metric of a kernel over time.

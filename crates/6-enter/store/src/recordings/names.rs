@@ -77,6 +77,10 @@ impl Names {
             })
             .collect();
         let hash = digest([b"set" as &[u8]].into_iter().chain(rows.iter().map(|(hash, _)| &hash[..])));
+        // A set and its members are added in one transaction: where the set is known, its members are.
+        if !self.0.contains_key(&hash) {
+            self.look_up(statements, dialect, &SETS, &[hash])?;
+        }
         if let Some(id) = self.0.get(&hash) {
             return Ok(*id);
         }
@@ -155,7 +159,7 @@ fn without_zero(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn plain(text: &str) -> Cell {
+pub(super) fn plain(text: &str) -> Cell {
     Cell::Text(without_zero(text))
 }
 

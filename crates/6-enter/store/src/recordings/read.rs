@@ -6,11 +6,11 @@ use super::model::{Selection, Stored};
 use crate::engine::{Cell, Row};
 use crate::error::StoreError;
 use std::collections::{BTreeMap, HashMap};
-use view::{StoredFile, StoredFinding, StoredKernel, StoredRecording};
+use view::{StoredFile, StoredFinding, StoredKernel, StoredRecording, StoredSort};
 
 const ENTRIES: &str =
     "SELECT r.id, r.name, r.path, r.opened, r.kind, m.gpu, r.emulated_by, r.version, r.dispatches, r.bytes,
-    r.measured, r.added FROM {s}recordings r JOIN {s}machines m ON m.id = r.machine";
+    r.measured, r.added, r.sort FROM {s}recordings r JOIN {s}machines m ON m.id = r.machine";
 const LABELS: &str = "SELECT recording, name, value FROM {s}labels";
 const FILES: &str =
     "SELECT f.name, b.bytes, f.is_code FROM {s}recording_files f JOIN {s}blobs b ON b.id = f.blob
@@ -39,7 +39,11 @@ impl Archive {
     /// # Errors
     /// With the database.
     pub fn list(&mut self, selection: &Selection) -> Result<Vec<StoredRecording>, StoreError> {
-        let (condition, cells) = having(&selection.labels, 0);
+        let (mut condition, mut cells) = having(&selection.labels, 0);
+        if let Some(sort) = selection.sort {
+            cells.push(sort.word().into());
+            condition += &format!(" AND r.sort = ?{}", cells.len());
+        }
         let order = " ORDER BY r.measured DESC, r.id DESC";
         let limit = selection.newest.map_or_else(String::new, |it| format!(" LIMIT {it}"));
         let sql = self.sql(&format!("{ENTRIES} WHERE 1 = 1{condition}{order}{limit}"));
@@ -80,7 +84,7 @@ impl Archive {
         let found = match (selection, wanted.parse::<i64>()) {
             (Some((name, value)), _) => {
                 let labels = vec![(name.to_owned(), value.to_owned())];
-                self.list(&Selection { labels, newest: Some(1) })?.pop()
+                self.list(&Selection { labels, newest: Some(1), sort: Some(StoredSort::Recording) })?.pop()
             }
             (None, Ok(id)) => {
                 let sql = self.sql(&format!("{ENTRIES} WHERE r.id = ?1"));
@@ -112,12 +116,15 @@ impl Archive {
         let kernels = self.engine.rows(&self.sql(KERNELS), &id)?;
         let files = self.engine.rows(&self.sql(FILES), &id)?;
         let findings = self.engine.rows(&self.sql(FINDINGS), &id)?;
+        let (configurations, cells) = (self.configurations(entry.id, true)?, self.cells(entry.id)?);
         let stored = |entry| {
             Some(Stored {
                 entry,
                 kernels: kernels.iter().map(kernel).collect::<Option<_>>()?,
                 files: files.iter().map(file).collect::<Option<_>>()?,
                 findings: findings.iter().map(finding).collect::<Option<_>>()?,
+                configurations,
+                cells,
             })
         };
         stored(entry).ok_or_else(|| self.unreadable("kernel_runs"))
@@ -235,13 +242,14 @@ fn whole(cell: &Cell) -> Option<i64> {
 }
 
 fn entry(row: &Row) -> Option<StoredRecording> {
-    let [id, name, path, opened, kind, gpu, emulated_by, version, dispatches, bytes, measured, added] =
+    let [id, name, path, opened, kind, gpu, emulated_by, version, dispatches, bytes, measured, added, sort] =
         &row[..]
     else {
         return None;
     };
     Some(StoredRecording {
         id: whole(id)?,
+        sort: StoredSort::ALL.into_iter().find(|it| text(sort).as_deref() == Some(it.word()))?,
         name: text(name)?,
         path: text(path)?,
         opened: text(opened)?,

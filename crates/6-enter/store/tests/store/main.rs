@@ -5,6 +5,7 @@
     reason = "tests start servers and processes, which say what they did"
 )]
 
+mod answers;
 mod contract;
 mod engines;
 mod kills;

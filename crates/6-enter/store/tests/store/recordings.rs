@@ -116,7 +116,7 @@ fn what_was_added_comes_back() {
             (&[("n", "1"), ("branch", "x")], None, 0),
         ] {
             let labels = labels.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-            assert_eq!(archive.list(&Selection { labels, newest }).unwrap().len(), expected);
+            assert_eq!(archive.list(&Selection { labels, newest, sort: None }).unwrap().len(), expected);
         }
         for wanted in ["99", "label=n=9", "label=n", "nonsense"] {
             let error = archive.resolve(wanted).unwrap_err().to_string();

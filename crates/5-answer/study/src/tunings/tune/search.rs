@@ -85,21 +85,28 @@ impl Timed {
 
 /// The configuration with the least geometric mean of times over all shapes; `None` if none is valid for all.
 pub(super) fn for_all(data: &ProjectSpace, shapes: &[Timed]) -> Option<(Vec<i64>, f64)> {
-    let mut times: HashMap<&[i64], Vec<Option<f64>>> = HashMap::new();
+    let mut times: HashMap<&[i64], [Vec<Option<f64>>; 2]> = HashMap::new();
     for (at, shape) in shapes.iter().enumerate() {
         for it in &shape.configurations {
-            let all = times.entry(&it.values).or_insert_with(|| vec![None; shapes.len()]);
-            all[at] = Some(it.time.us);
+            let all = times
+                .entry(&it.values)
+                .or_insert_with(|| [vec![None; shapes.len()], vec![None; shapes.len()]]);
+            all[0][at] = Some(it.time.us);
+            all[1][at] = Some(it.time.compute_us);
         }
     }
-    let means = times.into_iter().filter_map(|(values, times)| {
+    let means = times.into_iter().filter_map(|(values, [times, compute])| {
         let mean = tune::landscape::geometric_mean(&times)?;
-        Some((values.to_vec(), mean))
+        Some((values, mean, tune::landscape::geometric_mean(&compute)?))
     });
-    means.min_by(|a, b| {
-        let order = a.1.total_cmp(&b.1);
-        order.then_with(|| data.preference(&a.0).cmp(&data.preference(&b.0))).then_with(|| a.0.cmp(&b.0))
-    })
+    let means: Vec<(&[i64], f64, f64)> = means.collect();
+    let least = means.iter().map(|it| it.1).min_by(f64::total_cmp)?;
+    // As of one shape: among equal times the least compute time, then the preferred one.
+    let equal = means.iter().filter(|it| it.1 <= (1.0 + EQUAL) * least);
+    let key = |it: &(&[i64], f64, f64)| {
+        ((it.2 / (EQUAL * least)).round() as u64, data.preference(it.0), it.0.to_vec())
+    };
+    equal.min_by_key(|it| key(it)).map(|it| (it.0.to_vec(), it.1))
 }
 
 fn whole(value: &Value) -> i64 {
@@ -116,7 +123,7 @@ pub(super) fn parts(group: &Group) -> Vec<[u64; 2]> {
 }
 
 /// The launches of a shape.
-fn products(group: &Group, rows: u64) -> Vec<Grouped> {
+pub(super) fn products(group: &Group, rows: u64) -> Vec<Grouped> {
     let all = rows * group.top_k;
     let experts = match group.name.k {
         Some(_) => 1,

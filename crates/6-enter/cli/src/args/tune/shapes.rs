@@ -22,6 +22,15 @@ pub(crate) struct ShapesArgs {
     /// One configuration for all shapes of a file: the least geometric mean of the times.
     #[arg(long, requires = "shapes")]
     pub(crate) one: bool,
+    /// Clock of the times: `tile`, or the emulated GPU for the tiles that `tile` finds fastest (vLLM, SGLang; needs a Python with Triton).
+    #[arg(long, value_enum, value_name = "CLOCK", default_value_t = ShapeClock::Tile, requires = "shapes", conflicts_with_all = ["one", "from"])]
+    pub(crate) clock: ShapeClock,
+    /// Most tiles of each shape, and settings of the fastest one, that are emulated: about 5 s each on one core.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=256), requires = "shapes")]
+    pub(crate) tiles: u16,
+    /// The Python that has Triton.
+    #[arg(long, value_name = "PYTHON", default_value = "python3", requires = "shapes")]
+    pub(crate) python: String,
     /// Rows or tokens of shapes whose list names none; by default those that vLLM and SGLang tune.
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=1 << 24), requires = "shapes")]
     pub(crate) tokens: Vec<u64>,
@@ -58,6 +67,15 @@ pub(crate) enum Project {
     Tunableop,
     /// hipBLASLt.
     Hipblaslt,
+}
+
+/// What gives times of shapes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ShapeClock {
+    /// The tile model.
+    Tile,
+    /// The emulated GPU.
+    Emulated,
 }
 
 fn block(text: &str) -> Result<[u64; 2], String> {

@@ -36,8 +36,11 @@ pub fn look() -> Libraries {
     libraries
 }
 
-/// The library of this build.
-pub(crate) fn find(reporter: &dyn Reporter) -> Result<PathBuf> {
+/// The library of this build, which is built if there is none.
+///
+/// # Errors
+/// Says where it was looked for, and why it cannot be built.
+pub fn find(reporter: &dyn Reporter) -> Result<PathBuf> {
     let Libraries { own, others } = look();
     if let Some(path) = own {
         return Ok(if is_installed() && path.starts_with(BUILD_FOLDER) { keep(&path) } else { path });
@@ -55,7 +58,7 @@ pub(crate) fn find(reporter: &dyn Reporter) -> Result<PathBuf> {
 }
 
 /// Beside the program, in `../lib`, in the build folder, and in the folder where an earlier run kept it.
-fn folders() -> Vec<PathBuf> {
+pub fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(beside) = beside() {
         folders.extend([beside.clone(), beside.join("../lib"), beside.join("../lib/rockhound")]);

@@ -3,30 +3,35 @@
 use super::space::UNSET;
 use super::study::LiveStudy;
 use std::path::{Path, PathBuf};
-use tune::{Id, Value};
+use tune::{Id, Space, Value};
 
 /// Options of `triton.Config` beside the kernel's own parameters.
 const OPTIONS: [&str; 5] = ["num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override"];
 
-impl LiveStudy {
-    /// A configuration as Python writes it: `triton.Config({"BLOCK": 64}, num_warps=4, num_stages=2)`.
-    pub fn config(&self, id: Id, prefix: &str) -> String {
-        let (mut kwargs, mut options) = (Vec::new(), String::new());
-        for (parameter, value) in self.space.parameters().iter().zip(self.space.values(id)) {
-            let text = match value {
-                Value::Text(it) if it == UNSET => continue,
-                Value::Text(it) if parameter.name == "pre_hook" && it.contains('<') => continue,
-                Value::Text(it) if parameter.name == "pre_hook" => it.clone(),
-                Value::Text(it) => format!("{it:?}"),
-                other => other.to_string(),
-            };
-            if OPTIONS.contains(&parameter.name.as_str()) || parameter.name == "pre_hook" {
-                options += &format!(", {}={text}", parameter.name);
-            } else {
-                kwargs.push(format!("\"{}\": {text}", parameter.name));
-            }
+/// A configuration as Python writes it: `triton.Config({"BLOCK": 64}, num_warps=4, num_stages=2)`.
+pub fn config_text(space: &Space, id: Id, prefix: &str) -> String {
+    let (mut kwargs, mut options) = (Vec::new(), String::new());
+    for (parameter, value) in space.parameters().iter().zip(space.values(id)) {
+        let text = match value {
+            Value::Text(it) if it == UNSET => continue,
+            Value::Text(it) if parameter.name == "pre_hook" && it.contains('<') => continue,
+            Value::Text(it) if parameter.name == "pre_hook" => it.clone(),
+            Value::Text(it) => format!("{it:?}"),
+            other => other.to_string(),
+        };
+        if OPTIONS.contains(&parameter.name.as_str()) || parameter.name == "pre_hook" {
+            options += &format!(", {}={text}", parameter.name);
+        } else {
+            kwargs.push(format!("\"{}\": {text}", parameter.name));
         }
-        format!("{prefix}Config({{{}}}{options})", kwargs.join(", "))
+    }
+    format!("{prefix}Config({{{}}}{options})", kwargs.join(", "))
+}
+
+impl LiveStudy {
+    /// A configuration as Python writes it.
+    pub fn config(&self, id: Id, prefix: &str) -> String {
+        config_text(&self.space, id, prefix)
     }
 
     /// The winner has a function without a name as `pre_hook`, which no text can stand for.

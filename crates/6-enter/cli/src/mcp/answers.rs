@@ -1,0 +1,111 @@
+//! Documents of the latest answers, so that a second question can open what the first left out.
+
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Answers kept.
+const KEPT: usize = 32;
+/// Bytes of their documents as text, together.
+const BYTES: usize = 256 << 20;
+
+/// One answer.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// `a1`, `a2`, …
+    pub(super) id: String,
+    pub(super) document: Arc<Value>,
+    /// Bytes of the document as text.
+    size: usize,
+    /// Command with more about the same subject: `analyze` for a recording.
+    pub(super) more: Option<Vec<String>>,
+    /// The document of that command, once it was asked for.
+    pub(super) further: Option<Arc<Value>>,
+    /// Code files, whose listings can be opened.
+    pub(super) code: Vec<String>,
+}
+
+/// The latest answers.
+#[derive(Default)]
+pub(super) struct Latest {
+    kept: VecDeque<Kept>,
+    count: usize,
+}
+
+impl Latest {
+    /// Keeps a document of so many bytes, and returns the answer's id. Old ones make room.
+    pub(super) fn keep(
+        &mut self,
+        document: Arc<Value>,
+        size: usize,
+        more: Option<Vec<String>>,
+        code: Vec<String>,
+    ) -> String {
+        self.count += 1;
+        let id = format!("a{}", self.count);
+        self.kept.push_back(Kept { id: id.clone(), document, size, more, further: None, code });
+        self.make_room();
+        id
+    }
+
+    /// Keeps what else is known of the subject of an answer.
+    pub(super) fn extend(&mut self, id: &str, further: Arc<Value>, size: usize) {
+        if let Some(kept) = self.kept.iter_mut().find(|it| it.id == id) {
+            kept.further = Some(further);
+            kept.size += size;
+        }
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
+        let size = |it: &VecDeque<Kept>| it.iter().map(|it| it.size).sum::<usize>();
+        while self.kept.len() > 1 && (self.kept.len() > KEPT || size(&self.kept) > BYTES) {
+            self.kept.pop_front();
+        }
+    }
+
+    /// The answer that an id names, `a2/finding:…`, or the latest one, and the id without the answer.
+    ///
+    /// # Errors
+    /// Says which answers there are.
+    pub(super) fn find<'a>(&self, id: &'a str) -> Result<(Kept, &'a str), String> {
+        let named = id.split_once('/').filter(|(answer, _)| is_answer(answer));
+        let (found, rest) = match named {
+            Some((answer, rest)) => (self.kept.iter().find(|it| it.id == answer), rest),
+            None => (self.kept.back(), id),
+        };
+        let known = || match (self.kept.front(), self.kept.back()) {
+            (Some(first), Some(last)) => format!("there are {} to {}", first.id, last.id),
+            _ => "ask `inspect`, `profile`, `judge`, `guide`, `compare` or `triage` first".to_owned(),
+        };
+        found.cloned().map(|it| (it, rest)).ok_or_else(|| {
+            let answer = named.map_or("an earlier answer", |it| it.0);
+            format!("{answer} is not kept; {}", known())
+        })
+    }
+}
+
+fn is_answer(text: &str) -> bool {
+    text.strip_prefix('a').is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_kept_and_named() {
+        let mut latest = Latest::default();
+        assert!(latest.find("table:1").is_err());
+        for at in 0..40 {
+            latest.keep(Arc::new(at.into()), 10, None, Vec::new());
+        }
+        let found = |id: &str| latest.find(id).map(|(it, rest)| (it.document.as_i64(), rest.to_owned()));
+        assert_eq!(found("table:1"), Ok((Some(39), "table:1".to_owned())));
+        assert_eq!(found("a12/at:/x/y"), Ok((Some(11), "at:/x/y".to_owned())));
+        assert_eq!(found("at:/x/y"), Ok((Some(39), "at:/x/y".to_owned())));
+        assert_eq!(found("a1/at:"), Err("a1 is not kept; there are a9 to a40".to_owned()));
+        latest.keep(Arc::new(Value::Null), BYTES, None, Vec::new());
+        assert!(latest.find("a40/at:").is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! The Python package, put together from this build as the wheel has it: functions give the command's documents.
+
+use crate::run::{folder, rockhound as run, root};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The package beside the command of this build.
+fn package() -> Option<PathBuf> {
+    let command = Path::new(env!("CARGO_BIN_EXE_rockhound"));
+    let module = command.with_file_name("lib_rockhound.so");
+    // A test of this crate alone builds no module.
+    if !module.exists() && std::env::var_os("CI").is_none() {
+        eprintln!("skipped: `cargo build --package rockhound-python` makes {}", module.display());
+        return None;
+    }
+    let to = folder("python_package");
+    std::fs::create_dir(to.join("rockhound")).unwrap();
+    for entry in std::fs::read_dir(root().join("crates/6-enter/python/rockhound")).unwrap().flatten() {
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join("rockhound").join(entry.file_name())).unwrap();
+        }
+    }
+    symlink(module, to.join("rockhound/_rockhound.abi3.so")).unwrap();
+    std::fs::create_dir(to.join("bin")).unwrap();
+    symlink(command, to.join("bin/rockhound")).unwrap();
+    Some(to)
+}
+
+#[test]
+fn functions_are_those_of_the_commands() {
+    let file = root().join("crates/6-enter/python/rockhound/_commands.py");
+    let expected = run(&["completions", "--python"]).stdout;
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &expected).unwrap();
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(written == expected, "{} is old: set UPDATE_GOLDEN=1 and run this test", file.display());
+}
+
+#[test]
+fn the_package_gives_the_documents_of_the_command() {
+    let Some(package) = package() else { return };
+    let mut python = Command::new("python3");
+    python.args(["-m", "unittest", "--quiet", "test_wheel.Module", "test_commands"]);
+    python.current_dir(root().join("crates/6-enter/python/tests")).env("PYTHONPATH", &package);
+    python.env("PYTHONDONTWRITEBYTECODE", "1").env("ROCKHOUND_EXAMPLES", root().join("examples"));
+    if let Some(triton) = testkit::python_with_torch() {
+        python.env("ROCKHOUND_TRITON_PYTHON", triton);
+    }
+    let done = python.output().expect("python3 is installed");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+}

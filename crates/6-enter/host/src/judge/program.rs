@@ -1,0 +1,375 @@
+//! Variants that are whole programs: HIP programs and Python scripts with kernels. What each reads back from the GPU is
+//! compared with what the base reads back.
+
+use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, variant};
+use crate::launch_file::Element;
+use crate::run::{
+    self, Detail, Emulate, LeftBuffer, Observed, OnGpu, Place, Recording, Reporter, Request, Selection, What,
+};
+use crate::session::{KeptPiece, Progress, Watched};
+use crate::tune::process::{Bounds, Limit};
+use crate::usage;
+use anyhow::{Result, bail};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use view::CandidateVerdict;
+
+/// Wall time of a base, seconds.
+const BASE_SECONDS: f64 = 1800.0;
+/// Wall time of a candidate: this many times the base's, and some seconds more.
+const SECONDS: (f64, f64) = (10.0, 20.0);
+/// Memory of a program, MiB.
+const MEMORY_MIB: u64 = 16 << 10;
+/// In memory of the GPU that nobody wrote: no number in floats, and -1 in integers.
+const FILL: u8 = 0xff;
+/// Types whose elements may differ in the last bits, tried in this order where the type of a copy is not known.
+const FLOATS: [&str; 2] = ["f64", "f32"];
+/// Magnitudes that results have; bytes of other types that are read as floats have others.
+const MAGNITUDES: std::ops::Range<f64> = 1e-30..1e30;
+
+/// Whether a path is a program: a script of Python, or a file that the system starts.
+pub(super) fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    if path.extension().is_some_and(|it| it == "py") {
+        return true;
+    }
+    let is_executable =
+        std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+    let mut head = [0; 20];
+    let read = std::fs::File::open(path).and_then(|mut it| std::io::Read::read(&mut it, &mut head));
+    // Code objects are of AMD's machine (224), and may have the bit of programs too.
+    let is_of_gpu = head.starts_with(b"\x7fELF") && head[18] == 224;
+    let is_library = path.file_name().is_some_and(|it| it.to_string_lossy().contains(".so"));
+    is_executable && read.is_ok() && !is_of_gpu && !is_library
+}
+
+/// Runs all variants, which are programs.
+pub(super) fn judge(question: &Question<'_>, reporter: &dyn Reporter, folder: TempDir) -> Result<Judged> {
+    let paths: Vec<PathBuf> =
+        std::iter::once(question.base.to_owned()).chain(question.candidates.iter().cloned()).collect();
+    if let Some(other) = paths.iter().find(|it| !is_program(it)) {
+        let text = format!("`{}` is no program, and the others are", other.display());
+        return Err(usage(text, "programs are compared with programs; the others need `--launch`"));
+    }
+    if question.shapes.iter().any(|it| !it.values.is_empty()) {
+        return Err(usage(
+            "`--shape` fills launch files, and these are programs",
+            "give arguments for all of them after `--`",
+        ));
+    }
+    let tried = variant::names(&paths).into_iter().zip(&paths).map(|(name, path)| Tried {
+        name,
+        path: path.clone(),
+        kind: if path.extension().is_some_and(|it| it == "py") { "Python script" } else { "program" },
+        problem: None,
+        largest: 0.0,
+        by_order: false,
+        recordings: Vec::new(),
+    });
+    let judged = Judged { variants: tried.collect(), cases: 1, notes: Vec::new(), folder };
+    let quiet = Quiet { reporter, stop: reporter.interrupts()? };
+    let mut trial = Trial { question, quiet, judged };
+    trial.run()?;
+    Ok(trial.judged)
+}
+
+struct Trial<'a> {
+    question: &'a Question<'a>,
+    quiet: Quiet<'a>,
+    judged: Judged,
+}
+
+/// The runs of a program: checked, with other contents of new memory, and with workgroups from the last to the first.
+struct Runs {
+    plain: Observed,
+    filled: Observed,
+    reversed: Observed,
+}
+
+impl Trial<'_> {
+    fn run(&mut self) -> Result<()> {
+        let base = self.runs(0, BASE_SECONDS)?;
+        if let Some((_, why)) = fault(&base.plain) {
+            bail!("the base is wrong itself: {why}");
+        }
+        if base.plain.results.is_empty() {
+            let text =
+                format!("`{}` reads nothing back from the GPU, so there is nothing to compare", self.name(0));
+            return Err(usage(
+                text,
+                "copies from the GPU to the host are results: hipMemcpy, and `.cpu()` of tensors",
+            ));
+        }
+        for found in &base.plain.found {
+            self.judged
+                .notes
+                .push(format!("the base has a mistake of its own, which candidates may have too: {found}"));
+        }
+        self.record(0)?;
+        let seconds = SECONDS.0 * base.plain.end.seconds + SECONDS.1;
+        for at in 1..self.judged.variants.len() {
+            let own = self.runs(at, seconds)?;
+            let problem = self.problem(at, &base, &own)?;
+            self.judged.variants[at].problem = problem;
+            if self.judged.variants[at].problem.is_none() {
+                self.record(at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&self, at: usize) -> &str {
+        &self.judged.variants[at].name
+    }
+
+    fn runs(&self, at: usize, seconds: f64) -> Result<Runs> {
+        let plain = self.once(at, Watched::default(), true, seconds)?;
+        if fault(&plain).is_some() {
+            // The others say nothing more.
+            let none = || Observed { results: Vec::new(), ..Observed::default() };
+            return Ok(Runs { plain, filled: none(), reversed: none() });
+        }
+        let seconds = seconds.max(SECONDS.0 * plain.end.seconds);
+        Ok(Runs {
+            filled: self.once(at, Watched { fill: Some(FILL), reversed: false }, false, seconds)?,
+            reversed: self.once(at, Watched { fill: None, reversed: true }, false, seconds)?,
+            plain,
+        })
+    }
+
+    fn once(&self, at: usize, watched: Watched, checked: bool, seconds: f64) -> Result<Observed> {
+        self.observe(at, watched, checked, seconds, None)
+    }
+
+    fn observe(
+        &self,
+        at: usize,
+        watched: Watched,
+        checked: bool,
+        seconds: f64,
+        record: Option<Recording>,
+    ) -> Result<Observed> {
+        let path = &self.judged.variants[at].path;
+        let full = std::path::absolute(path)?.into_os_string();
+        let mut words: Vec<OsString> = match path.extension().is_some_and(|it| it == "py") {
+            true => vec![self.question.python.into(), full],
+            false => vec![full],
+        };
+        words.extend(self.question.arguments.iter().cloned());
+        let request = Request {
+            what: What::Program(words),
+            place: Place::Emulator,
+            emulate: Emulate {
+                gpu: self.question.gpu.map(str::to_owned),
+                devices: 1,
+                threads: if record.is_some() { 0 } else { 1 },
+                max_instructions: run::MOST_INSTRUCTIONS,
+                check: if checked { vec!["races".into(), "uninit".into()] } else { Vec::new() },
+                progress: Progress::Silent,
+                repeats: record.is_some(),
+                virtual_time: None,
+            },
+            on_gpu: OnGpu::default(),
+            record,
+        };
+        let bounds = Bounds {
+            seconds,
+            memory_mib: MEMORY_MIB,
+            stop: Some(self.quiet.stop.clone()),
+            ..Bounds::default()
+        };
+        let observed = run::observed(&request, watched, &bounds, &self.quiet)?;
+        if observed.end.limit == Some(Limit::Stopped) {
+            bail!("interrupted");
+        }
+        Ok(observed)
+    }
+
+    /// Records a run.
+    fn record(&mut self, at: usize) -> Result<()> {
+        let folder = self.judged.folder.path().join(format!("recording{at}"));
+        let recording = Recording {
+            name: Some(self.name(at).to_owned()),
+            output: Some(folder),
+            overwrite: true,
+            select: Selection::default(),
+            blocks: Vec::new(),
+            set: None,
+            detail: Detail { caches: self.question.caches, ..Detail::default() },
+            no_results: false,
+        };
+        let observed = self.observe(at, Watched::default(), false, BASE_SECONDS, Some(recording))?;
+        if let Some((verdict, why)) = fault(&observed) {
+            self.judged.variants[at].problem =
+                Some(Problem::new(verdict, format!("when it is recorded: {why}")));
+        }
+        if observed.recordings.len() > 1 {
+            let text = format!(
+                "of {} processes of `{}`, the first is timed",
+                observed.recordings.len(),
+                self.name(at)
+            );
+            self.judged.notes.push(text);
+        }
+        self.judged.variants[at].recordings = observed.recordings.into_iter().take(1).collect();
+        Ok(())
+    }
+
+    /// Why a candidate cannot be used.
+    fn problem(&mut self, at: usize, base: &Runs, own: &Runs) -> Result<Option<Problem>> {
+        if let Some((verdict, why)) = fault(&own.plain) {
+            return Ok(Some(Problem::new(verdict, why)));
+        }
+        let rule = |it: &str| it.split(':').next().map(str::to_owned);
+        let is_new = |it: &&String| {
+            !it.starts_with("info ") && !base.plain.found.iter().any(|old| rule(old) == rule(it))
+        };
+        if let Some(found) = own.plain.found.iter().find(is_new) {
+            let text = found.split_once(' ').map_or(found.as_str(), |it| it.1);
+            return Ok(Some(Problem::new(CandidateVerdict::Unsafe, text)));
+        }
+        for (other, of_base, what) in [
+            (&own.filled, &base.filled, "what new memory held before"),
+            (&own.reversed, &base.reversed, "the order of workgroups"),
+        ] {
+            if fault(of_base).is_some() || first_bits(&base.plain.results, &of_base.results).is_some() {
+                self.judged.variants[at].by_order |= what.contains("order");
+                continue;
+            }
+            let why = match fault(other) {
+                Some((_, why)) => Some(why),
+                None => first_bits(&own.plain.results, &other.results),
+            };
+            if let Some(why) = why {
+                let text = format!("its results depend on {what}: {why}");
+                return Ok(Some(Problem::new(CandidateVerdict::Unsafe, text)));
+            }
+        }
+        match self.compared(at, &base.plain.results, &own.plain.results) {
+            None => Ok(None),
+            Some(why) => {
+                let again = self.once(0, Watched::default(), false, BASE_SECONDS)?;
+                if let Some(differs) = first_bits(&base.plain.results, &again.results) {
+                    bail!(
+                        "the base gives other results each time ({differs}); a fixed seed of its inputs makes it comparable"
+                    );
+                }
+                Ok(Some(Problem::new(CandidateVerdict::Wrong, why)))
+            }
+        }
+    }
+
+    /// Why what a candidate reads back is not what the base reads back.
+    fn compared(&mut self, at: usize, base: &[KeptPiece], own: &[KeptPiece]) -> Option<String> {
+        if base.len() != own.len() {
+            return Some(format!("it reads {} from the GPU, and the base {}", copies(own), copies(base)));
+        }
+        for (number, (expected, found)) in base.iter().zip(own).enumerate() {
+            if expected.bytes.len() != found.bytes.len() {
+                let sizes = (found.bytes.len(), expected.bytes.len());
+                return Some(format!("copy {number} has {} bytes, and {} in the base", sizes.0, sizes.1));
+            }
+            if expected.bytes == found.bytes {
+                continue;
+            }
+            let element = self.element(expected);
+            let left = |it: &KeptPiece| LeftBuffer {
+                name: format!("copy {number}"),
+                element,
+                is_given: false,
+                tolerance: 0.0,
+                before: Vec::new(),
+                after: it.bytes.clone(),
+            };
+            let compared = compare::compared(&left(expected), &left(found), self.question.tolerance);
+            let tried = &mut self.judged.variants[at];
+            tried.largest = tried.largest.max(compared.largest);
+            if let Some(why) = compared.problem {
+                return Some(format!("{why} (as {})", element.name()));
+            }
+        }
+        None
+    }
+
+    /// The type of a copy: as asked for, as known, or the first float whose elements all have magnitudes of results.
+    fn element(&self, piece: &KeptPiece) -> Element {
+        let named = self.question.element.or(piece.element.as_deref()).and_then(Element::by_name);
+        let fits = |it: &Element| {
+            let usual = |it: f64| it == 0.0 || MAGNITUDES.contains(&it.abs()) || it.is_nan();
+            piece.bytes.len().is_multiple_of(it.size()) && it.numbers(&piece.bytes).into_iter().all(usual)
+        };
+        let floats = || FLOATS.into_iter().filter_map(Element::by_name).find(fits);
+        let named = named.filter(|it| piece.bytes.len().is_multiple_of(it.size()));
+        named.or_else(floats).unwrap_or(Element::BYTE)
+    }
+}
+
+/// Why a run is not to be used.
+fn fault(run: &Observed) -> Option<(CandidateVerdict, String)> {
+    let last = || {
+        run.end.errors.lines().rev().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default().to_owned()
+    };
+    if let Some(fault) = run.faults.first() {
+        let text = one_line(fault);
+        let hangs = ["endless", "deadlock", "wait for"].iter().any(|it| text.contains(it));
+        return Some((if hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe }, text));
+    }
+    match run.end.limit {
+        Some(Limit::Time) => return Some((CandidateVerdict::Hangs, run.end.why())),
+        Some(_) => return Some((CandidateVerdict::Unsafe, run.end.why())),
+        None => {}
+    }
+    match (run.end.code, run.end.signal) {
+        (Some(0), _) if run.called || !run.results.is_empty() => None,
+        (Some(0), _) => Some((CandidateVerdict::NotRun, "it never called the HIP runtime".to_owned())),
+        (Some(code), _) => {
+            Some((CandidateVerdict::Wrong, format!("it ends with exit code {code}: {}", last())))
+        }
+        (None, _) => Some((CandidateVerdict::Unsafe, run.end.why())),
+    }
+}
+
+/// The first copy that differs in any bit.
+fn first_bits(one: &[KeptPiece], other: &[KeptPiece]) -> Option<String> {
+    if one.len() != other.len() {
+        return Some(format!("{} and then {}", copies(one), copies(other)));
+    }
+    let at = one.iter().zip(other).position(|(a, b)| a.bytes != b.bytes)?;
+    let (a, b) = (&one[at].bytes, &other[at].bytes);
+    let byte = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+    Some(format!("byte {byte} of copy {at} differs"))
+}
+
+fn copies(pieces: &[KeptPiece]) -> String {
+    view::counted(pieces.len(), "copy")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_scripts_and_what_the_system_starts() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let mut code = b"\x7fELF".to_vec();
+        code.resize(64, 0);
+        let mut of_gpu = code.clone();
+        of_gpu[18] = 224;
+        for (name, contents, mode, expected) in [
+            ("a.py", &b"import torch"[..], 0o644, true),
+            ("program", &code, 0o755, true),
+            ("script", b"#!/bin/sh\n", 0o755, true),
+            ("data", b"1 2 3", 0o644, false),
+            ("kernel.hsaco", &of_gpu, 0o755, false),
+            ("libx.so", &code, 0o755, false),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, contents).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_program(&path), expected, "{name}");
+        }
+        assert!(!is_program(Path::new("/nowhere")));
+    }
+}

@@ -21,6 +21,7 @@ mod dist;
 mod elf;
 #[cfg(feature = "workspace")]
 mod example_recording;
+mod hip_coverage;
 #[cfg(feature = "workspace")]
 mod isa_coverage;
 #[cfg(feature = "workspace")]
@@ -114,6 +115,11 @@ const TASKS: &[Task] = &[
         name: "isa-coverage",
         about: "which opcodes the emulator executes, per target and microcode format",
         run: of_workspace!(isa_coverage::run),
+    },
+    Task {
+        name: "hip-coverage",
+        about: "which functions of the HIP runtime are implemented, and why others are not",
+        run: Some(hip_coverage::run),
     },
     Task {
         name: "semantics",

@@ -59,6 +59,7 @@ const DOCUMENTS: &[Document] = &[
     (view::COMM_SCHEMA, "comm --format json", SchemaGenerator::root_schema_for::<Answer<Plain>>),
     (view::DIFF_SCHEMA, "diff --format json", SchemaGenerator::root_schema_for::<Answer<Comparison>>),
     (view::DOCTOR_SCHEMA, "doctor --format json", SchemaGenerator::root_schema_for::<Answer<Machines>>),
+    (view::FIDELITY_SCHEMA, "run --report", SchemaGenerator::root_schema_for::<view::Fidelity>),
     (view::GUIDE_SCHEMA, "guide --format json", SchemaGenerator::root_schema_for::<Guide>),
     (view::INSPECT_SCHEMA, "inspect --format json", SchemaGenerator::root_schema_for::<Inspect>),
     (

@@ -17,7 +17,11 @@ pub(crate) fn run(args: &Run, look: &Look) -> Result<Outcome> {
         on_gpu: OnGpu::default(),
         record: None,
     };
-    let ran = run::run(&request, &Running::new(look))?;
+    let reporter = Running::new(look);
+    let ran = match &args.report {
+        Some(path) => run::run_and_report(&request, &reporter, path)?,
+        None => run::run(&request, &reporter)?,
+    };
     let Some(findings) = ran.findings else { return Ok(Outcome::of_run(&ran)) };
     let checked = args.emulate.check.join(", ");
     match findings {

@@ -7,7 +7,7 @@ use crate::checks::Checking;
 use crate::codes::Code;
 use crate::graph::Action;
 use crate::host_memory;
-use crate::message::say;
+use crate::message::{rely, say};
 use crate::progress;
 use crate::recording::Recording;
 use crate::repeats::{Needs, Outcome, Plan};
@@ -20,6 +20,7 @@ use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use arch::Model;
 use emu::{Cause, Fault, Host, Launch, LostAccesses, Memory, Program, Summary};
 use host::launches;
+use host::session::Reliance;
 use probe::{LaunchSize, Oversize};
 use std::ptr::with_exposed_provenance_mut as pointer;
 use std::sync::Arc;
@@ -323,7 +324,9 @@ impl Runtime {
         }
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
-        say(&launches::lost(name, program, lost, &source));
+        let what = launches::lost(name, program, lost, &source);
+        say(&what);
+        rely(&Reliance::Dropped { what });
     }
 
     /// An access outside every allocation may hit memory that only the host has; distant memory of the

@@ -4,7 +4,7 @@
 //! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
 use crate::memory::{Allocations, Kind};
-use crate::message::say_once;
+use crate::message::{rely_on_times, say_once};
 use crate::virtual_time;
 use crate::work::Copy3;
 use arch::{LaunchCosts, Model};
@@ -66,6 +66,7 @@ fn reach(end: f64) {
             "clocks that the program reads (`clock_gettime`, `std::chrono`) move on by modelled time where it waits for the GPU; \
              `--virtual-time=off` leaves them",
         );
+        rely_on_times("clocks that the program reads move on by modelled time");
     }
 }
 

@@ -385,6 +385,16 @@ pub enum Reliance {
         /// What about the call is not supported.
         why: String,
     },
+    /// Times that the program saw are not those of a GPU.
+    Times {
+        /// Which, and where they come from.
+        what: String,
+    },
+    /// A kernel makes accesses that the GPU drops.
+    Dropped {
+        /// Kernel and instruction.
+        what: String,
+    },
 }
 
 /// Adds what a process relies on, as a line of JSON.

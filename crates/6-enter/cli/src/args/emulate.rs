@@ -63,10 +63,15 @@ pub(crate) struct Emulate {
   rockhound run -- ./vector_copy 1048576
   rockhound run --gpu mi355x -- ./gemm --size 256
   rockhound run --check races,uninit -- ./reduction
+  rockhound run --report fidelity.json -- ./app
   rockhound run -- python tutorial.py")]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) emulate: Emulate,
+    /// Write what the run relied on as JSON: functions that Rockhound's kernels stood in for or that are not supported,
+    /// where times come from, dropped accesses, stopped kernels.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
     /// Program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,

@@ -17,12 +17,12 @@ pub(crate) fn current() -> i32 {
     CURRENT.get()
 }
 
-fn check(device: i32) -> Result<(), Code> {
+pub(super) fn check(device: i32) -> Result<(), Code> {
     if (0..lock().devices).contains(&device) { Ok(()) } else { Err(Code::hipErrorInvalidDevice) }
 }
 
 /// Contexts are devices: handle 1 is device 0.
-fn context_device(context: usize) -> Result<i32, Code> {
+pub(super) fn context_device(context: usize) -> Result<i32, Code> {
     let device =
         i32::try_from(context).ok().and_then(|it| it.checked_sub(1)).ok_or(Code::hipErrorInvalidContext)?;
     check(device).map(|()| device)

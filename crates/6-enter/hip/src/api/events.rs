@@ -5,7 +5,7 @@
 
 use super::{entries, put};
 use crate::codes::Code;
-use crate::message::say_once;
+use crate::message::{rely_on_times, say_once};
 use crate::runtime::lock;
 use crate::stream::Event;
 use crate::timeline::Span;
@@ -97,9 +97,11 @@ entries! {
                     "times between events are modelled: kernels take what the model says, launches and events what was measured of the \
                      GPU's kind; copies to and from the host {host}, others and fills that of the GPU's memory"
                 ));
+                rely_on_times("times between events are modelled");
                 time
             }
             Span::Emulated(time, 0) => {
+                rely_on_times("times between events are those of the emulation");
                 say_once(
                     "times between events are how long the emulation took, not what a GPU would take\n\
                      hint: `rockhound profile` models them, without `--counters-only`, `--sample-workgroups` and `--check`",
@@ -107,6 +109,7 @@ entries! {
                 time
             }
             Span::Emulated(time, _) => {
+                rely_on_times("some times between events are those of the emulation");
                 say_once(
                     "some times between events are how long the emulation took: not all work between them has a modelled time \
                      (launches that are not recorded, copies over a link whose bandwidth is not known)",

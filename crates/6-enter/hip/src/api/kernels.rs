@@ -112,9 +112,7 @@ impl Request {
     /// # Safety
     /// As for [`Request::launch`].
     unsafe fn kernel(self, arguments: Arguments, extra: Arguments) -> Result<Kernel, Code> {
-        let dynamic_lds = u32::try_from(self.shared).map_err(|_| Code::hipErrorInvalidConfiguration)?;
-        let function =
-            lock().functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
+        let function = self.named()?;
         let arguments = if arguments.is_null() && !extra.is_null() {
             // SAFETY: as the caller says.
             unsafe { from_buffer(extra) }?
@@ -122,6 +120,17 @@ impl Request {
             // SAFETY: as the caller says.
             unsafe { from_pointers(&function, arguments) }?
         };
+        self.with(arguments)
+    }
+
+    fn named(&self) -> Result<Function, Code> {
+        lock().functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)
+    }
+
+    /// The kernel with arguments as they are in memory.
+    fn with(self, arguments: Vec<u8>) -> Result<Kernel, Code> {
+        let dynamic_lds = u32::try_from(self.shared).map_err(|_| Code::hipErrorInvalidConfiguration)?;
+        let function = self.named()?;
         let (handle, grid, workgroup, cooperative) = (self.function, self.grid, self.block, self.cooperative);
         let device = super::devices::current();
         Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, cooperative, device })
@@ -182,6 +191,18 @@ unsafe fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
         unsafe { std::ptr::copy_nonoverlapping(start.cast::<u8>(), bytes.as_mut_ptr(), size) };
     }
     Ok(bytes)
+}
+
+/// Launches a kernel by its stub over workgroups and their size, with arguments as they are in memory.
+pub(super) fn launch_bytes(
+    function: usize,
+    [grid, block]: [Dim3; 2],
+    shared: usize,
+    stream: usize,
+    arguments: Vec<u8>,
+) -> Result<(), Code> {
+    let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
+    perform(stream, Work::Kernel(request.with(arguments)?))
 }
 
 /// Events around a launch in a stream: recorded before and after it.

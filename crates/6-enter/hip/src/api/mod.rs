@@ -6,6 +6,7 @@ mod devices;
 mod errors;
 mod events;
 mod functions;
+
 mod graph_nodes;
 mod graphs;
 mod kernels;
@@ -15,6 +16,7 @@ mod memory;
 mod modules;
 mod pointers;
 mod properties;
+mod rare;
 mod registration;
 mod rtc;
 mod streams;

@@ -15,10 +15,7 @@ mod random;
 use crate::codes::Code;
 use crate::message::say_once;
 use arguments::Arguments;
-use host::session::{self, Reliance};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use host::session::Reliance;
 
 /// Why a function did not do what it was called for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,20 +139,13 @@ pub unsafe extern "C" fn rockhound_library_call(
     }
 }
 
-/// Tells the command once for each function that a stand-in answered, or why it did not.
+/// Tells the command that a stand-in answered a function, or why it did not.
 fn note(function: &str, refused: &str) {
-    static NOTED: Mutex<BTreeSet<(String, bool)>> = Mutex::new(BTreeSet::new());
-    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !noted.insert((function.to_owned(), refused.is_empty())) {
-        return;
-    }
-    let Some(folder) = std::env::var_os(session::VARIABLE).map(PathBuf::from) else { return };
-    let reliance = match refused {
-        "" => Reliance::StoodIn { function: function.to_owned() },
-        why => Reliance::NotSupported { function: function.to_owned(), why: why.to_owned() },
-    };
-    // Without the file the end of the run lacks a line; the program has its answer.
-    let _ = session::add_reliance(&folder, &reliance);
+    let function = function.to_owned();
+    crate::message::rely(&match refused {
+        "" => Reliance::StoodIn { function },
+        why => Reliance::NotSupported { function, why: why.to_owned() },
+    });
 }
 
 #[cfg(test)]

@@ -193,26 +193,26 @@ fn gpu_info(number: u64, device: Device, attribute: i32, at: usize) -> Option<Re
         13 => put(at, 64u32),
         14 => put(at, 131_072u32),
         18 => {
-            let caches = [16 << 10, target.l2.bytes_per_xcd.value as u32, 0, 0];
+            let caches = [16 << 10, target.l2.bytes_per_xcd.value, 0, 0];
             caches.iter().enumerate().try_for_each(|(level, bytes)| put(at + 4 * level, *bytes))
         }
         19 => put(at, ISAS + CPU + 1 + number),
         0xA001 => put(at, 128u32),
-        0xA002 => put(at, model.compute_units.value as u32),
+        0xA002 => put(at, model.compute_units.value),
         0xA003 => put(at, model.engine_mhz.value),
         0xA006 => put(at, (FIRST_BDF * (number + 1)) as u32),
         0xA008 => put(at, model.memory_mhz.get().copied().unwrap_or_default()),
-        0xA00A => put(at, target.waves_per_cu() as u32),
-        0xA00B => put(at, target.simds_per_cu.value as u32),
+        0xA00A => put(at, target.waves_per_cu()),
+        0xA00B => put(at, target.simds_per_cu.value),
         0xA010 => put(at, 1u8),
         0xA011 => put_text(at, &uuid(number), 21),
-        0xA014 => put(at, model.compute_units.value as u32),
+        0xA014 => put(at, model.compute_units.value),
         0xA015 => {
             let used = lock().allocations.device_bytes();
             put(at, device.memory_bytes().saturating_sub(used) as u64)
         }
         0xA016 => put(at, 100_000_000u64),
-        0xA111 => put(at, model.xcds.value as u32),
+        0xA111 => put(at, model.xcds.value),
         _ => return None,
     })
 }

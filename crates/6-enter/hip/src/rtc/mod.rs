@@ -33,10 +33,13 @@ impl Failure {
 }
 
 /// Headers that every compilation finds.
-const HEADERS: [(&str, &str); 3] = [
+const HEADERS: [(&str, &str); 6] = [
     (BUILTINS, include_str!("include/rockhound_builtins.h")),
     ("hip/hip_runtime.h", include_str!("include/hip/hip_runtime.h")),
     ("hip/hip_fp16.h", include_str!("include/hip/hip_fp16.h")),
+    ("hip/hip_complex.h", include_str!("include/hip/hip_complex.h")),
+    ("hip/hip_math_constants.h", include_str!("include/hip/hip_math_constants.h")),
+    ("hip/hip_vector_types.h", include_str!("include/hip/hip_vector_types.h")),
 ];
 const BUILTINS: &str = "rockhound_builtins.h";
 
@@ -124,7 +127,8 @@ impl Program {
             add(&["-DHIP_VERSION_MAJOR=7", "-DHIP_VERSION_MINOR=1", &format!("--offload-arch={target}")]);
             all.extend(toolchain.library_options(target.split(':').next().unwrap_or_default()));
             all.extend([
-                OsString::from("-isystem"),
+                // Before the program's folders: ROCm's own `hip/` there would declare everything twice.
+                OsString::from("-I"),
                 folder.file("builtin").into(),
                 "-include".into(),
                 BUILTINS.into(),

@@ -25,7 +25,7 @@ fn program(folder: &Path, name: &str, gpu: &str, arguments: &[&str]) -> Command 
 fn parts_pass_on_every_gpu_with_code() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi210", "mi300x"] {
-        for part in ["copies", "reductions", "symbols", "queries", "bad"] {
+        for part in ["copies", "reductions", "symbols", "queries", "bad", "rare"] {
             let output = session(folder, gpu, &[part]);
             assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
         }
@@ -189,7 +189,9 @@ fn graphs_are_built_captured_and_updated() {
 fn programs_compile_their_kernels() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi210", "mi300x"] {
-        for (part, printed) in [("whole", ""), ("wrong", ""), ("linked", ""), ("libraries", "at 6.566\n")] {
+        for (part, printed) in
+            [("whole", ""), ("wrong", ""), ("linked", ""), ("libraries", "at 6.566\n"), ("declared", "")]
+        {
             let output = program(folder, "compiling", gpu, &[part]).output().unwrap();
             let expected = format!("{printed}0 failed\n");
             assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{gpu} {part}: {output:?}");

@@ -153,6 +153,45 @@ static void libraries() {
   void *arguments[] = {&a}; OK(hipModuleLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, arguments, nullptr)); OK(hipDeviceSynchronize());
 }
 
+// Declarations without includes, and headers of the interface's names before those of the program's folders.
+static const char *declarations = R"(#include <hip/hip_complex.h>
+#include <hip/hip_vector_types.h>
+#include <hip/hip_math_constants.h>
+extern "C" __global__ void all(float *f, __half *h, int *n, char *bytes, int count, unsigned long *m) {
+  float2 a(1, 2.5); float4 b(3.0f); float2 c = make_float2(1, 2.5f); int4 i{1, 2, 3, 4}; double2 d = {1.0, 2};
+  int t = threadIdx.x;
+  f[t] = a.y + b.w + (a == c) + d.y + i.w + hipCmul(hipFloatComplex(1, 2), a).x + (HIP_PI_F > 3);
+  h[t] = __hadd(__half(t), __float2half(0.5f)); half2 two(h[t], h[t]); h[t] = __hadd2(two, two).y; h[t] = hsqrt(h[t]);
+  static_assert(std::is_same<float, float>::value && std::integral_constant<int, 3>::value == 3, "");
+  n[t] = __syncthreads_count(t & 1) + __syncthreads_or(t == 5) + __syncthreads_and(t >= 0) + __float2int_rn(2.5f) + __float2int_rz(2.7f)
+    + __sad(-3, 4, 1) + (int)__hiloint2double(0x40000000, 0) + (int)__funnelshift_l(0x80000000u, 1, 1) + (int)__reduce_add_sync(~0ul, t);
+  m[t] = __match_any_sync(~0ul, t % 3);
+  memcpy(bytes + t * 8, m + t, count); memset(bytes + t * 8, t, count / 2);
+}
+)";
+static void declared() {
+  hiprtcProgram program; OK(hiprtcCreateProgram(&program, declarations, "declared.cu", 0, nullptr, nullptr));
+  const char *options[] = {"-I/usr/include"};
+  OK(hiprtcCompileProgram(program, 1, options)); printf("%s", log_of(program).c_str());
+  std::vector<char> code = code_of(program);
+  hipModule_t module; hipFunction_t all; OK(hipModuleLoadData(&module, code.data())); OK(hipModuleGetFunction(&all, module, "all"));
+  float *f; unsigned short *h; int *n; char *bytes; unsigned long *m; int count = 4;
+  OK(hipMalloc(&f, 256)); OK(hipMalloc(&h, 128)); OK(hipMalloc(&n, 256)); OK(hipMalloc(&bytes, 512)); OK(hipMalloc(&m, 512));
+  void *arguments[] = {&f, &h, &n, &bytes, &count, &m};
+  OK(hipModuleLaunchKernel(all, 1, 1, 1, 64, 1, 1, 0, 0, arguments, nullptr));
+  float value; int sum; unsigned char written[512]; unsigned long same[64]; unsigned short half;
+  OK(hipMemcpy(&value, f, 4, hipMemcpyDeviceToHost)); OK(hipMemcpy(&sum, n, 4, hipMemcpyDeviceToHost)); OK(hipMemcpy(&half, h + 4, 2, hipMemcpyDeviceToHost));
+  OK(hipMemcpy(written, bytes, 512, hipMemcpyDeviceToHost)); OK(hipMemcpy(same, m, 512, hipMemcpyDeviceToHost));
+  // 2.5 + 3 + 1 + 2 + 4 + (1 - 5) + 1
+  CHECK(value == 9.5f);
+  // 32 + 1 + 1 + 2 + 2 + 8 + 2 + 3 + 2016
+  CHECK(sum == 2067);
+  // The root of 2 (4 + 0.5).
+  CHECK(half == 0x4200);
+  CHECK(same[0] == 0x9249249249249249ul && same[1] == 0x2492492492492492ul);
+  CHECK(written[8 * 5] == 5 && written[8 * 5 + 1] == 5 && written[8 * 5 + 2] == (same[5] >> 16 & 255));
+}
+
 int main(int argc, char **argv) {
   const char *part = argc > 1 ? argv[1] : "whole";
   if (!strcmp(part, "whole")) whole();
@@ -160,6 +199,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "linked")) linked();
   if (!strcmp(part, "missing")) missing();
   if (!strcmp(part, "libraries")) libraries();
+  if (!strcmp(part, "declared")) declared();
   printf("%d failed\n", failed);
   return failed;
 }

@@ -139,6 +139,30 @@ static void bad() {
   CHECK(hipStreamSynchronize((hipStream_t)12345) != hipSuccess);
 }
 
+// Calls that few programs make.
+extern "C" hipError_t hipConfigureCall(dim3, dim3, size_t, hipStream_t);
+extern "C" hipError_t hipSetupArgument(const void *, size_t, size_t);
+extern "C" hipError_t hipLaunchByPtr(const void *);
+static void rare() {
+  int *out, host[4] = {0}; hipStream_t stream; uint64_t wide = 0, used = 0;
+  OK(hipMalloc(&out, 16)); OK(hipMemset(out, 0, 16)); OK(hipStreamCreate(&stream));
+  OK(hipStreamWriteValue32(stream, out, 7, 0)); OK(hipStreamWriteValue64(stream, out + 2, 0x500000006ull, 0));
+  OK(hipStreamWaitValue32(stream, out, 5, hipStreamWaitValueGte, ~0u)); OK(hipStreamWaitValue64(stream, out + 2, 6, hipStreamWaitValueEq, 0xff));
+  CHECK(hipStreamWaitValue32(stream, out, 8, hipStreamWaitValueGte, ~0u) == hipErrorNotSupported);
+  OK(hipMemcpy(host, out, 16, hipMemcpyDeviceToHost)); OK(hipMemcpy(&wide, out + 2, 8, hipMemcpyDeviceToHost));
+  CHECK(host[0] == 7 && host[1] == 0 && wide == 0x500000006ull);
+  OK(hipMemset(out, 0, 16)); OK(hipConfigureCall(dim3(1), dim3(4), 0, stream)); OK(hipSetupArgument(&out, sizeof out, 0));
+  OK(hipLaunchByPtr((const void *)scale)); OK(hipMemcpy(host, out, 16, hipMemcpyDeviceToHost)); CHECK(host[0] != 0);
+  CHECK(hipLaunchByPtr((const void *)scale) == hipErrorMissingConfiguration && hipSetupArgument(&out, 8, 0) == hipErrorMissingConfiguration);
+  char rows[2][8] = {"abcdefg", "hijklmn"}, back[2][4] = {"", ""}; char *pitched; OK(hipMalloc(&pitched, 32));
+  hip_Memcpy2D copy = {}; copy.srcMemoryType = hipMemoryTypeHost; copy.srcHost = rows; copy.srcPitch = 8; copy.srcXInBytes = 2;
+  copy.dstMemoryType = hipMemoryTypeDevice; copy.dstDevice = (hipDeviceptr_t)pitched; copy.dstPitch = 16; copy.dstY = 0; copy.WidthInBytes = 4; copy.Height = 2;
+  OK(hipMemcpyParam2D(&copy)); OK(hipMemcpy2D(back, 4, pitched, 16, 4, 2, hipMemcpyDeviceToHost));
+  CHECK(!memcmp(back[0], "cdef", 4) && !memcmp(back[1], "jklm", 4));
+  hipMemPool_t pool; OK(hipDeviceGetDefaultMemPool(&pool, 0)); OK(hipMemPoolGetAttribute(pool, hipMemPoolAttrUsedMemCurrent, &used)); CHECK(used >= 48);
+  int link = 0; CHECK(hipDeviceGetP2PAttribute(&link, hipDevP2PAttrAccessSupported, 0, 0) == hipErrorInvalidValue);
+}
+
 int main(int argc, char **argv) {
   const char *part = argc > 1 ? argv[1] : "copies";
   if (!strcmp(part, "copies")) copies(argc > 2 ? atoi(argv[2]) : 10000);
@@ -146,6 +170,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "symbols")) symbols();
   if (!strcmp(part, "queries")) queries();
   if (!strcmp(part, "bad")) bad();
+  if (!strcmp(part, "rare")) rare();
   if (!strcmp(part, "stray")) { copies(100); int *out; OK(hipMalloc(&out, 4096)); stray<<<1, 64>>>(out); OK(hipDeviceSynchronize()); }
   printf("%d failed\n", failed);
   return failed;

@@ -26,6 +26,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use view::{FIDELITY_SCHEMA, Fidelity, NotSupported};
 
 /// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
 /// library.
@@ -54,6 +55,19 @@ pub(crate) const FIRST_GPU: &str = PREFERRED[0];
 
 /// Programs with Rockhound's HIP runtime in place of the vendor's.
 pub(super) struct EmulatedProgram;
+
+/// Runs a program unrecorded, and writes what it relied on into a file as JSON.
+pub fn run_and_report(request: &Request, reporter: &dyn Reporter, path: &Path) -> Result<Ran> {
+    // What cannot be written is found before the program runs.
+    std::fs::write(path, "").with_context(|| format!("cannot write {}", path.display()))?;
+    let emulation = Emulation::prepare(request, reporter)?;
+    let finished = emulation.run(request, None, reporter)?;
+    let report = finished.fidelity(&emulation, request)?;
+    let text = serde_json::to_string_pretty(&report).context("the report as JSON")?;
+    std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
+    reporter.say(&format!("wrote {}", path.display()));
+    finished.ran(request)
+}
 
 /// Runs a program unrecorded with more variables in its environment. What it prints goes to standard error.
 pub(crate) fn with_variables(
@@ -141,9 +155,7 @@ impl Runner for EmulatedProgram {
         let Some(recording) = &request.record else {
             let emulation = Emulation::prepare(request, reporter)?;
             let finished = emulation.run(request, None, reporter)?;
-            let checks = !request.emulate.check.is_empty();
-            let findings = checks.then(|| finished.findings()).transpose()?;
-            return Ok(Ran { folders: Vec::new(), ended: finished.ended(), findings });
+            return finished.ran(request);
         };
         refuse_what_needs_a_gpu(&request.on_gpu)?;
         if !request.emulate.check.is_empty() {
@@ -405,8 +417,12 @@ impl Emulation {
 impl Finished {
     /// The program's own exit code, or 128 and the signal.
     fn ended(&self) -> Ended {
+        Ended::Program(self.code())
+    }
+
+    fn code(&self) -> u8 {
         let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
-        Ended::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
     }
 
     /// Says again why kernels stopped, where the program may have hidden it or gone on.
@@ -426,6 +442,42 @@ impl Finished {
         Ok(())
     }
 
+    /// The end of a run that recorded nothing.
+    fn ran(&self, request: &Request) -> Result<Ran> {
+        let checks = !request.emulate.check.is_empty();
+        let findings = checks.then(|| self.findings()).transpose()?;
+        Ok(Ran { folders: Vec::new(), ended: self.ended(), findings })
+    }
+
+    /// What the run relied on.
+    fn fidelity(&self, emulation: &Emulation, request: &Request) -> Result<Fidelity> {
+        let exists = |name: &str| self.folder.0.join(name).exists();
+        let mut report = Fidelity {
+            schema: FIDELITY_SCHEMA,
+            rockhound: env!("CARGO_PKG_VERSION").to_owned(),
+            gpu: title(emulation.model),
+            program: request.program().iter().map(|it| it.to_string_lossy().into_owned()).collect(),
+            exit_code: self.code(),
+            emulated: exists(session::CALLED) || exists(session::PYTHON),
+            stood_in: Vec::new(),
+            not_supported: Vec::new(),
+            times: Vec::new(),
+            dropped_accesses: Vec::new(),
+            stopped: session::faults(&self.folder.0)?.into_iter().map(|(message, _)| message).collect(),
+        };
+        for reliance in session::reliances(&self.folder.0)? {
+            match reliance {
+                Reliance::StoodIn { function } => report.stood_in.push(function),
+                Reliance::NotSupported { function, why } => {
+                    report.not_supported.push(NotSupported { function, why });
+                }
+                Reliance::Times { what } => report.times.push(what),
+                Reliance::Dropped { what } => report.dropped_accesses.push(what),
+            }
+        }
+        Ok(report)
+    }
+
     /// Says which functions of libraries were ours, and which returned that they are not supported.
     fn say_reliances(&self, reporter: &dyn Reporter) -> Result<()> {
         let (mut stood_in, mut refused) = (Vec::new(), Vec::new());
@@ -433,6 +485,8 @@ impl Finished {
             match reliance {
                 Reliance::StoodIn { function } => stood_in.push(function),
                 Reliance::NotSupported { function, why } => refused.push(format!("`{function}` ({why})")),
+                // Said when they were seen.
+                Reliance::Times { .. } | Reliance::Dropped { .. } => {}
             }
         }
         let listed = |all: &[String]| match all.split_at_checked(MOST_FUNCTIONS) {
@@ -448,9 +502,7 @@ impl Finished {
         }
         if !refused.is_empty() {
             let functions = listed(&refused);
-            reporter.say(&format!(
-                "rockhound: library functions returned that they are not supported: {functions}"
-            ));
+            reporter.say(&format!("rockhound: functions returned that they are not supported: {functions}"));
         }
         Ok(())
     }

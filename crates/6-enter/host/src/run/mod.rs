@@ -17,6 +17,7 @@ mod vendor;
 
 pub use emulated::capture;
 pub use emulated::library::{Libraries, find as library, folders as library_folders, look as libraries};
+pub use emulated::run_and_report;
 pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;

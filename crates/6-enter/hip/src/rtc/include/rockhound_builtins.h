@@ -56,8 +56,17 @@ typedef unsigned long long ulonglong;
 #endif
 
 extern "C" __device__ int printf(const char *format, ...);
-extern "C" __device__ void *memcpy(void *to, const void *from, size_t bytes);
-extern "C" __device__ void *memset(void *to, int value, size_t bytes);
+// Calls whose size the compiler does not know; without the attribute the loop would be taken for a call of itself.
+#define __rh_bytes extern "C" __device__ inline __attribute__((weak, used, no_builtin))
+__rh_bytes void *memcpy(void *to, const void *from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = ((const char *)from)[i];
+  return to;
+}
+__rh_bytes void *memset(void *to, int value, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = (char)value;
+  return to;
+}
+#undef __rh_bytes
 extern "C" __device__ __attribute__((noreturn)) inline void abort() { __builtin_trap(); __builtin_unreachable(); }
 #ifndef assert
 #ifdef NDEBUG
@@ -154,6 +163,32 @@ __rh uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
 __rh_cast(__float_as_int, int, float) __rh_cast(__float_as_uint, uint32_t, float)
 __rh_cast(__int_as_float, float, int) __rh_cast(__uint_as_float, float, uint32_t)
 __rh_cast(__double_as_longlong, long long, double) __rh_cast(__longlong_as_double, double, long long)
+__rh uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) << (by & 31) >> 32); }
+__rh uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) >> (by & 31)); }
+__rh uint32_t __sad(int a, int b, uint32_t c) { return (a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a) + c; }
+__rh uint32_t __usad(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
+__rh double __hiloint2double(int high, int low) { return __builtin_bit_cast(double, (uint64_t)(uint32_t)high << 32 | (uint32_t)low); }
+__rh int __double2hiint(double a) { return (int)(__builtin_bit_cast(uint64_t, a) >> 32); }
+__rh int __double2loint(double a) { return (int)__builtin_bit_cast(uint64_t, a); }
+// Conversions with a direction of rounding.
+#define __rh_round(from_name, from, to_name, to, suffix)                                                          \
+  __rh to __##from_name##2##to_name##_rn(from a) { return (to)__builtin_rint##suffix(a); }                         \
+  __rh to __##from_name##2##to_name##_rz(from a) { return (to)a; }                                                 \
+  __rh to __##from_name##2##to_name##_rd(from a) { return (to)__builtin_floor##suffix(a); }                        \
+  __rh to __##from_name##2##to_name##_ru(from a) { return (to)__builtin_ceil##suffix(a); }
+#define __rh_rounds(name, type, suffix)                                                                           \
+  __rh_round(name, type, int, int, suffix) __rh_round(name, type, uint, unsigned int, suffix)                      \
+  __rh_round(name, type, ll, long long, suffix) __rh_round(name, type, ull, unsigned long long, suffix)
+__rh_rounds(float, float, f) __rh_rounds(double, double, )
+__rh float __int2float_rn(int a) { return (float)a; }
+__rh float __uint2float_rn(unsigned int a) { return (float)a; }
+__rh float __ll2float_rn(long long a) { return (float)a; }
+__rh float __ull2float_rn(unsigned long long a) { return (float)a; }
+__rh double __int2double_rn(int a) { return (double)a; }
+__rh double __uint2double_rn(unsigned int a) { return (double)a; }
+__rh double __ll2double_rn(long long a) { return (double)a; }
+__rh double __ull2double_rn(unsigned long long a) { return (double)a; }
+__rh float __double2float_rn(double a) { return (float)a; }
 template <class T> __rh T __ldg(const T *place) { return *place; }
 
 // ---- Exchanges between the lanes of a wave. ----
@@ -243,13 +278,73 @@ __rh unsigned int atomicDec(unsigned int *place, unsigned int most) {
   return old;
 }
 
+// ---- What a whole workgroup or wave agrees on. ----
+
+__rh int __syncthreads_count(int predicate) {
+  __shared__ int count;
+  __syncthreads();
+  count = 0;
+  __syncthreads();
+  if (predicate) atomicAdd(&count, 1);
+  __syncthreads();
+  int all = count;
+  __syncthreads();
+  return all;
+}
+__rh int __syncthreads_or(int predicate) { return __syncthreads_count(predicate) != 0; }
+__rh int __syncthreads_and(int predicate) { return __syncthreads_count(!predicate) == 0; }
+template <class T> __rh uint64_t __match_any(T value) {
+  uint64_t left = __activemask(), own = 0;
+  while (left) {
+    int first = __builtin_ctzll(left);
+    uint64_t same = __ballot(__shfl(value, first) == value) & left;
+    if (same >> __lane_id() & 1) own = same;
+    left &= ~same;
+  }
+  return own;
+}
+template <class T> __rh uint64_t __match_any_sync(uint64_t mask, T value) { return __match_any(value) & mask; }
+#define __rh_reduce(name, type, expression)                                                                       \
+  __rh type __reduce_##name##_sync(uint64_t mask, type own) {                                                      \
+    type a = __shfl(own, __builtin_ctzll(mask));                                                                   \
+    for (uint64_t left = mask & (mask - 1); left; left &= left - 1) {                                              \
+      type b = __shfl(own, __builtin_ctzll(left));                                                                 \
+      a = expression;                                                                                              \
+    }                                                                                                              \
+    return a;                                                                                                      \
+  }
+#define __rh_reduces(type) __rh_reduce(add, type, a + b) __rh_reduce(min, type, a < b ? a : b) __rh_reduce(max, type, a > b ? a : b)
+__rh_reduces(int) __rh_reduces(unsigned int)
+__rh_reduce(and, unsigned int, a & b) __rh_reduce(or, unsigned int, a | b) __rh_reduce(xor, unsigned int, a ^ b)
+
 // ---- Vectors of one to four values. ----
 
 template <class T, unsigned N> struct __rh_vector;
-template <class T> struct __rh_vector<T, 1> { T x; };
-template <class T> struct alignas(2 * sizeof(T)) __rh_vector<T, 2> { T x, y; };
-template <class T> struct __rh_vector<T, 3> { T x, y, z; };
-template <class T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) __rh_vector<T, 4> { T x, y, z, w; };
+#define __rh_member __host__ __device__ constexpr
+template <class T> struct __rh_vector<T, 1> {
+  T x;
+  __rh_vector() = default;
+  __rh_member __rh_vector(T x) : x(x) {}
+};
+template <class T> struct alignas(2 * sizeof(T)) __rh_vector<T, 2> {
+  T x, y;
+  __rh_vector() = default;
+  __rh_member explicit __rh_vector(T all) : x(all), y(all) {}
+  template <class A, class B> __rh_member __rh_vector(A x, B y) : x((T)x), y((T)y) {}
+};
+template <class T> struct __rh_vector<T, 3> {
+  T x, y, z;
+  __rh_vector() = default;
+  __rh_member explicit __rh_vector(T all) : x(all), y(all), z(all) {}
+  template <class A, class B, class C> __rh_member __rh_vector(A x, B y, C z) : x((T)x), y((T)y), z((T)z) {}
+};
+template <class T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) __rh_vector<T, 4> {
+  T x, y, z, w;
+  __rh_vector() = default;
+  __rh_member explicit __rh_vector(T all) : x(all), y(all), z(all), w(all) {}
+  template <class A, class B, class C, class D>
+  __rh_member __rh_vector(A x, B y, C z, D w) : x((T)x), y((T)y), z((T)z), w((T)w) {}
+};
 #define __rh_each(result, N, value_x, value_y, value_z, value_w)   \
   result.x = value_x;                                              \
   if constexpr (N > 1) result.y = value_y;                         \
@@ -272,6 +367,14 @@ __rh_operator(+) __rh_operator(-) __rh_operator(*) __rh_operator(/)
 template <class T, unsigned N> __rh __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
   __rh_each(a, N, -a.x, -a.y, -a.z, -a.w) return a;
 }
+template <class T, unsigned N> __rh bool operator==(__rh_vector<T, N> a, __rh_vector<T, N> b) {
+  bool same = a.x == b.x;
+  if constexpr (N > 1) same = same && a.y == b.y;
+  if constexpr (N > 2) same = same && a.z == b.z;
+  if constexpr (N > 3) same = same && a.w == b.w;
+  return same;
+}
+template <class T, unsigned N> __rh bool operator!=(__rh_vector<T, N> a, __rh_vector<T, N> b) { return !(a == b); }
 #define __rh_vectors(name, type)                                                                               \
   typedef __rh_vector<type, 1> name##1;                                                                        \
   typedef __rh_vector<type, 2> name##2;                                                                        \
@@ -287,3 +390,26 @@ __rh_vectors(int, int) __rh_vectors(uint, unsigned int)
 __rh_vectors(long, long) __rh_vectors(ulong, unsigned long)
 __rh_vectors(longlong, long long) __rh_vectors(ulonglong, unsigned long long)
 __rh_vectors(float, float) __rh_vectors(double, double)
+
+// ---- Traits of types, of the system's library if there is one, and half precision. ----
+
+#if __has_include(<type_traits>)
+#include <type_traits>
+#else
+namespace std {
+template <class T, T v> struct integral_constant {
+  static constexpr T value = v;
+  typedef T value_type;
+  constexpr operator T() const { return v; }
+};
+typedef integral_constant<bool, true> true_type;
+typedef integral_constant<bool, false> false_type;
+template <class A, class B> struct is_same : false_type {};
+template <class A> struct is_same<A, A> : true_type {};
+template <bool, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { typedef T type; };
+template <bool, class A, class B> struct conditional { typedef A type; };
+template <class A, class B> struct conditional<false, A, B> { typedef B type; };
+}
+#endif
+#include <hip/hip_fp16.h>

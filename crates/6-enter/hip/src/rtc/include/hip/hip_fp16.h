@@ -2,8 +2,12 @@
 #pragma once
 typedef _Float16 __half;
 typedef _Float16 half;
+struct __half_raw { unsigned short x; };
 struct alignas(4) __half2 {
   __half x, y;
+  __half2() = default;
+  __rh_member explicit __half2(__half all) : x(all), y(all) {}
+  __rh_member __half2(__half x, __half y) : x(x), y(y) {}
 };
 typedef __half2 half2;
 
@@ -32,3 +36,17 @@ __rh float __high2float(__half2 a) { return (float)a.y; }
 __rh float2 __half22float2(__half2 a) { return {(float)a.x, (float)a.y}; }
 __rh unsigned short __half_as_ushort(__half a) { return __builtin_bit_cast(unsigned short, a); }
 __rh __half __ushort_as_half(unsigned short a) { return __builtin_bit_cast(__half, a); }
+// Functions in single precision, rounded.
+#define __rh_half(name, expression) __rh __half name(__half h) { float a = (float)h; return (__half)(expression); }
+__rh_half(hsqrt, __builtin_sqrtf(a)) __rh_half(hrsqrt, 1.0f / __builtin_sqrtf(a)) __rh_half(hrcp, 1.0f / a)
+__rh_half(hfloor, __builtin_floorf(a)) __rh_half(hceil, __builtin_ceilf(a)) __rh_half(htrunc, __builtin_truncf(a))
+__rh_half(hrint, __builtin_rintf(a)) __rh_half(__habs, __builtin_fabsf(a))
+#ifdef ROCKHOUND_DEVICE_LIBRARIES
+__rh_half(hexp, expf(a)) __rh_half(hexp2, exp2f(a)) __rh_half(hlog, logf(a)) __rh_half(hlog2, log2f(a))
+__rh_half(hlog10, log10f(a)) __rh_half(hsin, sinf(a)) __rh_half(hcos, cosf(a))
+#endif
+#undef __rh_half
+__rh bool __hisnan(__half a) { return a != a; }
+__rh bool __hisinf(__half a) { return __builtin_fabsf((float)a) == __builtin_inff(); }
+__rh __half __hmax(__half a, __half b) { return (__half)__builtin_fmaxf((float)a, (float)b); }
+__rh __half __hmin(__half a, __half b) { return (__half)__builtin_fminf((float)a, (float)b); }

@@ -1,0 +1,44 @@
+//! What the results and times of a run on an emulated GPU rely on.
+
+use serde::Serialize;
+
+/// Version of the JSON written by `run --report`.
+pub const FIDELITY_SCHEMA: &str = "rockhound.fidelity/1";
+
+/// The report of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fidelity {
+    /// [`FIDELITY_SCHEMA`].
+    pub schema: &'static str,
+    /// Version of the program that emulated.
+    pub rockhound: String,
+    /// The emulated GPU.
+    pub gpu: String,
+    /// The program and its arguments.
+    pub program: Vec<String>,
+    /// Its exit code; 128 and the signal's number if a signal ended it.
+    pub exit_code: u8,
+    /// It called the HIP runtime, or imported torch or Triton.
+    pub emulated: bool,
+    /// Functions of libraries that kernels of Rockhound answered.
+    pub stood_in: Vec<String>,
+    /// Functions that returned that they are not supported.
+    pub not_supported: Vec<NotSupported>,
+    /// Times that the program saw and that are modelled, or those of the emulation.
+    pub times: Vec<String>,
+    /// Accesses that the emulated GPU drops as hardware does, which are often mistakes of compilers.
+    pub dropped_accesses: Vec<String>,
+    /// Messages of kernels that were stopped.
+    pub stopped: Vec<String>,
+}
+
+/// A function that did not do what it was called for.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NotSupported {
+    /// Its name.
+    pub function: String,
+    /// The reason.
+    pub why: String,
+}

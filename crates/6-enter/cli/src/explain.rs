@@ -38,7 +38,17 @@ fn page(rule: &RuleInfo, style: &render::Style) -> String {
 /// The error for an unknown rule name.
 pub(crate) fn unknown_rule(name: &str) -> anyhow::Error {
     let rules = study::rules();
-    let near = view::nearest(name, rules.iter().map(|it| it.id));
+    let mut near = view::nearest(name, rules.iter().map(|it| it.id));
+    if near.is_empty() {
+        // The rules of the same family.
+        let family = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_uppercase();
+        near = rules
+            .iter()
+            .map(|it| it.id)
+            .filter(|it| family.len() > 1 && it.starts_with(&family))
+            .take(8)
+            .collect();
+    }
     let hint = match &near[..] {
         [] => "`rockhound explain` lists all rules; `rockhound metrics NAME` explains metrics and counters"
             .to_owned(),

@@ -34,9 +34,9 @@ const DEVICES: [&str; 8] = [
 pub fn confine(folders: &[PathBuf]) -> Result<bool> {
     let read = AccessFs::from_read(RIGHTS);
     let all = AccessFs::from_all(RIGHTS);
-    // The command and its library, and programs that the user can start by name.
+    // The command and its library, files and no folders: beside them are things of the user. And programs that the user can start by name.
     let command = std::env::current_exe().ok();
-    let libraries = crate::run::library_folders().into_iter();
+    let libraries = crate::run::library_files();
     let environment = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = std::env::split_paths(&path).filter(|it| it.is_absolute() && it.parent().is_some());

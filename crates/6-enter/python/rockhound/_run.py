@@ -114,22 +114,25 @@ def _run(line: List[str], progress: Optional[Progress]) -> Tuple[str, str, int]:
 
     def listen() -> None:
         assert process.stderr is not None
-        for said in process.stderr:
-            messages.append(said)
-            if progress is not None:
-                progress(said.rstrip("\n"))
+        with process.stderr as lines:
+            for said in lines:
+                messages.append(said)
+                if progress is not None:
+                    progress(said.rstrip("\n"))
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
-    try:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        code = process.wait()
-    except BaseException:
-        # Ctrl-C in a notebook reaches this process alone.
-        _end(process)
-        raise
-    listener.join()
+    assert process.stdout is not None
+    with process.stdout as answer:
+        try:
+            output = answer.read()
+            code = process.wait()
+        except BaseException:
+            # Ctrl-C in a notebook reaches this process alone.
+            _end(process)
+            raise
+        finally:
+            listener.join(_PATIENCE)
     return output, "".join(messages), code
 
 
@@ -144,9 +147,15 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 def _error(messages: str, code: int) -> RockhoundError:
     said: Dict[str, List[str]] = {"error: ": [], "hint: ": []}
+    last: Optional[List[str]] = None
     for line in messages.splitlines():
-        for kind, lines in said.items():
-            if line.startswith(kind):
-                lines.append(line[len(kind) :])
+        kind = next((kind for kind in said if line.startswith(kind)), None)
+        if kind is not None:
+            last = said[kind]
+            last.append(line[len(kind) :])
+        elif last is not None and line.startswith("  "):
+            last[-1] += f"\n{line}"
+        else:
+            last = None
     message = "\n".join(said["error: "]) or messages.strip() or f"the command ended with exit code {code}"
     return RockhoundError(message, "\n".join(said["hint: "]) or None)

@@ -396,7 +396,13 @@ fn says_errors_only(document: &Value) -> bool {
 
 /// The errors and hints among what a command said, or its last lines.
 fn said(errors: &str) -> String {
-    let is_said = |it: &&str| it.starts_with("error: ") || it.starts_with("hint: ");
+    let mut is_inside = false;
+    let is_said = |it: &&str| {
+        // What is indented belongs to the line above.
+        is_inside =
+            it.starts_with("error: ") || it.starts_with("hint: ") || is_inside && it.starts_with("  ");
+        is_inside
+    };
     let mut lines: Vec<&str> = errors.lines().filter(is_said).collect();
     if lines.is_empty() {
         lines = errors.lines().filter(|it| !it.trim().is_empty()).rev().take(5).collect();

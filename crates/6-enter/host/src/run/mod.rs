@@ -16,7 +16,7 @@ mod set;
 mod vendor;
 
 pub use emulated::capture;
-pub use emulated::library::{Libraries, find as library, folders as library_folders, look as libraries};
+pub use emulated::library::{Libraries, files as library_files, find as library, look as libraries};
 pub use emulated::run_and_report;
 pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};

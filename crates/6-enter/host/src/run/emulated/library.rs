@@ -26,7 +26,7 @@ pub struct Libraries {
 /// Looks into all places.
 pub fn look() -> Libraries {
     let mut libraries = Libraries { own: None, others: Vec::new() };
-    for path in folders().into_iter().map(|folder| folder.join(NAME)).filter(|path| path.is_file()) {
+    for path in files() {
         if is_ours(&path) {
             libraries.own = Some(path.canonicalize().unwrap_or(path));
             break;
@@ -57,8 +57,13 @@ pub fn find(reporter: &dyn Reporter) -> Result<PathBuf> {
     })
 }
 
+/// The files of that name in all places.
+pub fn files() -> impl Iterator<Item = PathBuf> {
+    folders().into_iter().map(|folder| folder.join(NAME)).filter(|path| path.is_file())
+}
+
 /// Beside the program, in `../lib`, in the build folder, and in the folder where an earlier run kept it.
-pub fn folders() -> Vec<PathBuf> {
+fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
     if let Some(beside) = beside() {
         folders.extend([beside.clone(), beside.join("../lib"), beside.join("../lib/rockhound")]);

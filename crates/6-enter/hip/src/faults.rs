@@ -46,9 +46,14 @@ impl Faults {
         Faults { session: Some(folder.to_owned()), is_seen, ..Faults::default() }
     }
 
-    /// Ends the program, or makes the fault an error of the launch. `asserts` is what failed asserts printed.
-    pub(crate) fn end(&mut self, asserts: &str, stopped: &str) -> Result<(), Code> {
+    /// Ends the program, or makes the fault an error of the launch. `asserts` is what failed asserts printed; a kernel that
+    /// would run for ever `hangs`.
+    pub(crate) fn end(&mut self, asserts: &str, stopped: &str, hangs: bool) -> Result<(), Code> {
         let message = format!("{asserts}{stopped}");
+        if let (true, Some(folder)) = (hangs, &self.session) {
+            // Without it the fault is one like others.
+            let _ = std::fs::write(folder.join(session::HANGS), "");
+        }
         let repeats = match self.after {
             After::Abort => !self.is_seen,
             After::Error => true,

@@ -368,6 +368,8 @@ impl Runtime {
         if let Some(recording) = &mut self.recording {
             recording.catch_up();
         }
-        self.faults.end(&asserts, &stopped)
+        let hangs =
+            matches!(fault.cause, Cause::Endless { .. } | Cause::Stuck { .. } | Cause::Deadlock { .. });
+        self.faults.end(&asserts, &stopped, hangs)
     }
 }

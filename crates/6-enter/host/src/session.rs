@@ -26,6 +26,9 @@ pub const WATCHED: &str = "ROCKHOUND_WATCHED";
 /// File that a process leaves which called the HIP library.
 pub const CALLED: &str = "called";
 
+/// File that a process leaves in which a kernel would run for ever.
+pub const HANGS: &str = "hangs";
+
 /// File that a process leaves which could not write all of its recording.
 pub const INCOMPLETE: &str = "incomplete";
 

@@ -301,9 +301,8 @@ fn fault(run: &Observed) -> Option<(CandidateVerdict, String)> {
         run.end.errors.lines().rev().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default().to_owned()
     };
     if let Some(fault) = run.faults.first() {
-        let text = one_line(fault);
-        let hangs = ["endless", "deadlock", "wait for"].iter().any(|it| text.contains(it));
-        return Some((if hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe }, text));
+        let verdict = if run.hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe };
+        return Some((verdict, one_line(fault)));
     }
     match run.end.limit {
         Some(Limit::Time) => return Some((CandidateVerdict::Hangs, run.end.why())),

@@ -105,6 +105,8 @@ pub(crate) struct Observed {
     pub(crate) called: bool,
     /// Messages of stopped kernels.
     pub(crate) faults: Vec<String>,
+    /// A kernel would run for ever.
+    pub(crate) hangs: bool,
     /// Findings of checks.
     pub(crate) found: Vec<String>,
     /// What it read back from the GPU.
@@ -137,6 +139,7 @@ pub(crate) fn observed(
     let end = process::program(&words, Path::new("."), &bounds);
     Ok(Observed {
         called: folder.0.join(session::CALLED).exists(),
+        hangs: folder.0.join(session::HANGS).exists(),
         faults: session::faults(&folder.0)?.into_iter().map(|it| it.0).collect(),
         found: session::found(&folder.0)?,
         results: session::results(&folder.0)?,

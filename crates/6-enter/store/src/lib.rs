@@ -57,7 +57,7 @@ pub fn script(scale: Scale) -> String {
 /// Opens a database that exists, to read it. A file and its folder may be read-only.
 ///
 /// # Errors
-/// If there is no such file, or the database cannot be reached or understood.
+/// If the file does not exist, or the database cannot be reached or understood.
 pub fn open_to_read(address: &str) -> Result<Box<dyn Journal>, StoreError> {
     if let Address::Sqlite(path) = Address::parse(address)?
         && let Some(engine) = sqlite::Sqlite::open_to_read(&path)?

@@ -17,7 +17,7 @@ const LARGE: [&str; 7] = [
     "answer_cells",
 ];
 
-/// Tables that every node of Citus has whole: names, recordings and their labels. The order is that of their references.
+/// Tables that every node of Citus has whole: names, recordings and their labels. Each is after the tables it refers to.
 const WHOLE: [&str; 7] =
     ["machines", "kernels", "quantities", "quantity_sets", "quantity_set_members", "recordings", "labels"];
 

@@ -196,7 +196,7 @@ mod tests {
         assert!(is_database(&super::super::head(&database).unwrap()));
         assert!(databases(&folder.path("")).is_empty());
         folder.write("tune.toml", b"");
-        assert_eq!(databases(&folder.path("")), [database.clone()]);
+        assert_eq!(databases(&folder.path("")), std::slice::from_ref(&database));
         let all = studies(&database).unwrap();
         assert_eq!(all.len(), 1);
         let of = |it: &StoredConfiguration| (it.us, it.status.clone(), it.why.clone());

@@ -54,7 +54,7 @@ impl Archive {
     /// Opens a database that exists, to change it.
     ///
     /// # Errors
-    /// If there is no such file, or the database cannot be reached, written or understood.
+    /// If the file does not exist, or the database cannot be reached, written or understood.
     pub fn open_existing(address: &str) -> Result<Archive, StoreError> {
         if let Address::Sqlite(path) = Address::parse(address)?
             && !path.exists()
@@ -67,7 +67,7 @@ impl Archive {
     /// Opens a database that exists, to read it. A file and its folder may be read-only.
     ///
     /// # Errors
-    /// If there is no such file, or the database cannot be reached or understood.
+    /// If the file does not exist, or the database cannot be reached or understood.
     pub fn open_to_read(address: &str) -> Result<Archive, StoreError> {
         if let Address::Sqlite(path) = Address::parse(address)?
             && let Some(engine) = sqlite::Sqlite::open_to_read(&path)?

@@ -9,7 +9,7 @@ use view::{
 /// A recording to add, or a tuning, a timeline, an answer.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct NewRecording {
-    /// What it is.
+    /// Sort: a recording, a tuning, a timeline, an answer.
     pub sort: StoredSort,
     /// Name: the last parts of its path.
     pub name: String,

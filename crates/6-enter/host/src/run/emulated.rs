@@ -336,6 +336,13 @@ impl Emulation {
             ("PYTHONPATH".into(), python),
             (session::VARIABLE.into(), folder.0.clone().into_os_string()),
         ];
+        if let Some(mut programs) = std::env::var_os("PATH") {
+            let tools = folder.0.join("bin");
+            stand_ins::write_tools(&tools, self.model, emulate.devices)?;
+            programs.push(":");
+            programs.push(tools);
+            variables.push(("PATH".into(), programs));
+        }
         if watched.is_some() {
             variables.push((session::WATCHED.into(), "1".into()));
         }

@@ -4,6 +4,9 @@
 //! finds without Rockhound is not replaced.
 
 mod elf;
+mod tools;
+
+pub(crate) use tools::write as write_tools;
 
 use crate::Contents;
 use anyhow::{Context, Result};

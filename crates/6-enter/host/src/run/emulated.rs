@@ -427,7 +427,7 @@ impl Finished {
         Ok(Ran { folders: Vec::new(), ended: self.ended(), findings })
     }
 
-    /// What the run relied on.
+    /// Report of the functions, times and accesses that the run relied on.
     fn fidelity(&self, emulation: &Emulation, request: &Request) -> Result<Fidelity> {
         let exists = |name: &str| self.folder.0.join(name).exists();
         let mut report = Fidelity {

@@ -1,6 +1,6 @@
-//! Libraries that stand in for those of ROCm, written for each run under their SONAMEs.
+//! Libraries that stand in for libraries of ROCm, written for each run under their SONAMEs.
 //!
-//! What they do is in the HIP runtime library; these files only carry the names. A library that the program
+//! Their work is done in the HIP runtime library; these files only carry the names. A library that the program
 //! finds without Rockhound is not replaced.
 
 mod elf;

@@ -385,10 +385,10 @@ pub enum Reliance {
     NotSupported {
         /// Its name.
         function: String,
-        /// What about the call is not supported.
+        /// Part of the call that is not supported.
         why: String,
     },
-    /// Times that the program saw are not those of a GPU.
+    /// Times that the program saw are not a GPU's.
     Times {
         /// Which, and where they come from.
         what: String,
@@ -405,7 +405,7 @@ pub fn add_reliance(session: &Path, reliance: &Reliance) -> std::io::Result<()> 
     add_line(session, "relied", &serde_json::to_string(reliance)?)
 }
 
-/// What all processes relied on, each once, in order.
+/// Everything that the processes relied on, each once, in order.
 pub fn reliances(session: &Path) -> Result<Vec<Reliance>> {
     let mut found = std::collections::BTreeSet::new();
     for file in with_extension(session, "relied")? {

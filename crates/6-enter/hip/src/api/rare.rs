@@ -207,7 +207,7 @@ entries! {
         unsafe { put(access, 3) }
     }
 
-    /// Graphs have no memory of their own.
+    /// Graphs own no memory.
     fn hipDeviceGetGraphMemAttribute(device: i32, attribute: u32, value: *mut u64) {
         check(device)?;
         if attribute > 3 {

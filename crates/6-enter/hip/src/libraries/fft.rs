@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Largest number of elements of a plan.
 const MOST: i64 = 1 << 30;
 
-/// What is transformed, by the numbers of the header.
+/// Kind of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Complex,

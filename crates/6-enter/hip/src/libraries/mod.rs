@@ -98,7 +98,7 @@ impl Family {
     }
 }
 
-/// What a function returns: a status, or another value such as an address.
+/// Value that a function returns: a status, or another one such as an address.
 type Answer = Result<u64, Problem>;
 
 /// Entry of every function of every stand-in library.

@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 /// The host's agent; GPUs follow.
 const CPU: u64 = 1;
-/// First number of a pool of memory and of an instruction set: they have those of their agents above it.
+/// First number of a pool of memory and of an instruction set: the number of the agent is added.
 const POOLS: u64 = 0x1000;
 const ISAS: u64 = 0x2000;
 

@@ -29,7 +29,7 @@ fn generators() -> MutexGuard<'static, BTreeMap<usize, Generator>> {
     GENERATORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What numbers are like, as the kernels have it.
+/// Distribution of numbers, as the kernels have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shape {
     Words,

@@ -368,6 +368,13 @@ impl Emulation {
             ("PYTHONPATH".into(), python),
             (session::VARIABLE.into(), folder.0.clone().into_os_string()),
         ];
+        if let Some(mut programs) = std::env::var_os("PATH") {
+            let tools = folder.0.join("bin");
+            stand_ins::write_tools(&tools, self.model, emulate.devices)?;
+            programs.push(":");
+            programs.push(tools);
+            variables.push(("PATH".into(), programs));
+        }
         if watched.is_some() {
             variables.push((session::WATCHED.into(), "1".into()));
         }
@@ -452,7 +459,7 @@ impl Finished {
         Ok(Ran { folders: Vec::new(), ended: self.ended(), findings })
     }
 
-    /// What the run relied on.
+    /// Report of the functions, times and accesses that the run relied on.
     fn fidelity(&self, emulation: &Emulation, request: &Request) -> Result<Fidelity> {
         let exists = |name: &str| self.folder.0.join(name).exists();
         let mut report = Fidelity {

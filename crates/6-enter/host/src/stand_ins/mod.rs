@@ -1,9 +1,12 @@
-//! Libraries that stand in for those of ROCm, written for each run under their SONAMEs.
+//! Libraries that stand in for libraries of ROCm, written for each run under their SONAMEs.
 //!
-//! What they do is in the HIP runtime library; these files only carry the names. A library that the program
+//! Their work is done in the HIP runtime library; these files only carry the names. A library that the program
 //! finds without Rockhound is not replaced.
 
 mod elf;
+mod tools;
+
+pub(crate) use tools::write as write_tools;
 
 use crate::Contents;
 use anyhow::{Context, Result};

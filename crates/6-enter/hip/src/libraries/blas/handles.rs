@@ -6,7 +6,7 @@ use crate::work::{Copy3, Place};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a handle is set to.
+/// Settings of a handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::libraries) struct Handle {
     pub(in crate::libraries) stream: usize,

@@ -3,6 +3,7 @@
 //! Arguments are read in the order of the headers. Batched forms have a count at the end, strided ones a
 //! distance behind each leading dimension; names ending in `_64` have 64-bit sizes.
 
+mod element;
 mod gemm;
 mod handles;
 mod level2;

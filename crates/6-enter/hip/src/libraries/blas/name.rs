@@ -1,6 +1,6 @@
 //! Names of functions: library, operation, type of the elements, form.
 
-use super::matrix::Type;
+use super::element::Type;
 
 /// How many matrices a call is about, and how they are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ const OPERATIONS: [&str; 20] = [
     "dotc", "dot", "copy", "swap", "nrm2", "asum", "amax",
 ];
 
-/// What stands before an operation, the type it means and whether a factor is real.
+/// Prefix of an operation, the type it means and whether a factor is real.
 const TYPES: [(&str, Type, bool); 13] = [
     ("s", Type::F32, false),
     ("d", Type::F64, false),

@@ -122,7 +122,7 @@ fn what_no_configuration_can_run_is_refused_before_the_search() {
         ("gpu", "gpu = \"mi300x\"", "", "name one"),
         ("grid", "grid = [\"-(-n // (2 * BLOCK))\"]", "grid = []", "one to three"),
         ("type", "type = \"f32\"\nshape = [\"n\"", "type = \"f33\"\nshape = [\"n\"", "`f33`"),
-        ("key", "initial = \"random\"", "initail = \"random\"", "initail"),
+        ("key", "initial = \"random\"", "starts = \"random\"", "starts"),
         ("both", "value = 0.5", "value = 0.5\nshape = [1]", "either"),
         ("build", "[run.triton]", "[build]\ncommand = \"true\"\n[run.triton]", "remove `[build]`"),
     ] {

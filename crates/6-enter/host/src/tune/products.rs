@@ -42,6 +42,9 @@ pub struct Product {
     pub parameters: Vec<(String, i64)>,
 }
 
+/// Times of a product, microseconds, one for each depth, or why it has none.
+pub type Times = Result<Vec<f64>, String>;
+
 /// A clock for products.
 #[derive(Debug)]
 pub struct Products {
@@ -89,10 +92,10 @@ impl Products {
     }
 
     /// Modelled times of each product, microseconds: one for each depth.
-    pub fn times_us(&self, products: &[Product]) -> Vec<Result<Vec<f64>, String>> {
+    pub fn times_us(&self, products: &[Product]) -> Vec<Times> {
         let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Vec<f64>, String>)>> = Mutex::default();
+        let done: Mutex<Vec<(usize, Times)>> = Mutex::default();
         std::thread::scope(|scope| {
             for _ in 0..workers.min(products.len()) {
                 scope.spawn(|| {
@@ -110,7 +113,7 @@ impl Products {
         done.into_iter().map(|it| it.1).collect()
     }
 
-    fn timed(&self, product: &Product) -> Result<Vec<f64>, String> {
+    fn timed(&self, product: &Product) -> Times {
         if product.parameters.iter().any(|(name, it)| name == SPLITS && *it != 1) {
             return Err("the kernel does not split the depth".to_owned());
         }

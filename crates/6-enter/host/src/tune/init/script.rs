@@ -134,7 +134,7 @@ impl Kernel<'_> {
                 .match_indices(*call)
                 .any(|(at, _)| is_word(self.body[at + call.len()..].trim_start(), name))
         };
-        lower.ends_with("ptr") || lower.ends_with("ptrs") || calls.iter().any(|it| called(it))
+        lower.ends_with("ptr") || lower.ends_with("ptrs") || calls.iter().any(called)
     }
 }
 

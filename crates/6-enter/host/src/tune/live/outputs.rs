@@ -217,6 +217,7 @@ mod tests {
             cache: None,
             modelled: true,
             unfinished: false,
+            expected: 0,
             earlier: 0,
         }
     }

@@ -190,6 +190,12 @@ impl Ways<'_> {
     }
 }
 
+/// Workgroups from the last to the first, unless they wait for each other or are too many.
+fn reversed(launch: &Launch<'_>) -> Option<Vec<u64>> {
+    let count = launch.workgroup_count();
+    (!launch.cooperative && count <= MOST_REVERSED).then(|| (0..count).rev().collect())
+}
+
 impl Runtime {
     /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
     fn launch(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
@@ -239,12 +245,8 @@ impl Runtime {
             measures: self.measures,
             model: self.device.model,
         };
-        let may_turn = !kernel.cooperative && launch.workgroup_count() <= MOST_REVERSED;
-        let order: Vec<u64> = match self.reversed && may_turn {
-            true => (0..launch.workgroup_count()).rev().collect(),
-            false => Vec::new(),
-        };
-        launch.only = Some(&order[..]).filter(|it| !it.is_empty());
+        let order = self.reversed.then(|| reversed(&launch)).flatten();
+        launch.only = order.as_deref();
         let capture = self.capture.as_mut();
         let captured = capture.and_then(|it| it.begin((&name, kernel), &code, &program, &self.allocations));
         let start = Instant::now();
@@ -255,7 +257,7 @@ impl Runtime {
         if let (Some(captured), Ok(_)) = (captured, &result) {
             captured.end();
         }
-        let outcome = result.as_ref().map_or_else(|_| Outcome::default(), |(_, outcome)| *outcome);
+        let outcome = result.as_ref().map(|it| it.1).unwrap_or_default();
         self.timeline.add(stream, Engine::Compute, outcome.time);
         if let (Some(Plan::Run(key, before)), Ok(_)) = (plan, &result) {
             let except = [&self.arguments, &self.packets].map(Ring::base);

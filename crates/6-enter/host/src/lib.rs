@@ -27,6 +27,7 @@ pub mod logs;
 pub mod machine;
 pub mod names;
 pub mod page_code;
+pub mod process;
 pub mod provenance;
 pub mod recording;
 mod refusal;
@@ -48,7 +49,6 @@ pub mod tune;
 pub mod tunings;
 
 pub use store;
-pub use tune::process;
 
 /// Hash of the sources of the HIP library and of all crates that it is made of.
 pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");

@@ -3,11 +3,11 @@
 
 use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, variant};
 use crate::launch_file::Element;
+use crate::process::{Bounds, Limit};
 use crate::run::{
     self, Detail, Emulate, LeftBuffer, Observed, OnGpu, Place, Recording, Reporter, Request, Selection, What,
 };
 use crate::session::{KeptPiece, Progress, Watched};
-use crate::tune::process::{Bounds, Limit};
 use crate::usage;
 use anyhow::{Result, bail};
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 use super::Question;
 use crate::device_code::DeviceCode;
 use crate::launch_file::{self, LaunchFile};
+use crate::process::{self, Bounds};
 use crate::tune::Shape;
-use crate::tune::process::{self, Bounds};
 use crate::{compiler, run, usage};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;

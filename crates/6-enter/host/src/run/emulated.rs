@@ -5,24 +5,27 @@
 
 mod dynamic;
 pub mod library;
+mod observed;
 mod program;
 mod python;
+
+pub use observed::capture;
+pub(crate) use observed::{Observed, observed};
 
 use super::earlier::{hold, make_folder, remove_earlier};
 use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{Emulate, OnGpu, Recording, Request, Selection};
 use super::{GPU_DEVICE, title};
-use crate::session::{self, Capture, KeptPiece, Record, Reliance, Session, Watched};
+use crate::session::{self, Capture, Record, Reliance, Session, Watched};
 use crate::stand_ins::{self, Places};
-use crate::tune::process::{self, Bounds, End};
 use crate::usage;
 use analysis::guide::Recorded;
 use analysis::workload::{dispatch_ranges, iteration_ranges, kernel_pattern};
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use record::{Prediction, Settings};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -78,74 +81,6 @@ pub(crate) fn with_variables(
     let mut emulation = Emulation::prepare(request, reporter)?;
     emulation.variables = variables.to_vec();
     Ok(emulation.run(request, None, reporter)?.ended())
-}
-
-/// Runs a program and captures one of its launches.
-///
-/// # Errors
-/// If the program cannot be started, or the folder exists.
-pub fn capture(request: &Request, wanted: Capture, reporter: &dyn Reporter) -> Result<Ended> {
-    let folder = std::path::absolute(&wanted.folder)?;
-    if std::fs::read_dir(&folder).is_ok_and(|mut it| it.next().is_some()) {
-        let text = format!("`{}` exists and is not empty", folder.display());
-        return Err(usage(text, "`-o DIR` names another"));
-    }
-    let mut emulation = Emulation::prepare(request, reporter)?;
-    let gpu = emulation.model_name.clone();
-    emulation.capture = Some(Capture { folder, gpu, ..wanted });
-    Ok(emulation.run(request, None, reporter)?.ended())
-}
-
-/// A program that was watched to its end or to a limit.
-#[derive(Debug, Default)]
-pub(crate) struct Observed {
-    /// Its end, and what it wrote.
-    pub(crate) end: End,
-    /// It called the HIP runtime.
-    pub(crate) called: bool,
-    /// Messages of stopped kernels.
-    pub(crate) faults: Vec<String>,
-    /// A kernel would run for ever.
-    pub(crate) hangs: bool,
-    /// Findings of checks.
-    pub(crate) found: Vec<String>,
-    /// What it read back from the GPU.
-    pub(crate) results: Vec<KeptPiece>,
-    /// Folders that it recorded into.
-    pub(crate) recordings: Vec<PathBuf>,
-}
-
-/// Runs a program silently and within bounds, and keeps what it reads back from the GPU.
-pub(crate) fn observed(
-    request: &Request,
-    watched: Watched,
-    bounds: &Bounds,
-    reporter: &dyn Reporter,
-) -> Result<Observed> {
-    let emulation = Emulation::prepare(request, reporter)?;
-    let record = request.record.as_ref().map(|recording| -> Result<Record> {
-        let name = request.program_name(recording.name.as_deref());
-        let output = recording.output.clone().unwrap_or_default();
-        Ok(Record { output, command: name.clone(), name, ..selection(recording)? })
-    });
-    let (folder, variables) =
-        emulation.session(&request.emulate, record.transpose()?, Some(watched), None)?;
-    let text = |it: OsString| it.to_string_lossy().into_owned();
-    let bounds = Bounds {
-        variables: variables.into_iter().map(|(name, value)| (text(name), text(value))).collect(),
-        ..bounds.clone()
-    };
-    let words: Vec<&OsStr> = request.program().iter().map(OsString::as_os_str).collect();
-    let end = process::program(&words, Path::new("."), &bounds);
-    Ok(Observed {
-        called: folder.0.join(session::CALLED).exists(),
-        hangs: folder.0.join(session::HANGS).exists(),
-        faults: session::faults(&folder.0)?.into_iter().map(|it| it.0).collect(),
-        found: session::found(&folder.0)?,
-        results: session::results(&folder.0)?,
-        recordings: session::claims(&folder.0)?,
-        end,
-    })
 }
 
 /// Writes the Python files for a program on a GPU; returns its `PYTHONPATH`.

@@ -4,12 +4,13 @@ use super::child::{Buffer, Job, JobResult};
 use super::evaluation::{Evaluation, Failure};
 use super::floor::least_us;
 use super::number::ResultFile;
-use super::process::{self, Bounds};
+use super::number::number;
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
 use super::template::{self, Unknown, fill};
 use super::triton::{self, Site, TritonRun};
 use crate::launch_file;
+use crate::process::{self, Bounds};
 use crate::run::{CacheState, Place};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -335,7 +336,7 @@ impl Evaluator {
         let command = self.filled(&build.command, (configuration, out), Unknown::Refused).map_err(refused)?;
         let ended = process::shell(&command, &self.spec.folder, &self.bounds());
         if !ended.is_well() {
-            let kind = ended.failure().map_or(Failure::Build, |it| match it {
+            let kind = Failure::of(&ended).map_or(Failure::Build, |it| match it {
                 Failure::Run => Failure::Build,
                 other => other,
             });
@@ -436,7 +437,7 @@ impl Evaluator {
     ) -> Result<Evaluation, Evaluation> {
         let file = file.map(ResultFile::before);
         let ended = process::shell(command, &self.spec.folder, &self.bounds());
-        if let Some(kind) = ended.failure() {
+        if let Some(kind) = Failure::of(&ended) {
             return Err(Evaluation::failed(kind, ended.why()));
         }
         let none = |why: String| Evaluation::failed(Failure::NoTime, why);
@@ -447,7 +448,7 @@ impl Evaluator {
         let us = printed_time(&output, measure).map_err(none)?;
         let mut evaluation = Evaluation { runs_us: vec![us], ..Evaluation::default() };
         for (name, pattern) in &self.spec.objective.numbers {
-            let number = process::number(&output, Some(pattern));
+            let number = number(&output, Some(pattern));
             let number = number.map_err(|why| none(format!("`{name}`: {why}")))?;
             evaluation.numbers.insert(name.clone(), vec![number]);
         }
@@ -480,7 +481,7 @@ impl Evaluator {
             .map_err(|it| failed(format!("cannot write `{}`: {it}", file.display())))?;
         let words = [self.command.as_os_str(), "tune".as_ref(), "--job".as_ref(), file.as_os_str()];
         let ended = process::program(&words, &self.spec.folder, &self.bounds());
-        if let Some(kind) = ended.failure() {
+        if let Some(kind) = Failure::of(&ended) {
             return Err(Evaluation::failed(kind, ended.why()));
         }
         let result = std::fs::read(job.result()).map_err(|it| failed(format!("it left no result: {it}")))?;
@@ -506,7 +507,7 @@ fn defines(configuration: &Configuration<'_>) -> String {
 
 /// The time that a command printed, microseconds.
 fn printed_time(output: &str, measure: &Measure) -> Result<f64, String> {
-    process::number(output, measure.pattern.as_deref()).and_then(|it| {
+    number(output, measure.pattern.as_deref()).and_then(|it| {
         let us = it * measure.scale.us();
         match us > 0.0 && us.is_finite() {
             true => Ok(us),

@@ -1,5 +1,6 @@
 //! Result of one configuration.
 
+use crate::process::{End, Limit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,18 @@ pub enum Failure {
     Wrong,
     /// It ended well and printed no time, several, or none that can be true.
     NoTime,
+}
+
+impl Failure {
+    /// The kind of a program's failure; `None` if it ended well.
+    pub fn of(end: &End) -> Option<Failure> {
+        match end.limit {
+            Some(Limit::Time) => Some(Failure::Time),
+            Some(Limit::Memory) => Some(Failure::Memory),
+            Some(Limit::Output | Limit::Stopped) => Some(Failure::Run),
+            None => (!end.is_well()).then_some(Failure::Run),
+        }
+    }
 }
 
 impl Failure {

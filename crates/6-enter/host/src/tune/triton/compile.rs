@@ -1,9 +1,9 @@
 //! The compiler of Triton, and launch files of what it makes.
 
 use super::super::evaluation::{Evaluation, Failure};
-use super::super::process::{self, Bounds};
 use super::TritonRun;
 use super::term::Names;
+use crate::process::{self, Bounds};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Model;
 use codeobj::CodeObject;
@@ -164,7 +164,7 @@ fn compiled(run: &TritonRun, mut request: Json, site: &Site<'_>) -> Result<Vec<C
     let folder = run.file.parent().unwrap_or(Path::new("."));
     let ended = process::program(&words, folder, site.bounds);
     if !ended.is_well() {
-        let kind = ended.failure().filter(|it| *it != Failure::Run).unwrap_or(Failure::Build);
+        let kind = Failure::of(&ended).filter(|it| *it != Failure::Run).unwrap_or(Failure::Build);
         let last = ended.errors.lines().rev().map(str::trim).find(|it| !it.is_empty());
         // The script's own refusals are whole sentences.
         let why = last.filter(|_| ended.code == Some(1)).map_or_else(|| ended.why(), str::to_owned);

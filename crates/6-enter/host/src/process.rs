@@ -4,9 +4,9 @@
 //! process holds, and kills the group when the pipe closes. The address space is not limited, because runtimes of GPUs
 //! reserve terabytes that they never touch; resident memory of the group is watched instead.
 
-use super::evaluation::Failure;
-use super::memory::resident_mib;
-pub use super::number::number;
+mod memory;
+
+use memory::resident_mib;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process_group, prlimit, waitid,
 };
@@ -85,16 +85,6 @@ impl End {
     /// Whether it ended by itself with code 0.
     pub fn is_well(&self) -> bool {
         self.code == Some(0) && self.limit.is_none()
-    }
-
-    /// Kind of its failure; `None` if it ended well.
-    pub fn failure(&self) -> Option<Failure> {
-        match self.limit {
-            Some(Limit::Time) => Some(Failure::Time),
-            Some(Limit::Memory) => Some(Failure::Memory),
-            Some(Limit::Output | Limit::Stopped) => Some(Failure::Run),
-            None => (!self.is_well()).then_some(Failure::Run),
-        }
     }
 
     /// Why it failed, in words, with the last line of its errors.
@@ -368,5 +358,4 @@ fn signal_name(signal: i32) -> String {
 }
 
 #[cfg(test)]
-#[path = "process_tests.rs"]
 mod tests;

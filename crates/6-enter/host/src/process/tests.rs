@@ -1,4 +1,5 @@
 use super::*;
+use crate::tune::Failure;
 
 fn run(command: &str, bounds: Bounds) -> End {
     shell(command, Path::new("/"), &bounds)
@@ -41,12 +42,12 @@ fn ends_are_told_apart() {
         ),
     ] {
         let end = run(command, bounds);
-        assert_eq!((end.failure(), end.why().as_str()), (failure, why), "{command}");
+        assert_eq!((Failure::of(&end), end.why().as_str()), (failure, why), "{command}");
         assert!(end.seconds < 9.0, "{command}: {} s", end.seconds);
     }
     let absent = program(&["/no/such/program".as_ref()], Path::new("/"), &Bounds::default());
     assert_eq!(absent.why(), "cannot start `/no/such/program`: No such file or directory (os error 2)");
-    assert_eq!(absent.failure(), Some(Failure::Run));
+    assert_eq!(Failure::of(&absent), Some(Failure::Run));
 }
 
 #[test]
@@ -57,7 +58,7 @@ fn memory_of_all_processes_of_a_group_counts() {
         + " & "
         + "x=$(head -c 40000000 /dev/zero | tr '\\0' a); sleep 60; echo ${#x}";
     let end = run(&hold, Bounds { seconds: 30.0, memory_mib: 30, ..Bounds::default() });
-    assert_eq!(end.failure(), Some(Failure::Memory), "{}", end.why());
+    assert_eq!(Failure::of(&end), Some(Failure::Memory), "{}", end.why());
     assert!(end.memory_mib > 30 && end.seconds < 20.0);
 }
 
@@ -92,9 +93,7 @@ fn programs_end_when_this_process_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "tune::process::tests::runs_if_another_test_asks"])
-        .env("PROCESS_TEST_FILE", &file);
+    command.args(["--exact", "process::tests::runs_if_another_test_asks"]).env("PROCESS_TEST_FILE", &file);
     let mut runner = command.stdout(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
     while !file.exists() {

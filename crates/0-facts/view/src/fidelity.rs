@@ -1,4 +1,4 @@
-//! What the results and times of a run on an emulated GPU rely on.
+//! Assumptions behind the results and times of a run on an emulated GPU.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct Fidelity {
     pub stood_in: Vec<String>,
     /// Functions that returned that they are not supported.
     pub not_supported: Vec<NotSupported>,
-    /// Times that the program saw and that are modelled, or those of the emulation.
+    /// Times that the program saw: modelled, or the emulation's.
     pub times: Vec<String>,
     /// Accesses that the emulated GPU drops as hardware does, which are often mistakes of compilers.
     pub dropped_accesses: Vec<String>,

@@ -1,4 +1,4 @@
-//! Findings compared with those of a baseline and with exceptions.
+//! Findings compared with a baseline and with exceptions.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ pub struct Searches {
 pub struct SearchResult {
     /// Name of the study, or the kernel with its key.
     pub name: String,
-    /// What was made small: `modelled time of the kernel on an emulated Instinct MI300X`.
+    /// The objective: `modelled time of the kernel on an emulated Instinct MI300X`.
     pub objective: String,
     /// Unit of the objective: `us` for a time, else empty.
     pub unit: String,

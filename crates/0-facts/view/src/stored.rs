@@ -22,7 +22,7 @@ pub struct Stored {
     pub histories: Vec<History>,
 }
 
-/// What an entry of a database is.
+/// Kinds of entries of a database.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     Ok(outcome.or_met(refused))
 }
 
-/// The candidates as named, then those of the folder.
+/// The named candidates, then the candidates of the folder.
 fn candidates(args: &Judge) -> Result<Vec<PathBuf>> {
     let mut all = args.candidates.clone();
     if let Some(folder) = &args.variants {

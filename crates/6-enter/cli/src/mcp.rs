@@ -1,4 +1,4 @@
-//! `rockhound mcp`: the questions of an agent, answered by commands of this program in processes of their own.
+//! `rockhound mcp`: the questions of an agent, answered by commands of this program in their own processes.
 //!
 //! A tool is a row of a table that says which command answers it and what becomes of its arguments. The command's JSON
 //! document is kept, and the client gets the piece of it that fits; `open` gives the others.
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &args::Mcp, look: &args::Look) -> Result<Outcome> {
     let surroundings = question::Surroundings {
         folders: folders.collect::<Result<_>>()?,
         scratch: scratch.path().canonicalize().context("the temporary folder is gone")?,
-        command: std::env::current_exe().context("this command has no path")?,
+        // This very file, also after an update has replaced it.
+        command: "/proc/self/exe".into(),
         may_run: args.allow_run,
         seconds: f64::from(args.time),
         memory_mib: args.memory,

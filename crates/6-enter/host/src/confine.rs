@@ -14,7 +14,7 @@ const RIGHTS: ABI = ABI::V5;
 /// Read and executed, not written: programs, libraries, settings of the system, facts of the machine.
 const SYSTEM: [&str; 10] =
     ["/bin", "/etc", "/lib", "/lib32", "/lib64", "/opt/rocm", "/proc", "/sbin", "/sys", "/usr"];
-/// Read and written: devices without content of their own, and memory shared by processes.
+/// Read and written: devices without content, and memory shared by processes.
 const DEVICES: [&str; 8] = [
     "/dev/null",
     "/dev/zero",

@@ -285,7 +285,7 @@ pub fn findings(session: &Path) -> Result<usize> {
     files.iter().map(|file| Ok(std::fs::read_to_string(file)?.lines().count())).sum()
 }
 
-/// What checks found in all processes, each once.
+/// Findings of checks in all processes, each once.
 pub fn found(session: &Path) -> Result<Vec<String>> {
     let mut files = with_extension(session, "checks")?;
     files.sort();
@@ -316,7 +316,7 @@ pub fn add_result(file: &Path, piece: &KeptPiece) -> std::io::Result<()> {
     file.write_all(&whole)
 }
 
-/// What all processes read back from the GPU, in the order of processes and of time.
+/// Contents that all processes read back from the GPU, in the order of processes and of time.
 pub fn results(session: &Path) -> Result<Vec<KeptPiece>> {
     #[derive(Deserialize)]
     struct Line {

@@ -84,7 +84,7 @@ class Functions(unittest.TestCase):
             (rockhound.explain, ["MEM999"], {}, "there is no rule `MEM999`", "MEM"),
             (rockhound.metrics, ["TCC_HITS"], {}, "there is no counter `TCC_HITS`", "TCC_HIT"),
             (rockhound.judge, ["a.toml", "b.toml"], {"seeds": 0}, "0 is not in 1..=1000", None),
-            (rockhound.profile, [], {}, "--output", None),
+            (rockhound.profile, [], {}, "required arguments", None),
         ]:
             with self.subTest(message=message):
                 with self.assertRaises(rockhound.RockhoundError) as caught:

@@ -68,7 +68,7 @@ pub(crate) struct Emulate {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) emulate: Emulate,
-    /// Write what the run relied on as JSON: functions that Rockhound's kernels stood in for or that are not supported,
+    /// Write what the run relied on as JSON: functions that Rockhound's kernels replace or that are not supported,
     /// where times come from, dropped accesses, stopped kernels.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,

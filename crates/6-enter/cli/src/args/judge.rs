@@ -12,7 +12,7 @@ use view::{Format, Verdicts};
 /// Say of variants of a kernel whether each is right and whether it is faster than the first.
 ///
 /// All run on the same inputs on an emulated GPU: several sets of random numbers, and several shapes where the launch
-/// file has values in braces. A candidate is right if its results are those of the base, it has no race, reads nothing
+/// file has values in braces. A candidate is right if it gives the base's results, has no race, reads nothing
 /// that was not written, leaves no element unwritten, and does not depend on the order of workgroups. Times are modelled,
 /// counts are exact. The exit code is 2 if a candidate is not right.
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! What a gate remembers: findings of an earlier run, exceptions of the project.
+//! The memory of a gate: findings of an earlier run, exceptions of the project.
 
 use clap::Args;
 use std::path::PathBuf;

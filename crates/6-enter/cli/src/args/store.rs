@@ -371,7 +371,7 @@ impl From<StoreScale> for host::store::Scale {
 pub(crate) struct StoreBisect {
     #[command(flatten)]
     pub(crate) series: StoreSeries,
-    /// Recording with the good level; without it, the levels are those of the newest change of the kernel.
+    /// Recording with the good level; without it, the levels before and after the newest change of the kernel count.
     #[arg(long, value_name = "ID", value_parser = stored_id, requires = "bad")]
     pub(crate) good: Option<String>,
     /// Recording with the bad level.

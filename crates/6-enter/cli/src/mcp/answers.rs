@@ -33,7 +33,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Keeps a document of so many bytes, and returns the answer's id. Old ones make room.
+    /// Keeps a document with its size as text, and returns the answer's id. Old ones make room.
     pub(super) fn keep(
         &mut self,
         document: Arc<Value>,
@@ -48,7 +48,7 @@ impl Latest {
         id
     }
 
-    /// Keeps what else is known of the subject of an answer.
+    /// Keeps the document behind an answer.
     pub(super) fn extend(&mut self, id: &str, further: Arc<Value>, size: usize) {
         if let Some(kept) = self.kept.iter_mut().find(|it| it.id == id) {
             kept.further = Some(further);

@@ -166,7 +166,7 @@ impl Question<'_> {
         Err(text.chars().take(ERROR).collect())
     }
 
-    /// What else is known of the subject of an answer.
+    /// The document behind an answer: of `guide`, all metrics of the recording.
     fn further(&self, kept: &Kept) -> Result<Option<Arc<Value>>, String> {
         let Some(words) = kept.more.as_ref().filter(|_| kept.further.is_none()) else {
             return Ok(kept.further.clone());

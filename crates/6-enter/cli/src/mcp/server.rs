@@ -24,10 +24,10 @@ const AT_ONCE: usize = 2;
 const PAUSE: Duration = Duration::from_secs(2);
 /// Recordings that are listed, and how deep they are looked for.
 const RECORDINGS: (usize, usize) = (100, 5);
-/// What every recording of the profilers has, one of them.
+/// Each recording has one of these files.
 const OF_RECORDINGS: [&str; 3] = ["sysinfo.csv", "pmc_perf.csv", "pmc_dispatch_info.csv"];
 
-/// What a client reads once.
+/// A client reads it once.
 const INSTRUCTIONS: &str = "Performance of kernels on AMD Instinct GPUs, without a GPU. The loop: `inspect` compiled code or `profile` a launch file, read the finding that costs most (`explain` it), change the kernel, `judge` old against new: only `faster` counts, and never claim a time that `judge` did not give. Counters are exact, times are modelled with the error they state. Answers are short; ids in them (`finding:…`, `table:…`, `at:…`) are opened by `open`.";
 
 /// The server.
@@ -47,7 +47,7 @@ impl Server {
         Server { shared, places: Semaphore::new(AT_ONCE) }
     }
 
-    /// The answer to a question, asked in a thread of its own; cancelled with the request.
+    /// The answer to a question, asked in its own thread; cancelled with the request.
     async fn ask(
         &self,
         name: &str,

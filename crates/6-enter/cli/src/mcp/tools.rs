@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// What an argument is.
+/// Kinds of arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// A file or folder, or a stored recording.
@@ -32,7 +32,7 @@ pub(super) struct Argument {
     help: &'static str,
 }
 
-/// What answers a tool.
+/// Sources of answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answers {
     /// The command's document.

@@ -38,7 +38,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A server of a database; an empty address is that of the environment.
+    /// A server of a database; an empty address means the environment's.
     pub(super) fn new(address: &str, args: &View) -> Result<Arc<Server>> {
         let address = stored::address(Some(address).filter(|it| !it.is_empty()));
         // A database that cannot be read ends the command before it listens.

@@ -1,4 +1,4 @@
-//! Dashboards: the SQL of every panel runs on both engines, and its numbers are those of `analyze`, `roofline` and `history`.
+//! Dashboards: the SQL of every panel runs on both engines, and its numbers equal `analyze`, `roofline` and `history`.
 
 use crate::run::{command, folder};
 use serde_json::Value;

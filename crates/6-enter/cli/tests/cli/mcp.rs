@@ -311,7 +311,6 @@ fn nonsense_and_huge_requests_leave_the_server_alive() {
     });
     let text = answered.unwrap()["result"]["content"][0]["text"].to_string();
     assert!(text.contains("MEM001"), "{text}");
-    drop(send);
     drop(input);
     assert!(server.wait().unwrap().success(), "the end of the input ends the server");
 }

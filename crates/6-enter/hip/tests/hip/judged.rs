@@ -19,10 +19,14 @@ const VARIANTS: [(u32, &str, &str); 9] = [
 ];
 
 fn program(variant: u32) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/judged.cpp");
-    let (name, macro_) = (format!("judged{variant}"), format!("-DVARIANT={variant}"));
-    toolchain()?.build(&source, &name, &["gfx942"], &["-gline-tables-only", &macro_]).unwrap();
-    Some(toolchain()?.folder().join(name))
+    let common = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/judged.cpp");
+    // A file of each: macros on the command line would refuse the header that is compiled for all tests.
+    let source = toolchain()?.folder().join(format!("judged{variant}.cpp"));
+    let text = format!("#include <hip/hip_runtime.h>\n#define VARIANT {variant}\n#include {common:?}\n");
+    if std::fs::read_to_string(&source).ok().as_ref() != Some(&text) {
+        std::fs::write(&source, text).unwrap();
+    }
+    toolchain()?.build(&source, &format!("judged{variant}"), &["gfx942"], &["-gline-tables-only"])
 }
 
 #[test]

@@ -442,8 +442,7 @@ impl Finished {
         };
         if !stood_in.is_empty() {
             let functions = listed(&stood_in);
-            reporter
-                .say(&format!("rockhound: kernels of Rockhound stood in for library functions: {functions}"));
+            reporter.say(&format!("rockhound: kernels of Rockhound ran for library functions: {functions}"));
         }
         if !refused.is_empty() {
             let functions = listed(&refused);

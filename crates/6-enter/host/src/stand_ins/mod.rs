@@ -37,7 +37,7 @@ const FUNCTIONS: [(&str, &str); 18] = [
     ("roctx", include_str!("../../data/libraries/roctx.txt")),
 ];
 
-/// A library that can be stood in for.
+/// A library that has a stand-in.
 pub(crate) struct Library {
     /// Name for linking: `librocblas.so`.
     name: &'static str,

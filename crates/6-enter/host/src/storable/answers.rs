@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, bytes: Vec<u8>) -> Result<NewRecording> {
 /// The answer of `trace`, as a timeline.
 ///
 /// # Errors
-/// If the text is no answer.
+/// If the text is not an answer.
 pub fn timeline(path: &Path, answer: String) -> Result<NewRecording> {
     let mut made = of(StoredSort::Timeline, path, answer.into_bytes())?;
     if let Some((_, bytes)) = made.files.pop_first() {

@@ -1,4 +1,4 @@
-//! What is known of one configuration.
+//! Facts of one configuration.
 
 use super::evaluation::Evaluation;
 use super::queue::{Shared, absent, evaluation, payload};

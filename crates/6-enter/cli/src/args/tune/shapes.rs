@@ -69,7 +69,7 @@ pub(crate) enum Project {
     Hipblaslt,
 }
 
-/// What gives times of shapes.
+/// Source of the times of shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ShapeClock {
     /// The tile model.

@@ -10,6 +10,7 @@ from ._run import Progress, Ran, Text, Texts, document, ran
 __all__ = [
     "accuracy",
     "breakdown",
+    "capture",
     "comm",
     "diff",
     "doctor",
@@ -37,6 +38,7 @@ __all__ = [
     "store_list",
     "store_query",
     "store_remove",
+    "store_schema",
     "store_show",
     "store_summary",
     "tile",
@@ -131,6 +133,60 @@ def breakdown(
             "threads": threads,
         },
         (),
+        progress,
+    )
+
+
+def capture(
+    *,
+    gpu: Optional[Text] = None,
+    devices: Optional[Text] = None,
+    threads: Optional[Text] = None,
+    max_instructions: Optional[Text] = None,
+    no_repeats: bool = False,
+    virtual_time: Union[bool, Text] = False,
+    check: Texts = (),
+    kernel: Texts = (),
+    nth: Optional[Text] = None,
+    output: Texts,
+    most: Optional[Text] = None,
+    program: Sequence[Text] = (),
+    progress: Optional[Progress] = None,
+) -> Ran:
+    """Run a program on an emulated GPU, and write one of its launches as a launch file.
+
+    Args:
+        gpu: GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels (mi100, mi210, mi250, mi250x, mi300a, mi300x, mi325x, mi350p, mi350x, mi355x).
+        devices: Devices the program sees.
+        threads: Threads that run workgroups; 0: one per core.
+        max_instructions: Stop a kernel as endless when one of its waves has issued this many instructions.
+        no_repeats: Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it would leave all memory as it is.
+        virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
+        check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
+        kernel: Kernels: names or regular expressions; by default any.
+        nth: Which of their launches, counted from 1.
+        output: Folder to write.
+        most: Most of a buffer, MiB.
+        program: Program with its arguments, after `--`.
+        progress: called with each line that the command says meanwhile.
+    """
+    return ran(
+        ["capture"],
+        [],
+        {
+            "gpu": gpu,
+            "devices": devices,
+            "threads": threads,
+            "max-instructions": max_instructions,
+            "no-repeats": no_repeats,
+            "virtual-time": virtual_time,
+            "check": check,
+            "kernel": kernel,
+            "nth": nth,
+            "output": output,
+            "most": most,
+        },
+        program,
         progress,
     )
 
@@ -402,17 +458,20 @@ def judge(
     shape: Texts = (),
     tolerance: Optional[Text] = None,
     claim: Texts = (),
+    python: Optional[Text] = None,
+    element: Optional[Text] = None,
     caches: Optional[Text] = None,
     fail_on: Texts = (),
     baseline: Optional[Text] = None,
     write_baseline: Optional[Text] = None,
     config: Optional[Text] = None,
+    arguments: Sequence[Text] = (),
     progress: Optional[Progress] = None,
 ) -> Document:
     """Say of variants of a kernel whether each is right and whether it is faster than the first.
 
     Args:
-        base: The variant that is right: a launch file, a code object, or a HIP source.
+        base: The variant that is right: a launch file, a code object, a HIP source, a program, or a Python script.
         candidates: Variants to judge.
         variants: Every code object, source or launch file of a folder, by name.
         launch: Launch file of variants that are code objects or sources.
@@ -421,11 +480,14 @@ def judge(
         shape: Values in braces of the launch file, such as `N=1000,M=8`; several for several shapes.
         tolerance: Difference allowed, relative to elements larger than 1; by default the launch file's, or the type's.
         claim: Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
+        python: Python that runs scripts.
+        element: Type of what programs read back from the GPU; by default f64 or f32 where all bytes have such magnitudes, or equal bytes (f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64).
         caches: Lines that a launch finds in the caches; as in `profile` (profiled, cold, warm, as-run).
         fail_on: Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
         baseline: Compare with the findings of an earlier run: only new and worse ones fail (without --fail-on: of warning and above).
         write_baseline: Write the findings of this run, for --baseline of later runs.
         config: Exceptions, each with a reason; by default the `rockhound.toml` of this folder or the nearest above.
+        arguments: Arguments of programs.
         progress: called with each line that the command says meanwhile.
     """
     return document(
@@ -439,13 +501,15 @@ def judge(
             "shape": shape,
             "tolerance": tolerance,
             "claim": claim,
+            "python": python,
+            "element": element,
             "caches": caches,
             "fail-on": fail_on,
             "baseline": baseline,
             "write-baseline": write_baseline,
             "config": config,
         },
-        (),
+        arguments,
         progress,
     )
 
@@ -834,6 +898,7 @@ def run(
     no_repeats: bool = False,
     virtual_time: Union[bool, Text] = False,
     check: Texts = (),
+    report: Optional[Text] = None,
     program: Sequence[Text] = (),
     progress: Optional[Progress] = None,
 ) -> Ran:
@@ -847,6 +912,7 @@ def run(
         no_repeats: Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it would leave all memory as it is.
         virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
         check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
+        report: Write what the run relied on as JSON: functions that Rockhound's kernels replace or that are not supported, where times come from, dropped accesses, stopped kernels.
         program: Program and its arguments.
         progress: called with each line that the command says meanwhile.
     """
@@ -861,6 +927,7 @@ def run(
             "no-repeats": no_repeats,
             "virtual-time": virtual_time,
             "check": check,
+            "report": report,
         },
         program,
         progress,
@@ -878,7 +945,7 @@ def store_add(
     """Add recordings to the database.
 
     Args:
-        paths: Recordings: folders or files; of a folder of recordings, each of them.
+        paths: Recordings: folders or files; of a folder of recordings, each of them. Also folders and files of tuners, timelines, and answers of other commands as JSON.
         label: Label of the recordings.
         no_provenance: Take no labels from the variables of the CI and from git.
         arch: GPU, for recordings that do not say it: a target or a model.
@@ -920,7 +987,7 @@ def store_bisect(
         label: Only recordings with this label; of several labels, with all.
         kernels: Without --kernel: the N kernels with most time in the newest recording; 0 takes all.
         store: Database: a path, or `postgres://USER@HOST/DATABASE`; by default `rockhound.db`.
-        good: Recording with the good level; without it, the levels are those of the newest change of the kernel.
+        good: Recording with the good level; without it, the levels before and after the newest change of the kernel count.
         bad: Recording with the bad level.
         arch: GPU, if the recording does not say it.
         command: Command, with its arguments.
@@ -1041,12 +1108,12 @@ def store_export(
     store: Optional[Text] = None,
     progress: Optional[Progress] = None,
 ) -> Ran:
-    """Write recordings as the folders that were added, or to another database.
+    """Write recordings as the folders that were added, to another database, or as Parquet.
 
     Args:
         ids: Recordings: numbers, or `label=NAME=VALUE` for the newest with the label; all by default.
         output: New folder to write; several recordings get a folder each in it.
-        to: Database to add them to, instead of a folder.
+        to: Database to add them to, instead of a folder; `parquet` writes tables into the folder of `-o`.
         store: Database: a path, or `postgres://USER@HOST/DATABASE`; by default `rockhound.db`.
         progress: called with each line that the command says meanwhile.
     """
@@ -1249,6 +1316,28 @@ def store_remove(
         [*ids],
         {
             "store": store,
+        },
+        (),
+        progress,
+    )
+
+
+def store_schema(
+    *,
+    for_: Texts,
+    progress: Optional[Progress] = None,
+) -> Ran:
+    """Print the tables as SQL for a large PostgreSQL database: with partitions by time, also distributed by Citus.
+
+    Args:
+        for_: Form of the database (partitions, citus).
+        progress: called with each line that the command says meanwhile.
+    """
+    return ran(
+        ["store", "schema"],
+        [],
+        {
+            "for": for_,
         },
         (),
         progress,
@@ -1522,6 +1611,9 @@ def tune(
     from_: Texts = (),
     merge: Texts = (),
     one: bool = False,
+    clock: Optional[Text] = None,
+    tiles: Optional[Text] = None,
+    python: Optional[Text] = None,
     tokens: Texts = (),
     tp: Optional[Text] = None,
     dtype: Optional[Text] = None,
@@ -1574,6 +1666,9 @@ def tune(
         from_: Results of the benchmark of AITER, TunableOp or hipBLASLt, which name the kernels.
         merge: Tuned files in use (files or folders); of measured entries the faster stays, of others the existing.
         one: One configuration for all shapes of a file: the least geometric mean of the times.
+        clock: Clock of the times: `tile`, or the emulated GPU for the tiles that `tile` finds fastest (vLLM, SGLang; needs a Python with Triton) (tile, emulated).
+        tiles: Most tiles of each shape, and settings of the fastest one, that are emulated: about 5 s each on one core.
+        python: The Python that has Triton.
         tokens: Rows or tokens of shapes whose list names none; by default those that vLLM and SGLang tune.
         tp: GPUs that share the model.
         dtype: Types where a list names none, as tuned files have them: fp8_w8a8, int8_w8a8, int8_w8a16, int4_w4a16, bf16, fp16.
@@ -1625,6 +1720,9 @@ def tune(
             "from": from_,
             "merge": merge,
             "one": one,
+            "clock": clock,
+            "tiles": tiles,
+            "python": python,
             "tokens": tokens,
             "tp": tp,
             "dtype": dtype,

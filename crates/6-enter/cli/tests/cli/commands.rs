@@ -280,3 +280,16 @@ fn completions_and_manual_pages() {
         assert!(page.contains(&format!(".TH rockhound-{name} 1")), "{page}");
     }
 }
+
+#[test]
+fn a_run_reports_what_it_relied_on() {
+    let report = crate::run::folder("run_report").join("fidelity.json");
+    let path = report.display().to_string();
+    let ran = rockhound(&["run", "--report", &path, "--", "sh", "-c", "exit 3"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    assert_eq!(crate::schema::Schema::of("fidelity-1").problems(&written), [""; 0]);
+    assert_eq!((&written["exit_code"], &written["emulated"]), (&3.into(), &false.into()));
+    let ran = rockhound(&["run", "--report", "/nowhere/x.json", "--", "sh", "-c", "true"]);
+    assert!(ran.code != 0 && ran.stderr.contains("/nowhere/x.json"), "{}", ran.stderr);
+}

@@ -1,9 +1,11 @@
 //! Programs that call libraries which this machine lacks.
 
 use crate::compiled;
+use crate::profile::rockhound;
 use host::session::{self, Reliance, Session};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// A program and the folder with the stand-ins that it is linked with; `None` where tools are missing.
 fn program(name: &str, linked: &[&str]) -> Option<(PathBuf, PathBuf)> {
@@ -68,4 +70,35 @@ fn products_vectors_and_epilogues_are_right_on_every_gpu() {
     let refused =
         |it: &Reliance| matches!(it, Reliance::NotSupported { function, .. } if function == "rocblas_strmm");
     assert!(session::reliances(&session).unwrap().iter().any(refused));
+}
+
+#[test]
+fn the_command_finds_them_and_reports_what_a_run_relied_on() {
+    let linked = ["-lrocblas", "-lhipblas", "-lhipblaslt"];
+    let Some((program, _)) = program("blas", &linked) else { return };
+    let report = compiled::toolchain().unwrap().empty("libraries-report").with_extension("json");
+    let mut command = rockhound();
+    command.args(["run", "--gpu", "mi300x", "--report"]).arg(&report).arg("--").arg(&program);
+    for (part, stood_in, not_supported) in [("vectors", "rocblas_sdot", ""), ("refused", "", "rocblas_strmm")]
+    {
+        let output = Command::new(command.get_program())
+            .args(command.get_args())
+            .arg(part)
+            .env_remove("LD_LIBRARY_PATH")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{part}: {said}");
+        let written: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+        assert_eq!(
+            (&written["schema"], &written["emulated"]),
+            (&"rockhound.fidelity/1".into(), &true.into())
+        );
+        let has = |list: &str, name: &str| {
+            let named = |it: &Value| it.as_str() == Some(name) || it["function"] == name;
+            name.is_empty() || written[list].as_array().unwrap().iter().any(named)
+        };
+        assert!(has("stood_in", stood_in) && has("not_supported", not_supported), "{part}: {written}");
+        assert!(said.contains(stood_in) && said.contains(not_supported), "{part}: {said}");
+    }
 }

@@ -24,9 +24,10 @@ impl Element {
         ElementType::by_name(name).filter(|it| ![F4, F6, F8, Xf32].contains(it)).map(Element)
     }
 
-    /// The first of f64 and f32 as which all elements have magnitudes of results; a byte if there is none. Bytes of other
-    /// types that are read as floats have other magnitudes.
-    pub fn likely(bytes: &[u8]) -> Element {
+    /// The first of f32 and f64 as which all elements of all contents have magnitudes of results; a byte if there is none.
+    /// Lower halves of f64 have any magnitude as f32, and small integers none; a handful of elements may look like
+    /// both.
+    pub fn likely(contents: &[&[u8]]) -> Element {
         let usual = |it: f64| it == 0.0 || (1e-30..1e30).contains(&it.abs()) || it.is_nan();
         let fits =
             |it: &Element| bytes.len().is_multiple_of(it.size()) && it.numbers(bytes).into_iter().all(usual);

@@ -118,7 +118,7 @@ impl Capture {
         // SAFETY: inside an allocation, which lives while the runtime is locked.
         let before = unsafe { bytes_at(address, bytes.min(most)) };
         std::fs::write(begun.folder.join(format!("{name}.bin")), &before)?;
-        let element = Element::likely(&before);
+        let element = Element::likely(&[&before]);
         let _ = writeln!(begun.text, "\n[[argument]]\nname = {name:?}\ntype = \"{}\"", element.name());
         let _ = writeln!(begun.text, "shape = [{}]\nfile = \"{name}.bin\"", before.len() / element.size());
         // The place of its result is known after the launch.

@@ -55,7 +55,7 @@ pub(crate) struct Judge {
     /// Python that runs scripts.
     #[arg(long, value_name = "PYTHON", default_value = "python3")]
     pub(crate) python: OsString,
-    /// Type of what programs read back from the GPU; by default f64 or f32 where all bytes have such magnitudes, or equal bytes.
+    /// Type of what programs read back from the GPU; by default f32 or f64 by the magnitudes of all elements, else equal bytes.
     #[arg(long, value_name = "TYPE", value_parser = PossibleValuesParser::new(host::launch_file::Element::NAMES))]
     pub(crate) element: Option<String>,
     /// Lines that a launch finds in the caches; as in `profile`.

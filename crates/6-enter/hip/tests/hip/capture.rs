@@ -54,7 +54,8 @@ fn launches_of_ten_examples_give_the_same_counters_again() {
         run(rockhound().args(["capture", "-o"]).arg(&captured).arg("--").arg(&program).args(arguments));
         let launch = captured.join("LAUNCH.toml");
         let text = std::fs::read_to_string(&launch).unwrap();
-        assert!(text.contains("expected_file"), "{example} leaves results: {text}");
+        // The first launch of `mixbench` only reads.
+        assert!(text.contains("expected_file") || example == "mixbench", "{example} leaves results: {text}");
         let options = ["profile", "--counters-only", "-o"];
         // The exit code is 2 if a result differs from that of the program.
         run(rockhound().args(options).arg(&replayed).arg(&launch));

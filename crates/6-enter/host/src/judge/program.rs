@@ -268,7 +268,7 @@ impl Trial<'_> {
             if expected.bytes == found.bytes {
                 continue;
             }
-            let element = self.element(expected);
+            let element = self.element(expected, found);
             let left = |it: &KeptPiece| LeftBuffer {
                 name: format!("copy {number}"),
                 element,
@@ -288,10 +288,10 @@ impl Trial<'_> {
     }
 
     /// The type of a copy: as asked for, as known, or as its contents look.
-    fn element(&self, piece: &KeptPiece) -> Element {
+    fn element(&self, piece: &KeptPiece, other: &KeptPiece) -> Element {
         let named = self.question.element.or(piece.element.as_deref()).and_then(Element::by_name);
         let named = named.filter(|it| piece.bytes.len().is_multiple_of(it.size()));
-        named.unwrap_or_else(|| Element::likely(&piece.bytes))
+        named.unwrap_or_else(|| Element::likely(&[&piece.bytes, &other.bytes]))
     }
 }
 

@@ -25,13 +25,15 @@ impl Element {
     }
 
     /// The first of f32 and f64 as which all elements of all contents have magnitudes of results; a byte if there is none.
-    /// Lower halves of f64 have any magnitude as f32, and small integers none; a handful of elements may look like
-    /// both.
+    /// Lower halves of f64 have any magnitude as f32, small integers none, and negative ones are NaN; a handful of
+    /// elements may look like both.
     pub fn likely(contents: &[&[u8]]) -> Element {
-        let usual = |it: f64| it == 0.0 || (1e-30..1e30).contains(&it.abs()) || it.is_nan();
-        let fits =
-            |it: &Element| bytes.len().is_multiple_of(it.size()) && it.numbers(bytes).into_iter().all(usual);
-        let all = [ElementType::F64, ElementType::F32].map(Element);
+        let usual = |it: f64| it == 0.0 || (1e-30..1e30).contains(&it.abs());
+        let fits = |it: &Element| {
+            let all = |bytes: &&[u8]| it.numbers(bytes).into_iter().all(usual);
+            contents.iter().all(|bytes| bytes.len().is_multiple_of(it.size()) && all(bytes))
+        };
+        let all = [ElementType::F32, ElementType::F64].map(Element);
         all.into_iter().find(fits).unwrap_or(Element::BYTE)
     }
 
@@ -226,6 +228,28 @@ pub fn differences(found: &[f64], expected: &[f64], tolerance: f64) -> Option<Di
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_are_guessed_by_magnitudes() {
+        let floats = |name: &str, by: f64| {
+            Element::by_name(name).unwrap().bytes((0..100).map(|it| 0.1 + by * f64::from(it)))
+        };
+        let integers = Element::by_name("i32").unwrap().bytes((0..100).map(|it| f64::from(it * 7 - 50)));
+        let whole = Element::by_name("f64").unwrap().bytes((1..100).map(f64::from));
+        let cases = [
+            (vec![floats("f32", 0.5)], "f32"),
+            (vec![floats("f64", 0.5)], "f64"),
+            // Whole numbers have empty lower halves; the other contents tell.
+            (vec![whole.clone(), floats("f64", 0.3)[8..].to_vec()], "f64"),
+            (vec![integers], "u8"),
+            (vec![vec![0xff; 64]], "u8"),
+            (vec![vec![1, 2, 3]], "u8"),
+        ];
+        for (contents, expected) in cases {
+            let contents: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
+            assert_eq!(Element::likely(&contents).name(), expected);
+        }
+    }
 
     #[test]
     fn halves_round_to_nearest_even() {

@@ -25,8 +25,11 @@ __global__ void add(float* y, float* sums, int n) {
         if (VARIANT != RACE || s > 64) __syncthreads();
         if (t < s) tile[t] += tile[t + s];
     }
-    if (t == 0) sums[blockIdx.x] = tile[0];
-    if (VARIANT == ORDER && t == 0) sums[0] = blockIdx.x;
+    if (VARIANT == ORDER) {
+        if (t == 0) atomicExch((int*)&sums[blockIdx.x / 2], __float_as_int(tile[0]));
+    } else if (t == 0) {
+        sums[blockIdx.x] = tile[0];
+    }
 }
 
 __global__ void both(const float* x, float* y, float* sums, int n) {
@@ -48,6 +51,7 @@ int main(int count, char** words) {
     for (int i = 0; i < n; i++) x[i] = 0.5f * (i % 1000) + 0.1f;
     float *dx, *dy, *ds;
     if (hipMalloc(&dx, 4 * n) || hipMalloc(&dy, 4 * n) || hipMalloc(&ds, 4 * blocks)) return 1;
+    if (hipMemset(ds, 0, 4 * blocks)) return 1;
     if (hipMemcpy(dx, x.data(), 4 * n, hipMemcpyHostToDevice)) return 1;
     if (VARIANT == FUSED) {
         both<<<blocks, 256>>>(dx, dy, ds, n);

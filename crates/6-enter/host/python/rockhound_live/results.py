@@ -28,9 +28,11 @@ def keep(tensor):
     global _kept
     import torch
 
+    # Methods of the base: those of tensors refuse what a GPU refuses.
+    base = torch._C.TensorBase
     with torch.no_grad(), torch._C.DisableTorchFunction():
-        flat = torch._C.TensorBase.detach(tensor).reshape(-1).contiguous()
-        data = bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
+        flat = base.contiguous(base.reshape(base.detach(tensor), (-1,)))
+        data = bytes(base.numpy(base.view(flat, torch.uint8))) if base.numel(flat) else b""
     _kept += len(data)
     if _kept > _MOST:
         return

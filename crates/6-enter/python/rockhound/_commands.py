@@ -481,7 +481,7 @@ def judge(
         tolerance: Difference allowed, relative to elements larger than 1; by default the launch file's, or the type's.
         claim: Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
         python: Python that runs scripts.
-        element: Type of what programs read back from the GPU; by default f64 or f32 where all bytes have such magnitudes, or equal bytes (f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64).
+        element: Type of what programs read back from the GPU; by default f32 or f64 by the magnitudes of all elements, else equal bytes (f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64).
         caches: Lines that a launch finds in the caches; as in `profile` (profiled, cold, warm, as-run).
         fail_on: Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
         baseline: Compare with the findings of an earlier run: only new and worse ones fail (without --fail-on: of warning and above).

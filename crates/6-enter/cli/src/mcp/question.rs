@@ -58,7 +58,7 @@ impl Question<'_> {
     /// Says what is wrong and what to do, for the client to read.
     pub(super) fn answer(&self) -> Result<String, String> {
         let line = self.line()?;
-        if (self.tool.runs || !line.program.is_empty()) && !self.around.may_run {
+        if (self.tool.runs || self.starts_programs(&line)) && !self.around.may_run {
             return Err(format!(
                 "error: `{}` would start a program, and the user has not allowed it\nhint: `rockhound mcp --allow-run` allows it; launch files run without",
                 self.tool.name
@@ -79,6 +79,13 @@ impl Question<'_> {
             Answers::Name => self.explained(text("name")),
             Answers::Piece => self.opened(text("id")),
         }
+    }
+
+    /// Whether a command line starts a program: one that it names, or variants that are programs or scripts.
+    fn starts_programs(&self, line: &Line) -> bool {
+        let judges = self.tool.command == ["judge"];
+        !line.program.is_empty()
+            || judges && line.values.iter().any(|it| host::judge::is_program(it.as_ref()))
     }
 
     /// A recording is made, then judged.

@@ -111,7 +111,7 @@ pub(super) const ALL: [Definition; 9] = [
         answers: Answers::Command,
         runs: false,
         writes: false,
-        help: "Says of variants of a kernel whether each is right, safe (races, bounds, uninitialised reads) and faster than the first one, on the same inputs. Deterministic. Takes launch files, or code objects and HIP sources with `launch`.",
+        help: "Says of variants of a kernel whether each is right, safe (races, bounds, uninitialised reads) and faster than the first one, on the same inputs. Deterministic. Takes launch files, or code objects and HIP sources with `launch`, or, if the user allows it, programs and Python scripts.",
         arguments: &[
             required("base", Form::Path, "The variant that is right."),
             required("candidates", Form::Paths, "Variants to judge."),
@@ -125,6 +125,7 @@ pub(super) const ALL: [Definition; 9] = [
                 "Values in braces of the launch file: `N=1000,M=8`, one text per shape.",
             ),
             optional("claim", Form::Text, "--claim", "A claimed time in us: is it possible?"),
+            optional("arguments", Form::Program, "", "Arguments of programs and scripts."),
         ],
     },
     Definition {

@@ -189,7 +189,9 @@ fn what_is_wrong_is_refused_with_what_to_do() {
     let code = root().join("examples/vector_copy/vector_copy.gfx942.hsaco");
     let launch = launch.replace("vector_copy.gfx942.hsaco", &code.display().to_string());
     std::fs::write(folder.join("stray.toml"), launch).unwrap();
+    std::fs::write(folder.join("script.py"), "print(1)").unwrap();
     let cases = [
+        ("judge", json!({ "base": "script.py", "candidates": ["script.py"] }), "--allow-run"),
         ("triage", json!({ "files": [secret] }), "outside of the folders"),
         ("triage", json!({ "files": ["link/secret.log"] }), "outside of the folders"),
         ("triage", json!({ "files": ["../mcp_outside/secret.log"] }), "outside of the folders"),

@@ -4,6 +4,8 @@ mod compare;
 mod program;
 mod variant;
 
+pub use program::is_program;
+
 use crate::launch_file::LaunchFile;
 use crate::run::{
     self, Conditions, Detail, Emulate, LeftBuffer, OnGpu, Output, Place, Recording, Reporter, Request,

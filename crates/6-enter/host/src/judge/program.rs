@@ -24,7 +24,7 @@ const MEMORY_MIB: u64 = 16 << 10;
 /// In memory of the GPU that nobody wrote: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
 /// Whether a path is a program: a script of Python, or a file that the system starts.
-pub(super) fn is_program(path: &Path) -> bool {
+pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     if path.extension().is_some_and(|it| it == "py") {
         return true;

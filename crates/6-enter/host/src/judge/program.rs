@@ -9,7 +9,7 @@ use crate::run::{
 };
 use crate::session::{KeptPiece, Progress, Watched};
 use crate::usage;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -43,8 +43,11 @@ pub fn is_program(path: &Path) -> bool {
 pub(super) fn judge(question: &Question<'_>, reporter: &dyn Reporter, folder: TempDir) -> Result<Judged> {
     let paths: Vec<PathBuf> =
         std::iter::once(question.base.to_owned()).chain(question.candidates.iter().cloned()).collect();
+    for path in &paths {
+        std::fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    }
     if let Some(other) = paths.iter().find(|it| !is_program(it)) {
-        let text = format!("`{}` is no program, and the others are", other.display());
+        let text = format!("`{}` is not a program, and the base is", other.display());
         return Err(usage(text, "programs are compared with programs; the others need `--launch`"));
     }
     if question.shapes.iter().any(|it| !it.values.is_empty()) {

@@ -139,7 +139,7 @@ fn wrong_values_are_answered_with_the_right_ones() {
         ),
         (
             &["--fail-on", "XYZ001"],
-            "error: there is no rule `XYZ001`\nhint: `rockhound explain` lists all rules\n",
+            "error: there is no rule `XYZ001`\nhint: `rockhound explain` lists all rules",
         ),
         (&["--match", "a"], "error: `--match a` is not `OLD=NEW`\n"),
         (&["--arch", "mi1"], "error: there are no facts about `mi1`\n"),

@@ -66,7 +66,7 @@ fn what_does_not_fit_is_said() {
         ("workgroup = [256]", "workgroup = [256]\ndynamic_lds = 70000", 1, "70000 bytes of LDS"),
         ("workgroup = [256]", "workgroups = [256]", 1, "unknown field `workgroups`"),
         ("type = \"i32\"", "type = \"i64\"", 1, "argument `n` has 8 bytes"),
-        ("shape = [1048576]", "shape = [1048576]\nvalue = 1", 1, "give either `value`"),
+        ("shape = [1048576]", "shape = [1048576]\nvalue = 1", 1, "give one of `value`"),
         ("shape = [1048576]", "shape = [10]", 1, "outside every allocation"),
         ("grid = [1048576]", "grid = [1048576]\nrepeat = 0", 0, ""),
     ];

@@ -31,6 +31,8 @@ pub struct Model {
     pub engine_mhz: Fact<u32>,
     /// Engine clock sustained by long kernels on all compute units.
     pub sustained_mhz: Known<u32>,
+    /// Engine clock sustained while the matrix units of all compute units work without a pause.
+    pub matrix_mhz: Known<u32>,
     /// The requested clock, see [`Model::at_engine_mhz`].
     #[serde(skip)]
     asked_mhz: Option<u32>,
@@ -185,6 +187,12 @@ impl Model {
     /// the highest if that is unknown.
     pub fn running_mhz(&self) -> u32 {
         self.asked_mhz.or(self.sustained_mhz.value()).unwrap_or(self.engine_mhz.value)
+    }
+
+    /// The engine clock sustained while all matrix units work, megahertz; `None` if it is unknown or a clock was
+    /// requested.
+    pub fn held_matrix_mhz(&self) -> Option<u32> {
+        self.matrix_mhz.value().filter(|_| self.asked_mhz.is_none())
     }
 
     /// The running clock by the highest, at which latencies in cycles were measured.

@@ -80,6 +80,7 @@ impl Rates {
             IdealLimit::Barriers => self.ideal.barriers = true,
             IdealLimit::Issue => {
                 self.ideal.units = true;
+                self.matrix_delay = 0.0;
                 self.issue = 0;
             }
             IdealLimit::Matrix => self.ideal.wait_states = true,

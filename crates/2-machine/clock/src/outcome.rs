@@ -109,6 +109,8 @@ pub struct Outcome {
     pub engine_cycles: u64,
     /// Cycles that a workgroup waited for a full XCD all of whose waves had started, summed over XCDs.
     pub full_cycles: u64,
+    /// Cycles that matrix instructions kept the matrix units of SIMDs busy, summed.
+    pub matrix_cycles: u64,
     /// Cycles that accesses were outstanding.
     pub under_way: UnderWay,
     /// Resident waves over time, on the simulated XCDs.

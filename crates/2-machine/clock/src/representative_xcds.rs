@@ -202,6 +202,7 @@ pub(crate) fn combine(some: [Outcome; REPRESENTATIVES], xcds: usize) -> Outcome 
         unit_cycles: sum(|it| it.unit_cycles),
         engine_cycles: sum(|it| it.engine_cycles),
         full_cycles: sum(|it| it.full_cycles),
+        matrix_cycles: sum(|it| it.matrix_cycles),
         under_way: UnderWay {
             vector: sum(|it| it.under_way.vector),
             local: sum(|it| it.under_way.local),

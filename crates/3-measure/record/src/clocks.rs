@@ -97,7 +97,7 @@ impl Clock {
             name: name.clone(),
             title: title.clone(),
             lifted: ideal_limit.is_some(),
-            nanoseconds: self.rates.dispatch_nanoseconds(outcome.cycles),
+            nanoseconds: self.rates.dispatch_nanoseconds(&outcome),
             hurried: outcome.hurried,
         })
     }

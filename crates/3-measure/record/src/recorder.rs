@@ -357,6 +357,7 @@ impl Recorder {
         // What the clock counted says something only where it knows how long a dispatch takes.
         let clocked = outcome.as_ref().filter(|_| estimate.is_some());
         totals.time = clocked.map(|outcome| self.clocked(program, launch, outcome));
+        let lowered_mhz = clocked.and_then(|outcome| clock::Rates::of(self.model).lowered_mhz(outcome));
         let stalls = clocked.map(|outcome| outcome.stalls.clone());
         let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
@@ -394,6 +395,7 @@ impl Recorder {
             counters: Arc::new(counters),
             channels: Arc::new(channels),
             time: estimate,
+            lowered_mhz,
             instructions: Arc::new(instructions::rows(program, table, counts, stalls.as_deref())),
             predicted,
             shared,
@@ -419,7 +421,7 @@ impl Recorder {
         let work = traffic::work(&grid, ran.launch, ran.table.vector_cycles(counts), totals);
         let mut estimate = clock::estimate(self.model, &work, &outcome.tally)?;
         estimate.cycles = outcome.cycles as f64;
-        estimate.nanoseconds = clock::Rates::of(self.model).dispatch_nanoseconds(outcome.cycles);
+        estimate.nanoseconds = clock::Rates::of(self.model).dispatch_nanoseconds(outcome);
         Some(estimate)
     }
 

@@ -133,6 +133,8 @@ fn an_engine_runs_at_the_clock_that_is_asked_for() {
         (1600, 2100, "mi300x@1600")
     );
     assert_eq!(model.lightly_used().running_mhz(), 1600);
+    let plain = Model::by_name("mi300x").unwrap();
+    assert_eq!((model.held_matrix_mhz(), plain.held_matrix_mhz()), (None, Some(1250)));
     let usual = Model::by_name("mi210").unwrap();
     assert_eq!((usual.running_mhz(), usual.lightly_used().running_mhz()), (1570, 1700));
     assert_eq!(usual.key(), "mi210");

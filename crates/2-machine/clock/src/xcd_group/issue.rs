@@ -290,6 +290,7 @@ impl Issue<'_> {
     /// A matrix instruction: occupies the matrix unit, and the vector ALU for its issue.
     #[inline(always)]
     fn matrix(&mut self, op: Op) -> Issued {
+        self.outcome.matrix_cycles += u64::from(op.cycles);
         self.occupy(MATRIX, Stall::Matrix, u64::from(op.cycles));
         let before = self.now;
         self.occupy(VECTOR, Stall::Issue, self.step);

@@ -5,7 +5,7 @@ use mem::{AccessKind, Count, Lanes, LdsAccess, Policy, Trace};
 use rockhound_clock::{Gpu, Grid, IdealLimit, NO_SLOT, Op, Order, Outcome, Rates, Unit};
 
 /// A kernel: its instructions, and what a wave of a workgroup does.
-struct Kernel {
+pub(crate) struct Kernel {
     name: &'static str,
     ops: Vec<Op>,
     groups: u64,
@@ -155,13 +155,29 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
+/// 2000 matrix instructions by each of four waves of a workgroup, with a pause of cycles after each.
+pub(crate) fn matrix_dispatch(groups: u64, pause: u32) -> Kernel {
+    let pause = if pause == 0 { op(Unit::Scalar, 4) } else { op(Unit::Idle, pause) };
+    Kernel {
+        name: "matrix instructions",
+        ops: [[op(Unit::Matrix, 16), pause].repeat(50), vec![op(Unit::End, 4)]].concat(),
+        groups,
+        waves: 4,
+        wave: |trace, _, wave| {
+            (0..40).for_each(|_| trace.run(wave, 0, 100));
+            trace.run(wave, 100, 1);
+        },
+        first: IdealLimit::Matrix,
+    }
+}
+
 /// Cycles of a kernel on MI210.
 fn cycles(kernel: &Kernel, rates: &Rates, groups_per_unit: u32) -> u64 {
     let mut gpu = Gpu::with_rates(Model::by_name("mi210").unwrap(), rates);
     run(&mut gpu, kernel, groups_per_unit, Order::Round).cycles
 }
 
-fn run(gpu: &mut Gpu, kernel: &Kernel, groups_per_unit: u32, order: Order) -> Outcome {
+pub(crate) fn run(gpu: &mut Gpu, kernel: &Kernel, groups_per_unit: u32, order: Order) -> Outcome {
     let grid = Grid { groups: kernel.groups, groups_per_unit, order, ..Grid::default() };
     gpu.begin(grid, kernel.ops.clone().into());
     for first in (0..kernel.groups).step_by(64) {

@@ -5,6 +5,7 @@ mod device_memory;
 mod ideal_limits;
 mod l1_queue;
 mod lds_dma;
+mod matrix_clock;
 mod occupancy;
 mod pathological;
 mod share;

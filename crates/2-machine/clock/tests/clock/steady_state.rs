@@ -34,6 +34,7 @@ fn a_part_gives_the_time_of_the_whole() {
         ("waves", part.wave_cycles, full.wave_cycles),
         ("units", part.unit_cycles, full.unit_cycles),
         ("engines", part.engine_cycles, full.engine_cycles),
+        ("matrix", part.matrix_cycles, full.matrix_cycles),
         ("waits", part.stalled(Stall::Memory), full.stalled(Stall::Memory)),
         ("vector", part.under_way.vector, full.under_way.vector),
         ("reads", part.under_way.reads, full.under_way.reads),

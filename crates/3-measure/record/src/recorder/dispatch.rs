@@ -60,6 +60,8 @@ pub struct Dispatch {
     pub counters: Arc<Vec<(&'static str, Value)>>,
     /// Its time, if it is modelled.
     pub time: Option<Estimate>,
+    /// Mean engine clock in megahertz, where matrix work lowers it.
+    pub lowered_mhz: Option<f64>,
     /// Counters of the L2 that are recorded channel by channel.
     pub channels: Arc<Vec<(&'static str, Vec<u64>)>>,
     /// Instructions that ran.

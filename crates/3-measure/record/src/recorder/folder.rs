@@ -66,6 +66,9 @@ impl Recorder {
         fact("max_waves_per_cu", target.waves_per_cu().to_string());
         fact("max_sclk", model.engine_mhz.value.to_string());
         fact("cur_sclk", model.running_mhz().to_string());
+        if let Some(held) = model.held_matrix_mhz().filter(|_| self.lowest_mhz().is_some()) {
+            fact("matrix_sclk", held.to_string());
+        }
         if let Some(memory) = model.memory_mhz.value() {
             fact("max_mclk", memory.to_string());
         }
@@ -196,7 +199,28 @@ impl Recorder {
         let no_time = which(|it| it.no_time.is_some())
             .zip(self.dispatches.iter().find_map(|it| it.no_time.as_deref()))
             .map(|(which, reason)| format!("{which}: no caches and no times: {reason}"));
-        self.shared().into_iter().chain(self.followed()).chain(no_time).chain(cut).chain(hurried).collect()
+        let more = no_time.into_iter().chain(cut).chain(hurried);
+        self.shared().into_iter().chain(self.followed()).chain(self.lowered()).chain(more).collect()
+    }
+
+    /// Dispatches whose clock matrix work lowers, and the lowest mean clock in megahertz.
+    fn lowest_mhz(&self) -> Option<(&Dispatch, f64)> {
+        let all = self.dispatches.iter().filter_map(|it| Some((it, it.lowered_mhz?)));
+        all.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The assumed clock under matrix work, in words; `None` where it lowers no clock by a hundredth.
+    fn lowered(&self) -> Option<String> {
+        let running = f64::from(self.model.running_mhz());
+        let (dispatch, mhz) = self.lowest_mhz().filter(|it| it.1 <= 0.99 * running)?;
+        let held = self.model.held_matrix_mhz()?;
+        Some(format!(
+            "dispatch {} (`{}`): its time is at {mhz:.0} MHz in the mean: {held} while matrix units work, which long matrix work \
+             holds, {running:.0} else; `--gpu {}@{running:.0}` gives the time of a single launch on an idle GPU",
+            dispatch.id,
+            dispatch.kernel,
+            self.model.key()
+        ))
     }
 
     /// Workgroups followed, in words; `None` if all were.

@@ -7,6 +7,7 @@
 
 mod checking;
 mod compile;
+mod matrix_clock;
 mod threads;
 mod trace;
 mod vector_copy;

@@ -28,7 +28,7 @@ impl Element {
     /// Lower halves of f64 have any magnitude as f32, small integers none, and negative ones are NaN; a handful of
     /// elements may look like both.
     pub fn likely(contents: &[&[u8]]) -> Element {
-        let usual = |it: f64| it == 0.0 || (1e-30..1e30).contains(&it.abs());
+        let usual = |it: f64| it == 0.0 || (1e-15..1e15).contains(&it.abs());
         let fits = |it: &Element| {
             let all = |bytes: &&[u8]| it.numbers(bytes).into_iter().all(usual);
             contents.iter().all(|bytes| bytes.len().is_multiple_of(it.size()) && all(bytes))

@@ -15,5 +15,5 @@ pub use alternatives::{alternatives, usual_tiles};
 pub use compared::{Compared, compared};
 pub use counts::{Bytes, Need, Rounds};
 pub use estimate::Estimate;
-pub use problem::{Operands, Problem, Scales, Tile};
+pub use problem::{Operands, Problem, ProductLaunch, Scales, Tile};
 pub use time::{Bound, Constants, Time};

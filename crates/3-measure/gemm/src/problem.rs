@@ -196,3 +196,24 @@ pub struct Registers {
     /// Factors of this step, where the compiler reads all of them before it multiplies.
     pub factors: u64,
 }
+
+/// A launch of a product, or of one for each expert, whose time is asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProductLaunch {
+    /// Type of the factors.
+    pub element: ElementType,
+    /// Experts.
+    pub experts: u64,
+    /// Rows of each.
+    pub rows: u64,
+    /// Columns of the result.
+    pub n: u64,
+    /// Lengths of the sums, a time for each.
+    pub depths: Vec<u64>,
+    /// Elements from row to row of the factors: as many bytes beyond a period of the memory channels as in the product.
+    pub stride: u64,
+    /// Block of the scales; zeros without.
+    pub scale_block: [u64; 2],
+    /// Parameters of tuned files.
+    pub parameters: Vec<(String, i64)>,
+}

@@ -1,6 +1,7 @@
 //! JUnit's XML, as systems of continuous integration show tests.
 
-use std::fmt::Write as _;
+use crate::svg::element::Svg;
+use std::fmt::Display;
 
 /// One test.
 pub struct Case<'a> {
@@ -16,42 +17,24 @@ pub struct Case<'a> {
 
 /// A suite of tests.
 pub fn suite(name: &str, cases: &[Case<'_>]) -> String {
-    let failures = cases.iter().filter(|it| it.failure.is_some()).count();
-    let name = escaped(name);
-    let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{failures}\">\n<testsuite name=\"{name}\" tests=\"{0}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\">\n",
-        cases.len()
-    );
+    let (tests, failures) = (cases.len(), cases.iter().filter(|it| it.failure.is_some()).count());
+    let mut xml = Svg::default();
+    xml.open("testsuites", &[("tests", &tests), ("failures", &failures)]);
+    xml.open("testsuite", &[("name", &name), ("tests", &tests), ("failures", &failures)]);
     for case in cases {
-        let time = case.seconds.map(|it| format!(" time=\"{it:.9}\"")).unwrap_or_default();
-        let _ = write!(out, "<testcase classname=\"{name}\" name=\"{}\"{time}>", escaped(case.name));
+        let time = case.seconds.map(|it| format!("{it:.9}"));
+        let mut attributes: Vec<(&str, &dyn Display)> = vec![("classname", &name), ("name", &case.name)];
+        attributes.extend(time.iter().map(|it| ("time", it as &dyn Display)));
+        xml.open("testcase", &attributes);
         if let Some((kind, text)) = &case.failure {
-            let _ = write!(out, "<failure type=\"{}\" message=\"{}\"/>", escaped(kind), escaped(text));
+            xml.leaf("failure", &[("type", kind), ("message", text)]);
         }
         if !case.output.is_empty() {
-            let _ = write!(out, "<system-out>{}</system-out>", escaped(&case.output));
+            xml.text("system-out", &[], &case.output);
         }
-        out.push_str("</testcase>\n");
+        xml.close();
     }
-    out.push_str("</testsuite>\n</testsuites>\n");
-    out
-}
-
-/// Text in XML, without the characters that XML does not have.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\t' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => out.push(c),
-            _ => out.push('\u{fffd}'),
-        }
-    }
-    out
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", xml.finish())
 }
 
 #[cfg(test)]
@@ -68,7 +51,7 @@ mod tests {
         };
         let passed = Case { name: "b", seconds: None, failure: None, output: "1.2x".to_owned() };
         let text = suite("judge", &[failed, passed]);
-        let expected = "<testcase classname=\"judge\" name=\"a&lt;int&gt;&amp;\u{fffd}\" time=\"0.000001500\"><failure type=\"wrong\" message=\"x &gt; &quot;1&quot;&#10;and\"/></testcase>\n<testcase classname=\"judge\" name=\"b\"><system-out>1.2x</system-out></testcase>\n";
+        let expected = "<testcase classname=\"judge\" name=\"a&lt;int&gt;&amp;\u{fffd}\" time=\"0.000001500\"><failure type=\"wrong\" message=\"x &gt; &quot;1&quot;\nand\"/></testcase><testcase classname=\"judge\" name=\"b\"><system-out>1.2x</system-out></testcase>";
         assert!(text.contains(expected), "{text}");
         assert!(text.contains("<testsuites tests=\"2\" failures=\"1\">"), "{text}");
     }

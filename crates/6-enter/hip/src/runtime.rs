@@ -101,7 +101,7 @@ pub(crate) struct Runtime {
     pub(crate) lost: BTreeSet<(String, u64)>,
     pub(crate) faults: Faults,
     pub(crate) repeats: Repeats,
-    /// What the program reads back, if somebody compares it.
+    /// Contents that the program reads back, if somebody compares them.
     pub(crate) results: Option<Results>,
     /// Workgroups run from the last to the first.
     pub(crate) reversed: bool,

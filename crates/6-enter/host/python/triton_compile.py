@@ -111,10 +111,10 @@ def check(request, kernel, heuristics, options):
     parameters = {each.name: each for each in kernel.params}
     for name in request["arguments"]:
         if name not in parameters:
-            refuse(f"`{name}` of `[[argument]]` is no argument of `{kernel.__name__}`, which has {', '.join(parameters)}")
+            refuse(f"`{name}` of `[[argument]]` is not an argument of `{kernel.__name__}`, which has {', '.join(parameters)}")
     for name in request["needed"]:
         if name not in parameters and name not in options:
-            refuse(f"parameter `{name}` is no argument of `{kernel.__name__}`, no option of Triton's compiler ({', '.join(sorted(options))}), and in no expression")
+            refuse(f"parameter `{name}` is not an argument of `{kernel.__name__}`, not an option of Triton's compiler ({', '.join(sorted(options))}), and in no expression")
     given = {*request["arguments"], *request["values"], *heuristics}
     for name, parameter in parameters.items():
         if name not in given and not parameter.has_default:

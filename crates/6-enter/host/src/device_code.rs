@@ -67,7 +67,10 @@ impl DeviceCode {
                 let plain = |kernel: &Kernel| kernel.demangled.split('(').next() == Some(wanted);
                 let exact = kernels.iter().find(|it| it.name == wanted || it.demangled == wanted);
                 let found = exact.or_else(|| kernels.iter().find(|kernel| plain(kernel)));
-                found.ok_or_else(|| anyhow!("there is no kernel `{wanted}`, only {}", names()))
+                found.ok_or_else(|| match kernels.is_empty() {
+                    true => anyhow!("there is no kernel `{wanted}`: the code has none"),
+                    false => anyhow!("there is no kernel `{wanted}`, only {}", names()),
+                })
             }
             None => match &kernels[..] {
                 [kernel] => Ok(kernel),

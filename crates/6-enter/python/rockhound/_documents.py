@@ -40,7 +40,7 @@ class Inspection(Dict[str, Any]):
 
 
 class Document(Dict[str, Any]):
-    """The answer of a command; the fields are those of its schema in ``docs/schema``.
+    """The answer of a command; the fields are in its schema in ``docs/schema``.
 
     Attributes:
         code: exit code of the command: 2 if a condition of ``fail_on`` is met, or a candidate of ``judge`` is refused.
@@ -106,7 +106,7 @@ class Document(Dict[str, Any]):
 
 
 class Report(Document):
-    """A report on recordings; the fields are those of the schema ``rockhound.analyze/2``."""
+    """A report on recordings; the fields are in the schema ``rockhound.analyze/2``."""
 
 
 class Recording(Dict[str, Any]):

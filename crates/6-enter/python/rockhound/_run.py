@@ -32,7 +32,7 @@ class Ran:
     Attributes:
         text: what it printed.
         messages: what it said meanwhile.
-        code: its exit code; for ``run`` and ``profile`` that of the program.
+        code: its exit code; for ``run`` and ``profile`` the program's.
     """
 
     text: str
@@ -66,7 +66,7 @@ def ran(
     program: Sequence[Text],
     progress: Optional[Progress],
 ) -> Ran:
-    """What a command printed. A program's own exit code is no error."""
+    """The output of a command. A program's own exit code is not an error."""
     output, messages, code = _run(_line(command, positionals, options, program), progress)
     if code and not program:
         raise _error(messages, code)

@@ -215,7 +215,7 @@ pub(crate) const ANSWERS: &[&str] = &[
         PRIMARY KEY (recording, place)
     )",
     "DROP VIEW {s}recordings_with_labels",
-    // Answers are no recordings: dashboards of recordings do not show them.
+    // Answers are not recordings: dashboards of recordings do not show them.
     "CREATE VIEW {s}recordings_with_labels AS
         SELECT r.id, r.name, coalesce(m.gpu, 'not recorded') AS gpu,
             CASE WHEN r.emulated_by IS NULL THEN 'GPU' ELSE 'emulator' END AS made_by, r.dispatches, r.measured, r.added,

@@ -3,7 +3,7 @@
 //! Shapes only name classes. In a page their colours come from the page; a standalone picture carries the
 //! same style sheet with the colours of one theme written in.
 
-mod element;
+pub(crate) mod element;
 pub(crate) mod history;
 mod memory_chart;
 mod number;

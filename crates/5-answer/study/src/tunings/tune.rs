@@ -10,7 +10,8 @@ mod results;
 mod search;
 mod spaces;
 
-pub use emulated::{ProductClock, ProductLaunch, ProductTimes};
+pub use emulated::{ProductClock, ProductTimes};
+pub use gemm::ProductLaunch;
 pub use model_config::ModelConfig;
 
 use super::{Refusal, column, table};

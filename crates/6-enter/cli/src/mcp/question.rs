@@ -130,7 +130,7 @@ impl Question<'_> {
             self.document(&words)
         };
         if name.starts_with('-') {
-            return Err(format!("error: `{name}` is no name"));
+            return Err(format!("error: `{name}` is not a name"));
         }
         if let Some(at) = name.find("finding:") {
             let rule = name[at..].trim_start_matches("finding:").split('@').next().unwrap_or_default();
@@ -405,7 +405,7 @@ fn says_errors_only(document: &Value) -> bool {
 fn said(errors: &str) -> String {
     let mut is_inside = false;
     let is_said = |it: &&str| {
-        // What is indented belongs to the line above.
+        // An indented line belongs to the line above.
         is_inside =
             it.starts_with("error: ") || it.starts_with("hint: ") || is_inside && it.starts_with("  ");
         is_inside

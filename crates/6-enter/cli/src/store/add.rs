@@ -159,7 +159,7 @@ fn labelled(
     takes || provenance.labels.is_empty()
 }
 
-/// What is to be added of a path: a recording, else a timeline or a tuning. Answers and the tuner's studies are told
+/// Entries for a path: a recording, else a timeline or a tuning. Answers and the tuner's studies are known
 /// by their first bytes.
 fn entries(source: &Source, arch: Option<&str>) -> Result<Vec<NewRecording>> {
     let path = source.open()?;
@@ -174,7 +174,8 @@ fn entries(source: &Source, arch: Option<&str>) -> Result<Vec<NewRecording>> {
         Some(new) => Some(new),
         None => storable::tuning(path)?,
     };
-    other.map(|new| vec![new]).ok_or(error)
+    let read_as = "read as a recording, since it is neither a timeline, a tuning nor an answer of a command";
+    other.map(|new| vec![new]).ok_or_else(|| error.context(read_as))
 }
 
 /// The answer of `trace` on a timeline; `None` for a path that is none.

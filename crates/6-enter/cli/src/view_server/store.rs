@@ -116,7 +116,7 @@ impl Server {
         if let Some(base) = base
             && !entry(&mut archive, base)?.sort.is_recording()
         {
-            return Err(anyhow!("store:{base} is no recording, so nothing can be compared with it"));
+            return Err(anyhow!("store:{base} is not a recording, so nothing can be compared with it"));
         }
         let source = |id: u32| Source::stored(&self.address, &id.to_string());
         let wish = Wish {

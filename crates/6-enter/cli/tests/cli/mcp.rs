@@ -218,7 +218,7 @@ fn what_is_wrong_is_refused_with_what_to_do() {
         ("profile", json!({ "program": ["sh", "-c", "true"] }), "--allow-run"),
         ("explain", json!({ "name": "MEM999" }), "MEM"),
         ("explain", json!({ "name": "TCC_HITS" }), "TCC_HIT"),
-        ("explain", json!({ "name": "--help" }), "is no name"),
+        ("explain", json!({ "name": "--help" }), "is not a name"),
         ("open", json!({ "id": "table:2.1" }), "ask `inspect`"),
         ("fly", json!({}), "tools are inspect, profile"),
     ];

@@ -101,7 +101,7 @@ entries! {
                 time
             }
             Span::Emulated(time, 0) => {
-                rely_on_times("times between events are those of the emulation");
+                rely_on_times("times between events are the times of the emulation");
                 say_once(
                     "times between events are how long the emulation took, not what a GPU would take\n\
                      hint: `rockhound profile` models them, without `--counters-only`, `--sample-workgroups` and `--check`",
@@ -109,7 +109,7 @@ entries! {
                 time
             }
             Span::Emulated(time, _) => {
-                rely_on_times("some times between events are those of the emulation");
+                rely_on_times("some times between events are the times of the emulation");
                 say_once(
                     "some times between events are how long the emulation took: not all work between them has a modelled time \
                      (launches that are not recorded, copies over a link whose bandwidth is not known)",

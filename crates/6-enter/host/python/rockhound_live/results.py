@@ -1,4 +1,4 @@
-"""What a program reads back from the GPU, kept where `rockhound judge` compares it with another program's.
+"""Contents that a program reads back from the GPU, kept where `rockhound judge` compares it with another program's.
 
 Tensors that go to the CPU, numbers that Python gets, and tensors that the program itself compares.
 """
@@ -28,7 +28,7 @@ def keep(tensor):
     global _kept
     import torch
 
-    # Methods of the base: those of tensors refuse what a GPU refuses.
+    # Methods of the base class, because methods of tensors refuse what a GPU refuses.
     base = torch._C.TensorBase
     with torch.no_grad(), torch._C.DisableTorchFunction():
         flat = base.contiguous(base.reshape(base.detach(tensor), (-1,)))

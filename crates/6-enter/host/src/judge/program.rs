@@ -1,5 +1,5 @@
-//! Variants that are whole programs: HIP programs and Python scripts with kernels. What each reads back from the GPU is
-//! compared with what the base reads back.
+//! Variants that are whole programs: HIP programs and Python scripts with kernels. Contents that each reads back from the
+//! GPU are compared with what the base reads back.
 
 use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, variant};
 use crate::launch_file::Element;
@@ -25,18 +25,15 @@ const MEMORY_MIB: u64 = 16 << 10;
 const FILL: u8 = 0xff;
 /// Whether a path is a program: a script of Python, or a file that the system starts.
 pub fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
     if path.extension().is_some_and(|it| it == "py") {
         return true;
     }
-    let is_executable =
-        std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
     let mut head = [0; 20];
     let read = std::fs::File::open(path).and_then(|mut it| std::io::Read::read(&mut it, &mut head));
     // Code objects are of AMD's machine (224), and may have the bit of programs too.
     let is_of_gpu = head.starts_with(b"\x7fELF") && head[18] == 224;
     let is_library = path.file_name().is_some_and(|it| it.to_string_lossy().contains(".so"));
-    is_executable && read.is_ok() && !is_of_gpu && !is_library
+    run::is_executable(path) && read.is_ok() && !is_of_gpu && !is_library
 }
 
 /// Runs all variants, which are programs.
@@ -100,9 +97,7 @@ impl Trial<'_> {
             ));
         }
         for found in &base.plain.found {
-            self.judged
-                .notes
-                .push(format!("the base has a mistake of its own, which candidates may have too: {found}"));
+            self.judged.notes.push(format!("the base has a mistake, which candidates may have too: {found}"));
         }
         self.record(0)?;
         let seconds = SECONDS.0 * base.plain.end.seconds + SECONDS.1;
@@ -314,7 +309,11 @@ fn fault(run: &Observed) -> Option<(CandidateVerdict, String)> {
     }
     match (run.end.code, run.end.signal) {
         (Some(0), _) if run.called || !run.results.is_empty() => None,
-        (Some(0), _) => Some((CandidateVerdict::NotRun, "it never called the HIP runtime".to_owned())),
+        (Some(0), _) => Some((
+            CandidateVerdict::NotRun,
+            "it never called the HIP runtime; `rockhound run -- PROGRAM` says which library it loads"
+                .to_owned(),
+        )),
         (Some(code), _) => {
             Some((CandidateVerdict::Wrong, format!("it ends with exit code {code}: {}", last())))
         }

@@ -18,7 +18,9 @@ mod vendor;
 pub use emulated::capture;
 pub use emulated::library::{Libraries, files as library_files, find as library, look as libraries};
 pub use emulated::run_and_report;
-pub(crate) use emulated::{FIRST_GPU, Observed, observed, predictions, with_variables, write_python};
+pub(crate) use emulated::{
+    FIRST_GPU, Observed, is_executable, observed, predictions, with_variables, write_python,
+};
 pub use launch::{Conditions, LeftBuffer, Results, Stopped, results};
 pub use record::CacheState;
 pub use report::{Ended, Output, Ran, Reporter};

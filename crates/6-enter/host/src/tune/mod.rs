@@ -35,7 +35,7 @@ pub use live::{
 pub use number::{NoNumber, Pattern, ResultFile};
 pub use objective::{Objective, TIME};
 pub use prior::prior_of;
-pub use products::{Product, Products};
+pub use products::Products;
 pub use proof::{Proof, Proving, proof};
 pub(crate) use queue::evaluation as evaluation_of;
 pub use queue::{Queue, QueueRequest, Shared, serve};

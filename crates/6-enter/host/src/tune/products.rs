@@ -6,6 +6,7 @@ use super::spec::Spec;
 use crate::run::Place;
 use anyhow::{Context, Result, bail};
 use arch::{ElementType, Model, Unit};
+use gemm::ProductLaunch;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,27 +21,6 @@ const FILE: &str = "triton_products.py";
 
 /// Parts of the depth that workgroups share, which the kernel has not.
 const SPLITS: &str = "SPLIT_K";
-
-/// A product of one or of many experts, with the parameters of a tuned file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Product {
-    /// Type of the factors.
-    pub element: ElementType,
-    /// Experts.
-    pub experts: u64,
-    /// Rows of each.
-    pub rows: u64,
-    /// Columns of the result.
-    pub n: u64,
-    /// Lengths of the sums: a launch for each.
-    pub depths: Vec<u64>,
-    /// Elements from row to row of the factors.
-    pub stride: u64,
-    /// Block of the scales; zeros without.
-    pub scale_block: [u64; 2],
-    /// `BLOCK_SIZE_M`, `num_warps`, …
-    pub parameters: Vec<(String, i64)>,
-}
 
 /// Times of a product, microseconds, one for each depth, or why it has none.
 pub type Times = Result<Vec<f64>, String>;
@@ -69,7 +49,7 @@ impl Products {
         let model = crate::run::model(gpu)?;
         let out = Products { gpu: gpu.to_owned(), model, python: python.to_owned(), command, folder, stop };
         let sizes = ["BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps"];
-        let any = Product {
+        let any = ProductLaunch {
             element: ElementType::Bf16,
             experts: 1,
             rows: 16,
@@ -83,16 +63,16 @@ impl Products {
         Ok(out)
     }
 
-    fn evaluator(&self, product: &Product) -> Result<Evaluator> {
+    fn evaluator(&self, product: &ProductLaunch) -> Result<Evaluator> {
         let dtype = dtype(self.model, product.element)?;
-        let spec = Spec::of(&product.space(&self.python, dtype), "product", self.folder.path())?;
+        let spec = Spec::of(&space(product, &self.python, dtype), "product", self.folder.path())?;
         let evaluator =
             Evaluator::unchecked(spec, Place::Emulator, Some(self.gpu.clone()), self.command.clone())?;
         Ok(evaluator.stopping(self.stop.clone()))
     }
 
     /// Modelled times of each product, microseconds: one for each depth.
-    pub fn times_us(&self, products: &[Product]) -> Vec<Times> {
+    pub fn times_us(&self, products: &[ProductLaunch]) -> Vec<Times> {
         let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, Times)>> = Mutex::default();
@@ -113,13 +93,13 @@ impl Products {
         done.into_iter().map(|it| it.1).collect()
     }
 
-    fn timed(&self, product: &Product) -> Times {
+    fn timed(&self, product: &ProductLaunch) -> Times {
         if product.parameters.iter().any(|(name, it)| name == SPLITS && *it != 1) {
             return Err("the kernel does not split the depth".to_owned());
         }
         let evaluator = self.evaluator(product).map_err(|error| format!("{error:#}"))?;
         let values: Vec<(&str, Value)> =
-            product.settings().map(|(name, it)| (name.as_str(), Value::Int(*it))).collect();
+            settings(product).map(|(name, it)| (name.as_str(), Value::Int(*it))).collect();
         let configuration: Vec<(&str, &Value)> = values.iter().map(|(name, it)| (*name, it)).collect();
         let Evaluation { shapes_us, failed, .. } = evaluator.run_one(&configuration);
         match failed {
@@ -142,45 +122,43 @@ fn dtype(model: &Model, element: ElementType) -> Result<&'static str> {
     })
 }
 
-impl Product {
-    /// Parameters that the kernel has.
-    fn settings(&self) -> impl Iterator<Item = &(String, i64)> {
-        self.parameters.iter().filter(|it| it.0 != SPLITS)
-    }
+/// Parameters that the kernel has.
+fn settings(product: &ProductLaunch) -> impl Iterator<Item = &(String, i64)> {
+    product.parameters.iter().filter(|it| it.0 != SPLITS)
+}
 
-    /// The space file of this one configuration.
-    fn space(&self, python: &str, dtype: &str) -> String {
-        let mut out = String::from("[parameters]\n");
-        for (name, value) in self.settings() {
-            let _ = writeln!(out, "{name} = {value}");
-        }
-        let (blocks, columns) = ("experts * -(-rows // BLOCK_SIZE_M)", "-(-N // BLOCK_SIZE_N)");
+/// The space file of this one configuration.
+fn space(product: &ProductLaunch, python: &str, dtype: &str) -> String {
+    let mut out = String::from("[parameters]\n");
+    for (name, value) in settings(product) {
+        let _ = writeln!(out, "{name} = {value}");
+    }
+    let (blocks, columns) = ("experts * -(-rows // BLOCK_SIZE_M)", "-(-N // BLOCK_SIZE_N)");
+    let _ = writeln!(
+        out,
+        "[run.triton]\npython = {python:?}\nfile = {FILE:?}\nkernel = \"product\"\ngrid = [\"{blocks} * {columns}\"]"
+    );
+    let deep = "-(-K // max(SCALE_K, 1))";
+    for (name, dtype, shape) in [
+        ("a", dtype, "\"experts * rows\", \"stride\"".to_owned()),
+        ("b", dtype, "\"experts * N\", \"stride\"".to_owned()),
+        ("c", "bf16", "\"experts * rows\", \"N\"".to_owned()),
+        ("a_scales", "f32", format!("\"experts * rows\", \"{deep}\"")),
+        ("b_scales", "f32", format!("\"experts * -(-N // max(SCALE_N, 1))\", \"{deep}\"")),
+    ] {
+        let _ = writeln!(out, "[[argument]]\nname = {name:?}\ntype = {dtype:?}\nshape = [{shape}]");
+    }
+    for (name, value) in [("blocks", blocks), ("columns", columns)] {
+        let _ = writeln!(out, "[[argument]]\nname = {name:?}\nvalue = {value:?}");
+    }
+    let whole = product.element.is_integer();
+    let [scale_n, scale_k] = product.scale_block;
+    for k in &product.depths {
         let _ = writeln!(
             out,
-            "[run.triton]\npython = {python:?}\nfile = {FILE:?}\nkernel = \"product\"\ngrid = [\"{blocks} * {columns}\"]"
+            "[[shapes]]\nexperts = {}\nrows = {}\nN = {}\nK = {k}\nstride = {}\nSCALE_N = {scale_n}\nSCALE_K = {scale_k}\nWHOLE = {whole}",
+            product.experts, product.rows, product.n, product.stride
         );
-        let deep = "-(-K // max(SCALE_K, 1))";
-        for (name, dtype, shape) in [
-            ("a", dtype, "\"experts * rows\", \"stride\"".to_owned()),
-            ("b", dtype, "\"experts * N\", \"stride\"".to_owned()),
-            ("c", "bf16", "\"experts * rows\", \"N\"".to_owned()),
-            ("a_scales", "f32", format!("\"experts * rows\", \"{deep}\"")),
-            ("b_scales", "f32", format!("\"experts * -(-N // max(SCALE_N, 1))\", \"{deep}\"")),
-        ] {
-            let _ = writeln!(out, "[[argument]]\nname = {name:?}\ntype = {dtype:?}\nshape = [{shape}]");
-        }
-        for (name, value) in [("blocks", blocks), ("columns", columns)] {
-            let _ = writeln!(out, "[[argument]]\nname = {name:?}\nvalue = {value:?}");
-        }
-        let whole = self.element.is_integer();
-        let [scale_n, scale_k] = self.scale_block;
-        for k in &self.depths {
-            let _ = writeln!(
-                out,
-                "[[shapes]]\nexperts = {}\nrows = {}\nN = {}\nK = {k}\nstride = {}\nSCALE_N = {scale_n}\nSCALE_K = {scale_k}\nWHOLE = {whole}",
-                self.experts, self.rows, self.n, self.stride
-            );
-        }
-        out
     }
+    out
 }

@@ -367,7 +367,7 @@ fn run(file: &SpecFile, folder: &Path) -> Result<Run> {
         bail!("`[run.triton]` compiles the kernel itself: remove `[build]`");
     }
     if table.command.is_none() && (table.time.is_some() || table.unit.is_some() || table.file.is_some()) {
-        bail!("`time`, `unit` and `file` go with `command`; other times are those of the kernels");
+        bail!("`time`, `unit` and `file` go with `command`; other times are the kernels' times");
     }
     if table.command.is_some() && table.caches.is_some() {
         bail!(

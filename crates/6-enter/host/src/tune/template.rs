@@ -56,7 +56,7 @@ pub(super) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option
 /// The value of an expression of Python over named values.
 ///
 /// # Errors
-/// If it is no expression, reads other names, or has no value.
+/// If it is not an expression, reads other names, or has no value.
 pub(super) fn value_of(text: &str, named: &[(&str, &Value)]) -> Result<expression::Value> {
     let wrong = |error: expression::ExpressionError| anyhow!("`{text}`: {error}");
     let expression = Expression::parse(text).map_err(wrong)?;

@@ -139,7 +139,7 @@ impl BufferArgument {
         };
         let (Some(element), Some(dtype)) = (element, dtype) else {
             let known: Vec<&str> = TYPES.iter().map(|it| it.0).chain(BYTES).collect();
-            bail!("argument `{name}`: `{kind}` is no type; there are {}", known.join(", "));
+            bail!("argument `{name}`: `{kind}` is not a type; there are {}", known.join(", "));
         };
         let mut more = argument.more.clone();
         for key in ["file", "expected_file"] {

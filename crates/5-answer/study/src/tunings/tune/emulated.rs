@@ -7,7 +7,8 @@ use super::modelled::Grouped;
 use super::problems::Group;
 use super::search::{Timed, products};
 use super::spaces::ProjectSpace;
-use arch::{ElementType, Model};
+use arch::Model;
+use gemm::ProductLaunch;
 use std::collections::HashSet;
 use std::fmt::Debug;
 
@@ -17,27 +18,6 @@ const MOST_PER_CU: u64 = 2;
 const PERIOD: u64 = 4096;
 /// Steps along the depth: of problems that are not deeper all run, of others these two numbers.
 const STEPS: [u64; 2] = [8, 16];
-
-/// A launch of a product whose time is asked for.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ProductLaunch {
-    /// Type of the factors.
-    pub element: ElementType,
-    /// Experts.
-    pub experts: u64,
-    /// Rows of each expert.
-    pub rows: u64,
-    /// Columns of the result.
-    pub n: u64,
-    /// Lengths of the sums, a time for each.
-    pub depths: Vec<u64>,
-    /// Elements from row to row of the factors: as many bytes beyond a multiple of [`PERIOD`] as in the product.
-    pub stride: u64,
-    /// Block of the scales; zeros without.
-    pub scale_block: [u64; 2],
-    /// Parameters of tuned files.
-    pub parameters: Vec<(String, i64)>,
-}
 
 /// Times launches of products on an emulated GPU.
 pub trait ProductClock: Debug {

@@ -4,7 +4,7 @@ use crate::args::{Look, ShapeClock, Tune};
 use crate::progress::Running;
 use anyhow::{Context, Result};
 use host::run::Reporter;
-use host::tune::{Product, Products};
+use host::tune::Products;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::tunings::{ProductClock, ProductLaunch};
 
@@ -35,23 +35,9 @@ impl EmulatedClock {
 
 impl ProductClock for EmulatedClock {
     fn times_us(&self, launches: &[ProductLaunch]) -> Vec<Result<Vec<f64>, String>> {
-        let products: Vec<Product> = launches.iter().map(product).collect();
-        let times = self.products.times_us(&products);
+        let times = self.products.times_us(launches);
         let timed = self.timed.fetch_add(times.len(), Ordering::Relaxed) + times.len();
         eprintln!("tune: {} timed on the emulated GPU", view::counted(timed, "launch"));
         times
-    }
-}
-
-fn product(it: &ProductLaunch) -> Product {
-    Product {
-        element: it.element,
-        experts: it.experts,
-        rows: it.rows,
-        n: it.n,
-        depths: it.depths.clone(),
-        stride: it.stride,
-        scale_block: it.scale_block,
-        parameters: it.parameters.clone(),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Observed {
     pub(crate) hangs: bool,
     /// Findings of checks.
     pub(crate) found: Vec<String>,
-    /// What it read back from the GPU.
+    /// Contents that it read back from the GPU.
     pub(crate) results: Vec<KeptPiece>,
     /// Folders that it recorded into.
     pub(crate) recordings: Vec<PathBuf>,

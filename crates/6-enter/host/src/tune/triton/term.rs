@@ -27,7 +27,8 @@ impl Term {
         if text.trim() == "None" {
             return Ok(Term::None);
         }
-        Expression::parse(text).map_err(|error| anyhow!("`{name}`: `{text}` is no expression: {error}"))?;
+        Expression::parse(text)
+            .map_err(|error| anyhow!("`{name}`: `{text}` is not an expression: {error}"))?;
         Ok(Term::Expression(text.clone()))
     }
 

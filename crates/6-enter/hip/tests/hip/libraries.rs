@@ -10,8 +10,13 @@ use std::process::{Command, Output};
 /// A program and the folder with the stand-ins that it is linked with; `None` where tools are missing.
 fn program(name: &str, linked: &[&str]) -> Option<(PathBuf, PathBuf)> {
     let toolchain = compiled::toolchain()?;
-    let libraries = toolchain.empty(&format!("libraries-{name}"));
-    host::stand_ins::write(&libraries, |_| false).unwrap();
+    // Tests that run at once share the folder.
+    let folder = format!("libraries-{name}");
+    let libraries = compiled::once(&folder, || {
+        let libraries = toolchain.empty(&folder);
+        host::stand_ins::write(&libraries, |_| false).unwrap();
+        libraries
+    });
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp"));
     let folder = format!("-L{}", libraries.display());
     let more: Vec<&str> = std::iter::once(folder.as_str()).chain(linked.iter().copied()).collect();

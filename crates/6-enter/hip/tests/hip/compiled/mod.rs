@@ -67,7 +67,7 @@ fn at_once<T: Sync>(all: &[T], one: impl Fn(&T) + Sync) {
 }
 
 /// Makes a file that tests share, once in this process; who asks for it meanwhile waits.
-fn once(name: &str, make: impl FnOnce() -> PathBuf) -> PathBuf {
+pub(crate) fn once(name: &str, make: impl FnOnce() -> PathBuf) -> PathBuf {
     static MADE: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
     let own = MADE.lock().unwrap().entry(name.to_owned()).or_default().clone();
     own.get_or_init(make).clone()

@@ -29,6 +29,8 @@ pub struct Fidelity {
     pub times: Vec<String>,
     /// Accesses that the emulated GPU drops as hardware does, which are often mistakes of compilers.
     pub dropped_accesses: Vec<String>,
+    /// Findings of `--check`, each once.
+    pub mistakes: Vec<String>,
     /// Messages of kernels that were stopped.
     pub stopped: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Verdicts on variants of a kernel: whether each is right, and whether it is faster than the base.
 
-use crate::{Known, Mark, NamedValue, duration};
+use crate::{Known, Mark, NamedValue, counted, duration};
 use serde::Serialize;
 
 /// Version of the JSON written by `judge --format json`.
@@ -21,6 +21,16 @@ pub struct Verdicts {
     pub base_us: Option<f64>,
     /// The candidates, in the order given.
     pub candidates: Vec<Candidate>,
+}
+
+impl Verdicts {
+    /// The base's time, the GPU and the input sets in words.
+    pub fn about(&self) -> String {
+        let time = self.base_us.map(|it| duration(it * 1e3));
+        let gpu = Some(self.gpu.clone()).filter(|it| !it.is_empty());
+        let parts = [time, gpu, Some(counted(self.cases, "input set"))];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Verdict on a candidate, worst first.
@@ -110,6 +120,26 @@ impl Candidate {
     /// Its speedup in words: `≈1.25x`.
     pub fn speedup_words(&self) -> Option<String> {
         self.speedup.map(|value| format!("{:.2}x", Known { value, trust: self.trust }))
+    }
+
+    /// The verdict in words: `right, and faster, ≈1.25x`.
+    pub fn words(&self) -> String {
+        let speedup = self.speedup_words().filter(|_| self.verdict.is_right());
+        let speedup = speedup.map_or_else(String::new, |it| format!(", {it}"));
+        format!("{}{speedup}", self.verdict.words())
+    }
+
+    /// Its limit and the base's in words: `latency before, HBM now`.
+    pub fn limit_words(&self) -> Option<String> {
+        let [before, after] = &self.bound_by[..] else { return None };
+        Some(if before == after { after.clone() } else { format!("{before} before, {after} now") })
+    }
+}
+
+impl WorkChange {
+    /// The change in percent; `None` where there was none before.
+    pub fn percent(&self) -> Option<f64> {
+        (self.before != 0.0).then(|| 100.0 * (self.after / self.before - 1.0))
     }
 }
 

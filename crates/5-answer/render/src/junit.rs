@@ -2,6 +2,7 @@
 
 use crate::svg::element::Svg;
 use std::fmt::Display;
+use view::Fidelity;
 
 /// One test.
 pub struct Case<'a> {
@@ -35,6 +36,37 @@ pub fn suite(name: &str, cases: &[Case<'_>]) -> String {
         xml.close();
     }
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", xml.finish())
+}
+
+/// Tests of a run on an emulated GPU; `checked` are the mistakes that were looked for.
+pub fn run(report: &Fidelity, checked: &[String]) -> String {
+    let name = report.program.join(" ");
+    let case = |name, failure: Option<(&'static str, String)>| Case {
+        name,
+        seconds: None,
+        failure,
+        output: String::new(),
+    };
+    let lines = |all: &[String]| (!all.is_empty()).then(|| all.join("\n"));
+    let refused = report.not_supported.iter().map(|it| format!("{}: {}", it.function, it.why));
+    let mut cases = vec![
+        case(
+            "ends with exit code 0",
+            (report.exit_code != 0).then(|| ("exit", format!("it ended with exit code {}", report.exit_code))),
+        ),
+        case(
+            "calls the GPU",
+            (!report.emulated).then(|| ("nothing", "it never called the HIP runtime".to_owned())),
+        ),
+        case("no kernel is stopped", lines(&report.stopped).map(|it| ("stopped", it))),
+    ];
+    let looked = format!("no mistakes: {}", checked.join(", "));
+    if !checked.is_empty() {
+        cases.push(case(&looked, lines(&report.mistakes).map(|it| ("mistakes", it))));
+    }
+    cases[1].output = lines(&refused.collect::<Vec<_>>())
+        .map_or_else(String::new, |it| format!("functions that are not supported:\n{it}"));
+    suite(&name, &cases)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub mod text;
 pub mod tui;
 
 pub use answer::{How, answer};
-pub use html::{page, searches, stored, timeline};
+pub use html::{page, searches, stored, timeline, verdicts};
 pub use markdown::kernels;
 pub use part::Part;
 pub use style::{Role, Style};

@@ -5,9 +5,10 @@ use analysis::WorkloadEvidence;
 use analysis::workload::Subject;
 use metrics::{Evaluation, Settings};
 use rules::CandidateEvidence;
+use tune::race::Comparison;
 use view::{
     Answer, Candidate, CandidateVerdict, Cell, Column, ColumnKind, Input, JUDGE_SCHEMA, Mark, NamedValue,
-    NoteKind, Row, Table, Verdicts, WorkChange, duration,
+    NoteKind, Row, Table, Verdicts, WorkChange, counted, duration,
 };
 
 /// Work of a launch: metrics with their names. Less of each is better.
@@ -26,6 +27,8 @@ const WORK: [(&str, &str); 9] = [
 const HBM: (&str, &str) = ("roofline.hbm_bytes", "HBM");
 /// Factor from which on work or time differs.
 const DIFFERS: f64 = 1.02;
+/// Probability of the interval of measured times.
+const CONFIDENCE: f64 = 0.95;
 /// Error of a modelled time that was compared with no measured one, percent.
 const UNKNOWN: f64 = 50.0;
 
@@ -43,7 +46,8 @@ pub struct TriedVariant {
     pub largest: f64,
     /// Its results depend on the order of workgroups, as the base's do.
     pub by_order: bool,
-    /// Recordings of a launch of each shape: the base's, then its own; for the base itself twice the same.
+    /// Recordings of a launch of each shape, or of each round on a GPU: the base's, then its own; for the base itself twice
+    /// the same.
     pub recordings: Vec<Measured<'static>>,
     /// Time claimed for it, us.
     pub claim_us: Option<f64>,
@@ -59,6 +63,7 @@ struct Pair {
     /// Least time of the work of the candidate, us, and what needs it.
     least: Option<(f64, &'static str)>,
     gpu: String,
+    emulated: bool,
 }
 
 /// The answer of `judge` on a base and candidates that ran on this many input sets. `shapes` are the names of the shapes.
@@ -68,12 +73,12 @@ pub fn verdicts(
     cases: u64,
     shapes: &[String],
 ) -> Answer<Verdicts> {
-    let of_base = base.recordings.first().and_then(pair);
+    let of_base: Vec<Pair> = base.recordings.iter().filter_map(pair).collect();
     let part = Verdicts {
-        gpu: of_base.as_ref().map(|it| it.gpu.clone()).unwrap_or_default(),
+        gpu: of_base.first().map(|it| it.gpu.clone()).unwrap_or_default(),
         cases,
         base: base.name.clone(),
-        base_us: of_base.map(|it| it.before_us),
+        base_us: typical(&of_base, |it| it.before_us),
         candidates: Vec::new(),
     };
     let mut answer = Answer::new(JUDGE_SCHEMA, part);
@@ -110,13 +115,19 @@ fn candidate(it: &TriedVariant, pairs: &[Pair]) -> Candidate {
     let first = pairs.first();
     let trust = first.and_then(|it| it.trust);
     let logs: f64 = pairs.iter().map(|it| (it.before_us / it.after_us).ln()).sum();
-    let speedup = (!pairs.is_empty()).then(|| (logs / pairs.len() as f64).exp());
+    let mut speedup = (!pairs.is_empty()).then(|| (logs / pairs.len() as f64).exp());
+    let measured = measured(pairs);
     let (verdict, because, inputs) = match (&it.problem, first, speedup) {
         (Some((verdict, why, inputs)), ..) => (*verdict, why.clone(), inputs.clone()),
-        (None, Some(first), Some(speedup)) => match impossible(it.claim_us, first) {
-            Some(why) => (CandidateVerdict::Impossible, why, None),
-            None => {
-                let (verdict, why) = compared(speedup, trust, &first.changes);
+        (None, Some(first), Some(modelled)) => match (impossible(it.claim_us, first), measured) {
+            (Some(why), _) => (CandidateVerdict::Impossible, why, None),
+            (None, Some(found)) => {
+                speedup = Some(found.speedup);
+                let (verdict, why) = timed(&found);
+                (verdict, why, None)
+            }
+            (None, None) => {
+                let (verdict, why) = compared(modelled, trust, &first.changes);
                 (verdict, why, None)
             }
         },
@@ -139,13 +150,51 @@ fn candidate(it: &TriedVariant, pairs: &[Pair]) -> Candidate {
         verdict,
         because,
         inputs,
-        time_us: first.map(|it| it.after_us),
+        time_us: typical(pairs, |it| it.after_us),
         trust,
         speedup,
         bound_by: bound.map(|(before, after)| vec![before, after]).unwrap_or_default(),
         changes: first.map(|it| it.changes.clone()).unwrap_or_default(),
         facts,
     }
+}
+
+/// A modelled time of the first shape, or the median of the rounds on a GPU, us.
+fn typical(pairs: &[Pair], time: fn(&Pair) -> f64) -> Option<f64> {
+    let first = pairs.first()?;
+    if first.emulated {
+        return Some(time(first));
+    }
+    let mut all: Vec<f64> = pairs.iter().map(time).collect();
+    all.sort_by(f64::total_cmp);
+    Some((all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0)
+}
+
+/// The rounds on a GPU compared; `None` for modelled times.
+fn measured(pairs: &[Pair]) -> Option<Comparison> {
+    if pairs.iter().any(|it| it.emulated) {
+        return None;
+    }
+    let rounds: Vec<_> = pairs.iter().map(|it| (vec![it.before_us], vec![it.after_us])).collect();
+    tune::race::compare(&rounds, CONFIDENCE)
+}
+
+/// Whether a candidate is faster on a GPU, and why.
+fn timed(found: &Comparison) -> (CandidateVerdict, String) {
+    let verdict = match found.verdict {
+        tune::race::Verdict::Faster => CandidateVerdict::Faster,
+        tune::race::Verdict::Slower => CandidateVerdict::Slower,
+        tune::race::Verdict::Equal => CandidateVerdict::NotFaster,
+    };
+    let why = format!(
+        "{:.3}x, {:.0} % interval {:.3}x to {:.3}x, of {} in turn",
+        found.speedup,
+        100.0 * found.confidence,
+        found.low,
+        found.high,
+        counted(found.rounds, "round")
+    );
+    (verdict, why)
 }
 
 /// Why a claimed time cannot be.
@@ -190,9 +239,9 @@ fn compared(speedup: f64, trust: Option<Mark>, changes: &[WorkChange]) -> (Candi
 }
 
 fn change_words(it: &WorkChange) -> String {
-    match it.before {
-        0.0 => format!("{} {} (none before)", it.name, view::thousands(it.after as u64)),
-        before => format!("{} {:+.0} %", it.name, 100.0 * (it.after / before - 1.0)),
+    match it.percent() {
+        None => format!("{} {} (none before)", it.name, view::thousands(it.after as u64)),
+        Some(percent) => format!("{} {percent:+.0} %", it.name),
     }
 }
 
@@ -221,6 +270,7 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
     let bound = |it: &WorkloadEvidence<'_>| it.roof().bound.as_ref().ok().map(|it| it.name().to_owned());
     let trust = before.timed(before_ns).with(after.timed(after_ns), |before, after| before / after).trust;
     let gpu = arch::Model::by_name(own.workload.machine.text("gpu_model").unwrap_or_default());
+    let emulated = own.workload.machine.emulator().is_some();
     let cached =
         gpu.is_none_or(|gpu| value(own, HBM.0).is_none_or(|bytes| bytes <= gpu.last_cache_bytes() as f64));
     let shares = after.roof().all.judging().chain(&after.roof().all.rates);
@@ -236,7 +286,12 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
         bound: bound(before).zip(bound(after)),
         changes,
         least: nearest.map(|(part, name)| (part * longest_ns / 1e3, name)),
-        gpu: format!("{}, emulated", gpu.map_or("an unknown GPU", |it| it.short())),
+        gpu: format!(
+            "{}, {}",
+            gpu.map_or("an unknown GPU", |it| it.short()),
+            if emulated { "emulated" } else { "measured" }
+        ),
+        emulated,
     })
 }
 

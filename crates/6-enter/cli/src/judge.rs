@@ -4,11 +4,12 @@ use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Judge, Look};
 use crate::exit::{Outcome, usage};
 use crate::gate;
+use crate::output;
 use crate::progress::Running;
 use crate::subjects;
 use anyhow::{Context, Result};
 use host::Source;
-use host::judge::{self, Judged, Question, Tried};
+use host::judge::{self, Judged, Question, Rounds, Tried};
 use host::run::CacheState;
 use host::subjects::Asked;
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     let mut gated = gate::open("judge", Judges::Candidates, &args.fail_on, &args.memory)?;
     let candidates = candidates(args)?;
     let shapes = judge::shapes(&args.shape)?;
+    let rounds = (args.on == "gpu").then(|| Rounds { count: args.rounds, profiler: args.profiler.clone() });
     let question = Question {
         base: &args.base,
         candidates: &candidates,
@@ -35,6 +37,7 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
         arguments: &args.arguments,
         python: &args.python,
         element: args.element.as_deref(),
+        rounds: rounds.as_ref(),
     };
     let judged = judge::judge(&question, &Running::new(look))?;
     let claims = claims(args, &judged)?;
@@ -46,6 +49,9 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     judged.notes.iter().for_each(|it| answer.note(NoteKind::Warning, it.clone()));
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     let outcome = answer::finish(&mut answer, &target, &mut gated)?;
+    if let Some(page) = &args.page {
+        output::page(page, &render::verdicts(&answer, env!("CARGO_PKG_VERSION")))?;
+    }
     let refused = answer.part.candidates.iter().any(|it| !it.verdict.is_right());
     Ok(outcome.or_met(refused))
 }

@@ -84,6 +84,8 @@ pub struct Request {
     pub output: PathBuf,
     /// Keeps the passes of an earlier run.
     pub resume: bool,
+    /// Suppresses the standard output of the program in the first pass, too.
+    pub silent: bool,
     /// Facts for `sysinfo.csv`.
     pub facts: BTreeMap<String, String>,
 }
@@ -256,7 +258,7 @@ pub fn record(
         }
         let rest = (ran > 0).then(|| start.elapsed() / ran * (all - index) as u32);
         watch(Step::Begins(number, all, rest, run.purpose()));
-        let mut one = One { request, run, number, silent: ran > 0, launcher, watch };
+        let mut one = One { request, run, number, silent: ran > 0 || request.silent, launcher, watch };
         let stopped = match one.record(first.as_ref()) {
             Ok(signatures) => {
                 folders::keep(request, &name)?;

@@ -13,10 +13,12 @@ mod stored;
 mod tables;
 mod timeline;
 mod trace;
+mod verdict;
 
 pub use search::searches;
 pub use stored::stored;
 pub use trace::timeline;
+pub use verdict::verdicts;
 
 use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};

@@ -47,18 +47,15 @@ pub fn searches(answer: &Answer<Searches>, version: &str, rules: &[RuleInfo]) ->
         inputs: answer.inputs.iter().map(input).collect(),
         notes: errors.chain(notes).collect(),
         findings: answer.findings.iter().map(|it| FindingView::of(it, None, rules)).collect(),
-        panels: answer
-            .tables
-            .iter()
-            .map(|table| PanelView::of(table, &[], (0..table.rows.len()).map(|at| at..at + 1).collect()))
-            .collect(),
+        panels: PanelView::all(&answer.tables),
         live: None,
     };
     // Writing into a string fails only where a value's `Display` does, and none of these does.
     template.render().unwrap_or_default()
 }
 
-fn input(it: &Input) -> (Cow<'_, str>, String) {
+/// An input's path, and its form with what was used or not.
+pub(super) fn input(it: &Input) -> (Cow<'_, str>, String) {
     let used = [it.kind.as_str(), &it.used].into_iter().filter(|it| !it.is_empty());
     let not_used = it.not_used.iter().map(|it| format!("not used: {it}"));
     (whole_name(&it.path), used.map(str::to_owned).chain(not_used).collect::<Vec<_>>().join("; "))

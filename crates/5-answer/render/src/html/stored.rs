@@ -52,11 +52,7 @@ pub fn stored(answer: &Answer<Stored>, version: &str, live: Option<&StoreLive>) 
         place: visible(&answer.part.store),
         notes: errors.chain(notes).collect(),
         charts: answer.part.histories.iter().map(Chart::of).collect(),
-        panels: answer
-            .tables
-            .iter()
-            .map(|table| PanelView::of(table, &[], (0..table.rows.len()).map(|at| at..at + 1).collect()))
-            .collect(),
+        panels: PanelView::all(&answer.tables),
         live,
     };
     // Writing into a string fails only where a value's `Display` does, and none of these does.

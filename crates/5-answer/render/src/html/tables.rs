@@ -292,6 +292,11 @@ impl<'a> PanelView<'a> {
         PanelView { swaps: swaps(page, table), ..Self::of(table, &names, runs) }
     }
 
+    /// Whole tables of one answer.
+    pub(crate) fn all(tables: &'a [Table]) -> Vec<Self> {
+        tables.iter().map(|it| Self::of(it, &[], (0..it.rows.len()).map(|at| at..at + 1).collect())).collect()
+    }
+
     /// Runs of rows of a table whose columns are of the recordings or traces with these names.
     pub(crate) fn of(table: &'a Table, names: &[&'a str], runs: Vec<Range<usize>>) -> Self {
         let compared = table.columns.iter().any(|c| c.recording > 0);

@@ -3,16 +3,17 @@
 use super::answer;
 use super::page::{Page, dim, field, plain, span};
 use crate::{Role, Style};
-use view::{Answer, Candidate, CandidateVerdict, Verdicts, counted, duration};
+use view::{Answer, Candidate, CandidateVerdict, Verdicts};
 
 /// The text.
 pub(crate) fn verdicts(answer: &Answer<Verdicts>, decimals: usize, style: &Style) -> String {
     let mut page = Page::new(style);
     let part = &answer.part;
-    let time = part.base_us.map_or_else(String::new, |it| format!("  {}", duration(it * 1e3)));
-    let gpu = if part.gpu.is_empty() { String::new() } else { format!("{}, ", part.gpu) };
-    let about = format!("{time}  {gpu}{}", counted(part.cases, "input set"));
-    page.wrapped(0, 4, &[span(Role::Heading, format!("base {}", part.base)), dim(about)]);
+    page.wrapped(
+        0,
+        4,
+        &[span(Role::Heading, format!("base {}", part.base)), dim(format!("  {}", part.about()))],
+    );
     for candidate in &part.candidates {
         page.blank();
         one(&mut page, candidate);
@@ -29,10 +30,7 @@ fn one(page: &mut Page, it: &Candidate) {
         CandidateVerdict::NotFaster | CandidateVerdict::Slower => Role::Plain,
         _ => Role::Severe,
     };
-    let speedup = it.speedup_words().filter(|_| it.verdict.is_right());
-    let speedup = speedup.map_or_else(String::new, |it| format!(", {it}"));
-    let verdict = format!("{}{speedup}", it.verdict.words());
-    page.wrapped(0, 4, &[span(Role::Heading, &it.name), plain(": "), span(role, verdict)]);
+    page.wrapped(0, 4, &[span(Role::Heading, &it.name), plain(": "), span(role, it.words())]);
     field(page, "because", &[plain(&it.because)]);
     if let Some(inputs) = &it.inputs {
         field(page, "inputs", &[plain(inputs)]);
@@ -40,9 +38,8 @@ fn one(page: &mut Page, it: &Candidate) {
     if let Some(time) = it.time_words() {
         field(page, "time", &[plain(time)]);
     }
-    if let [before, after] = &it.bound_by[..] {
-        let text = if before == after { after.clone() } else { format!("{before} before, {after} now") };
-        field(page, "limit", &[plain(text)]);
+    if let Some(limit) = it.limit_words() {
+        field(page, "limit", &[plain(limit)]);
     }
     for fact in &it.facts {
         field(page, "note", &[plain(format!("{}: ", fact.name)), dim(&fact.value)]);

@@ -72,6 +72,9 @@ pub(crate) struct Run {
     /// where times come from, dropped accesses, stopped kernels.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
+    /// Write JUnit's XML: whether the program ends with 0 and calls the GPU, whether a kernel was stopped, and each check.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) junit: Option<PathBuf>,
     /// Program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,

@@ -23,6 +23,7 @@ use view::{Format, Verdicts};
   rockhound judge --launch L.toml a.hip b.hip --shape N=1000 --shape N=65536
   rockhound judge old/app new/app -- 4096                           programs, with the same arguments
   rockhound judge attention.py attention_new.py                     scripts with Triton kernels
+  rockhound judge old/app new/app --on gpu --rounds 15              timed on the GPU of this machine, in turn
   rockhound judge --launch L.toml a.hip b.hip --claim 12.5          is a time of 12.5 us possible?")]
 pub(crate) struct Judge {
     /// The variant that is right: a launch file, a code object, a HIP source, a program, or a Python script.
@@ -58,6 +59,16 @@ pub(crate) struct Judge {
     /// Type of what programs read back from the GPU; by default f32 or f64 by the magnitudes of all elements, else equal bytes.
     #[arg(long, value_name = "TYPE", value_parser = PossibleValuesParser::new(host::launch_file::Element::NAMES))]
     pub(crate) element: Option<String>,
+    /// Where programs are timed. On a GPU of this machine, variants that are right on the emulated one run in turn under
+    /// the vendor's profiler.
+    #[arg(long, value_name = "PLACE", default_value = "emulator", value_parser = PossibleValuesParser::new(["emulator", "gpu"]))]
+    pub(crate) on: String,
+    /// Runs of each variant with `--on gpu`; five or more give a confidence interval.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(5..=1000))]
+    pub(crate) rounds: u32,
+    /// Profiler with `--on gpu`, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profiler: Option<PathBuf>,
     /// Lines that a launch finds in the caches; as in `profile`.
     #[arg(long, value_name = "STATE", default_value = "profiled", value_parser = PossibleValuesParser::new(CacheState::ALL.map(|it| it.1)))]
     pub(crate) caches: String,
@@ -67,6 +78,9 @@ pub(crate) struct Judge {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Also write an HTML page of the verdicts, with the work that changed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,

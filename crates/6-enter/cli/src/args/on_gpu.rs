@@ -62,6 +62,7 @@ impl From<&OnGpu> for run::OnGpu {
         run::OnGpu {
             profiler: args.profiler.clone(),
             resume: args.resume,
+            silent: false,
             repeat: args.repeat,
             iteration_multiplexing: args.iteration_multiplexing.map(Into::into),
             pc_sampling: args.pc_sampling.map(Into::into),

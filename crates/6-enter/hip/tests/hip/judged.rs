@@ -48,6 +48,51 @@ fn programs_are_compared_by_what_they_read_back() {
     }
 }
 
+/// A profiler whose runs of a program take the times that the environment names.
+fn profiler(folder: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let double = Path::new(rockhound().get_program()).with_file_name("examples/stand_in_rocprofv3");
+    testkit::needs(&[&double.display().to_string()]).then_some(())?;
+    let path = folder.join("rocprofv3");
+    let text = format!(
+        "#!/bin/sh\n# The program itself is not started: it would need a GPU.\nset -- \"$@\"\nfor word; do\n  shift\n  set -- \"$@\" \"$word\"\n  [ \"$word\" = -- ] && set -- \"$@\" true\ndone\nexec '{}' \"$@\"\n",
+        double.display()
+    );
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Some(path)
+}
+
+#[test]
+fn right_programs_are_timed_on_a_gpu_in_turn() {
+    let (Some(base), Some(fast), Some(wrong), Some(same)) = (program(0), program(1), program(2), program(9))
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(profiler) = profiler(folder.path()) else { return };
+    let page = folder.path().join("page.html");
+    let mut judge = rockhound();
+    judge.arg("judge").arg(&base).args([&fast, &wrong, &same]);
+    judge
+        .args(["--on", "gpu", "--gpu", "mi300x", "--rounds", "6", "--format", "json", "--profiler"])
+        .arg(&profiler);
+    judge.arg("--page").arg(&page).args(["--", "3000"]);
+    judge.env("STAND_IN_NS", "judged1=15000 judged0=20000 judged9=20000");
+    let output = judge.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["gpu"], "MI300X, measured");
+    let verdicts: Vec<&str> =
+        answer["candidates"].as_array().unwrap().iter().map(|it| it["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["faster", "wrong", "not_faster"], "{answer}");
+    let speedup = answer["candidates"][0]["speedup"].as_f64().unwrap();
+    assert!((1.32..1.35).contains(&speedup), "{answer}");
+    assert_eq!(answer["candidates"][0]["trust"], Value::Null);
+    assert_eq!(std::fs::read_to_string(&page).unwrap().matches("<h2><span class=\"badge").count(), 3);
+}
+
 #[test]
 fn a_base_that_shows_no_results_is_refused() {
     let (Some(base), Some(other)) = (program(10), program(0)) else { return };

@@ -2,9 +2,11 @@
 
 mod compare;
 mod program;
+mod rounds;
 mod variant;
 
 pub use program::is_program;
+pub use rounds::Rounds;
 
 use crate::launch_file::LaunchFile;
 use crate::run::{
@@ -15,6 +17,7 @@ use crate::session::Progress;
 use crate::tune::Shape;
 use crate::usage;
 use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,6 +61,8 @@ pub struct Question<'a> {
     pub python: &'a OsStr,
     /// Type of what programs read back, where it is not known from tensors.
     pub element: Option<&'a str>,
+    /// Times of programs on the GPU of this machine, in place of modelled ones.
+    pub rounds: Option<&'a Rounds>,
 }
 
 /// A variant that was tried.
@@ -75,7 +80,7 @@ pub struct Tried {
     pub largest: f64,
     /// Its results depend on the order of workgroups, as the base's do.
     pub by_order: bool,
-    /// Recordings of a launch of each shape.
+    /// Recordings of a launch of each shape, or of each round on a GPU.
     pub recordings: Vec<PathBuf>,
 }
 
@@ -124,6 +129,12 @@ pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged>
             "launch files have values in braces: `--shape N=1000`",
         ));
     }
+    if question.rounds.is_some() {
+        return Err(usage(
+            "`--on gpu` times programs and scripts, and a launch file is none",
+            "a program that launches the kernel can be judged, as `rockhound judge old/app new/app --on gpu`",
+        ));
+    }
     let quiet = Quiet { reporter, stop: reporter.interrupts()? };
     let named = variant::all(question, folder.path());
     let mut variants = Vec::new();
@@ -147,7 +158,7 @@ pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged>
     }
     let path = folder.path().to_owned();
     let judged = Judged { variants: tried, cases: 0, notes: Vec::new(), folder };
-    let mut panel = Panel { question, quiet: &quiet, variants, judged };
+    let mut panel = Panel { bench: Bench { question, quiet: &quiet }, variants, judged };
     for (at, shape) in question.shapes.iter().enumerate() {
         panel.shape(shape, &path.join(format!("shape{at}")))?;
     }
@@ -156,10 +167,16 @@ pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged>
 
 /// The variants while they are tried.
 struct Panel<'a> {
-    question: &'a Question<'a>,
-    quiet: &'a Quiet<'a>,
+    bench: Bench<'a>,
     variants: Vec<Option<Variant>>,
     judged: Judged,
+}
+
+/// Where variants are launched, several side by side.
+#[derive(Clone, Copy)]
+struct Bench<'a> {
+    question: &'a Question<'a>,
+    quiet: &'a Quiet<'a>,
 }
 
 /// The launches of a variant on one set of inputs: as it is, with other contents of its output buffers, and with the
@@ -176,7 +193,7 @@ impl Panel<'_> {
     fn shape(&mut self, shape: &Shape, scratch: &Path) -> Result<()> {
         let Some(base) = &self.variants[0] else { bail!("there is no base") };
         let (_, base_file) = base.launch(shape)?;
-        for seed in 0..u64::from(self.question.seeds.max(1)) {
+        for seed in 0..u64::from(self.bench.question.seeds.max(1)) {
             let mut file = base_file.clone();
             if seed > 0 && !file.reseed(seed) {
                 let text = "no argument has random contents, so one set of inputs was tried; `initial = \"random\"` in the launch file makes more";
@@ -189,30 +206,49 @@ impl Panel<'_> {
                 "" => format!("seed {seed}"),
                 name => format!("{name}, seed {seed}"),
             };
-            let base = self.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
+            let base = self.bench.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
             if let Some(why) = fault_of_base(&base.plain) {
                 bail!("the base is wrong itself ({inputs}): {why}");
             }
-            for at in 1..self.variants.len() {
-                self.candidate(at, (shape, seed), &base, &inputs)?;
-            }
+            let bench = self.bench;
+            self.others().try_for_each(|(variant, tried)| {
+                tried.problem = bench.candidate(variant, tried, (shape, seed), &base)?;
+                if let Some(problem) = &mut tried.problem {
+                    problem.inputs = Some(inputs.clone());
+                }
+                Ok(())
+            })?;
             self.judged.cases += 1;
         }
-        for at in 0..self.variants.len() {
-            if let (Some(variant), None) = (&self.variants[at], &self.judged.variants[at].problem) {
-                let folder = self.record(variant, shape, &scratch.join(at.to_string()))?;
-                self.judged.variants[at].recordings.push(folder);
-            }
-        }
-        Ok(())
+        let bench = self.bench;
+        self.usable().enumerate().try_for_each(|(at, it)| {
+            let Some((variant, tried)) = it else { return Ok(()) };
+            tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
+            Ok(())
+        })
     }
 
-    /// Tries a candidate on one set of inputs.
-    fn candidate(&mut self, at: usize, case: (&Shape, u64), base: &Launches, inputs: &str) -> Result<()> {
-        let (Some(variant), None) = (&self.variants[at], &self.judged.variants[at].problem) else {
-            return Ok(());
-        };
-        let (shape, seed) = case;
+    /// Each variant, side by side, with what is known of it; `None` for one that cannot be used.
+    fn usable(&mut self) -> impl IndexedParallelIterator<Item = Option<(&Variant, &mut Tried)>> {
+        let all = self.variants.par_iter().zip(self.judged.variants.par_iter_mut());
+        all.map(|(variant, tried)| variant.as_ref().filter(|_| tried.problem.is_none()).map(|it| (it, tried)))
+    }
+
+    /// The candidates that can be used so far.
+    fn others(&mut self) -> impl ParallelIterator<Item = (&Variant, &mut Tried)> {
+        self.usable().skip(1).flatten()
+    }
+}
+
+impl Bench<'_> {
+    /// Why a candidate cannot be used, from one set of inputs.
+    fn candidate(
+        self,
+        variant: &Variant,
+        tried: &mut Tried,
+        (shape, seed): (&Shape, u64),
+        base: &Launches,
+    ) -> Result<Option<Problem>> {
         let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
         let launched = variant.launch(shape).and_then(|(_, mut file)| {
             if self.question.gpu.is_none() && file.gpu != base.gpu {
@@ -224,49 +260,36 @@ impl Panel<'_> {
             self.launches(&file, base.others.is_some(), most)
         });
         self.quiet.check()?;
-        let tried = &mut self.judged.variants[at];
-        let problem = match launched {
+        Ok(match launched {
             Err(error) => Some(Problem::new(CandidateVerdict::NotRun, format!("{error:#}"))),
             Ok(own) => problem(base, &own, self.question.tolerance, tried),
-        };
-        tried.problem = problem.map(|it| Problem { inputs: Some(inputs.to_owned()), ..it });
-        Ok(())
+        })
     }
 
-    fn launches(&self, file: &LaunchFile, with_others: bool, most: u64) -> Result<Launches> {
+    fn launches(self, file: &LaunchFile, with_others: bool, most: u64) -> Result<Launches> {
         let run = |conditions: Conditions, checked: bool| {
             let check = if checked { vec!["races".into(), "uninit".into()] } else { Vec::new() };
-            let emulate = Emulate { check, max_instructions: most, ..self.emulate(1) };
+            let emulate = Emulate { check, max_instructions: most, ..emulate(self.question, 1) };
             let results = run::results(file, &emulate, conditions, self.quiet);
             self.quiet.check()?;
             results
         };
-        let plain = run(Conditions::default(), with_others)?;
-        let others = match with_others && plain.stopped.is_none() {
-            false => None,
-            true => Some((
-                run(Conditions { fill: Some(FILL), ..Conditions::default() }, false)?,
-                run(Conditions { reversed: true, ..Conditions::default() }, false)?,
-            )),
-        };
-        Ok(Launches { gpu: file.gpu.clone(), plain, others })
-    }
-
-    fn emulate(&self, threads: usize) -> Emulate {
-        Emulate {
-            gpu: self.question.gpu.map(str::to_owned),
-            devices: 1,
-            threads,
-            max_instructions: run::MOST_INSTRUCTIONS,
-            check: Vec::new(),
-            progress: Progress::Silent,
-            repeats: false,
-            virtual_time: None,
+        let plain = || run(Conditions::default(), with_others);
+        let gpu = file.gpu.clone();
+        if !with_others {
+            return Ok(Launches { gpu, plain: plain()?, others: None });
         }
+        let filled = || run(Conditions { fill: Some(FILL), ..Conditions::default() }, false);
+        let reversed = || run(Conditions { reversed: true, ..Conditions::default() }, false);
+        let (plain, (filled, reversed)) = rayon::join(plain, || rayon::join(filled, reversed));
+        let plain = plain?;
+        // Where it stops, the others say nothing more.
+        let others = if plain.stopped.is_none() { Some((filled?, reversed?)) } else { None };
+        Ok(Launches { gpu, plain, others })
     }
 
     /// Records a launch; returns the folder.
-    fn record(&self, variant: &Variant, shape: &Shape, scratch: &Path) -> Result<PathBuf> {
+    fn record(self, variant: &Variant, shape: &Shape, scratch: &Path) -> Result<PathBuf> {
         std::fs::create_dir_all(scratch).with_context(|| format!("cannot make `{}`", scratch.display()))?;
         let (text, _) = variant.launch(shape)?;
         let file = scratch.join("LAUNCH.toml");
@@ -274,7 +297,7 @@ impl Panel<'_> {
         let request = Request {
             what: What::LaunchFile(file),
             place: Place::Emulator,
-            emulate: self.emulate(0),
+            emulate: emulate(self.question, 0),
             on_gpu: OnGpu::default(),
             record: Some(Recording {
                 name: Some("judge".to_owned()),
@@ -290,6 +313,20 @@ impl Panel<'_> {
         let ran = run::run(&request, self.quiet)?;
         self.quiet.check()?;
         ran.folders.into_iter().next().context("nothing was recorded")
+    }
+}
+
+/// Settings of the emulated GPU.
+fn emulate(question: &Question<'_>, threads: usize) -> Emulate {
+    Emulate {
+        gpu: question.gpu.map(str::to_owned),
+        devices: 1,
+        threads,
+        max_instructions: run::MOST_INSTRUCTIONS,
+        check: Vec::new(),
+        progress: Progress::Silent,
+        repeats: false,
+        virtual_time: None,
     }
 }
 

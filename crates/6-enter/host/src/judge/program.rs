@@ -1,13 +1,13 @@
 //! Variants that are whole programs: HIP programs and Python scripts with kernels. Contents that each reads back from the
 //! GPU are compared with what the base reads back.
 
-use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, variant};
+use super::{Judged, Problem, Question, Quiet, Tried, compare, one_line, rounds, variant};
 use crate::launch_file::Element;
 use crate::process::{Bounds, Limit};
 use crate::run::{
     self, Detail, Emulate, LeftBuffer, Observed, OnGpu, Place, Recording, Reporter, Request, Selection, What,
 };
-use crate::session::{KeptPiece, Progress, Watched};
+use crate::session::{KeptPiece, Watched};
 use crate::usage;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -99,17 +99,22 @@ impl Trial<'_> {
         for found in &base.plain.found {
             self.judged.notes.push(format!("the base has a mistake, which candidates may have too: {found}"));
         }
-        self.record(0)?;
+        if self.question.rounds.is_none() {
+            self.record(0)?;
+        }
         let seconds = SECONDS.0 * base.plain.end.seconds + SECONDS.1;
         for at in 1..self.judged.variants.len() {
             let own = self.runs(at, seconds)?;
             let problem = self.problem(at, &base, &own)?;
             self.judged.variants[at].problem = problem;
-            if self.judged.variants[at].problem.is_none() {
+            if self.judged.variants[at].problem.is_none() && self.question.rounds.is_none() {
                 self.record(at)?;
             }
         }
-        Ok(())
+        match self.question.rounds {
+            Some(rounds) => rounds::measure(self.question, rounds, &self.quiet, &mut self.judged),
+            None => Ok(()),
+        }
     }
 
     fn name(&self, at: usize) -> &str {
@@ -124,11 +129,12 @@ impl Trial<'_> {
             return Ok(Runs { plain, filled: none(), reversed: none() });
         }
         let seconds = seconds.max(SECONDS.0 * plain.end.seconds);
-        Ok(Runs {
-            filled: self.once(at, Watched { fill: Some(FILL), reversed: false }, false, seconds)?,
-            reversed: self.once(at, Watched { fill: None, reversed: true }, false, seconds)?,
-            plain,
-        })
+        let other = |watched| self.once(at, watched, false, seconds);
+        let (filled, reversed) = rayon::join(
+            || other(Watched { fill: Some(FILL), reversed: false }),
+            || other(Watched { fill: None, reversed: true }),
+        );
+        Ok(Runs { filled: filled?, reversed: reversed?, plain })
     }
 
     fn once(&self, at: usize, watched: Watched, checked: bool, seconds: f64) -> Result<Observed> {
@@ -143,25 +149,13 @@ impl Trial<'_> {
         seconds: f64,
         record: Option<Recording>,
     ) -> Result<Observed> {
-        let path = &self.judged.variants[at].path;
-        let full = std::path::absolute(path)?.into_os_string();
-        let mut words: Vec<OsString> = match path.extension().is_some_and(|it| it == "py") {
-            true => vec![self.question.python.into(), full],
-            false => vec![full],
-        };
-        words.extend(self.question.arguments.iter().cloned());
         let request = Request {
-            what: What::Program(words),
+            what: What::Program(words(self.question, &self.judged.variants[at].path)?),
             place: Place::Emulator,
             emulate: Emulate {
-                gpu: self.question.gpu.map(str::to_owned),
-                devices: 1,
-                threads: if record.is_some() { 0 } else { 1 },
-                max_instructions: run::MOST_INSTRUCTIONS,
                 check: if checked { vec!["races".into(), "uninit".into()] } else { Vec::new() },
-                progress: Progress::Silent,
                 repeats: record.is_some(),
-                virtual_time: None,
+                ..super::emulate(self.question, usize::from(record.is_none()))
             },
             on_gpu: OnGpu::default(),
             record,
@@ -291,6 +285,13 @@ impl Trial<'_> {
         let named = named.filter(|it| piece.bytes.len().is_multiple_of(it.size()));
         named.unwrap_or_else(|| Element::likely(&[&piece.bytes, &other.bytes]))
     }
+}
+
+/// The command line of a variant.
+pub(super) fn words(question: &Question<'_>, path: &Path) -> Result<Vec<OsString>> {
+    let full = std::path::absolute(path)?.into_os_string();
+    let python = path.extension().is_some_and(|it| it == "py").then(|| question.python.to_owned());
+    Ok(python.into_iter().chain([full]).chain(question.arguments.iter().cloned()).collect())
 }
 
 /// Why a run is not to be used.

@@ -7,6 +7,7 @@ use crate::process::{self, Bounds};
 use crate::tune::Shape;
 use crate::{compiler, run, usage};
 use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ pub(super) struct Named {
     pub(super) variant: Result<Variant>,
 }
 
-/// The base and the candidates, in this order.
+/// The base and the candidates, in this order; compiled side by side.
 pub(super) fn all(question: &Question<'_>, scratch: &Path) -> Vec<Named> {
     let paths: Vec<PathBuf> =
         std::iter::once(question.base.to_owned()).chain(question.candidates.iter().cloned()).collect();
@@ -41,7 +42,7 @@ pub(super) fn all(question: &Question<'_>, scratch: &Path) -> Vec<Named> {
         let (kind, variant) = of(question, &path, &scratch.join(at.to_string()));
         Named { name, path, kind, variant }
     };
-    paths.clone().into_iter().enumerate().zip(names(&paths)).map(one).collect()
+    paths.par_iter().cloned().enumerate().zip(names(&paths)).map(one).collect()
 }
 
 /// The names of the files, or the paths where two files have one name.

@@ -59,17 +59,15 @@ pub(crate) const FIRST_GPU: &str = PREFERRED[0];
 /// Programs with Rockhound's HIP runtime in place of the vendor's.
 pub(super) struct EmulatedProgram;
 
-/// Runs a program unrecorded, and writes what it relied on into a file as JSON.
-pub fn run_and_report(request: &Request, reporter: &dyn Reporter, path: &Path) -> Result<Ran> {
-    // What cannot be written is found before the program runs.
-    std::fs::write(path, "").with_context(|| format!("cannot write {}", path.display()))?;
+/// Runs a program unrecorded, and gives a report of what it relied on.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn run_and_report(request: &Request, reporter: &dyn Reporter) -> Result<(Ran, Fidelity)> {
     let emulation = Emulation::prepare(request, reporter)?;
     let finished = emulation.run(request, None, reporter)?;
     let report = finished.fidelity(&emulation, request)?;
-    let text = serde_json::to_string_pretty(&report).context("the report as JSON")?;
-    std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    reporter.say(&format!("wrote {}", path.display()));
-    finished.ran(request)
+    Ok((finished.ran(request)?, report))
 }
 
 /// Runs a program unrecorded with more variables in its environment. What it prints goes to standard error.
@@ -408,6 +406,7 @@ impl Finished {
             not_supported: Vec::new(),
             times: Vec::new(),
             dropped_accesses: Vec::new(),
+            mistakes: session::found(&self.folder.0)?,
             stopped: session::faults(&self.folder.0)?.into_iter().map(|(message, _)| message).collect(),
         };
         for reliance in session::reliances(&self.folder.0)? {

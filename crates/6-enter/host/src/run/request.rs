@@ -147,6 +147,8 @@ pub struct OnGpu {
     pub profiler: Option<PathBuf>,
     /// Keep the passes that the folder holds, and record the rest.
     pub resume: bool,
+    /// Suppress the standard output of the program.
+    pub silent: bool,
     /// Runs of each pass.
     pub repeat: u64,
     /// Run the program once: which dispatches count as the same.
@@ -176,6 +178,7 @@ impl Default for OnGpu {
         OnGpu {
             profiler: None,
             resume: false,
+            silent: false,
             repeat: 1,
             iteration_multiplexing: None,
             pc_sampling: None,

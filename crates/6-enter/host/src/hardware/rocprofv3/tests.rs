@@ -29,6 +29,7 @@ pub(in crate::hardware) fn request(kernels: &[&str], version: [u32; 3]) -> Reque
         iterations: Vec::new(),
         output: "/out".into(),
         resume: false,
+        silent: false,
         facts: BTreeMap::new(),
     }
 }

@@ -124,6 +124,7 @@ pub(super) fn asked(
         iterations: iterations(recording, tool)?,
         output,
         resume: *resume,
+        silent: wish.on_gpu.silent,
     };
     Ok(Asked { request, notes })
 }

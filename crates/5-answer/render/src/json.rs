@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Baseline, Columns, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard, Listing,
-    Roofs, RuleInfo, Sets, Summary,
+    Accuracy, Answer, Baseline, Columns, Fidelity, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard,
+    Listing, Roofs, RuleInfo, Sets, Summary,
 };
 
 /// Separator between two kernels.
@@ -52,6 +52,12 @@ pub fn baseline(baseline: &Baseline) -> String {
         text(&baseline.command),
         findings.join(",\n")
     )
+}
+
+/// A report of a run, on several lines for people who open it.
+pub fn fidelity(report: &Fidelity) -> String {
+    // Serializing fails only where keys are not text, and none of these is.
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 /// An answer, on one line.

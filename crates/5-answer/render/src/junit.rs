@@ -52,7 +52,8 @@ pub fn run(report: &Fidelity, checked: &[String]) -> String {
     let mut cases = vec![
         case(
             "ends with exit code 0",
-            (report.exit_code != 0).then(|| ("exit", format!("it ended with exit code {}", report.exit_code))),
+            (report.exit_code != 0)
+                .then(|| ("exit", format!("it ended with exit code {}", report.exit_code))),
         ),
         case(
             "calls the GPU",

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Run, look: &Look) -> Result<Outcome> {
         (false, false) => run::run(&request, &reporter)?,
         _ => {
             let (ran, report) = run::run_and_report(&request, &reporter)?;
-            write(json, &args.report, &render::json::document(&report))?;
+            write(json, &args.report, &render::json::fidelity(&report))?;
             write(junit, &args.junit, &render::junit::run(&report, &args.emulate.check))?;
             ran
         }

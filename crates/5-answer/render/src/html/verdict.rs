@@ -83,7 +83,7 @@ impl<'a> CandidateView<'a> {
 
 impl<'a> ChangeView<'a> {
     fn of(it: &'a WorkChange) -> ChangeView<'a> {
-        let whole = |it: f64| figure(it, 0).to_string();
+        let whole = |it: f64| figure(it, 0).text();
         ChangeView {
             metric: &it.metric,
             name: &it.name,

@@ -54,10 +54,9 @@ pub fn baseline(baseline: &Baseline) -> String {
     )
 }
 
-/// A report of a run, on several lines for people who open it.
+/// What a run relied on, indented.
 pub fn fidelity(report: &Fidelity) -> String {
-    // Serializing fails only where keys are not text, and none of these is.
-    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
+    pretty(report)
 }
 
 /// An answer, on one line.

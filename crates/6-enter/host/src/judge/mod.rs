@@ -211,7 +211,7 @@ impl Panel<'_> {
                 bail!("the base is wrong itself ({inputs}): {why}");
             }
             let bench = self.bench;
-            self.others().try_for_each(|(variant, tried)| {
+            self.others().try_for_each(|(variant, tried)| -> Result<()> {
                 tried.problem = bench.candidate(variant, tried, (shape, seed), &base)?;
                 if let Some(problem) = &mut tried.problem {
                     problem.inputs = Some(inputs.clone());
@@ -221,7 +221,7 @@ impl Panel<'_> {
             self.judged.cases += 1;
         }
         let bench = self.bench;
-        self.usable().enumerate().try_for_each(|(at, it)| {
+        self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
             let Some((variant, tried)) = it else { return Ok(()) };
             tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
             Ok(())

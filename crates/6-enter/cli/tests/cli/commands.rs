@@ -285,8 +285,13 @@ fn completions_and_manual_pages() {
 fn a_run_reports_what_it_relied_on() {
     let report = crate::run::folder("run_report").join("fidelity.json");
     let path = report.display().to_string();
-    let ran = rockhound(&["run", "--report", &path, "--", "sh", "-c", "exit 3"]);
+    let junit = report.with_extension("xml").display().to_string();
+    let words = ["run", "--report", &path, "--junit", &junit, "--check", "races", "--", "sh", "-c", "exit 3"];
+    let ran = rockhound(&words);
     assert_eq!(ran.code, 3, "{}", ran.stderr);
+    // It fails, and calls no GPU; nothing was stopped and no mistake found.
+    let tests = std::fs::read_to_string(&junit).unwrap();
+    assert!(tests.contains("<testsuites tests=\"4\" failures=\"2\">"), "{tests}");
     let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert_eq!(crate::schema::Schema::of("fidelity-1").problems(&written), [""; 0]);
     assert_eq!((&written["exit_code"], &written["emulated"]), (&3.into(), &false.into()));

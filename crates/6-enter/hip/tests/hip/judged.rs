@@ -69,9 +69,10 @@ fn right_programs_are_timed_on_a_gpu_in_turn() {
     else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let Some(profiler) = profiler(folder.path()) else { return };
-    let page = folder.path().join("page.html");
+    let folder = crate::profile::empty("judged_gpu");
+    std::fs::create_dir_all(&folder).unwrap();
+    let Some(profiler) = profiler(&folder) else { return };
+    let page = folder.join("page.html");
     let mut judge = rockhound();
     judge.arg("judge").arg(&base).args([&fast, &wrong, &same]);
     judge

@@ -27,7 +27,7 @@ fn profile(programs: &Path, test: &str, options: &[&str], arguments: &[&str]) ->
     (command.args(arguments).output().unwrap(), folder)
 }
 
-fn empty(test: &str) -> PathBuf {
+pub(crate) fn empty(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile").join(test);
     let _ = std::fs::remove_dir_all(&folder);
     folder

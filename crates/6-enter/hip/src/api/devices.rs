@@ -17,7 +17,8 @@ pub(crate) fn current() -> i32 {
     CURRENT.get()
 }
 
-pub(super) fn check(device: i32) -> Result<(), Code> {
+/// An error for a number that no device has.
+pub(crate) fn check(device: i32) -> Result<(), Code> {
     if (0..lock().devices).contains(&device) { Ok(()) } else { Err(Code::hipErrorInvalidDevice) }
 }
 

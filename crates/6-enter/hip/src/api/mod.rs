@@ -24,7 +24,7 @@ mod symbols;
 mod unsupported;
 
 use crate::codes::Code;
-pub(crate) use devices::current as current_device;
+pub(crate) use devices::{check as check_device, current as current_device};
 
 /// Three sizes.
 #[repr(C)]

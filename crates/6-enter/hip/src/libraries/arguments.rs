@@ -39,6 +39,11 @@ impl Arguments {
         unsafe { self.stack.add(self.stacked - 1).read_unaligned() }
     }
 
+    /// The next value of `N` words that is given by value and is too large for registers.
+    pub(super) fn value<const N: usize>(&mut self) -> [u64; N] {
+        std::array::from_fn(|_| self.stacked())
+    }
+
     /// The next 32-bit integer.
     pub(super) fn int(&mut self) -> i32 {
         self.word() as i32
@@ -80,5 +85,6 @@ mod tests {
         let floats: Vec<u64> = (0..9).map(|_| arguments.float_bits()).collect();
         assert_eq!(floats, [7, 8, 9, 10, 11, 12, 13, 14, 102]);
         assert_eq!(arguments.word(), 103);
+        assert_eq!(arguments.value(), [104, 105]);
     }
 }

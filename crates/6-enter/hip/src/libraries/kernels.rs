@@ -9,7 +9,8 @@ use crate::work::{Copy3, Function, Kernel, ModuleId, Work};
 use std::sync::OnceLock;
 
 /// Code for all targets: kernels whose names begin with a prefix; the others are in the last one.
-static BUNDLES: [(&[&str], &[u8]); 2] = [
+static BUNDLES: [(&[&str], &[u8]); 3] = [
+    (&["rockhound_reduce"], include_bytes!("../../kernels/collectives.bundle")),
     (&["rockhound_fft", "rockhound_random"], include_bytes!("../../kernels/fft.bundle")),
     (&[""], include_bytes!("../../kernels/blas.bundle")),
 ];
@@ -31,8 +32,19 @@ pub(super) fn exists(name: &str) -> Result<bool, Problem> {
     Ok(lock().module(id)?.has_kernel(name))
 }
 
-/// Runs a kernel in a stream over workgroups.
+/// Runs a kernel in a stream of the current device over workgroups.
 pub(super) fn launch(
+    stream: usize,
+    name: &str,
+    workgroups: [u64; 3],
+    arguments: Vec<u8>,
+) -> Result<(), Problem> {
+    launch_on(crate::api::current_device(), stream, name, workgroups, arguments)
+}
+
+/// Runs a kernel in a stream of a device.
+pub(super) fn launch_on(
+    device: i32,
     stream: usize,
     name: &str,
     workgroups: [u64; 3],
@@ -54,7 +66,7 @@ pub(super) fn launch(
         dynamic_lds: 0,
         arguments,
         cooperative: false,
-        device: crate::api::current_device(),
+        device,
     };
     Ok(perform(stream, Work::Kernel(kernel))?)
 }

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod blas;
+mod collectives;
 mod fft;
 mod handles;
 mod kernels;
@@ -120,6 +121,7 @@ pub unsafe extern "C" fn rockhound_library_call(
         .or_else(|| blas::call(function, &mut arguments))
         .or_else(|| fft::call(function, &mut arguments))
         .or_else(|| random::call(function, &mut arguments))
+        .or_else(|| collectives::call(function, &mut arguments))
         .or_else(|| presence::call(function, &mut arguments))
         .unwrap_or_else(|| Err(Problem::Unsupported("it is not implemented".to_owned())));
     match answer {

@@ -52,6 +52,18 @@ fn transforms_random_numbers_and_gpus_are_as_they_must_be() {
 }
 
 #[test]
+fn collectives_join_the_devices_of_a_process() {
+    let Some((program, libraries)) = program("collectives", &["-lrccl", "-lpthread"]) else { return };
+    for gpu in ["mi210", "mi300x"] {
+        let session = session("session-collectives", gpu);
+        for part in ["reductions", "copies", "messages", "threads", "refused"] {
+            let output = run(&program, &libraries, &session, part);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn products_vectors_and_epilogues_are_right_on_every_gpu() {
     let linked = ["-lrocblas", "-lhipblas", "-lhipblaslt"];
     let Some((program, libraries)) = program("blas", &linked) else { return };

@@ -460,7 +460,11 @@ def judge(
     claim: Texts = (),
     python: Optional[Text] = None,
     element: Optional[Text] = None,
+    on: Optional[Text] = None,
+    rounds: Optional[Text] = None,
+    profiler: Optional[Text] = None,
     caches: Optional[Text] = None,
+    page: Optional[Text] = None,
     fail_on: Texts = (),
     baseline: Optional[Text] = None,
     write_baseline: Optional[Text] = None,
@@ -482,7 +486,11 @@ def judge(
         claim: Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
         python: Python that runs scripts.
         element: Type of what programs read back from the GPU; by default f32 or f64 by the magnitudes of all elements, else equal bytes (f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64).
+        on: Where programs are timed. On a GPU of this machine, variants that are right on the emulated one run in turn under the vendor's profiler (emulator, gpu).
+        rounds: Runs of each variant with `--on gpu`; five or more give a confidence interval.
+        profiler: Profiler with `--on gpu`, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
         caches: Lines that a launch finds in the caches; as in `profile` (profiled, cold, warm, as-run).
+        page: Also write an HTML page of the verdicts, with the work that changed.
         fail_on: Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
         baseline: Compare with the findings of an earlier run: only new and worse ones fail (without --fail-on: of warning and above).
         write_baseline: Write the findings of this run, for --baseline of later runs.
@@ -503,7 +511,11 @@ def judge(
             "claim": claim,
             "python": python,
             "element": element,
+            "on": on,
+            "rounds": rounds,
+            "profiler": profiler,
             "caches": caches,
+            "page": page,
             "fail-on": fail_on,
             "baseline": baseline,
             "write-baseline": write_baseline,
@@ -899,6 +911,7 @@ def run(
     virtual_time: Union[bool, Text] = False,
     check: Texts = (),
     report: Optional[Text] = None,
+    junit: Optional[Text] = None,
     program: Sequence[Text] = (),
     progress: Optional[Progress] = None,
 ) -> Ran:
@@ -913,6 +926,7 @@ def run(
         virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
         check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
         report: Write what the run relied on as JSON: functions that Rockhound's kernels replace or that are not supported, where times come from, dropped accesses, stopped kernels.
+        junit: Write JUnit's XML: whether the program ends with 0 and calls the GPU, whether a kernel was stopped, and each check.
         program: Program and its arguments.
         progress: called with each line that the command says meanwhile.
     """
@@ -928,6 +942,7 @@ def run(
             "virtual-time": virtual_time,
             "check": check,
             "report": report,
+            "junit": junit,
         },
         program,
         progress,

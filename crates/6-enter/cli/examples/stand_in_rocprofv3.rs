@@ -249,7 +249,7 @@ fn duration(program: &[String]) -> u64 {
     let named = times.split_whitespace().filter_map(|it| it.split_once('='));
     let of = named.filter(|(name, _)| program.iter().any(|word| word.contains(name)));
     let found = of.filter_map(|(_, time)| time.parse::<u64>().ok()).next();
-    found.map_or(20_000, |it| it + u64::from(std::process::id() % 100))
+    found.map_or(20_000, |it| it + u64::from(std::process::id().wrapping_mul(2_654_435_761) >> 26))
 }
 
 fn header() -> String {

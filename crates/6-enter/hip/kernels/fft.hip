@@ -30,8 +30,8 @@ GLOBAL void rockhound_fft_f32(Stage s) { stage<float>(s); }
 GLOBAL void rockhound_fft_f64(Stage s) { stage<double>(s); }
 
 // Between the caller's layout and complex elements in rows. `kind`: 0 complex, 1 real, 2 the first half of a
-// Hermitian array along the last axis.
-struct Layout { const void *from; void *to; long count, sizes[3], strides[3], distance; int kind, is_store; };
+// Hermitian array along the last axis. Results are multiplied with `scale`.
+struct Layout { const void *from; void *to; long count, sizes[3], strides[3], distance; int kind, is_store; double scale; };
 
 template <class T> DEVICE void convert(const Layout &l) {
   long at = index();
@@ -46,10 +46,10 @@ template <class T> DEVICE void convert(const Layout &l) {
   long place = batch() * l.distance + a * l.strides[0] + b * l.strides[1] + c * l.strides[2];
   void *other = l.is_store ? l.to : (void *)l.from;
   if (l.kind == 1) {
-    if (l.is_store) ((T *)other)[place] = rows->re;
+    if (l.is_store) ((T *)other)[place] = rows->re * (T)l.scale;
     else *rows = {((T *)other)[place], 0};
   } else if (l.is_store) {
-    ((complex<T> *)other)[place] = *rows;
+    ((complex<T> *)other)[place] = {rows->re * (T)l.scale, rows->im * (T)l.scale};
   } else {
     complex<T> x = ((complex<T> *)other)[place];
     *rows = {x.re, mirrored ? -x.im : x.im};

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Most bytes of one buffer.
 const MOST_BYTES: u64 = 1 << 34;
@@ -43,7 +43,7 @@ pub struct LaunchFile {
     pub argument: Vec<Argument>,
     /// The initial values, once they were asked for.
     #[serde(skip)]
-    made: OnceLock<Vec<Contents>>,
+    made: OnceLock<Arc<[Contents]>>,
 }
 
 fn once() -> u32 {
@@ -51,7 +51,7 @@ fn once() -> u32 {
 }
 
 /// One argument: a scalar with `value`, or a buffer with `shape`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
     /// Name, for messages and expressions.
@@ -136,10 +136,17 @@ impl LaunchFile {
     /// If an argument has neither value nor shape, or its file cannot be read.
     pub fn contents(&self) -> Result<&[Contents]> {
         if self.made.get().is_none() {
-            let made = self.argument.iter().map(Argument::contents).collect::<Result<Vec<_>>>()?;
+            let made = self.argument.iter().map(Argument::contents).collect::<Result<Arc<[_]>>>()?;
             let _ = self.made.set(made);
         }
-        Ok(self.made.get().map_or(&[], Vec::as_slice))
+        Ok(self.made.get().map_or(&[], |it| it))
+    }
+
+    /// Takes over initial values that were made for another launch with the same arguments.
+    pub fn share_contents(&mut self, other: &LaunchFile) {
+        if self.argument == other.argument {
+            self.made = other.made.clone();
+        }
     }
 
     /// Work-items in three dimensions.

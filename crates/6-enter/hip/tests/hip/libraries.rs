@@ -39,12 +39,20 @@ fn session(name: &str, gpu: &str) -> PathBuf {
 
 #[test]
 fn transforms_random_numbers_and_gpus_are_as_they_must_be() {
-    let linked =
-        ["-lhipfft", "-lhiprand", "-lhsa-runtime64", "-lrocm_smi64", "-lamd_smi", "-lroctx64", "-lMIOpen"];
+    let linked = [
+        "-lhipfft",
+        "-lrocfft",
+        "-lhiprand",
+        "-lhsa-runtime64",
+        "-lrocm_smi64",
+        "-lamd_smi",
+        "-lroctx64",
+        "-lMIOpen",
+    ];
     let Some((program, libraries)) = program("others", &linked) else { return };
     for gpu in ["mi100", "mi300x"] {
         let session = session("session-others", gpu);
-        for part in ["transforms", "random", "presence"] {
+        for part in ["transforms", "native", "random", "presence"] {
             let output = run(&program, &libraries, &session, part);
             assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
         }

@@ -21,6 +21,17 @@ int hipfftExecR2C(void *, const void *, void *);
 int hipfftExecC2R(void *, const void *, void *);
 int hipfftDestroy(void *);
 int hipfftXtMalloc(void *, void **, int);
+int rocfft_setup();
+int rocfft_plan_create(void **, int, int, int, size_t, const size_t *, size_t, void *);
+int rocfft_plan_destroy(void *);
+int rocfft_plan_description_create(void **);
+int rocfft_plan_description_set_scale_factor(void *, double);
+int rocfft_plan_description_set_data_layout(void *, int, int, const size_t *, const size_t *, size_t, const size_t *, size_t, size_t, const size_t *, size_t);
+int rocfft_plan_get_work_buffer_size(void *, size_t *);
+int rocfft_execution_info_create(void **);
+int rocfft_execution_info_set_stream(void *, void *);
+int rocfft_execute(void *, void **, void **, void *);
+int rocfft_get_version_string(char *, size_t);
 int hiprandCreateGenerator(void **, int);
 int hiprandCreateGeneratorHost(void **, int);
 int hiprandSetPseudoRandomGeneratorSeed(void *, unsigned long long);
@@ -167,6 +178,53 @@ static void transforms() {
   check(hipfftXtMalloc(nullptr, &nothing, 0) == 16, "not supported");
 }
 
+// rocFFT's own interface: lengths with the fastest first, a factor, offsets and distances, in place and not.
+static void native() {
+  enum { IN_PLACE, APART };
+  enum { FORWARD, INVERSE, REAL_FORWARD };
+  char version[32];
+  check(rocfft_setup() == 0 && rocfft_get_version_string(version, sizeof version) == 0 && rocfft_get_version_string(version, 2) != 0, "version");
+  // Rows of 5 elements, 3 of them, 2 batches; the input begins at element 7, a column is 2 elements from the next.
+  size_t lengths[] = {5, 3}, offset = 7, strides[] = {2, 12}, packed[] = {1, 5};
+  std::vector<std::complex<double>> x(7 + 2 * 40);
+  for (auto &it : x) it = {next(), next()};
+  Array<std::complex<double>> from(x), to(30), back(30);
+  void *description, *plan, *again, *info;
+  check(rocfft_plan_description_create(&description) == 0, "description");
+  check(rocfft_plan_description_set_scale_factor(description, 0.5) == 0, "factor");
+  check(rocfft_plan_description_set_data_layout(description, 0, 0, &offset, nullptr, 2, strides, 40, 2, packed, 15) == 0, "layout");
+  check(rocfft_plan_create(&plan, APART, FORWARD, 1, 2, lengths, 2, description) == 0, "plan");
+  check(rocfft_plan_create(&again, IN_PLACE, INVERSE, 1, 2, lengths, 2, nullptr) == 0, "plan back");
+  check(rocfft_execution_info_create(&info) == 0 && rocfft_execution_info_set_stream(info, nullptr) == 0, "info");
+  size_t bytes = 1;
+  check(rocfft_plan_get_work_buffer_size(plan, &bytes) == 0 && bytes == 0, "no work buffer");
+  void *in[] = {from.gpu}, *out[] = {to.gpu};
+  check(rocfft_execute(plan, in, out, info) == 0, "execute");
+  auto got = to.get();
+  check(rocfft_execute(again, out, nullptr, nullptr) == 0, "execute back");
+  auto returned = to.get();
+  bool ok = true;
+  for (int batch = 0; batch < 2; batch++) {
+    std::vector<Number> rows(15);
+    for (int r = 0; r < 3; r++) for (int c = 0; c < 5; c++) rows[r * 5 + c] = x[7 + batch * 40 + r * 12 + c * 2];
+    std::vector<Number> expected = transform(rows, {1, 3, 5}, -1);
+    for (int i = 0; i < 15; i++) ok &= std::abs(got[batch * 15 + i] - 0.5 * expected[i]) < 1e-12 && std::abs(returned[batch * 15 + i] - 7.5 * rows[i]) < 1e-12;
+  }
+  check(ok, "transform and back");
+  // Real rows in place have room for the transform.
+  size_t length = 12;
+  std::vector<float> row(14);
+  for (float &it : row) it = float(next());
+  Array<float> place(row);
+  void *real, *at[] = {place.gpu};
+  check(rocfft_plan_create(&real, IN_PLACE, REAL_FORWARD, 0, 1, &length, 1, nullptr) == 0 && rocfft_execute(real, at, at, nullptr) == 0, "real");
+  std::vector<Number> expected = transform(std::vector<Number>(row.begin(), row.begin() + 12), {1, 1, 12}, -1);
+  auto made = place.get();
+  for (int k = 0; k < 7; k++) ok &= std::abs(Number(made[2 * k], made[2 * k + 1]) - expected[k]) < 1e-4;
+  check(ok, "real in place");
+  check(rocfft_plan_create(&real, APART, FORWARD, 2, 1, &length, 1, nullptr) != 0 && rocfft_plan_destroy(plan) == 0 && rocfft_plan_destroy(plan) != 0, "refused");
+}
+
 // Mean and deviation.
 template <class T> static void moments(const std::vector<T> &x, double mean, double deviation, double by, const char *what) {
   double sum = 0, squares = 0;
@@ -270,6 +328,7 @@ static void presence() {
 int main(int count, char **arguments) {
   std::string part = count > 1 ? arguments[1] : "";
   if (part == "transforms") transforms();
+  else if (part == "native") native();
   else if (part == "random") random_numbers();
   else if (part == "presence") presence();
   else check(false, "no such part");

@@ -206,13 +206,15 @@ impl Panel<'_> {
                 "" => format!("seed {seed}"),
                 name => format!("{name}, seed {seed}"),
             };
+            // Made here, and not by each of the launches side by side.
+            file.contents()?;
             let base = self.bench.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
             if let Some(why) = fault_of_base(&base.plain) {
                 bail!("the base is wrong itself ({inputs}): {why}");
             }
             let bench = self.bench;
             self.others().try_for_each(|(variant, tried)| -> Result<()> {
-                tried.problem = bench.candidate(variant, tried, (shape, seed), &base)?;
+                tried.problem = bench.candidate(variant, tried, (shape, seed), (&file, &base))?;
                 if let Some(problem) = &mut tried.problem {
                     problem.inputs = Some(inputs.clone());
                 }
@@ -247,7 +249,7 @@ impl Bench<'_> {
         variant: &Variant,
         tried: &mut Tried,
         (shape, seed): (&Shape, u64),
-        base: &Launches,
+        (base_file, base): (&LaunchFile, &Launches),
     ) -> Result<Option<Problem>> {
         let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
         let launched = variant.launch(shape).and_then(|(_, mut file)| {
@@ -257,6 +259,8 @@ impl Bench<'_> {
             if seed > 0 {
                 file.reseed(seed);
             }
+            file.share_contents(base_file);
+            file.contents()?;
             self.launches(&file, base.others.is_some(), most)
         });
         self.quiet.check()?;

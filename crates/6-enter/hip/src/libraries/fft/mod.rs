@@ -1,7 +1,9 @@
-//! hipFFT: plans of up to three axes of any size, of complex numbers, from and to real ones.
+//! hipFFT and rocFFT: plans of up to three axes of any size, of complex numbers, from and to real ones.
 //!
 //! Elements are brought into rows of complex numbers, transformed axis by axis with one stage for each prime
 //! factor, and brought where the plan says. Buffers belong to the plan.
+
+mod rocfft;
 
 use super::blas::put;
 use super::kernels::{self, Scratch};
@@ -11,6 +13,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Bit of a kind of hipFFT's for double precision.
+const DOUBLE: i32 = 0x40;
 /// Largest number of elements of a plan.
 const MOST: i64 = 1 << 30;
 
@@ -38,6 +42,8 @@ struct Plan {
     is_double: bool,
     layouts: [Layout; 2],
     batches: i64,
+    /// Factor of the results.
+    scale: f64,
     work: [Scratch; 2],
     /// Powers of roots of unity of each axis, forward and backward.
     roots: [[Scratch; 2]; 3],
@@ -56,8 +62,11 @@ fn plans() -> MutexGuard<'static, BTreeMap<usize, Handle>> {
     PLANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A function of hipFFT; `None` for others.
+/// A function of hipFFT or rocFFT; `None` for others.
 pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> {
+    if let Some(rest) = function.strip_prefix("rocfft_") {
+        return rocfft::call(rest, arguments);
+    }
     let rest = function.strip_prefix("hipfft")?;
     let done = match rest {
         "Create" => create(arguments.address()).map(|_| ()),
@@ -120,7 +129,14 @@ fn make(number: usize, form: &str, has_work_size: bool, arguments: &mut Argument
         "Many" | "Many64" => many(form == "Many64", arguments)?,
         _ => return Err(Problem::Unsupported("such a plan".to_owned())),
     };
-    let plan = Plan::new(&sizes, kind, layouts, batches)?;
+    let (kind, is_double) = (kind & !DOUBLE, kind & DOUBLE != 0);
+    let kind = match kind {
+        0x29 => Kind::Complex,
+        0x2a => Kind::FromReal,
+        0x2c => Kind::ToReal,
+        _ => return Err(Problem::Value),
+    };
+    let plan = Plan::new(&sizes, kind, is_double, layouts, batches)?;
     if has_work_size {
         let at = arguments.address();
         if at != 0 {
@@ -194,14 +210,13 @@ fn factors(mut number: i64) -> Vec<i64> {
 }
 
 impl Plan {
-    fn new(sizes: &[i64], kind: i32, layouts: [Layout; 2], batches: i64) -> Result<Plan, Problem> {
-        let is_double = kind & 0x40 != 0;
-        let kind = match kind & !0x40 {
-            0x29 => Kind::Complex,
-            0x2a => Kind::FromReal,
-            0x2c => Kind::ToReal,
-            _ => return Err(Problem::Value),
-        };
+    fn new(
+        sizes: &[i64],
+        kind: Kind,
+        is_double: bool,
+        layouts: [Layout; 2],
+        batches: i64,
+    ) -> Result<Plan, Problem> {
         let mut all = [1; 3];
         for (axis, size) in sizes.iter().enumerate() {
             all[axis + 3 - sizes.len()] = *size;
@@ -215,7 +230,7 @@ impl Plan {
         let work = [Scratch::new(bytes)?, Scratch::new(bytes)?];
         let axis = |size| Ok::<_, Problem>([roots(size, -1.0, is_double)?, roots(size, 1.0, is_double)?]);
         let roots = [axis(all[0])?, axis(all[1])?, axis(all[2])?];
-        Ok(Plan { sizes: all, kind, is_double, layouts, batches, work, roots })
+        Ok(Plan { sizes: all, kind, is_double, layouts, batches, scale: 1.0, work, roots })
     }
 
     fn word(&self) -> &'static str {
@@ -255,7 +270,7 @@ impl Plan {
         let layout = &self.layouts[usize::from(is_store)];
         let (strides, distance) = self.strides(layout, is_real, is_half, in_place);
         let (from, to) = if is_store { (rows, user) } else { (user, rows) };
-        let mut bytes = Vec::with_capacity(88);
+        let mut bytes = Vec::with_capacity(96);
         let words = [from as i64, to as i64, self.count()];
         words
             .iter()
@@ -266,9 +281,17 @@ impl Plan {
         let kind = if is_real { 1i32 } else { 2 * i32::from(is_half) };
         bytes.extend(kind.to_le_bytes());
         bytes.extend(i32::from(is_store).to_le_bytes());
+        bytes.extend(self.scale.to_le_bytes());
         let groups = self.count().cast_unsigned().div_ceil(256);
         let name = format!("rockhound_fft_layout_{}", self.word());
         kernels::launch(stream, &name, [groups, self.batches.cast_unsigned(), 1], bytes)
+    }
+
+    /// Transforms what lies at one address to another.
+    fn run(&self, stream: usize, from: usize, to: usize, is_backward: bool) -> Result<(), Problem> {
+        self.convert(stream, from, self.work[0].address(), false, from == to)?;
+        let last = self.transform(stream, is_backward)?;
+        self.convert(stream, to, self.work[last].address(), true, from == to)
     }
 
     /// Transforms rows along all axes; returns which buffer has the result.
@@ -322,9 +345,7 @@ fn execute(arguments: &mut Arguments, has_direction: bool) -> Result<(), Problem
         (Kind::Complex, true) => arguments.int() == 1,
         (kind, _) => kind == Kind::ToReal,
     };
-    plan.convert(handle.stream, from, plan.work[0].address(), false, from == to)?;
-    let last = plan.transform(handle.stream, is_backward)?;
-    plan.convert(handle.stream, to, plan.work[last].address(), true, from == to)
+    plan.run(handle.stream, from, to, is_backward)
 }
 
 #[cfg(test)]

@@ -60,6 +60,40 @@ fn transforms_random_numbers_and_gpus_are_as_they_must_be() {
 }
 
 #[test]
+fn programs_may_ask_for_versions_of_functions() {
+    let Some(toolchain) = compiled::toolchain() else { return };
+    let folder = toolchain.empty("versioned");
+    let (vendor, ours) = (folder.join("vendor"), folder.join("ours"));
+    std::fs::create_dir_all(&vendor).unwrap();
+    host::stand_ins::write(&ours, |_| false).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(vendor.join(name), text).unwrap();
+    write("library.c", "int miopenCreate(void **handle) { return 99; }");
+    write("versions", "MIOPEN_HIP_1 { global: miopenCreate; local: *; };");
+    write(
+        "program.c",
+        "int miopenCreate(void **); int main() { void *handle = 0; return miopenCreate(&handle) || !handle; }",
+    );
+    let compile = |words: &[&str]| {
+        let done = Command::new("clang-22").current_dir(&vendor).args(words).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    let soname = "-Wl,-soname,libMIOpen.so.1";
+    compile(&[
+        "-shared",
+        "-fPIC",
+        "library.c",
+        "-Wl,--version-script,versions",
+        soname,
+        "-o",
+        "libMIOpen.so.1",
+    ]);
+    compile(&["program.c", "-L.", "-l:libMIOpen.so.1", "-o", "program"]);
+    let session = session("session-versioned", "mi300x");
+    let output = run(&vendor.join("program"), &ours, &session, "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
 fn collectives_join_the_devices_of_a_process() {
     let Some((program, libraries)) = program("collectives", &["-lrccl", "-lpthread"]) else { return };
     for gpu in ["mi210", "mi300x"] {

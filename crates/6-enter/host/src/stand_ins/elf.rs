@@ -1,12 +1,16 @@
 //! A shared library whose functions all call one function with their own name.
 //!
 //! Each function loads the address of its name and jumps to code that saves the registers with arguments and
-//! calls [`TARGET`]. The file has sections too, so that linkers take it.
+//! calls [`TARGET`]. The file has sections too, so that linkers take it. Its symbols have no version, which the dynamic
+//! linker takes for any that a program asks for, but only in a file that has some version: that is why it asks for one of
+//! the C library.
 
 /// The function that does all the work, in the HIP runtime library.
 const TARGET: &str = "rockhound_library_call";
 /// The library with it.
 const RUNTIME: &str = "libamdhip64.so";
+/// The C library, and its first version.
+const C_LIBRARY: (&str, &str) = ("libc.so.6", "GLIBC_2.2.5");
 
 const PAGE: usize = 4096;
 const HEADER: usize = 64;
@@ -18,7 +22,9 @@ const RELOCATION: usize = 24;
 /// Bytes of a function.
 const FUNCTION: usize = 16;
 /// Section of the code, counted from 0.
-const TEXT: u16 = 5;
+const TEXT: u16 = 7;
+/// Bytes of the list of versions asked for.
+const NEEDS: usize = 32;
 
 /// Code that all functions jump to, up to the place of the target's address: saves six integer registers and
 /// eight floating-point ones, then calls with the name, the saved registers and the caller's stack.
@@ -51,6 +57,9 @@ struct Layout {
     hash: usize,
     symbols: usize,
     strings: usize,
+    /// Version of each symbol, and the list of those that are asked for.
+    versions: usize,
+    needs: usize,
     relocations: usize,
     text: usize,
     common: usize,
@@ -75,14 +84,17 @@ impl Strings {
 /// A library with a SONAME that defines functions.
 pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     let mut strings = Strings(vec![0]);
-    let [runtime, soname, target] = [RUNTIME, soname, TARGET].map(|text| strings.add(text));
+    let [runtime, soname, target, c_library, version] =
+        [RUNTIME, soname, TARGET, C_LIBRARY.0, C_LIBRARY.1].map(|text| strings.add(text));
     let names: Vec<usize> = functions.iter().map(|name| strings.add(name)).collect();
     let strings = strings.0;
     let symbols = functions.len() + 2;
     let hash = HEADER + PROGRAM_HEADERS * PROGRAM_HEADER;
     let at_symbols = (hash + 4 * (2 + buckets(symbols) + symbols)).next_multiple_of(8);
     let at_strings = at_symbols + symbols * SYMBOL;
-    let relocations = (at_strings + strings.len()).next_multiple_of(8);
+    let versions = (at_strings + strings.len()).next_multiple_of(8);
+    let needs = (versions + 2 * symbols).next_multiple_of(8);
+    let relocations = needs + NEEDS;
     let text = (relocations + RELOCATION).next_multiple_of(FUNCTION);
     let common = text + functions.len() * FUNCTION;
     let text_end = common + COMMON.len() + 6;
@@ -92,6 +104,8 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
         hash,
         symbols: at_symbols,
         strings: at_strings,
+        versions,
+        needs,
         relocations,
         text,
         common,
@@ -105,13 +119,19 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     fill(&mut file, layout.symbols);
     file.extend(symbol_table(&layout, target, &names));
     file.extend(&strings);
-    fill(&mut file, layout.relocations);
+    fill(&mut file, layout.versions);
+    // The first symbol is none; the others are global and have no version.
+    (0..symbols).for_each(|symbol| file.extend(u16::from(symbol > 0).to_le_bytes()));
+    fill(&mut file, layout.needs);
+    // Format 1, one version, which has number 2.
+    halves(&mut file, &[1 << 16 | 1, c_library, 16, 0]);
+    halves(&mut file, &[hash(C_LIBRARY.1) as usize, 2 << 16, version, 0]);
     // The target's address goes into the one place for addresses: R_X86_64_GLOB_DAT of symbol 1.
     words(&mut file, &[layout.got, 1 << 32 | 6, 0]);
     fill(&mut file, layout.text);
     code(&mut file, &layout, &names);
     fill(&mut file, layout.dynamic);
-    dynamic_section(&mut file, &layout, [runtime, soname, strings.len()]);
+    dynamic_section(&mut file, &layout, [runtime, c_library, soname, strings.len()]);
     words(&mut file, &[0]);
     sections(&mut file, &layout, strings.len());
     file
@@ -226,11 +246,12 @@ fn code(file: &mut Vec<u8>, layout: &Layout, names: &[usize]) {
 }
 
 /// Entries of the dynamic section.
-const DYNAMIC: usize = 12;
+const DYNAMIC: usize = 16;
 
-fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, [runtime, soname, strings]: [usize; 3]) {
+fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, [runtime, c_library, soname, strings]: [usize; 4]) {
     let entries: [(usize, usize); DYNAMIC] = [
         (1, runtime),
+        (1, c_library),
         (14, soname),
         (4, layout.hash),
         (5, layout.strings),
@@ -240,6 +261,9 @@ fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, [runtime, soname, string
         (7, layout.relocations),
         (8, RELOCATION),
         (9, RELOCATION),
+        (0x6fff_fff0, layout.versions),
+        (0x6fff_fffe, layout.needs),
+        (0x6fff_ffff, 1),
         // Everything is bound when it is loaded.
         (30, 8),
         (0, 0),
@@ -248,10 +272,12 @@ fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, [runtime, soname, string
 }
 
 /// Names and kinds of sections behind the empty first one.
-const SECTIONS: [(&str, usize); 8] = [
+const SECTIONS: [(&str, usize); 10] = [
     (".hash", 5),
     (".dynsym", 11),
     (".dynstr", 3),
+    (".gnu.version", 0x6fff_ffff),
+    (".gnu.version_r", 0x6fff_fffe),
     (".rela.dyn", 4),
     (".text", 1),
     (".dynamic", 6),
@@ -283,10 +309,12 @@ fn sections(file: &mut Vec<u8>, layout: &Layout, strings: usize) {
     let hash = layout.symbols - layout.hash;
     let symbols = layout.strings - layout.symbols;
     // Flags, offset, bytes, linked section, information, alignment, bytes of an entry.
-    let parts: [[usize; 7]; 8] = [
+    let parts: [[usize; 7]; 10] = [
         [LOADED, layout.hash, hash, 2, 0, 4, 4],
         [LOADED, layout.symbols, symbols, 3, 1, 8, SYMBOL],
         [LOADED, layout.strings, strings, 0, 0, 1, 0],
+        [LOADED, layout.versions, symbols / SYMBOL * 2, 2, 0, 2, 2],
+        [LOADED, layout.needs, NEEDS, 3, 1, 8, 0],
         [LOADED, layout.relocations, RELOCATION, 2, 0, 8, RELOCATION],
         [LOADED + CODE, layout.text, layout.text_end - layout.text, 0, 0, 16, 0],
         [LOADED + WRITE, layout.dynamic, layout.got - layout.dynamic, 3, 0, 8, 16],
@@ -310,9 +338,13 @@ mod tests {
 
     #[test]
     fn names_hash_as_the_linker_has_it() {
-        for (name, expected) in
-            [("", 0), ("printf", 0x077905a6), ("exit", 0x0006cf04), ("syscall", 0x0b09985c)]
-        {
+        for (name, expected) in [
+            ("", 0),
+            ("printf", 0x077905a6),
+            ("exit", 0x0006cf04),
+            ("syscall", 0x0b09985c),
+            (C_LIBRARY.1, 0x0969_1a75),
+        ] {
             assert_eq!(hash(name), expected, "{name}");
         }
     }

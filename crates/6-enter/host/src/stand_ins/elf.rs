@@ -89,8 +89,8 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     let names: Vec<usize> = functions.iter().map(|name| strings.add(name)).collect();
     let strings = strings.0;
     let symbols = functions.len() + 2;
-    let hash = HEADER + PROGRAM_HEADERS * PROGRAM_HEADER;
-    let at_symbols = (hash + 4 * (2 + buckets(symbols) + symbols)).next_multiple_of(8);
+    let at_hash = HEADER + PROGRAM_HEADERS * PROGRAM_HEADER;
+    let at_symbols = (at_hash + 4 * (2 + buckets(symbols) + symbols)).next_multiple_of(8);
     let at_strings = at_symbols + symbols * SYMBOL;
     let versions = (at_strings + strings.len()).next_multiple_of(8);
     let needs = (versions + 2 * symbols).next_multiple_of(8);
@@ -101,7 +101,7 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     let dynamic = text_end.next_multiple_of(PAGE);
     let got = dynamic + 16 * DYNAMIC;
     let layout = Layout {
-        hash,
+        hash: at_hash,
         symbols: at_symbols,
         strings: at_strings,
         versions,

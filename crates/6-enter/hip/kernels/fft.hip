@@ -1,6 +1,7 @@
 // Kernels of the stand-ins for Fourier transforms and random numbers.
 #define GLOBAL extern "C" __attribute__((global, amdgpu_flat_work_group_size(256, 256)))
 #define DEVICE static inline __attribute__((device, always_inline))
+#include "math.h"
 
 template <class T> struct complex { T re, im; };
 DEVICE long index() { return (long)__builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x(); }
@@ -74,24 +75,6 @@ DEVICE Words philox(unsigned long seed, unsigned long counter) {
 DEVICE float uniform(unsigned word) { return word * 2.3283064e-10f + 1.1641532e-10f; }
 DEVICE double uniform(unsigned low, unsigned high) {
   return (((unsigned long)high << 32 | low) >> 11) * 1.1102230246251565e-16 + 1.1102230246251565e-16;
-}
-// exp, log, sine and cosine by the instructions of the GPU and a step or a series where they are not enough.
-DEVICE double log_of(double x) {
-  // x = m 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 atanh((m - 1) / (m + 1))
-  int e = __builtin_amdgcn_frexp_exp(x);
-  double m = __builtin_amdgcn_frexp_mant(x);
-  if (m < 0.70710678118654752) m *= 2, e--;
-  double t = (m - 1) / (m + 1), s = t * t, sum = 0;
-  for (int i = 27; i >= 1; i -= 2) sum = sum * s + 1.0 / i;
-  return 2 * t * sum + e * 0.69314718055994531;
-}
-DEVICE double exp_of(double x) {
-  if (x > 709) return __builtin_inf();
-  if (x < -745) return 0;
-  int n = (int)__builtin_rint(x * 1.4426950408889634);
-  double r = x - n * 0.69314718055994531, sum = 1;
-  for (int i = 16; i >= 1; i--) sum = 1 + sum * r / i;
-  return __builtin_amdgcn_ldexp(sum, n);
 }
 // Sine and cosine of 2 pi u for u in (0, 1].
 DEVICE void turn(double u, double &sine, double &cosine) {

@@ -7,6 +7,7 @@
 mod arguments;
 mod blas;
 mod collectives;
+mod dnn;
 mod fft;
 mod handles;
 mod kernels;
@@ -120,6 +121,7 @@ pub unsafe extern "C" fn rockhound_library_call(
     let answer = handles::call(function, &mut arguments)
         .or_else(|| blas::call(function, &mut arguments))
         .or_else(|| fft::call(function, &mut arguments))
+        .or_else(|| dnn::call(function, &mut arguments))
         .or_else(|| random::call(function, &mut arguments))
         .or_else(|| collectives::call(function, &mut arguments))
         .or_else(|| presence::call(function, &mut arguments))

@@ -94,6 +94,18 @@ fn programs_may_ask_for_versions_of_functions() {
 }
 
 #[test]
+fn layers_of_neural_nets_are_right() {
+    let Some((program, libraries)) = program("layers", &["-lMIOpen"]) else { return };
+    for gpu in ["mi100", "mi355x"] {
+        let session = session("session-layers", gpu);
+        for part in ["convolutions", "images", "tensors", "refused"] {
+            let output = run(&program, &libraries, &session, part);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn collectives_join_the_devices_of_a_process() {
     let Some((program, libraries)) = program("collectives", &["-lrccl", "-lpthread"]) else { return };
     for gpu in ["mi210", "mi300x"] {

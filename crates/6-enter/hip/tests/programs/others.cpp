@@ -60,7 +60,7 @@ int roctxRangePushA(const char *);
 int roctxRangePop();
 int miopenCreate(void **);
 int miopenDestroy(void *);
-int miopenGetTensorDescriptorSize(void *, int *);
+int miopenCreateRNNDescriptor(void **);
 }
 
 static int wrong = 0;
@@ -322,7 +322,7 @@ static void presence() {
   check(roctxRangePushA("outer") == 0 && roctxRangePushA("inner") == 1 && roctxRangePop() == 1 && roctxRangePop() == 0 && roctxRangePop() == -1, "ranges");
   void *handle;
   int size;
-  check(miopenCreate(&handle) == 0 && miopenGetTensorDescriptorSize(nullptr, &size) == 6 && miopenDestroy(handle) == 0, "miopen");
+  check(miopenCreate(&handle) == 0 && miopenCreateRNNDescriptor(&handle) == 6 && miopenDestroy(handle) == 0, "miopen");
 }
 
 int main(int count, char **arguments) {

@@ -27,6 +27,8 @@ const WORK: [(&str, &str); 9] = [
 const HBM: (&str, &str) = ("roofline.hbm_bytes", "HBM");
 /// Factor from which on work or time differs.
 const DIFFERS: f64 = 1.02;
+/// Factor of measured times from which on a difference matters to anybody.
+const MATTERS: f64 = 1.005;
 /// Probability of the interval of measured times.
 const CONFIDENCE: f64 = 0.95;
 /// Error of a modelled time that was compared with no measured one, percent.
@@ -182,6 +184,7 @@ fn measured(pairs: &[Pair]) -> Option<Comparison> {
 /// Whether a candidate is faster on a GPU, and why.
 fn timed(found: &Comparison) -> (CandidateVerdict, String) {
     let verdict = match found.verdict {
+        _ if found.speedup.max(1.0 / found.speedup) < MATTERS => CandidateVerdict::NotFaster,
         tune::race::Verdict::Faster => CandidateVerdict::Faster,
         tune::race::Verdict::Slower => CandidateVerdict::Slower,
         tune::race::Verdict::Equal => CandidateVerdict::NotFaster,

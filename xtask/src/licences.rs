@@ -1,10 +1,10 @@
-//! Licences of everything compiled into the distributed files.
+//! Licences of everything compiled into the distributed files, and a bill of its materials.
 //!
 //! Texts come from the packages themselves; a text that several share is written once.
 
 use crate::run::{FULL, output, root};
 use anyhow::{Context, Result, anyhow, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -20,32 +20,81 @@ const LONGEST: u64 = 256 << 10;
 /// One package.
 struct Package {
     name: String,
+    version: String,
     licence: String,
     folder: PathBuf,
 }
 
-/// The texts for what these packages of the workspace are compiled of.
-pub(crate) fn texts(packages: &[&str]) -> Result<String> {
+impl Package {
+    fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+}
+
+/// The packages that these packages of the workspace are compiled of.
+fn compiled_in(packages: &[&str]) -> Result<Vec<Package>> {
     let target = ["--filter-platform", "x86_64-unknown-linux-gnu"];
     let arguments = [&["metadata", "--format-version", "1", "--locked"][..], &target, &FULL].concat();
     let metadata = output("cargo", &arguments).context("`cargo metadata` fails")?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
+    needed(&serde_json::from_str(&metadata)?, packages)
+}
+
+/// A bill of materials (CycloneDX 1.5) of what these packages of the workspace are compiled of.
+pub(crate) fn bill(packages: &[&str]) -> Result<String> {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let checksum = |it: &Package| {
+        let head = format!("name = \"{}\"\nversion = \"{}\"\n", it.name, it.version);
+        let entry = lock.split("[[package]]\n").find(|entry| entry.starts_with(&head))?;
+        let line = entry.lines().find_map(|line| line.strip_prefix("checksum = "))?;
+        Some(line.trim_matches('"').to_owned())
+    };
+    let component = |it: &Package| {
+        let mut component = json!({
+            "type": "library",
+            "name": it.name,
+            "version": it.version,
+            "purl": format!("pkg:cargo/{}@{}", it.name, it.version),
+        });
+        if let Some(checksum) = checksum(it) {
+            component["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
+        }
+        if !it.licence.is_empty() && !it.licence.starts_with("see ") {
+            // An old spelling of OR.
+            component["licenses"] = json!([{ "expression": it.licence.replace('/', " OR ") }]);
+        }
+        component
+    };
+    let components: Vec<Value> = compiled_in(packages)?.iter().map(component).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let own = json!({ "type": "application", "name": "rockhound", "version": version, "purl": format!("pkg:cargo/rockhound@{version}") });
+    let bill = json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": { "component": own },
+        "components": components,
+    });
+    Ok(format!("{bill:#}\n"))
+}
+
+/// The texts for what these packages of the workspace are compiled of.
+pub(crate) fn texts(packages: &[&str]) -> Result<String> {
     let mut by_text: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut out = String::from(
         "Rockhound is licensed under MIT or Apache-2.0, at your choice. The programs in this archive also contain the packages\n\
          below, and the Rust standard library (MIT or Apache-2.0).\n\n",
     );
-    for package in needed(&metadata, packages)? {
+    for package in compiled_in(packages)? {
         let files = files(&package.folder, DEPTH);
         if files.is_empty() && package.licence.is_empty() {
-            bail!("`{}` names no licence and has no text of one", package.name);
+            bail!("`{}` names no licence and has no text of one", package.title());
         }
         let note = if files.is_empty() { "; the package has no text of it" } else { "" };
-        out += &format!("  {}: {}{note}\n", package.name, package.licence);
+        out += &format!("  {}: {}{note}\n", package.title(), package.licence);
         for file in files {
             let text = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
             let text = String::from_utf8_lossy(&text).replace('\r', "");
-            by_text.entry(text.trim_end().to_owned()).or_default().push(package.name.clone());
+            by_text.entry(text.trim_end().to_owned()).or_default().push(package.title());
         }
     }
     let mut texts: Vec<(Vec<String>, String)> =
@@ -93,12 +142,13 @@ fn needed(metadata: &Value, roots: &[&str]) -> Result<Vec<Package>> {
         let file = word(package, "license_file");
         let licence = if file.is_empty() { word(package, "license") } else { format!("see {file}") };
         needed.push(Package {
-            name: format!("{} {}", word(package, "name"), word(package, "version")),
+            name: word(package, "name"),
+            version: word(package, "version"),
             licence,
             folder,
         });
     }
-    needed.sort_by(|a, b| a.name.cmp(&b.name));
+    needed.sort_by_key(Package::title);
     Ok(needed)
 }
 
@@ -127,6 +177,18 @@ fn files(folder: &Path, depth: usize) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bill_of_materials_has_every_package_with_its_checksum() {
+        let bill: Value = serde_json::from_str(&bill(&["rockhound-hip"]).unwrap()).unwrap();
+        let components = bill["components"].as_array().unwrap();
+        let named = |name: &str| components.iter().find(|it| it["name"] == name);
+        let sqlite = named("libsqlite3-sys").unwrap();
+        assert_eq!(sqlite["hashes"][0]["content"].as_str().unwrap().len(), 64, "{sqlite}");
+        assert_eq!(sqlite["licenses"][0]["expression"], "MIT");
+        assert!(named("proptest").is_none());
+        assert_eq!(components.len(), compiled_in(&["rockhound-hip"]).unwrap().len());
+    }
 
     #[test]
     fn what_is_compiled_in_is_named_with_its_text() {

@@ -111,6 +111,7 @@ impl Built {
             &stage.join(layout.licences).join("THIRD-PARTY-LICENSES.txt"),
             licences::texts(&PACKAGES)?.as_bytes(),
         )?;
+        write(&stage.join(layout.licences).join("sbom.cdx.json"), licences::bill(&PACKAGES)?.as_bytes())?;
         let shared = stage.join(layout.shared);
         let pages = shared.join("share/man/man1");
         std::fs::create_dir_all(&pages)?;

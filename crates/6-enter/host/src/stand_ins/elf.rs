@@ -81,11 +81,13 @@ impl Strings {
     }
 }
 
-/// A library with a SONAME that defines functions.
-pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
+/// A library with a SONAME that defines functions and needs other libraries.
+pub(super) fn library(soname: &str, functions: &[&str], needs: &[&str]) -> Vec<u8> {
     let mut strings = Strings(vec![0]);
     let [runtime, soname, target, c_library, version] =
         [RUNTIME, soname, TARGET, C_LIBRARY.0, C_LIBRARY.1].map(|text| strings.add(text));
+    let mut needed = vec![runtime, c_library];
+    needed.extend(needs.iter().map(|name| strings.add(name)));
     let names: Vec<usize> = functions.iter().map(|name| strings.add(name)).collect();
     let strings = strings.0;
     let symbols = functions.len() + 2;
@@ -93,19 +95,19 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     let at_symbols = (at_hash + 4 * (2 + buckets(symbols) + symbols)).next_multiple_of(8);
     let at_strings = at_symbols + symbols * SYMBOL;
     let versions = (at_strings + strings.len()).next_multiple_of(8);
-    let needs = (versions + 2 * symbols).next_multiple_of(8);
-    let relocations = needs + NEEDS;
+    let at_needs = (versions + 2 * symbols).next_multiple_of(8);
+    let relocations = at_needs + NEEDS;
     let text = (relocations + RELOCATION).next_multiple_of(FUNCTION);
     let common = text + functions.len() * FUNCTION;
     let text_end = common + COMMON.len() + 6;
     let dynamic = text_end.next_multiple_of(PAGE);
-    let got = dynamic + 16 * DYNAMIC;
+    let got = dynamic + 16 * (DYNAMIC + needed.len());
     let layout = Layout {
         hash: at_hash,
         symbols: at_symbols,
         strings: at_strings,
         versions,
-        needs,
+        needs: at_needs,
         relocations,
         text,
         common,
@@ -131,7 +133,7 @@ pub(super) fn library(soname: &str, functions: &[&str]) -> Vec<u8> {
     fill(&mut file, layout.text);
     code(&mut file, &layout, &names);
     fill(&mut file, layout.dynamic);
-    dynamic_section(&mut file, &layout, [runtime, c_library, soname, strings.len()]);
+    dynamic_section(&mut file, &layout, &needed, soname, strings.len());
     words(&mut file, &[0]);
     sections(&mut file, &layout, strings.len());
     file
@@ -245,13 +247,12 @@ fn code(file: &mut Vec<u8>, layout: &Layout, names: &[usize]) {
     file.extend([0xc9, 0xc3]);
 }
 
-/// Entries of the dynamic section.
-const DYNAMIC: usize = 16;
+/// Entries of the dynamic section besides those of needed libraries.
+const DYNAMIC: usize = 14;
 
-fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, [runtime, c_library, soname, strings]: [usize; 4]) {
+fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, needed: &[usize], soname: usize, strings: usize) {
+    needed.iter().for_each(|name| words(file, &[1, *name]));
     let entries: [(usize, usize); DYNAMIC] = [
-        (1, runtime),
-        (1, c_library),
         (14, soname),
         (4, layout.hash),
         (5, layout.strings),

@@ -44,6 +44,8 @@ pub(crate) struct Library {
     /// Names that programs ask for, newest last.
     sonames: Vec<&'static str>,
     functions: &'static str,
+    /// Names for linking of libraries that it brings along.
+    needs: &'static str,
 }
 
 /// All of them.
@@ -51,9 +53,9 @@ pub(crate) fn libraries() -> impl Iterator<Item = Library> {
     let rows = LIBRARIES.lines().filter(|line| !line.starts_with('#'));
     rows.filter_map(|row| {
         let mut cells = row.split('\t');
-        let (name, sonames, file) = (cells.next()?, cells.next()?, cells.next()?);
+        let (name, sonames, file, needs) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
         let functions = FUNCTIONS.iter().find(|it| it.0 == file)?.1;
-        Some(Library { name, sonames: sonames.split(' ').collect(), functions })
+        Some(Library { name, sonames: sonames.split(' ').collect(), functions, needs })
     })
 }
 
@@ -69,10 +71,12 @@ pub fn write(folder: &Path, exists: impl Fn(&str) -> bool) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for library in libraries() {
         let functions: Vec<&str> = library.functions.lines().collect();
+        let newest = |name| libraries().find(|it| it.name == name).and_then(|it| it.sonames.last().copied());
+        let needs: Vec<&str> = library.needs.split(' ').filter_map(newest).collect();
         let missing: Vec<&str> = library.sonames.iter().copied().filter(|it| !exists(it)).collect();
         for soname in &missing {
             let path = folder.join(soname);
-            std::fs::write(&path, elf::library(soname, &functions))
+            std::fs::write(&path, elf::library(soname, &functions, &needs))
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         if let Some(newest) = missing.last().filter(|_| !exists(library.name)) {
@@ -139,6 +143,8 @@ mod tests {
             functions.sort_unstable();
             functions.dedup();
             assert_eq!(functions.len(), all, "{}", library.name);
+            let brings: Vec<&str> = library.needs.split(' ').filter(|it| !it.is_empty()).collect();
+            assert!(brings.iter().all(|name| libraries().any(|it| it.name == *name)), "{}", library.name);
             let own = library.sonames.iter().all(|it| it.starts_with(library.name) && sonames.insert(*it));
             assert!(own, "{}", library.name);
         }
@@ -171,7 +177,8 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libsome.so.3");
-        std::fs::write(&path, elf::library("libsome.so.3", &["first", "second_one"])).unwrap();
+        std::fs::write(&path, elf::library("libsome.so.3", &["first", "second_one"], &["libother.so.2"]))
+            .unwrap();
         let output = std::process::Command::new("llvm-readelf-22")
             .args(["-d", "--dyn-syms"])
             .arg(&path)
@@ -180,7 +187,14 @@ mod tests {
         let (said, wrong) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert_eq!(wrong, "");
-        for part in ["[libsome.so.3]", "[libamdhip64.so]", "first", "second_one", "rockhound_library_call"] {
+        for part in [
+            "[libsome.so.3]",
+            "[libamdhip64.so]",
+            "[libother.so.2]",
+            "first",
+            "second_one",
+            "rockhound_library_call",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
     }

@@ -98,7 +98,7 @@ fn layers_of_neural_nets_are_right() {
     let Some((program, libraries)) = program("layers", &["-lMIOpen"]) else { return };
     for gpu in ["mi100", "mi355x"] {
         let session = session("session-layers", gpu);
-        for part in ["convolutions", "images", "tensors", "refused"] {
+        for part in ["convolutions", "images", "tensors", "fusion", "refused"] {
             let output = run(&program, &libraries, &session, part);
             assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
         }

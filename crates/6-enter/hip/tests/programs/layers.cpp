@@ -42,6 +42,16 @@ int miopenCreateReduceTensorDescriptor(void **);
 int miopenSetReduceTensorDescriptor(void *, int, int, int, int, int);
 int miopenReduceTensor(void *, void *, void *, size_t, void *, size_t, const void *, void *, const void *, const void *, void *, void *);
 int miopenConvolutionForwardBias(void *, const void *, void *, const void *, const void *, void *, void *);
+int miopenCreateFusionPlan(void **, int, void *);
+int miopenCreateOpConvForward(void *, void **, void *, void *);
+int miopenCreateOpBiasForward(void *, void **, void *);
+int miopenCreateOpActivationForward(void *, void **, int);
+int miopenCompileFusionPlan(void *, void *);
+int miopenCreateOperatorArgs(void **);
+int miopenSetOpArgsConvForward(void *, void *, const void *, const void *, const void *);
+int miopenSetOpArgsBiasForward(void *, void *, const void *, const void *, const void *);
+int miopenSetOpArgsActivForward(void *, void *, const void *, const void *, double, double, double);
+int miopenExecuteFusionPlan(void *, void *, void *, const void *, void *, void *, void *);
 int miopenCreateRNNDescriptor(void **);
 const char *miopenGetErrorString(int);
 }
@@ -268,6 +278,26 @@ static void tensors() {
   }
 }
 
+static void fusion() {
+  Tensor x({2, 2, 5, 5}), w({3, 2, 3, 3}), bias({1, 3, 1, 1}), y({2, 3, 3, 3}, false);
+  void *convolution, *plan, *first, *second, *third, *values;
+  int pads[] = {0, 0}, steps[] = {1, 1};
+  miopenCreateConvolutionDescriptor(&convolution);
+  miopenInitConvolutionNdDescriptor(convolution, 2, pads, steps, steps, 0);
+  check(miopenCreateFusionPlan(&plan, 0, x.descriptor) == 0 && miopenCompileFusionPlan(handle, plan) != 0, "an empty plan");
+  check(miopenCreateOpConvForward(plan, &first, convolution, w.descriptor) == 0 && miopenCreateOpBiasForward(plan, &second, bias.descriptor) == 0 && miopenCreateOpActivationForward(plan, &third, 3) == 0, "operations");
+  check(miopenCompileFusionPlan(handle, plan) == 0 && miopenCreateOperatorArgs(&values) == 0, "a plan");
+  miopenSetOpArgsConvForward(values, first, &one, &zero, w.gpu);
+  miopenSetOpArgsBiasForward(values, second, &one, &zero, bias.gpu);
+  check(miopenExecuteFusionPlan(handle, plan, x.descriptor, x.gpu, y.descriptor, y.gpu, values) != 0, "values are missing");
+  miopenSetOpArgsActivForward(values, third, &one, &zero, 0, 0, 0);
+  check(miopenExecuteFusionPlan(handle, plan, x.descriptor, x.gpu, y.descriptor, y.gpu, values) == 0, "execute");
+  std::vector<double> expected(y.host.size());
+  taps(x, w, y, {0, 0}, {1, 1}, {1, 1}, 1, [&](size_t i, size_t j, size_t k) { expected[k] += double(x.host[i]) * w.host[j]; });
+  for (size_t i = 0; i < expected.size(); i++) expected[i] = std::max(0.0, expected[i] + bias.host[i / 9 % 3]);
+  equal(y.get(), expected, 1e-5, "convolution, bias and activation");
+}
+
 static void refused() {
   void *rnn, *tensor;
   check(miopenCreateRNNDescriptor(&rnn) == 6, "not implemented");
@@ -291,6 +321,7 @@ int main(int, char **arguments) {
   if (part == "convolutions") convolutions();
   else if (part == "images") images();
   else if (part == "tensors") tensors();
+  else if (part == "fusion") fusion();
   else if (part == "refused") refused();
   return wrong;
 }

@@ -137,31 +137,53 @@ fn run(direction: Direction, arguments: &mut Arguments, has_factors: bool) -> Re
     }
     let number = |at: Option<usize>, usual| at.map_or(Ok(usual), |at| factor(at, of));
     let (alpha, beta) = (number(alpha, 1.0)?, number(beta, 0.0)?);
-    let (mut x, mut w, mut y) = match (direction, has_factors) {
+    let (x, w, y) = match (direction, has_factors) {
         (Direction::Forward, true) => (first, second, third),
         (Direction::Forward, false) => (second, first, third),
         (Direction::Backward, _) => (third, second, first),
         (Direction::Weights, _) => (second, third, first),
     };
-    let mut direction = direction;
-    if window.is_transposed {
-        std::mem::swap(&mut x, &mut y);
-        direction = match direction {
-            Direction::Forward => Direction::Backward,
-            Direction::Backward => Direction::Forward,
-            Direction::Weights => Direction::Weights,
-        };
+    Convolution { x, w, y, window, alpha, beta }.launch(handle.stream, direction)
+}
+
+/// Images, weights and results, of which one is computed.
+pub(super) struct Convolution {
+    pub(super) x: Operand,
+    pub(super) w: Operand,
+    pub(super) y: Operand,
+    pub(super) window: Window,
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+}
+
+impl Convolution {
+    /// Computes the results.
+    pub(super) fn forward(self, stream: usize) -> Result<(), Problem> {
+        self.launch(stream, Direction::Forward)
     }
-    check(&x.tensor, &w.tensor, &y.tensor, &window)?;
-    let (kernel, result) = match direction {
-        Direction::Forward => ("forward", &mut y),
-        Direction::Backward => ("backward", &mut x),
-        Direction::Weights => ("weights", &mut w),
-    };
-    let count = result.tensor.count();
-    let packed = Packed::new().tensor(&x).tensor(&w).tensor(&y);
-    let packed = packed.ints(&window.pads).ints(&window.steps).ints(&window.apart).int(window.groups);
-    packed.double(alpha).double(beta).launch(handle.stream, kernel, of, count)
+
+    fn launch(self, stream: usize, direction: Direction) -> Result<(), Problem> {
+        let Convolution { mut x, w, mut y, window, alpha, beta } = self;
+        let mut direction = direction;
+        if window.is_transposed {
+            std::mem::swap(&mut x, &mut y);
+            direction = match direction {
+                Direction::Forward => Direction::Backward,
+                Direction::Backward => Direction::Forward,
+                Direction::Weights => Direction::Weights,
+            };
+        }
+        check(&x.tensor, &w.tensor, &y.tensor, &window)?;
+        let (kernel, result) = match direction {
+            Direction::Forward => ("forward", &y),
+            Direction::Backward => ("backward", &x),
+            Direction::Weights => ("weights", &w),
+        };
+        let (of, count) = (result.tensor.of, result.tensor.count());
+        let packed = Packed::new().tensor(&x).tensor(&w).tensor(&y);
+        let packed = packed.ints(&window.pads).ints(&window.steps).ints(&window.apart).int(window.groups);
+        packed.double(alpha).double(beta).launch(stream, kernel, of, count)
+    }
 }
 
 /// Sizes that do not go together would read past the ends.

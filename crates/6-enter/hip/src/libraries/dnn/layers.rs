@@ -48,19 +48,24 @@ fn activation(arguments: &mut Arguments) -> Result<(), Problem> {
     let handle = Handle::take(arguments)?;
     let (mode, parameters) = objects::activation(arguments.address())?;
     let (alpha, x, beta, y) = pair(arguments)?;
+    activate(handle.stream, (mode, parameters), (&x, alpha), (&y, beta))
+}
+
+/// `y = alpha f(x) + beta y`.
+pub(super) fn activate(
+    stream: usize,
+    (mode, parameters): (i32, [f64; 3]),
+    (x, alpha): (&Operand, f64),
+    (y, beta): (&Operand, f64),
+) -> Result<(), Problem> {
     if !(0..=9).contains(&mode) {
         return Err(Problem::Unsupported(format!("activation {mode}")));
     }
     if x.tensor.sizes != y.tensor.sizes {
         return Err(Problem::Size);
     }
-    let packed = parameters.iter().fold(Packed::new().tensor(&x).tensor(&y), |packed, it| packed.double(*it));
-    packed.double(alpha).double(beta).int(mode).launch(
-        handle.stream,
-        "activate",
-        x.tensor.of,
-        y.tensor.count(),
-    )
+    let packed = parameters.iter().fold(Packed::new().tensor(x).tensor(y), |packed, it| packed.double(*it));
+    packed.double(alpha).double(beta).int(mode).launch(stream, "activate", x.tensor.of, y.tensor.count())
 }
 
 /// Sizes of the results of pooling.

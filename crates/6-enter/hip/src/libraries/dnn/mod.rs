@@ -1,10 +1,11 @@
 //! MIOpen: convolutions in all directions, pooling, batch normalization, activations, softmax, reductions, and
 //! operations on tensors of up to five axes, by one algorithm each.
 //!
-//! Kernels read tensors by the steps of their axes, so every layout is taken. Fusion, recurrent nets, dropout and
-//! the backward passes of all but convolutions are not implemented.
+//! Kernels read tensors by the steps of their axes, so every layout is taken. Recurrent nets, dropout and the
+//! backward passes of all but convolutions are not implemented.
 
 mod convolution;
+mod fusion;
 mod layers;
 mod objects;
 mod tensors;
@@ -27,7 +28,8 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
         _ => objects::call(name, arguments)
             .or_else(|| convolution::call(name, arguments))
             .or_else(|| layers::call(name, arguments))
-            .or_else(|| tensors::call(name, arguments))?,
+            .or_else(|| tensors::call(name, arguments))
+            .or_else(|| fusion::call(name, arguments))?,
     };
     Some(done.map(|()| 0))
 }
@@ -46,6 +48,7 @@ fn error(status: i32) -> &'static std::ffi::CStr {
 }
 
 /// A tensor with its contents.
+#[derive(Clone, Copy)]
 struct Operand {
     tensor: Tensor,
     address: usize,

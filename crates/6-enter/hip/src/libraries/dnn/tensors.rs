@@ -89,8 +89,17 @@ fn bias(arguments: &mut Arguments) -> Result<(), Problem> {
     let handle = Handle::take(arguments)?;
     let mut next = || Ok::<_, Problem>((arguments.address(), Operand::take(arguments)?));
     let ((alpha, b), (_, y)) = (next()?, next()?);
-    let factors = [1.0, factor(alpha, y.tensor.of)?, 0.0];
-    Elementwise { op: ADD, a: &y, b: &b, c: &y, factors }.launch(handle.stream)
+    add_bias(handle.stream, &y, &b, factor(alpha, y.tensor.of)?)
+}
+
+/// `y = x`.
+pub(super) fn copy(stream: usize, x: &Operand, y: &Operand) -> Result<(), Problem> {
+    Elementwise { op: FIRST, a: x, b: x, c: y, factors: [1.0, 0.0, 0.0] }.launch(stream)
+}
+
+/// `y = y + alpha b`; axes of one element of `b` are repeated.
+pub(super) fn add_bias(stream: usize, y: &Operand, b: &Operand, alpha: f64) -> Result<(), Problem> {
+    Elementwise { op: ADD, a: y, b, c: y, factors: [1.0, alpha, 0.0] }.launch(stream)
 }
 
 fn backward_bias(arguments: &mut Arguments) -> Result<(), Problem> {

@@ -16,9 +16,10 @@ def _begin():
     """Watches for imports of Triton and torch."""
     sys.path.insert(0, _here)
     try:
-        from rockhound_live import imports, libraries
+        from rockhound_live import imports, libraries, presence
 
         libraries.give_way()
+        presence.show()
         imports.watch()
     finally:
         # The program sees the path that it would have had.

@@ -308,6 +308,7 @@ impl Emulation {
             programs.push(tools);
             variables.push(("PATH".into(), programs));
         }
+        stand_ins::write_topology(&folder.0.join("topology"), self.model, emulate.devices)?;
         if watched.is_some() {
             variables.push((session::WATCHED.into(), "1".into()));
         }

@@ -6,7 +6,7 @@
 mod elf;
 mod tools;
 
-pub(crate) use tools::write as write_tools;
+pub(crate) use tools::{write as write_tools, write_topology};
 
 use crate::Contents;
 use anyhow::{Context, Result};

@@ -11,7 +11,7 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("sitecustomize.py", include_str!("../../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../../python/rockhound_live/__init__.py")),
     ("rockhound_live/children.py", include_str!("../../../python/rockhound_live/children.py")),
@@ -21,6 +21,7 @@ const FILES: [(&str, &str); 16] = [
     ("rockhound_live/launch.py", include_str!("../../../python/rockhound_live/launch.py")),
     ("rockhound_live/memory.py", include_str!("../../../python/rockhound_live/memory.py")),
     ("rockhound_live/notes.py", include_str!("../../../python/rockhound_live/notes.py")),
+    ("rockhound_live/presence.py", include_str!("../../../python/rockhound_live/presence.py")),
     ("rockhound_live/results.py", include_str!("../../../python/rockhound_live/results.py")),
     ("rockhound_live/timing.py", include_str!("../../../python/rockhound_live/timing.py")),
     ("rockhound_live/torch_cuda.py", include_str!("../../../python/rockhound_live/torch_cuda.py")),

@@ -1,6 +1,7 @@
 // Declarations that a program compiled at run time has without including anything: what the language adds to C++,
 // the work-item's place, vectors, atomics, exchanges between lanes. Math functions come with the compiler.
 #pragma once
+#pragma clang system_header
 #include <__clang_hip_runtime_wrapper.h>
 
 // Settings that the device libraries read: what the compiler's default options say. Pieces that are linked each have them.

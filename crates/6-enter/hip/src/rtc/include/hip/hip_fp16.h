@@ -1,5 +1,6 @@
 // Half precision: the compiler's own type under the interface's names.
 #pragma once
+#pragma clang system_header
 typedef _Float16 __half;
 typedef _Float16 half;
 struct __half_raw { unsigned short x; };
@@ -46,7 +47,30 @@ __rh_half(hexp, expf(a)) __rh_half(hexp2, exp2f(a)) __rh_half(hlog, logf(a)) __r
 __rh_half(hlog10, log10f(a)) __rh_half(hsin, sinf(a)) __rh_half(hcos, cosf(a))
 #endif
 #undef __rh_half
-__rh bool __hisnan(__half a) { return a != a; }
-__rh bool __hisinf(__half a) { return __builtin_fabsf((float)a) == __builtin_inff(); }
+// By their bits, so that options for finite numbers change nothing.
+__rh bool __hisnan(__half a) { return (__half_as_ushort(a) & 0x7fff) > 0x7c00; }
+__rh bool __hisinf(__half a) { return (__half_as_ushort(a) & 0x7fff) == 0x7c00; }
+// The number next to one, and roundings of what lies between.
+__rh __half __rh_next(__half a, bool up) {
+  unsigned short bits = __half_as_ushort(a);
+  if ((bits & 0x7fff) == 0) return __ushort_as_half(up ? 1 : 0x8001);
+  return __ushort_as_half(bits >> 15 == up ? bits - 1 : bits + 1);
+}
+__rh __half __float2half_ru(float a) { __half h = (__half)a; return (float)h < a ? __rh_next(h, true) : h; }
+__rh __half __float2half_rd(float a) { __half h = (__half)a; return (float)h > a ? __rh_next(h, false) : h; }
+__rh __half __float2half_rz(float a) { return a < 0 ? __float2half_ru(a) : __float2half_rd(a); }
+#define __rh_whole(name, type) \
+  __rh type __half2##name##_rn(__half a) { return (type)__builtin_rintf((float)a); } \
+  __rh type __half2##name##_rz(__half a) { return (type)a; } \
+  __rh type __half2##name##_rd(__half a) { return (type)__builtin_floorf((float)a); } \
+  __rh type __half2##name##_ru(__half a) { return (type)__builtin_ceilf((float)a); }
+__rh_whole(int, int) __rh_whole(uint, unsigned) __rh_whole(short, short) __rh_whole(ushort, unsigned short)
+__rh_whole(ll, long long) __rh_whole(ull, unsigned long long)
+#undef __rh_whole
+__rh __half __uint2half_rn(unsigned a) { return (__half)a; }
+__rh __half __short2half_rn(short a) { return (__half)a; }
+__rh __half __ushort2half_rn(unsigned short a) { return (__half)a; }
+__rh __half __ll2half_rn(long long a) { return (__half)a; }
+__rh __half __ull2half_rn(unsigned long long a) { return (__half)a; }
 __rh __half __hmax(__half a, __half b) { return (__half)__builtin_fmaxf((float)a, (float)b); }
 __rh __half __hmin(__half a, __half b) { return (__half)__builtin_fminf((float)a, (float)b); }

@@ -9,7 +9,8 @@ use crate::work::{Copy3, Function, Kernel, ModuleId, Work};
 use std::sync::OnceLock;
 
 /// Code for all targets: kernels whose names begin with a prefix; the others are in the last one.
-static BUNDLES: [(&[&str], &[u8]); 4] = [
+static BUNDLES: [(&[&str], &[u8]); 5] = [
+    (&["rockhound_solver"], include_bytes!("../../kernels/solver.bundle")),
     (&["rockhound_dnn"], include_bytes!("../../kernels/dnn.bundle")),
     (&["rockhound_reduce"], include_bytes!("../../kernels/collectives.bundle")),
     (&["rockhound_fft", "rockhound_random"], include_bytes!("../../kernels/fft.bundle")),

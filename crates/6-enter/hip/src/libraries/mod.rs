@@ -13,6 +13,7 @@ mod handles;
 mod kernels;
 mod presence;
 mod random;
+mod solver;
 
 use crate::codes::Code;
 use crate::message::say_once;
@@ -122,6 +123,7 @@ pub unsafe extern "C" fn rockhound_library_call(
         .or_else(|| blas::call(function, &mut arguments))
         .or_else(|| fft::call(function, &mut arguments))
         .or_else(|| dnn::call(function, &mut arguments))
+        .or_else(|| solver::call(function, &mut arguments))
         .or_else(|| random::call(function, &mut arguments))
         .or_else(|| collectives::call(function, &mut arguments))
         .or_else(|| presence::call(function, &mut arguments))

@@ -94,6 +94,18 @@ fn programs_may_ask_for_versions_of_functions() {
 }
 
 #[test]
+fn systems_of_equations_are_solved() {
+    let Some((program, libraries)) = program("solvers", &["-lrocsolver", "-lrocblas", "-lhipsolver"]) else {
+        return;
+    };
+    for gpu in ["mi210", "mi300x"] {
+        let session = session("session-solvers", gpu);
+        let output = run(&program, &libraries, &session, "");
+        assert_eq!(output.status.code(), Some(0), "{gpu}: {output:?}");
+    }
+}
+
+#[test]
 fn layers_of_neural_nets_are_right() {
     let Some((program, libraries)) = program("layers", &["-lMIOpen"]) else { return };
     for gpu in ["mi100", "mi355x"] {

@@ -16,11 +16,14 @@ use std::path::{Path, PathBuf};
 const LIBRARIES: &str = include_str!("../../data/libraries/libraries.tsv");
 
 /// Names of functions by file.
-const FUNCTIONS: [(&str, &str); 18] = [
+const FUNCTIONS: [(&str, &str); 21] = [
     ("rocblas", include_str!("../../data/libraries/rocblas.txt")),
     ("hipblas", include_str!("../../data/libraries/hipblas.txt")),
     ("hipblaslt", include_str!("../../data/libraries/hipblaslt.txt")),
     ("amd_smi", include_str!("../../data/libraries/amd_smi.txt")),
+    ("drm", include_str!("../../data/libraries/drm.txt")),
+    ("drm_amdgpu", include_str!("../../data/libraries/drm_amdgpu.txt")),
+    ("numa", include_str!("../../data/libraries/numa.txt")),
     ("hipfft", include_str!("../../data/libraries/hipfft.txt")),
     ("hiprand", include_str!("../../data/libraries/hiprand.txt")),
     ("hipsolver", include_str!("../../data/libraries/hipsolver.txt")),

@@ -57,7 +57,7 @@ struct Family {
 }
 
 /// Families by prefix; the first that fits counts.
-const FAMILIES: [Family; 20] = [
+const FAMILIES: [Family; 22] = [
     Family::new("rocblas_", [1, 3, 4, 11, 2, 5, 6]),
     Family::new("rocsolver_", [1, 3, 4, 11, 2, 5, 6]),
     Family::new("hipblas", [1, 3, 3, 10, 7, 2, 5]),
@@ -73,7 +73,9 @@ const FAMILIES: [Family; 20] = [
     Family::new("rsmi_", [1, 1, 1, 1, 2, 1, 1]),
     Family::new("amdsmi_", [1, 1, 1, 1, 2, 1, 1]),
     Family::new("roctracer_", [-1, -1, -1, -1, -8, -1, -1]),
-    // There is no such device, and no memory of several nodes.
+    // These two return addresses. There is no such device, and no memory of several nodes.
+    Family::new("amdgpu_get_marketing_name", [0; 7]),
+    Family::new("numa_bitmask_alloc", [0; 7]),
     Family::new("drm", [-19; 7]),
     Family::new("amdgpu_", [-19; 7]),
     Family::new("numa_", [-1; 7]),

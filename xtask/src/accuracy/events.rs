@@ -21,9 +21,11 @@ const GPU: &str = "mi300a";
 
 /// Value of an argument.
 #[derive(Clone, Copy)]
-enum Argument {
+pub(super) enum Argument {
     /// Address of a buffer.
     Buffer(usize),
+    /// Address in a buffer, some bytes behind its start.
+    Inside(usize, usize),
     Integer(i32),
     Float(f32),
 }
@@ -31,8 +33,12 @@ use Argument::{Buffer, Float, Integer};
 
 /// Contents of a buffer.
 #[derive(Clone, Copy)]
-enum Contents {
+pub(super) enum Contents {
     Zeros,
+    /// Doubles of 1.
+    Ones,
+    /// Numbers of the zones of a cube with this edge among its nodes, 64 bits each.
+    Zones(u32),
     /// Floats from 0 to the bound.
     Floats(f32),
     /// Floats from minus the bound to the bound.
@@ -44,20 +50,20 @@ enum Contents {
 }
 
 /// A launch of a kernel.
-struct Step {
-    kernel: &'static str,
-    workgroups: [u32; 3],
-    workgroup: [u32; 3],
-    arguments: Vec<Argument>,
+pub(super) struct Step {
+    pub(super) kernel: &'static str,
+    pub(super) workgroups: [u32; 3],
+    pub(super) workgroup: [u32; 3],
+    pub(super) arguments: Vec<Argument>,
 }
 
 /// Launches between two events, and the buffers they work on, with their bytes.
-struct Timed {
-    buffers: Vec<(usize, Contents)>,
-    steps: Vec<Step>,
+pub(super) struct Timed {
+    pub(super) buffers: Vec<(usize, Contents)>,
+    pub(super) steps: Vec<Step>,
 }
 
-fn step(kernel: &'static str, items: usize, arguments: &[Argument]) -> Step {
+pub(super) fn step(kernel: &'static str, items: usize, arguments: &[Argument]) -> Step {
     Step {
         kernel,
         workgroups: [items.div_ceil(256) as u32, 1, 1],
@@ -247,6 +253,14 @@ fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
     Some(Timed { buffers, steps })
 }
 
+/// Numbers of the zones of a cube with two nodes before each and behind each along every edge.
+fn zones(edge: u64) -> Vec<u8> {
+    let row = edge + 4;
+    let along = || 2..edge + 2;
+    let all = along().flat_map(|z| along().flat_map(move |y| along().map(move |x| (z * row + y) * row + x)));
+    all.flat_map(u64::to_le_bytes).collect()
+}
+
 /// Bytes of a buffer.
 fn bytes(size: usize, contents: Contents) -> Vec<u8> {
     let mut state = 1u64;
@@ -257,6 +271,8 @@ fn bytes(size: usize, contents: Contents) -> Vec<u8> {
     let count = size / 4;
     let words: Vec<u32> = match contents {
         Contents::Zeros => return Vec::new(),
+        Contents::Ones => return 1f64.to_le_bytes().repeat(size / 8),
+        Contents::Zones(edge) => return zones(u64::from(edge)),
         Contents::Floats(most) => {
             (0..count).map(|_| (random() as f32 / (1u32 << 31) as f32 * most).to_bits()).collect()
         }
@@ -311,6 +327,9 @@ impl Suite {
         self.job.explicit.clear();
         self.job.give(step.arguments.iter().map(|it| match it {
             Buffer(number) => buffers[*number].to_le_bytes().to_vec(),
+            Argument::Inside(number, offset) => {
+                (buffers[*number] + *offset as u64).to_le_bytes().to_vec()
+            }
             Integer(value) => value.to_le_bytes().to_vec(),
             Float(value) => value.to_le_bytes().to_vec(),
         }));
@@ -323,8 +342,13 @@ impl Suite {
     }
 }
 
-/// Modelled nanoseconds of each launch of a row, after a warm-up.
-fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f64>> {
+/// Modelled nanoseconds of each launch of a row, with or without a warm-up before.
+pub(super) fn launches(
+    code: &[u8],
+    timed: &Timed,
+    recorder: &mut Recorder,
+    is_warmed: bool,
+) -> Result<Vec<f64>> {
     let mut suite = Suite::new(code, timed)?;
     let mut addresses = Vec::new();
     for &(size, contents) in &timed.buffers {
@@ -334,7 +358,7 @@ fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f
             false => suite.job.memory.allocate_with("buffer", &filled),
         });
     }
-    for step in &timed.steps {
+    for step in timed.steps.iter().filter(|_| is_warmed) {
         suite.run(step, &addresses, recorder)?;
     }
     timed.steps.iter().map(|step| suite.run(step, &addresses, recorder)).collect()
@@ -381,7 +405,7 @@ fn rows(only: &str) -> Result<Option<Vec<Row>>> {
         let start = std::time::Instant::now();
         let mut recorder = Recorder::new(model);
         recorder.caches(CacheState::AsRun);
-        let each = launches(&code, &timed, &mut recorder)?;
+        let each = launches(&code, &timed, &mut recorder, true)?;
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
         let (measured, modelled) = match benchmark {
             // The measurement is updates a second over half a second, without events.

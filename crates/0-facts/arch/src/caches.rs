@@ -220,6 +220,8 @@ pub struct Latency {
     pub memory_side: Known<u32>,
     /// From device memory, cycles.
     pub hbm: Fact<u32>,
+    /// From the scalar cache, cycles.
+    pub scalar: Fact<u32>,
     /// LDS, from issue to use, besides the cycles of the access.
     pub lds: Fact<u32>,
     /// Fetch of a jump target from the instruction cache.

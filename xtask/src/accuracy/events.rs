@@ -327,9 +327,7 @@ impl Suite {
         self.job.explicit.clear();
         self.job.give(step.arguments.iter().map(|it| match it {
             Buffer(number) => buffers[*number].to_le_bytes().to_vec(),
-            Argument::Inside(number, offset) => {
-                (buffers[*number] + *offset as u64).to_le_bytes().to_vec()
-            }
+            Argument::Inside(number, offset) => (buffers[*number] + *offset as u64).to_le_bytes().to_vec(),
             Integer(value) => value.to_le_bytes().to_vec(),
             Float(value) => value.to_le_bytes().to_vec(),
         }));

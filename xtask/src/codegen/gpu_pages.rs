@@ -81,6 +81,7 @@ fn page(target: &Target) -> Result<String> {
     text += &row("L2 per XCD", &target.l2.bytes_per_xcd);
     text += &row("L2 channels per XCD", &target.l2.channels_per_xcd);
     text += &row("L2 line", &target.l2.line_bytes);
+    text += &row("L2 lines are spread over sets by chance", &target.l2.scattered);
     text += &row("L2 per channel and cycle", &target.l2.bytes_per_channel_cycle);
     text += &known_row("memory-side cache line", &target.memory_side_cache.line_bytes);
     write!(text, "\n| operations per compute unit and cycle | | basis |\n{HEAD}")?;

@@ -132,6 +132,8 @@ pub struct L2 {
     pub interleave_bytes: Fact<u32>,
     /// Lowest address bits of the channel hash.
     pub channel_hash_bits: Fact<u32>,
+    /// Lines are spread over the sets of a channel as if by chance, not evenly.
+    pub scattered: Fact<bool>,
     /// Peak read bandwidth of a channel.
     pub bytes_per_channel_cycle: Fact<u32>,
     /// Bandwidth of a channel that a stream of reads reaches.

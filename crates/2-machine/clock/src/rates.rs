@@ -84,6 +84,8 @@ pub struct Rates {
     pub channels: usize,
     /// Lines and ways of the memory-side cache.
     pub memory_side_shape: Option<(usize, usize)>,
+    /// Lines are spread over the sets of the memory-side cache as if by chance.
+    pub(crate) memory_side_scattered: bool,
     /// Most outstanding translations of a vector L1; `None` for no limit.
     pub outstanding_translations: Option<usize>,
     /// Address map of memory, if known.
@@ -305,6 +307,7 @@ impl Rates {
             }),
             channels: channels as usize,
             memory_side_shape,
+            memory_side_scattered: model.memory_side_cache.scattered.as_ref().is_some_and(|fact| fact.value),
             outstanding_translations: target.translation.l1_entries.value().map(|entries| entries as usize),
             dram_map: DramMap::of(model, engine),
             ideal: Idealized::default(),

@@ -3,8 +3,8 @@
 //! Crate `clock` knows no instructions; their unit and busy cycles are read from the row of the opcode once
 //! per program.
 
-use clock::{NO_SLOT, Op, Unit};
 use arch::Target;
+use clock::{NO_SLOT, Op, Unit};
 use isa::{Access, Class, Cost, Inst, OpFlags, Operand, Space};
 
 /// Cycles between two instructions of a wave.

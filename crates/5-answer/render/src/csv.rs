@@ -155,8 +155,9 @@ pub(crate) fn tile(report: &Tiles) -> String {
             // Where the time is a range, nothing else of it is known.
             let time = row.time.as_ref().filter(|_| ranged.is_none());
             let total = time.and_then(|it| it.total.as_ref());
-            let number =
-                |of: fn(&view::TileTotal) -> f64| total.map_or_else(String::new, |it| format!("{:.3}", of(it)));
+            let number = |of: fn(&view::TileTotal) -> f64| {
+                total.map_or_else(String::new, |it| format!("{:.3}", of(it)))
+            };
             let part =
                 |of: fn(&view::TileTime) -> f64| time.map_or_else(String::new, |it| format!("{:.3}", of(it)));
             let cells = [

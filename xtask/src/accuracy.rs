@@ -150,22 +150,36 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
         _ => bail!("{OPTIONS}, and one of them"),
     };
-    let mut page = Page::default();
-    vector_copy::write(&mut page)?;
-    kernels::write(&mut page, wide)?;
-    times::write(&mut page)?;
-    sets::write(&mut page, "")?;
-    trace::write(&mut page)?;
-    peaks::write(&mut page)?;
-    shares::write(&mut page)?;
+    // Half of the work at the same time as the other half.
+    let (page, sets) = std::thread::scope(|scope| {
+        let sets = scope.spawn(|| {
+            let mut page = Page::default();
+            sets::write(&mut page, "")?;
+            events::write("").map(|()| page)
+        });
+        (rest_of_page(wide), sets.join())
+    });
+    let (mut page, Ok(sets)) = (page?, sets) else { bail!("the comparison of sets panicked") };
+    page.slots.extend(sets?.slots);
     rests::write(&mut page);
-    events::write("")?;
     let path = root().join("docs/accuracy.md");
     std::fs::write(&path, page.whole()?).with_context(|| format!("cannot write {}", path.display()))?;
     let data = root().join(ERRORS);
     std::fs::write(&data, page.errors.write()).with_context(|| format!("cannot write {}", data.display()))?;
     println!("accuracy: docs/accuracy.md and {ERRORS} are written");
     Ok(())
+}
+
+/// The page without sets.
+fn rest_of_page(wide: bool) -> Result<Page> {
+    let mut page = Page::default();
+    vector_copy::write(&mut page)?;
+    kernels::write(&mut page, wide)?;
+    times::write(&mut page)?;
+    trace::write(&mut page)?;
+    peaks::write(&mut page)?;
+    shares::write(&mut page)?;
+    Ok(page)
 }
 
 /// A row of a Markdown table.

@@ -10,7 +10,7 @@ use codeobj::{CodeObject, Kernel};
 use emu::{Hidden, Launch, Program};
 use probe::{Code, Table};
 use record::{CacheState, Job, Recorder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -447,6 +447,25 @@ fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
     (sum / kernels.len().max(1) as f64, kernels.len(), kernels.values().map(Vec::len).sum())
 }
 
+/// By kernel: its mean error, and the mark that the other kernels give, in percent.
+fn left_out<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(&'a str, f64, f64)> {
+    let rows: Vec<&Row> = rows.collect();
+    let kernels: BTreeSet<&str> = rows.iter().map(|row| &row.benchmark[..]).collect();
+    let of = |kernel: &'a str| {
+        let (own, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.benchmark == kernel);
+        (kernel, mark(own.into_iter()).0, mark(others.into_iter()).0)
+    };
+    kernels.into_iter().map(of).collect()
+}
+
+/// Factor between an error and its mark up to which the mark holds.
+const FACTOR: f64 = 1.3;
+
+/// Head of the table of kernels that are left out.
+const LEFT_OUT: &str = "\n## Marks of kernels left out\n\nEach kernel with the mark that the other kernels of its class give. The mean over \
+kernels of both is the mark of the class. `beyond`: the two differ by more than a factor of 1.3.\n\n\
+| class | kernel | its error | mark without it | factor | |\n|---|---|---|---|---|---|\n";
+
 /// Shortest measured time of a long dispatch, microseconds.
 const LONG: f64 = 20.0;
 
@@ -488,6 +507,15 @@ fn page(rows: &[Row]) -> String {
             let mark = mark(free().filter(is)).0;
             let _ =
                 writeln!(text, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
+        }
+    }
+    text += LEFT_OUT;
+    for (name, is) in classes {
+        for (kernel, error, others) in left_out(free().filter(is)) {
+            let factor = error.max(others) / error.min(others);
+            let beyond = if factor > FACTOR { "beyond" } else { "" };
+            let kernel = kernel.replace('_', " ");
+            let _ = writeln!(text, "| {name} | {kernel} | {error:.1} % | ±{others:.1} % | {factor:.1} | {beyond} |");
         }
     }
     for (title, fitted) in [("Kernels", false), ("Fitted: atomics", true)] {
@@ -563,6 +591,9 @@ mod tests {
         let (error, kernels, count) = mark(rows.iter().filter(|it| !it.is_fitted()));
         assert_eq!((error.round(), kernels, count), (20.0, 2, 4));
         assert!(marks(&rows).contains("gfx950\ttime\t20.00\t2\t4\n"), "{}", marks(&rows));
+        let free: Vec<&Row> = rows.iter().filter(|it| !it.is_fitted()).collect();
+        let rounded = left_out(free.into_iter()).into_iter().map(|it| (it.0, it.1.round(), it.2.round()));
+        assert_eq!(rounded.collect::<Vec<_>>(), [("a", 10.0, 30.0), ("b", 30.0, 10.0)]);
         assert_eq!(summary(rows.iter()).map(|it| it[2..].to_vec()), Some(vec![5.0, 3.0]));
     }
 }

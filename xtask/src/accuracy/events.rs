@@ -515,7 +515,10 @@ fn page(rows: &[Row]) -> String {
             let factor = error.max(others) / error.min(others);
             let beyond = if factor > FACTOR { "beyond" } else { "" };
             let kernel = kernel.replace('_', " ");
-            let _ = writeln!(text, "| {name} | {kernel} | {error:.1} % | ±{others:.1} % | {factor:.1} | {beyond} |");
+            let _ = writeln!(
+                text,
+                "| {name} | {kernel} | {error:.1} % | ±{others:.1} % | {factor:.1} | {beyond} |"
+            );
         }
     }
     for (title, fitted) in [("Kernels", false), ("Fitted: atomics", true)] {

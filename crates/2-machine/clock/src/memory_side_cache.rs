@@ -3,6 +3,7 @@
 //! Lines stay between dispatches. A representative XCD has its share of the cache. After a switch between
 //! whole and shares, look-ups also search the other side, until its lines would have been evicted.
 
+use crate::rates::Rates;
 use mem::{SparseCache, XorHash};
 use std::sync::Arc;
 
@@ -48,6 +49,13 @@ impl MemorySideCache {
             earlier: None,
             came: 0,
         }
+    }
+
+    /// The cache of a GPU with these rates, or the view of one of `of` XCDs; `None` without such a cache.
+    pub(crate) fn of(rates: &Rates, of: usize) -> Option<MemorySideCache> {
+        let (lines, ways) = rates.memory_side_shape?;
+        let cache = MemorySideCache::new(lines, ways, of);
+        Some(if rates.memory_side_scattered { cache.scattered() } else { cache })
     }
 
     /// The same cache with lines spread over its sets as if by chance.

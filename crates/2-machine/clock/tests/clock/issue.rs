@@ -59,7 +59,9 @@ fn slope(waves: &[&[Op]], access: Option<LdsAccess>) -> u64 {
 #[test]
 fn vector_instructions_hide_behind_matrix_instructions_as_measured() {
     let same = |op: Op, count: usize| slope(&[&[&[MATRIX][..], &vec![op; count]].concat()], None);
-    for (op, expected) in [(VECTOR, [16, 16, 16, 20]), (EXPONENT, [20, 36, 52, 68]), (PACKED, [20, 24, 28, 32])] {
+    for (op, expected) in
+        [(VECTOR, [16, 16, 16, 20]), (EXPONENT, [20, 36, 52, 68]), (PACKED, [20, 24, 28, 32])]
+    {
         assert_eq!([1, 2, 3, 4].map(|count| same(op, count)), expected);
     }
     // Beside matrix instructions of another wave.

@@ -29,7 +29,7 @@ pub(super) enum Argument {
     Integer(i32),
     Float(f32),
 }
-use Argument::{Buffer, Float, Integer};
+use Argument::{Buffer, Float, Inside, Integer};
 
 /// Contents of a buffer.
 #[derive(Clone, Copy)]
@@ -256,9 +256,8 @@ fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
 /// Numbers of the zones of a cube with two nodes before each and behind each along every edge.
 fn zones(edge: u64) -> Vec<u8> {
     let row = edge + 4;
-    let along = || 2..edge + 2;
-    let all = along().flat_map(|z| along().flat_map(move |y| along().map(move |x| (z * row + y) * row + x)));
-    all.flat_map(u64::to_le_bytes).collect()
+    let zone = |it: u64| ((it / edge / edge + 2) * row + it / edge % edge + 2) * row + it % edge + 2;
+    (0..edge.pow(3)).flat_map(|it| zone(it).to_le_bytes()).collect()
 }
 
 /// Bytes of a buffer.
@@ -327,7 +326,7 @@ impl Suite {
         self.job.explicit.clear();
         self.job.give(step.arguments.iter().map(|it| match it {
             Buffer(number) => buffers[*number].to_le_bytes().to_vec(),
-            Argument::Inside(number, offset) => (buffers[*number] + *offset as u64).to_le_bytes().to_vec(),
+            Inside(number, at) => (buffers[*number] + *at as u64).to_le_bytes().to_vec(),
             Integer(value) => value.to_le_bytes().to_vec(),
             Float(value) => value.to_le_bytes().to_vec(),
         }));
@@ -448,8 +447,7 @@ fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
 }
 
 /// By kernel: its mean error, and the mark that the other kernels give, in percent.
-fn left_out<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(&'a str, f64, f64)> {
-    let rows: Vec<&Row> = rows.collect();
+fn left_out<'a>(rows: &[&'a Row]) -> Vec<(&'a str, f64, f64)> {
     let kernels: BTreeSet<&str> = rows.iter().map(|row| &row.benchmark[..]).collect();
     let of = |kernel: &'a str| {
         let (own, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.benchmark == kernel);
@@ -511,7 +509,7 @@ fn page(rows: &[Row]) -> String {
     }
     text += LEFT_OUT;
     for (name, is) in classes {
-        for (kernel, error, others) in left_out(free().filter(is)) {
+        for (kernel, error, others) in left_out(&free().filter(is).collect::<Vec<_>>()) {
             let factor = error.max(others) / error.min(others);
             let beyond = if factor > FACTOR { "beyond" } else { "" };
             let kernel = kernel.replace('_', " ");
@@ -595,7 +593,7 @@ mod tests {
         assert_eq!((error.round(), kernels, count), (20.0, 2, 4));
         assert!(marks(&rows).contains("gfx950\ttime\t20.00\t2\t4\n"), "{}", marks(&rows));
         let free: Vec<&Row> = rows.iter().filter(|it| !it.is_fitted()).collect();
-        let rounded = left_out(free.into_iter()).into_iter().map(|it| (it.0, it.1.round(), it.2.round()));
+        let rounded = left_out(&free).into_iter().map(|it| (it.0, it.1.round(), it.2.round()));
         assert_eq!(rounded.collect::<Vec<_>>(), [("a", 10.0, 30.0), ("b", 30.0, 10.0)]);
         assert_eq!(summary(rows.iter()).map(|it| it[2..].to_vec()), Some(vec![5.0, 3.0]));
     }

@@ -7,6 +7,7 @@ mod events;
 mod kernels;
 mod peaks;
 mod rests;
+mod sets;
 mod shares;
 mod times;
 mod trace;
@@ -116,7 +117,7 @@ fn slots(text: &str) -> impl Iterator<Item = &str> {
     text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0))
 }
 
-const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--events` (or `--events=TEXT`, for the rows whose kernel and size contain it), `--intensities`, `--trace`, `--peaks` or `--shares`";
+const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--sets`, `--events` (or `--sets=TEXT` and `--events=TEXT`, for the rows whose kernel and size contain it), `--intensities`, `--trace`, `--peaks` or `--shares`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
@@ -127,12 +128,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [option] if option.starts_with("--events=") => {
             return events::write(option.trim_start_matches("--events="));
         }
+        [option] if option.starts_with("--sets=") => {
+            return sets::write(&mut Page::default(), option.trim_start_matches("--sets="));
+        }
         [option] => {
             let mut page = Page::default();
             match &option[..] {
                 "--copy" => vector_copy::write(&mut page)?,
                 "--rates" => kernels::write(&mut page, false)?,
                 "--times" => times::write(&mut page)?,
+                "--sets" => sets::write(&mut page, "")?,
                 "--intensities" => times::intensities(&mut page)?,
                 "--trace" => trace::write(&mut page)?,
                 "--peaks" => peaks::write(&mut page)?,
@@ -145,6 +150,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
         _ => bail!("{OPTIONS}, and one of them"),
     };
+    // Half of the work at the same time as the other half.
+    let (page, sets) = std::thread::scope(|scope| {
+        let sets = scope.spawn(|| {
+            let mut page = Page::default();
+            sets::write(&mut page, "")?;
+            events::write("").map(|()| page)
+        });
+        (rest_of_page(wide), sets.join())
+    });
+    let (mut page, Ok(sets)) = (page?, sets) else { bail!("the comparison of sets panicked") };
+    page.slots.extend(sets?.slots);
+    rests::write(&mut page);
+    let path = root().join("docs/accuracy.md");
+    std::fs::write(&path, page.whole()?).with_context(|| format!("cannot write {}", path.display()))?;
+    let data = root().join(ERRORS);
+    std::fs::write(&data, page.errors.write()).with_context(|| format!("cannot write {}", data.display()))?;
+    println!("accuracy: docs/accuracy.md and {ERRORS} are written");
+    Ok(())
+}
+
+/// The page without sets.
+fn rest_of_page(wide: bool) -> Result<Page> {
     let mut page = Page::default();
     vector_copy::write(&mut page)?;
     kernels::write(&mut page, wide)?;
@@ -152,14 +179,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     trace::write(&mut page)?;
     peaks::write(&mut page)?;
     shares::write(&mut page)?;
-    rests::write(&mut page);
-    events::write("")?;
-    let path = root().join("docs/accuracy.md");
-    std::fs::write(&path, page.whole()?).with_context(|| format!("cannot write {}", path.display()))?;
-    let data = root().join(ERRORS);
-    std::fs::write(&data, page.errors.write()).with_context(|| format!("cannot write {}", data.display()))?;
-    println!("accuracy: docs/accuracy.md and {ERRORS} are written");
-    Ok(())
+    Ok(page)
 }
 
 /// A row of a Markdown table.

@@ -10,7 +10,7 @@ use codeobj::{CodeObject, Kernel};
 use emu::{Hidden, Launch, Program};
 use probe::{Code, Table};
 use record::{CacheState, Job, Recorder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -21,18 +21,24 @@ const GPU: &str = "mi300a";
 
 /// Value of an argument.
 #[derive(Clone, Copy)]
-enum Argument {
+pub(super) enum Argument {
     /// Address of a buffer.
     Buffer(usize),
+    /// Address in a buffer, some bytes behind its start.
+    Inside(usize, usize),
     Integer(i32),
     Float(f32),
 }
-use Argument::{Buffer, Float, Integer};
+use Argument::{Buffer, Float, Inside, Integer};
 
 /// Contents of a buffer.
 #[derive(Clone, Copy)]
-enum Contents {
+pub(super) enum Contents {
     Zeros,
+    /// Doubles of 1.
+    Ones,
+    /// Numbers of the zones of a cube with this edge among its nodes, 64 bits each.
+    Zones(u32),
     /// Floats from 0 to the bound.
     Floats(f32),
     /// Floats from minus the bound to the bound.
@@ -44,20 +50,20 @@ enum Contents {
 }
 
 /// A launch of a kernel.
-struct Step {
-    kernel: &'static str,
-    workgroups: [u32; 3],
-    workgroup: [u32; 3],
-    arguments: Vec<Argument>,
+pub(super) struct Step {
+    pub(super) kernel: &'static str,
+    pub(super) workgroups: [u32; 3],
+    pub(super) workgroup: [u32; 3],
+    pub(super) arguments: Vec<Argument>,
 }
 
 /// Launches between two events, and the buffers they work on, with their bytes.
-struct Timed {
-    buffers: Vec<(usize, Contents)>,
-    steps: Vec<Step>,
+pub(super) struct Timed {
+    pub(super) buffers: Vec<(usize, Contents)>,
+    pub(super) steps: Vec<Step>,
 }
 
-fn step(kernel: &'static str, items: usize, arguments: &[Argument]) -> Step {
+pub(super) fn step(kernel: &'static str, items: usize, arguments: &[Argument]) -> Step {
     Step {
         kernel,
         workgroups: [items.div_ceil(256) as u32, 1, 1],
@@ -247,6 +253,13 @@ fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
     Some(Timed { buffers, steps })
 }
 
+/// Numbers of the zones of a cube with two nodes before each and behind each along every edge.
+fn zones(edge: u64) -> Vec<u8> {
+    let row = edge + 4;
+    let zone = |it: u64| ((it / edge / edge + 2) * row + it / edge % edge + 2) * row + it % edge + 2;
+    (0..edge.pow(3)).flat_map(|it| zone(it).to_le_bytes()).collect()
+}
+
 /// Bytes of a buffer.
 fn bytes(size: usize, contents: Contents) -> Vec<u8> {
     let mut state = 1u64;
@@ -257,6 +270,8 @@ fn bytes(size: usize, contents: Contents) -> Vec<u8> {
     let count = size / 4;
     let words: Vec<u32> = match contents {
         Contents::Zeros => return Vec::new(),
+        Contents::Ones => return 1f64.to_le_bytes().repeat(size / 8),
+        Contents::Zones(edge) => return zones(u64::from(edge)),
         Contents::Floats(most) => {
             (0..count).map(|_| (random() as f32 / (1u32 << 31) as f32 * most).to_bits()).collect()
         }
@@ -311,6 +326,7 @@ impl Suite {
         self.job.explicit.clear();
         self.job.give(step.arguments.iter().map(|it| match it {
             Buffer(number) => buffers[*number].to_le_bytes().to_vec(),
+            Inside(number, at) => (buffers[*number] + *at as u64).to_le_bytes().to_vec(),
             Integer(value) => value.to_le_bytes().to_vec(),
             Float(value) => value.to_le_bytes().to_vec(),
         }));
@@ -323,8 +339,13 @@ impl Suite {
     }
 }
 
-/// Modelled nanoseconds of each launch of a row, after a warm-up.
-fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f64>> {
+/// Modelled nanoseconds of each launch of a row, with or without a warm-up before.
+pub(super) fn launches(
+    code: &[u8],
+    timed: &Timed,
+    recorder: &mut Recorder,
+    is_warmed: bool,
+) -> Result<Vec<f64>> {
     let mut suite = Suite::new(code, timed)?;
     let mut addresses = Vec::new();
     for &(size, contents) in &timed.buffers {
@@ -334,7 +355,7 @@ fn launches(code: &[u8], timed: &Timed, recorder: &mut Recorder) -> Result<Vec<f
             false => suite.job.memory.allocate_with("buffer", &filled),
         });
     }
-    for step in &timed.steps {
+    for step in timed.steps.iter().filter(|_| is_warmed) {
         suite.run(step, &addresses, recorder)?;
     }
     timed.steps.iter().map(|step| suite.run(step, &addresses, recorder)).collect()
@@ -381,7 +402,7 @@ fn rows(only: &str) -> Result<Option<Vec<Row>>> {
         let start = std::time::Instant::now();
         let mut recorder = Recorder::new(model);
         recorder.caches(CacheState::AsRun);
-        let each = launches(&code, &timed, &mut recorder)?;
+        let each = launches(&code, &timed, &mut recorder, true)?;
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
         let (measured, modelled) = match benchmark {
             // The measurement is updates a second over half a second, without events.
@@ -425,6 +446,24 @@ fn mark<'a>(rows: impl Iterator<Item = &'a Row>) -> (f64, usize, usize) {
     (sum / kernels.len().max(1) as f64, kernels.len(), kernels.values().map(Vec::len).sum())
 }
 
+/// By kernel: its mean error, and the mark that the other kernels give, in percent.
+fn left_out<'a>(rows: &[&'a Row]) -> Vec<(&'a str, f64, f64)> {
+    let kernels: BTreeSet<&str> = rows.iter().map(|row| &row.benchmark[..]).collect();
+    let of = |kernel: &'a str| {
+        let (own, others): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.benchmark == kernel);
+        (kernel, mark(own.into_iter()).0, mark(others.into_iter()).0)
+    };
+    kernels.into_iter().map(of).collect()
+}
+
+/// Factor between an error and its mark up to which the mark holds.
+const FACTOR: f64 = 1.3;
+
+/// Head of the table of kernels that are left out.
+const LEFT_OUT: &str = "\n## Marks of kernels left out\n\nEach kernel with the mark that the other kernels of its class give. The mean over \
+kernels of both is the mark of the class. `beyond`: the two differ by more than a factor of 1.3.\n\n\
+| class | kernel | its error | mark without it | factor | |\n|---|---|---|---|---|---|\n";
+
 /// Shortest measured time of a long dispatch, microseconds.
 const LONG: f64 = 20.0;
 
@@ -466,6 +505,18 @@ fn page(rows: &[Row]) -> String {
             let mark = mark(free().filter(is)).0;
             let _ =
                 writeln!(text, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
+        }
+    }
+    text += LEFT_OUT;
+    for (name, is) in classes {
+        for (kernel, error, others) in left_out(&free().filter(is).collect::<Vec<_>>()) {
+            let factor = error.max(others) / error.min(others);
+            let beyond = if factor > FACTOR { "beyond" } else { "" };
+            let kernel = kernel.replace('_', " ");
+            let _ = writeln!(
+                text,
+                "| {name} | {kernel} | {error:.1} % | ±{others:.1} % | {factor:.1} | {beyond} |"
+            );
         }
     }
     for (title, fitted) in [("Kernels", false), ("Fitted: atomics", true)] {
@@ -541,6 +592,9 @@ mod tests {
         let (error, kernels, count) = mark(rows.iter().filter(|it| !it.is_fitted()));
         assert_eq!((error.round(), kernels, count), (20.0, 2, 4));
         assert!(marks(&rows).contains("gfx950\ttime\t20.00\t2\t4\n"), "{}", marks(&rows));
+        let free: Vec<&Row> = rows.iter().filter(|it| !it.is_fitted()).collect();
+        let rounded = left_out(&free).into_iter().map(|it| (it.0, it.1.round(), it.2.round()));
+        assert_eq!(rounded.collect::<Vec<_>>(), [("a", 10.0, 30.0), ("b", 30.0, 10.0)]);
         assert_eq!(summary(rows.iter()).map(|it| it[2..].to_vec()), Some(vec![5.0, 3.0]));
     }
 }

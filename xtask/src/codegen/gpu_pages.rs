@@ -74,12 +74,14 @@ fn page(target: &Target) -> Result<String> {
     text += &row("LDS banks", &target.lds.banks);
     text += &row("LDS bank width", &target.lds.bank_bytes);
     text += &known_row("LDS per cycle", &target.lds.bytes_per_cycle);
+    text += &known_row("LDS per cycle of one SIMD", &target.lds.bytes_per_simd_cycle);
     text += &row("vector L1", &target.vector_l1.bytes);
     text += &row("vector L1 line", &target.vector_l1.line_bytes);
     text += &row("vector L1 per cycle", &target.vector_l1.bytes_per_cycle);
     text += &row("L2 per XCD", &target.l2.bytes_per_xcd);
     text += &row("L2 channels per XCD", &target.l2.channels_per_xcd);
     text += &row("L2 line", &target.l2.line_bytes);
+    text += &row("L2 lines are spread over sets by chance", &target.l2.scattered);
     text += &row("L2 per channel and cycle", &target.l2.bytes_per_channel_cycle);
     text += &known_row("memory-side cache line", &target.memory_side_cache.line_bytes);
     write!(text, "\n| operations per compute unit and cycle | | basis |\n{HEAD}")?;
@@ -93,6 +95,8 @@ fn page(target: &Target) -> Result<String> {
     for (class, cycles) in target.issue.classes() {
         text += &known_row(class, cycles);
     }
+    text += &known_row("more where 8 bytes of code cross a multiple of 8", &target.split_fetch_cycles);
+    text += &known_row("packed f32 beside matrix instructions", &target.packed_f32_beside_matrix);
     write!(text, "\n| launch, nanoseconds besides the dispatch | | basis |\n{HEAD}")?;
     let launch = &target.launch;
     text += &known_row("between two events around a launch", &launch.event_pair_ns);

@@ -132,6 +132,8 @@ pub struct L2 {
     pub interleave_bytes: Fact<u32>,
     /// Lowest address bits of the channel hash.
     pub channel_hash_bits: Fact<u32>,
+    /// Lines are spread over the sets of a channel as if by chance, not evenly.
+    pub scattered: Fact<bool>,
     /// Peak read bandwidth of a channel.
     pub bytes_per_channel_cycle: Fact<u32>,
     /// Bandwidth of a channel that a stream of reads reaches.
@@ -220,6 +222,8 @@ pub struct Latency {
     pub memory_side: Known<u32>,
     /// From device memory, cycles.
     pub hbm: Fact<u32>,
+    /// From the scalar cache, cycles.
+    pub scalar: Fact<u32>,
     /// LDS, from issue to use, besides the cycles of the access.
     pub lds: Fact<u32>,
     /// Fetch of a jump target from the instruction cache.

@@ -75,6 +75,9 @@ pub struct MemorySide {
     /// Bandwidth between all L2s and this cache, 10^9 bytes per second: reads, writes, and streams of both.
     #[serde(default)]
     pub gb_per_s: Option<Fact<[f64; 3]>>,
+    /// Lines are spread over its sets as if by chance, not evenly; absent where they are even or nothing is known.
+    #[serde(default)]
+    pub scattered: Option<Fact<bool>>,
 }
 
 /// Partition modes.

@@ -69,6 +69,10 @@ pub struct Target {
     pub workgroup_start_cycles: Fact<u32>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
+    /// Cycles that an instruction of 8 bytes waits for its second half when it crosses a multiple of 8 bytes.
+    pub split_fetch_cycles: Known<u32>,
+    /// Packed f32 instructions and matrix instructions of a SIMD overlap.
+    pub packed_f32_beside_matrix: Known<bool>,
     /// Peak rates by unit and element type.
     peak: Rates,
 }
@@ -213,6 +217,8 @@ pub struct Lds {
     pub bank_bytes: Fact<u32>,
     /// Peak bandwidth of a compute unit.
     pub bytes_per_cycle: Known<u32>,
+    /// Peak bandwidth of one SIMD.
+    pub bytes_per_simd_cycle: Known<u32>,
 }
 
 /// Cycles a wave instruction occupies its unit, by cost class.

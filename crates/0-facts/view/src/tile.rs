@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Version of the JSON written by `tile --format json`.
-pub const TILE_SCHEMA: &str = "rockhound.tile/2";
+pub const TILE_SCHEMA: &str = "rockhound.tile/3";
 
 /// The part of an answer that only `tile` has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -110,22 +110,30 @@ pub struct TileRow {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileTime {
-    /// Total, microseconds.
-    pub total_us: f64,
     /// Starting, ending, clearing, microseconds.
     pub launch_us: f64,
-    /// The busiest compute unit, microseconds.
-    pub compute_us: f64,
     /// Memory, microseconds.
     pub memory_us: f64,
+    /// Present where measured products of this type on such a GPU are known.
+    #[serde(flatten)]
+    pub total: Option<TileTotal>,
+    /// Least and most expected total, microseconds; present where none is known. The tiles are then in no order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_us: Option<[f64; 2]>,
+}
+
+/// The total of an expected time and what follows from it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TileTotal {
+    /// Total, microseconds.
+    pub total_us: f64,
+    /// The busiest compute unit, microseconds.
+    pub compute_us: f64,
     /// Main wait reason.
     pub bound: &'static str,
     /// Operations per second, 10^12.
     pub tera_ops: f64,
     /// Percent of the GPU's peak.
     pub peak_share: f64,
-    /// Least and most expected total, microseconds; present where no measured product of this type on such a
-    /// GPU is known. The tiles are then in no order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub range_us: Option<[f64; 2]>,
 }

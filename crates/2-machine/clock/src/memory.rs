@@ -66,7 +66,7 @@ impl Memory {
             // A part of the hash bits would map power-of-two strides to few channels.
             spread: if (own as usize).is_power_of_two() { own as u32 } else { all as u32 }.max(1).ilog2(),
             weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
-            memory_side: rates.memory_side_shape.map(|(lines, ways)| MemorySideCache::new(lines, ways, of)),
+            memory_side: MemorySideCache::of(rates, of),
             memory_side_free: vec![0; own as usize],
             atomics: AtomicUnits::new(own as usize, of),
             accesses: 0,

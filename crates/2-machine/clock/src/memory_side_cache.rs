@@ -3,7 +3,8 @@
 //! Lines stay between dispatches. A representative XCD has its share of the cache. After a switch between
 //! whole and shares, look-ups also search the other side, until its lines would have been evicted.
 
-use mem::SparseCache;
+use crate::rates::Rates;
+use mem::{SparseCache, XorHash};
 use std::sync::Arc;
 
 /// A memory-side cache, or the share of a representative XCD.
@@ -17,6 +18,8 @@ pub(crate) struct MemorySideCache {
     /// Bits of a line's number that may agree in all lines of one XCD, because workgroups are assigned round
     /// robin.
     round: u32,
+    /// Hash of a line's page, where lines are spread over the sets as if by chance.
+    pages: Option<Arc<XorHash>>,
     /// Caches in use before the switch, and lines filled since.
     earlier: Option<Arc<Vec<MemorySideCache>>>,
     came: usize,
@@ -42,9 +45,28 @@ impl MemorySideCache {
             sets: sets as u64,
             own,
             round,
+            pages: None,
             earlier: None,
             came: 0,
         }
+    }
+
+    /// The cache of a GPU with these rates, or the view of one of `of` XCDs; `None` without such a cache.
+    pub(crate) fn of(rates: &Rates, of: usize) -> Option<MemorySideCache> {
+        let (lines, ways) = rates.memory_side_shape?;
+        let cache = MemorySideCache::new(lines, ways, of);
+        Some(if rates.memory_side_scattered { cache.scattered() } else { cache })
+    }
+
+    /// The same cache with lines spread over its sets as if by chance.
+    pub(crate) fn scattered(self) -> MemorySideCache {
+        MemorySideCache { pages: Some(Arc::new(XorHash::new(|_| 0).scattered(u32::MAX))), ..self }
+    }
+
+    /// The number by which a line's set is chosen.
+    #[inline]
+    fn spread(&self, line: u64) -> u64 {
+        self.pages.as_ref().map_or(line, |pages| line ^ u64::from(pages.get(line)))
     }
 
     /// Switches from these caches to this one.
@@ -60,7 +82,8 @@ impl MemorySideCache {
     /// Reads or writes a line, which is filled on a miss. `shared` lines are read by other XCDs too.
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool, shared: bool) -> Found {
-        let set = if shared { set(line, self.sets) } else { self.own_set(line) };
+        let spread = self.spread(line);
+        let set = if shared { set(spread, self.sets) } else { self.own_set(spread) };
         let found = self.cache.request(set, line, write);
         Found { hit: found.hit || self.held_before_switch(line), written: found.marked }
     }
@@ -75,7 +98,8 @@ impl MemorySideCache {
     }
 
     fn has(&self, line: u64) -> bool {
-        [set(line, self.sets), self.own_set(line)].iter().any(|&set| self.cache.has(set, line))
+        let spread = self.spread(line);
+        [set(spread, self.sets), self.own_set(spread)].iter().any(|&set| self.cache.has(set, line))
     }
 
     /// Set of a line of one XCD. All sets are used, whichever consecutive bits agree in all such lines.
@@ -127,6 +151,21 @@ mod tests {
             lines.map(|line| side.own_set(line | 5 << same)).collect::<std::collections::BTreeSet<_>>().len()
         };
         assert_eq!([0, 1, 2, 5, 8, 11].map(sets), [2048; 6]);
+    }
+
+    #[test]
+    fn scattered_lines_miss_from_below_the_capacity_on() {
+        let misses = |lines: u64, side: MemorySideCache| {
+            let mut side = side;
+            (0..lines).for_each(|line| assert!(!side.request(line, false, false).hit));
+            (0..lines).filter(|&line| !side.request(line, false, false).hit).count() as f64 / lines as f64
+        };
+        let new = || MemorySideCache::new(16 << 15, 16, 1);
+        let even = [12u64, 16, 24].map(|per_set| misses(per_set << 15, new()));
+        let scattered = [12u64, 16, 24].map(|per_set| misses(per_set << 15, new().scattered()));
+        assert_eq!((even[0], even[1], even[2]), (0.0, 0.0, 1.0));
+        assert!((0.1..0.3).contains(&scattered[0]) && (0.4..0.7).contains(&scattered[1]), "{scattered:?}");
+        assert!((0.9..1.0).contains(&scattered[2]), "{scattered:?}");
     }
 
     #[test]

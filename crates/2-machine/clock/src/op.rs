@@ -8,6 +8,8 @@
 pub enum Unit {
     /// Vector ALU.
     Vector,
+    /// Vector ALU and matrix unit: packed f32, where it does not overlap with matrix instructions.
+    Packed,
     /// Matrix unit.
     Matrix,
     /// Scalar ALU.
@@ -53,11 +55,13 @@ pub struct Op {
     pub slot: u32,
     /// LDS cycles besides the accesses in the stream: lane exchanges, and loads from memory into the LDS.
     pub exchange: u32,
+    /// Cycles that a wave alone on its SIMD waits for the second half of the instruction.
+    pub split_fetch: u8,
 }
 
 impl Op {
     /// An instruction that accesses no memory.
     pub const fn new(unit: Unit, cycles: u32) -> Op {
-        Op { unit, cycles, slot: NO_SLOT, exchange: 0 }
+        Op { unit, cycles, slot: NO_SLOT, exchange: 0, split_fetch: 0 }
     }
 }

@@ -3,7 +3,7 @@
 //! Each number is one physical quantity of `arch` in another unit; none is tuned here.
 
 use crate::outcome::Outcome;
-use arch::Model;
+use arch::{Known, Model, Target};
 use mem::XorHash;
 use std::sync::Arc;
 
@@ -53,6 +53,8 @@ pub struct Rates {
     pub ptes_per_line: u64,
     /// Latency of the LDS, besides the cycles of the access.
     pub lds: u64,
+    /// Cycles of a SIMD's path to the LDS for each cycle of the LDS.
+    pub lds_cycles_of_simd: u64,
     /// Slots of the queue before a vector L1.
     pub l1_queue_slots: u32,
     /// Most lines of loads, and of stores, in a vector L1 from look-up to answer.
@@ -82,6 +84,8 @@ pub struct Rates {
     pub channels: usize,
     /// Lines and ways of the memory-side cache.
     pub memory_side_shape: Option<(usize, usize)>,
+    /// Lines are spread over the sets of the memory-side cache as if by chance.
+    pub(crate) memory_side_scattered: bool,
     /// Most outstanding translations of a vector L1; `None` for no limit.
     pub outstanding_translations: Option<usize>,
     /// Address map of memory, if known.
@@ -229,6 +233,13 @@ fn matrix_delay(model: &Model) -> f64 {
     held.map_or(0.0, |held| (nanoseconds(held) - nanoseconds(model.running_mhz())).max(0.0) / simds)
 }
 
+/// Cycles that the path between a SIMD and the LDS is busy for each cycle of the LDS without conflicts; 1 where it was
+/// not measured.
+fn lds_cycles_of_simd(target: &Target) -> u64 {
+    let [all, simd] = [&target.lds.bytes_per_cycle, &target.lds.bytes_per_simd_cycle].map(Known::value);
+    all.zip(simd).map_or(1, |(all, simd)| u64::from(all.div_ceil(simd.max(1))).max(1))
+}
+
 impl Rates {
     /// Rates of a GPU. The peak bandwidth is used if none was measured.
     pub fn of(model: &Model) -> Rates {
@@ -265,12 +276,13 @@ impl Rates {
             l2: u64::from(latency.l2.value),
             memory_side: latency.memory_side.value().map_or(hbm, behind),
             hbm,
-            scalar: u64::from(latency.l1.value),
+            scalar: u64::from(latency.scalar.value),
             scalar_cold: cycles(latency.scalar_cold_ns.value),
             translation: u64::from(latency.l2.value - latency.l1.value),
             walk: cycles(latency.vector_cold_ns.value).saturating_sub(hbm),
             ptes_per_line: u64::from(line / PAGE_ENTRY),
             lds: u64::from(latency.lds.value),
+            lds_cycles_of_simd: lds_cycles_of_simd(target),
             l1_queue_slots: target.vector_l1.waiting.value,
             l1_lines_in_flight: [&target.vector_l1.reading, &target.vector_l1.writing].map(|it| it.value),
             l1_cycles_per_flat_lds: target.lds.bytes_per_cycle.value().unwrap_or(128)
@@ -295,6 +307,7 @@ impl Rates {
             }),
             channels: channels as usize,
             memory_side_shape,
+            memory_side_scattered: model.memory_side_cache.scattered.as_ref().is_some_and(|fact| fact.value),
             outstanding_translations: target.translation.l1_entries.value().map(|entries| entries as usize),
             dram_map: DramMap::of(model, engine),
             ideal: Idealized::default(),

@@ -86,6 +86,8 @@ pub(crate) struct ComputeUnit {
     free: [[u64; issue::CLASSES]; SIMDS],
     /// Cycle at which the LDS is free.
     lds: u64,
+    /// By SIMD: cycle at which its path from the LDS is free.
+    lds_paths: [u64; SIMDS],
     /// By SIMD: slots with waves, as bits.
     slots: [u16; SIMDS],
     /// Resident workgroups.
@@ -106,6 +108,7 @@ impl ComputeUnit {
             queue: L1Queue::default(),
             free: Default::default(),
             lds: 0,
+            lds_paths: [0; SIMDS],
             slots: [0; SIMDS],
             groups: 0,
             taken: 0,
@@ -118,7 +121,7 @@ impl ComputeUnit {
         self.lines.begin();
         self.queue = L1Queue::default();
         self.free = Default::default();
-        self.lds = 0;
+        (self.lds, self.lds_paths) = (0, [0; SIMDS]);
         self.slots = [0; SIMDS];
         (self.groups, self.taken) = (0, 0);
     }

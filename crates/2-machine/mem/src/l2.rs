@@ -105,7 +105,10 @@ impl L2 {
             largest_note: 0,
             channels: vec![ChannelCounts::default(); shape.channels],
             rw_read_hits: Box::new([0; MOST_CHANNELS]),
-            set_hash: XorHash::new(|line| set(shape, line)),
+            set_hash: match shape.scattered {
+                true => XorHash::new(|line| set(shape, line)).scattered(sets as u32 - 1),
+                false => XorHash::new(|line| set(shape, line)),
+            },
             set_bits: sets.trailing_zeros(),
             place_bits: (sets * sets16::WAYS).trailing_zeros(),
             sectors: (shape.l2_line / shape.sector) as u32,
@@ -239,12 +242,13 @@ impl L2 {
         // The hardware counts a hit if the line has a place, even if sectors are missing.
         answer.hit = at.place.is_some();
         let place = at.place.unwrap_or_else(|| self.cache.lru(at.set));
-        // A line to evict first leaves the order of use unchanged.
-        if answer.hit || !request.stream {
+        // A streaming request leaves the order of use unchanged.
+        if !request.stream {
             answer.written[1] = self.age(place, answer.channel);
         }
         match at.place {
-            Some(place) => self.cache.touch(place),
+            Some(place) if !request.stream => self.cache.touch(place),
+            Some(_) => {}
             None => answer.written[0] = self.evict_for(place, answer.channel, request),
         }
         let (needs, full, written) = match request.request_type {

@@ -49,6 +49,8 @@ pub struct Shape {
     pub interleave: u64,
     /// Low address bits that enter the channel hash.
     pub hashed_bits: u32,
+    /// Lines are spread over the sets of an L2 channel as if by chance.
+    pub scattered: bool,
     /// Line of the L2, bytes.
     pub l2_line: u64,
     /// Sets and ways of an L2 channel.
@@ -111,6 +113,7 @@ impl Shape {
             code_kept: code.kept.value,
             channels: channels as usize,
             interleave: u64::from(l2.interleave_bytes.value),
+            scattered: l2.scattered.value,
             hashed_bits: l2.channel_hash_bits.value,
             l2_line: u64::from(l2.line_bytes.value),
             l2: sets(l2.bytes_per_xcd.value / channels, l2.line_bytes.value, l2.ways.value),

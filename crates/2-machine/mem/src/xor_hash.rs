@@ -17,6 +17,16 @@ impl XorHash {
         XorHash(Box::new(std::array::from_fn(byte)))
     }
 
+    /// The same hash with bits of a mask that change by chance from one page of 256 consecutive numbers to the next.
+    pub fn scattered(mut self, mask: u32) -> XorHash {
+        for (byte, table) in self.0.iter_mut().enumerate().skip(1) {
+            for (value, hash) in table.iter_mut().enumerate().skip(1) {
+                *hash ^= by_chance((byte << 8 | value) as u64) as u32 & mask;
+            }
+        }
+        self
+    }
+
     /// Hash of a number.
     #[inline]
     pub fn get(&self, number: u64) -> u32 {
@@ -24,9 +34,34 @@ impl XorHash {
     }
 }
 
+/// A number that looks random (splitmix64), the same in every run.
+fn by_chance(number: u64) -> u64 {
+    let value = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scattered_pages_share_values_as_by_chance() {
+        // 1,024 numbers of 128 values, eight numbers of a page next to each other.
+        let hash = XorHash::new(|number| (number >> 5 & 127) as u32).scattered(127);
+        let mut counts = [0i32; 128];
+        (0..1 << 16).step_by(32).for_each(|number| counts[hash.get(number) as usize] += 1);
+        assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+        let variance = counts.iter().map(|count| (count - 16).pow(2)).sum::<i32>() / 128;
+        assert!((10..22).contains(&variance), "{variance}");
+        // Those of one page are distinct, and of the bits outside of the mask nothing changes.
+        let page: std::collections::BTreeSet<u32> =
+            (0..256).step_by(32).map(|it| hash.get(0x700 + it)).collect();
+        assert_eq!(page.len(), 8);
+        let high = XorHash::new(|number| (number >> 5 & 127) as u32).scattered(15);
+        assert!((0..1 << 16).all(|number| u64::from(high.get(number) >> 4) == number >> 9 & 7));
+    }
 
     #[test]
     fn tables_give_the_requested_parities() {

@@ -3,13 +3,16 @@
 //! Crate `clock` knows no instructions; their unit and busy cycles are read from the row of the opcode once
 //! per program.
 
+use arch::Target;
 use clock::{NO_SLOT, Op, Unit};
-use isa::{Access, Class, Inst, OpFlags, Operand, Space};
+use isa::{Access, Class, Cost, Inst, OpFlags, Operand, Space};
 
 /// Cycles between two instructions of a wave.
 const STEP: u32 = 4;
 /// Cycles of a unit of `s_sleep`.
 const SLEEP: u32 = 64;
+/// Bytes of code that a wave gets at a time.
+const FETCH: u64 = 8;
 /// Lanes of a wave.
 const LANES: u32 = 64;
 /// Bytes that the LDS takes in a cycle.
@@ -54,6 +57,23 @@ pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
                 _ => op(Unit::Idle),
             }
         }
+    }
+}
+
+/// The operation of an instruction at an address, with costs that only some targets are known to have.
+pub(crate) fn on_target(op: Op, inst: &Inst, address: u64, target: Option<&Target>) -> Op {
+    if op.unit != Unit::Vector {
+        return op;
+    }
+    let info = inst.op.info();
+    let is_packed = info.cost == Cost::ValuPk && info.flags.contains(OpFlags::FLOAT);
+    let overlaps = target.and_then(|it| it.packed_f32_beside_matrix.value()).unwrap_or(true);
+    let is_split = u64::from(inst.size) == FETCH && !address.is_multiple_of(FETCH);
+    let split = target.filter(|_| is_split).and_then(|it| it.split_fetch_cycles.value());
+    Op {
+        unit: if is_packed && !overlaps { Unit::Packed } else { Unit::Vector },
+        split_fetch: split.unwrap_or(0) as u8,
+        ..op
     }
 }
 

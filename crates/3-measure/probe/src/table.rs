@@ -94,7 +94,8 @@ impl Table {
             });
             let slot = if info.mem.is_some() { table.of_slot.len() as u32 } else { NO_SLOT };
             table.slots.push(slot);
-            ops.push(issue::op(inst, slot, cycles(inst, target) as u32));
+            let op = issue::op(inst, slot, cycles(inst, target) as u32);
+            ops.push(issue::on_target(op, inst, start, target));
             if slot == NO_SLOT {
                 continue;
             }

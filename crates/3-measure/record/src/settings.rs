@@ -66,8 +66,8 @@ impl Settings {
         Ok(recorder)
     }
 
-    /// Whether dispatches get a modelled time.
+    /// Whether dispatches get a modelled time; of sampled ones those whose sample is large enough.
     pub fn has_clock(&self) -> bool {
-        !self.counters_only && self.most_workgroups.is_none()
+        !self.counters_only && (self.most_workgroups.is_none() || self.shares_xcds)
     }
 }

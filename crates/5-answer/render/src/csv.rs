@@ -154,7 +154,11 @@ pub(crate) fn tile(report: &Tiles) -> String {
                 |at: usize| ranged.map_or_else(String::new, |it: [f64; 2]| format!("{:.3}", it[at]));
             // Where the time is a range, nothing else of it is known.
             let time = row.time.as_ref().filter(|_| ranged.is_none());
-            let number =
+            let total = time.and_then(|it| it.total.as_ref());
+            let number = |of: fn(&view::TileTotal) -> f64| {
+                total.map_or_else(String::new, |it| format!("{:.3}", of(it)))
+            };
+            let part =
                 |of: fn(&view::TileTime) -> f64| time.map_or_else(String::new, |it| format!("{:.3}", of(it)));
             let cells = [
                 report.gpu.clone(),
@@ -186,10 +190,10 @@ pub(crate) fn tile(report: &Tiles) -> String {
                 row.workgroups_per_cu.to_string(),
                 row.limiter.clone(),
                 number(|it| it.total_us),
-                number(|it| it.launch_us),
+                part(|it| it.launch_us),
                 number(|it| it.compute_us),
-                number(|it| it.memory_us),
-                time.map_or_else(String::new, |it| it.bound.to_owned()),
+                part(|it| it.memory_us),
+                total.map_or_else(String::new, |it| it.bound.to_owned()),
                 number(|it| it.tera_ops),
                 number(|it| it.peak_share),
                 bound_us(0),

@@ -244,7 +244,7 @@ pub(crate) fn tiles(part: &Tiles, out: &mut String) {
         );
         out.push_str("|---|---:|---|---:|---:|---:|---:|\n");
         for row in &problem.tiles {
-            let time = row.time.as_ref();
+            let time = row.time.as_ref().and_then(|it| it.total.as_ref());
             let number = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |it| format!("{it:.2}"));
             let _ = writeln!(
                 out,

@@ -4,7 +4,8 @@ use arch::{ElementType, Model};
 use gemm::{Constants, Estimate, Operands, Problem, Scales, Tile, alternatives, compared};
 use rules::{LaunchEvidence, check_launch};
 use view::{
-    Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, Tiles, UsageError,
+    Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, TileTotal, Tiles,
+    UsageError,
 };
 
 /// Problem and GPU to choose a tile for, as a user writes them. Problems and tile have extents of at least 1.
@@ -272,13 +273,15 @@ fn row(it: &Estimate) -> TileRow {
         workgroups_per_cu: it.need.workgroups_per_cu,
         limiter: it.need.limiter.to_owned(),
         time: it.time.map(|time| TileTime {
-            total_us: time.total_us,
             launch_us: time.launch_us,
-            compute_us: time.compute_us,
             memory_us: time.memory_us,
-            bound: time.bound.name(),
-            tera_ops: time.tera_ops,
-            peak_share: 100.0 * time.peak_share,
+            total: time.range_us.is_none().then(|| TileTotal {
+                total_us: time.total_us,
+                compute_us: time.compute_us,
+                bound: time.bound.name(),
+                tera_ops: time.tera_ops,
+                peak_share: 100.0 * time.peak_share,
+            }),
             range_us: time.range_us,
         }),
         no_time,

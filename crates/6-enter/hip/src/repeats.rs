@@ -67,8 +67,10 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
+    /// A recorded launch without a time has none in another run either.
     fn are_met(self, by: Outcome) -> bool {
-        (!self.time || by.time.is_some()) && (!self.dispatch || by.dispatch.is_some())
+        let is_recorded = by.dispatch.is_some();
+        (!self.time || by.time.is_some() || is_recorded) && (!self.dispatch || is_recorded)
     }
 }
 

@@ -107,9 +107,10 @@ impl XcdGroup {
         while issue.now <= last {
             let Some(op) = issue.next_op() else { continue };
             let issued = match op.unit {
-                Unit::Vector => issue.alu(VECTOR, op),
+                Unit::Vector => issue.vector(op),
+                Unit::Packed => issue.packed(op),
                 Unit::Matrix => issue.matrix(op),
-                Unit::Scalar => issue.alu(SCALAR, op),
+                Unit::Scalar => issue.scalar(op),
                 Unit::Branch | Unit::Idle | Unit::Pause => issue.idle(op),
                 Unit::ScalarMemory => issue.scalar_memory(op),
                 Unit::Memory | Unit::Flat | Unit::Lds => issue.memory(op),
@@ -157,6 +158,13 @@ impl XcdGroup {
             wave,
         })
     }
+}
+
+/// Cycles of the LDS that an instruction needs, and how many of them are conflicts.
+#[derive(Clone, Copy, Default)]
+struct LdsDemand {
+    cycles: u64,
+    conflicts: u64,
 }
 
 /// A wave's turn: the wave, its compute unit, and the parts of the GPU its instructions reach.
@@ -279,10 +287,29 @@ impl Issue<'_> {
         }
     }
 
-    /// A vector or scalar ALU instruction.
+    /// A vector ALU instruction. A wave alone on its SIMD waits for the second half of one that crosses a fetch; other
+    /// waves use the cycle.
     #[inline(always)]
-    fn alu(&mut self, class: usize, op: Op) -> Issued {
-        self.occupy(class, Stall::Issue, u64::from(op.cycles));
+    fn vector(&mut self, op: Op) -> Issued {
+        if op.split_fetch > 0 && self.unit.slots[usize::from(self.wave.simd)].count_ones() == 1 {
+            self.wait_until(self.now + u64::from(op.split_fetch), Stall::Fetch);
+        }
+        self.occupy(VECTOR, Stall::Issue, u64::from(op.cycles));
+        self.now += self.step;
+        Ok(())
+    }
+
+    /// A packed f32 instruction, which begins after the matrix instruction before it and delays the next one.
+    #[inline(always)]
+    fn packed(&mut self, op: Op) -> Issued {
+        self.occupy(MATRIX, Stall::Matrix, u64::from(op.cycles));
+        self.vector(op)
+    }
+
+    /// A scalar ALU instruction.
+    #[inline(always)]
+    fn scalar(&mut self, op: Op) -> Issued {
+        self.occupy(SCALAR, Stall::Issue, u64::from(op.cycles));
         self.now += self.step;
         Ok(())
     }
@@ -352,7 +379,7 @@ impl Issue<'_> {
         }
         let class = if op.unit == Unit::Lds { LDS } else { MEMORY };
         self.occupy(class, Stall::Issue, u64::from(op.cycles));
-        let (access, lds_cycles) = self.accesses(op, demand);
+        let (access, lds) = self.accesses(op, demand);
         // A flat access to the LDS passes the vector L1's queue in order.
         let access = access.or(demand.map(|demand| (NO_PATTERN, 0, demand)));
         if let Some(access) = access {
@@ -360,8 +387,8 @@ impl Issue<'_> {
             self.wave.vector_issued += 1;
             self.outcome.under_way.vector = self.outcome.under_way.vector.wrapping_sub(self.now);
         }
-        if lds_cycles > 0 {
-            self.lds(op, lds_cycles);
+        if lds.cycles > 0 {
+            self.lds(op, lds);
         }
         self.now += self.step;
         Ok(())
@@ -388,11 +415,11 @@ impl Issue<'_> {
     }
 
     /// Takes the accesses of an instruction from the stream: queues all vector accesses but the last, which
-    /// is returned with the LDS cycles of the instruction.
+    /// is returned with the demand of the instruction on the LDS.
     #[inline(always)]
-    fn accesses(&mut self, op: Op, first: Option<L1Demand>) -> (Option<(u32, u64, L1Demand)>, u64) {
+    fn accesses(&mut self, op: Op, first: Option<L1Demand>) -> (Option<(u32, u64, L1Demand)>, LdsDemand) {
         let mut last = None;
-        let mut lds_cycles = u64::from(op.exchange);
+        let mut lds = LdsDemand { cycles: u64::from(op.exchange), conflicts: 0 };
         loop {
             match self.peek() {
                 Some(event @ (Event::Vector(_, block) | Event::Unique(_, _, block)))
@@ -408,9 +435,12 @@ impl Issue<'_> {
                 }
                 Some(Event::Lds(access)) if self.patterns.lds(access).slot == op.slot => {
                     let access = self.patterns.lds(access);
-                    lds_cycles += u64::from(access.cycles);
+                    let conflicts = u64::from(access.conflicts.min(access.cycles));
+                    lds.cycles += u64::from(access.cycles);
                     if self.ideal.conflicts {
-                        lds_cycles -= u64::from(access.conflicts.min(access.cycles));
+                        lds.cycles -= conflicts;
+                    } else {
+                        lds.conflicts += conflicts;
                     }
                 }
                 _ => break,
@@ -420,7 +450,7 @@ impl Issue<'_> {
                 break;
             }
         }
-        (last, lds_cycles)
+        (last, lds)
     }
 
     /// Index of the access pattern of an event.
@@ -442,11 +472,14 @@ impl Issue<'_> {
         self.unit.queue.push(access, self.unit_number, self.calendar);
     }
 
-    /// Occupies the LDS for some cycles.
-    fn lds(&mut self, op: Op, cycles: u64) {
+    /// Occupies the LDS, and then the SIMD's path from it, which is narrower than the LDS and knows no conflicts.
+    fn lds(&mut self, op: Op, demand: LdsDemand) {
         let enters = self.unit.lds.max(self.now);
-        self.unit.lds = enters + cycles;
-        let completion = enters + cycles + self.memory.rates.lds;
+        self.unit.lds = enters + demand.cycles;
+        let path = &mut self.unit.lds_paths[usize::from(self.wave.simd)];
+        let cycles = (demand.cycles - demand.conflicts) * self.memory.rates.lds_cycles_of_simd;
+        *path = (enters.max(*path) + cycles).max(self.unit.lds);
+        let completion = *path + self.memory.rates.lds;
         if op.unit == Unit::Lds {
             self.outcome.under_way.local += completion - self.now;
         }

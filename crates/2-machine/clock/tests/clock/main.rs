@@ -3,6 +3,7 @@
 mod copy;
 mod device_memory;
 mod ideal_limits;
+mod issue;
 mod l1_queue;
 mod lds_dma;
 mod matrix_clock;

@@ -64,7 +64,8 @@ fn half_of_the_lines_may_be_dirty() {
     let shown = [FabricWrite64, Evict, WritebackEvict, WritebackFlush];
     // Lines filled in halves, twice as many as there are places, then lines read over and over, some the
     // short way.
-    let mut l2 = l2("mi210");
+    let even = Shape { scattered: false, ..Shape::of(Model::by_name("mi210").unwrap()) };
+    let mut l2 = L2::new(&even);
     let places = l2.cache.places() as u64;
     for (line, half) in (0..2 * places).flat_map(|line| [(line, 0b0011), (line, 0b1100)]) {
         let answer = l2.ask(request(RequestType::Write, line, half, half));
@@ -128,4 +129,20 @@ fn folding_takes_all_bits_into_account() {
             assert_eq!(fold(value, bits), folded, "{value:#x} to {bits}");
         }
     }
+}
+
+#[test]
+fn streaming_stores_take_one_place_of_a_set() {
+    // Lines of one set fill it; others are then stored in halves and leave all but one.
+    let mut l2 = l2("mi300x");
+    let set = l2.locate(0).set;
+    let lines: Vec<u64> = (0..1 << 20).filter(|&line| l2.locate(line).set == set).take(32).collect();
+    for &line in &lines[..16] {
+        l2.ask(request(RequestType::Read, line, 0b1111, 0));
+    }
+    for (&line, half) in lines[16..].iter().flat_map(|line| [(line, 0b0011), (line, 0b1100)]) {
+        l2.ask(L2Request { stream: true, ..request(RequestType::Write, line, half, half) });
+    }
+    let kept = |lines: &[u64]| lines.iter().filter(|&&line| l2.locate(line).place.is_some()).count();
+    assert_eq!([kept(&lines[..16]), kept(&lines[16..])], [15, 1]);
 }

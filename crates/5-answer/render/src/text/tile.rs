@@ -3,7 +3,7 @@
 use super::card::{finding_lines, not_checked_lines};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Answer, Finding, TileProblem, TileRow, TileTime, Tiles, thousands};
+use view::{Answer, Finding, TileProblem, TileRow, TileTime, TileTotal, Tiles, thousands};
 
 /// Columns of a tile.
 const COLUMN: usize = 15;
@@ -28,16 +28,22 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// A number that follows from the total, where that is no range.
-fn known(time: &TileTime, number: String) -> String {
-    if time.range_us.is_some() { "-".to_owned() } else { number }
+/// A number that follows from the total, where that is known.
+fn known(row: &TileRow, of: fn(&TileTotal) -> String) -> String {
+    total(row).map_or_else(|| "-".to_owned(), of)
+}
+
+/// The total, where it is known.
+fn total(row: &TileRow) -> Option<&TileTotal> {
+    row.time.as_ref()?.total.as_ref()
 }
 
 /// Total in microseconds, or its range: `225`, `171 to 420`.
-fn total(time: &TileTime) -> String {
-    match time.range_us {
-        None => digits(time.total_us),
-        Some([least, most]) => format!("{} to {}", digits(least), digits(most)),
+fn total_or_range(time: &TileTime) -> String {
+    match (&time.total, time.range_us) {
+        (Some(total), _) => digits(total.total_us),
+        (None, Some([least, most])) => format!("{} to {}", digits(least), digits(most)),
+        (None, None) => "-".to_owned(),
     }
 }
 
@@ -55,12 +61,12 @@ fn percent(value: f64) -> String {
 }
 
 const QUANTITIES: &[Quantity] = &[
-    ("expected time", |row| time(row, |it| format!("{} us", total(it)))),
-    ("  compute units", |row| time(row, |it| known(it, format!("{} us", digits(it.compute_us))))),
+    ("expected time", |row| time(row, |it| format!("{} us", total_or_range(it)))),
+    ("  compute units", |row| known(row, |it| format!("{} us", digits(it.compute_us)))),
     ("  memory", |row| time(row, |it| format!("{} us", digits(it.memory_us)))),
-    ("  bound by", |row| time(row, |it| known(it, short_bound(it.bound).to_owned()))),
-    ("tera-operations per s", |row| time(row, |it| known(it, digits(it.tera_ops)))),
-    ("of peak", |row| time(row, |it| known(it, percent(it.peak_share)))),
+    ("  bound by", |row| known(row, |it| short_bound(it.bound).to_owned())),
+    ("tera-operations per s", |row| known(row, |it| digits(it.tera_ops))),
+    ("of peak", |row| known(row, |it| percent(it.peak_share))),
     ("workgroups", |row| thousands(row.workgroups)),
     ("rounds over CUs", |row| row.rounds.to_string()),
     ("utilisation of CUs", |row| percent(row.utilisation)),
@@ -188,7 +194,7 @@ fn ranges(page: &mut Page, report: &Tiles) {
             problem.n,
             problem.k,
             row.name.replace(" split ", "/"),
-            time(row, total),
+            time(row, total_or_range),
             percent(row.utilisation)
         ))]);
     }
@@ -219,20 +225,20 @@ fn table(page: &mut Page, report: &Tiles) {
         }
         line.push_str(&format!(
             "{:>7} {:>6} {:>7}  {:<13}",
-            time(row, |it| digits(it.total_us)),
-            time(row, |it| digits(it.tera_ops)),
+            known(row, |it| digits(it.total_us)),
+            known(row, |it| digits(it.tera_ops)),
             percent(row.utilisation),
-            time(row, |it| short_bound(it.bound).to_owned())
+            known(row, |it| short_bound(it.bound).to_owned())
         ));
         let mut spans = vec![plain(line)];
         if asked && let Some(other) = problem.tiles.get(1) {
-            let faster = match (&row.time, &other.time) {
+            let faster = match (total(row), total(other)) {
                 (Some(a), Some(b)) => b.total_us < 0.95 * a.total_us,
                 (None, Some(_)) => true,
                 _ => false,
             };
             let role = if faster { Role::Warning } else { Role::Dim };
-            let text = format!("{:<14}{:>7}", name(other), time(other, |it| digits(it.total_us)));
+            let text = format!("{:<14}{:>7}", name(other), known(other, |it| digits(it.total_us)));
             spans.push(span(role, text));
         }
         page.raw(&spans);

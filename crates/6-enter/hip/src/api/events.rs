@@ -104,7 +104,7 @@ entries! {
                 rely_on_times("times between events are the times of the emulation");
                 say_once(
                     "times between events are how long the emulation took, not what a GPU would take\n\
-                     hint: `rockhound profile` models them, without `--counters-only`, `--sample-workgroups` and `--check`",
+                     hint: `rockhound profile` models them, without `--counters-only` and `--check`",
                 );
                 time
             }
@@ -112,7 +112,7 @@ entries! {
                 rely_on_times("some times between events are the times of the emulation");
                 say_once(
                     "some times between events are how long the emulation took: not all work between them has a modelled time \
-                     (launches that are not recorded, copies over a link whose bandwidth is not known)",
+                     (launches that are not recorded, samples of too few workgroups, copies over a link whose bandwidth is not known)",
                 );
                 time
             }

@@ -62,8 +62,8 @@ static void many(int count) {
 }
 
 // Prints milliseconds: a kernel, a kernel twice, a copy of 64 MB from the host, one on the GPU, a fill, nothing.
-static void times() {
-  const int n = 1 << 16; const size_t bytes = 64000000;
+static void times(const int n) {
+  const size_t bytes = 64000000;
   float *out; char *a, *b, *host = (char *)malloc(bytes); memset(host, 1, bytes);
   OK(hipMalloc(&out, n * 4)); OK(hipMalloc(&a, bytes)); OK(hipMalloc(&b, bytes));
   hipEvent_t events[7]; for (hipEvent_t &it : events) OK(hipEventCreate(&it));
@@ -93,7 +93,7 @@ static void probing() {
 int main(int argc, char **argv) {
   const char *part = argc > 1 ? argv[1] : "many";
   if (!strcmp(part, "many")) many(argc > 2 ? atoi(argv[2]) : 1000);
-  if (!strcmp(part, "times")) times();
+  if (!strcmp(part, "times")) times(argc > 2 ? atoi(argv[2]) : 1 << 16);
   if (!strcmp(part, "repeats")) repeats();
   if (!strcmp(part, "clocks")) clocks();
   if (!strcmp(part, "heap")) unregistered(false);

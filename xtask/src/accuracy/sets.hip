@@ -1,0 +1,196 @@
+// Kernels of the shapes of published sets: Laplacians, stencils of radius 4, and applications of RAJAPerf. `sets.tsv` has
+// the measured times, and `sets.rs` says how each kernel is launched.
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define RESTRICT __restrict__
+
+#define LANE_X __builtin_amdgcn_workitem_id_x()
+#define LANE_Y __builtin_amdgcn_workitem_id_y()
+#define GROUP_X __builtin_amdgcn_workgroup_id_x()
+#define GROUP_Y __builtin_amdgcn_workgroup_id_y()
+#define GROUP_Z __builtin_amdgcn_workgroup_id_z()
+#define ITEM256 (256 * GROUP_X + LANE_X)
+
+#define FACE -6.0
+
+// Laplacian of a cube, a row of 256 elements by a workgroup.
+template <bool STREAMS> static __device__ void laplacian_of_one(double *f, const double *u, int nx, int ny, int nz) {
+  int i = ITEM256, j = GROUP_Y, k = GROUP_Z, slice = nx * ny;
+  if (i == 0 || i >= nx - 1 || j == 0 || j >= ny - 1 || k == 0 || k >= nz - 1) return;
+  unsigned long at = i + nx * j + slice * k;
+  double sum = u[at] * FACE + (u[at - 1] + u[at + 1]) * 1.1 + (u[at - nx] + u[at + nx]) * 1.2 +
+               (u[at - slice] + u[at + slice]) * 1.3;
+  if (STREAMS)
+    __builtin_nontemporal_store(sum, f + at);
+  else
+    f[at] = sum;
+}
+
+// Sums of M rows, each with the reads of its row together.
+template <int M> static __device__ void laplacian_of_rows(double *f, const double *u, int nx, int ny, int nz) {
+  int i = ITEM256, j = M * GROUP_Y, k = GROUP_Z, slice = nx * ny;
+  if (i == 0 || i >= nx - 1 || k == 0 || k >= nz - 1) return;
+  unsigned long at = i + nx * j + slice * k;
+  double sums[M] = {0};
+#pragma unroll
+  for (int n = 0; n < M; n++) {
+    double own = u[at + n * nx];
+    sums[n] += own * FACE + (u[at - 1 + n * nx] + u[at + 1 + n * nx]) * 1.1;
+    if (n == 0) sums[n] += u[at - nx + n * nx] * 1.2;
+    if (n > 0) sums[n - 1] += own * 1.2;
+    if (n < M - 1) sums[n + 1] += own * 1.2;
+    if (n == M - 1) sums[n] += u[at + nx + n * nx] * 1.2;
+    sums[n] += (u[at - slice + n * nx] + u[at + slice + n * nx]) * 1.3;
+  }
+#pragma unroll
+  for (int n = 0; n < M; n++)
+    if (j + n > 0 && j + n < ny - 1) f[at + n * nx] = sums[n];
+}
+
+// Sums of M rows, with the reads in the order of addresses.
+template <int M> static __device__ void laplacian_in_order(double *f, const double *u, int nx, int ny, int nz) {
+  int i = ITEM256, j = M * GROUP_Y, k = GROUP_Z, slice = nx * ny;
+  if (i == 0 || i >= nx - 1 || k == 0 || k >= nz - 1) return;
+  unsigned long at = i + nx * j + slice * k;
+  double sums[M] = {0};
+#pragma unroll
+  for (int n = 0; n < M; n++) sums[n] += u[at - slice + n * nx] * 1.3;
+  sums[0] += j > 0 ? u[at - nx] * 1.2 : 0;
+#pragma unroll
+  for (int n = 0; n < M; n++) {
+    sums[n] += u[at - 1 + n * nx] * 1.1;
+    double own = u[at + n * nx];
+    sums[n] += own * FACE;
+    sums[n] += u[at + 1 + n * nx] * 1.1;
+    if (n > 0) sums[n - 1] += own * 1.2;
+    if (n < M - 1) sums[n + 1] += own * 1.2;
+  }
+  sums[M - 1] += j < ny - M ? u[at + M * nx] * 1.2 : 0;
+#pragma unroll
+  for (int n = 0; n < M; n++) sums[n] += u[at + slice + n * nx] * 1.3;
+#pragma unroll
+  for (int n = 0; n < M; n++)
+    if (j + n > 0 && j + n < ny - 1) f[at + n * nx] = sums[n];
+}
+
+#define LAPLACIAN(NAME, BODY)                                                                       \
+  extern "C" __global__ void NAME(double *f, const double *u, int nx, int ny, int nz) { BODY(f, u, nx, ny, nz); }
+LAPLACIAN(laplacian_plain, laplacian_of_one<false>)
+LAPLACIAN(laplacian_streaming, laplacian_of_one<true>)
+LAPLACIAN(laplacian_rows2, laplacian_of_rows<2>)
+LAPLACIAN(laplacian_rows8, laplacian_of_rows<8>)
+LAPLACIAN(laplacian_order1, laplacian_in_order<1>)
+LAPLACIAN(laplacian_order4, laplacian_in_order<4>)
+LAPLACIAN(laplacian_order8, laplacian_in_order<8>)
+
+// Weighted sum of nine planes.
+__attribute__((constant)) float weights[9] = {0.1f, 0.2f, 0.3f, 0.4f, -2.0f, 0.4f, 0.3f, 0.2f, 0.1f};
+extern "C" __global__ void planes9(float *RESTRICT out, const float *RESTRICT in, int line, int slice, int n) {
+  int i = 4 + 64 * GROUP_X + LANE_X, j = 4 + 8 * GROUP_Y + LANE_Y, k = 4 + GROUP_Z;
+  if (i >= n + 4 || j >= n + 4 || k >= n + 4) return;
+  unsigned long at = i + line * j + slice * k;
+  in += at - 4 * slice;
+  float sum = 0.0f;
+  for (int r = 0; r <= 8; r++) {
+    sum += in[0] * weights[r];
+    in += slice;
+  }
+  out[at] = sum;
+}
+
+// Corners of the zones of a cube of nodes, `row` by `row` by `row`.
+struct Corners {
+  double of[8];
+};
+static __device__ Corners corners(const double *x, int i, int row) {
+  int plane = row * row;
+  return {{x[i], x[i + 1], x[i + row], x[i + row + 1], x[i + plane], x[i + plane + 1], x[i + plane + row],
+           x[i + plane + row + 1]}};
+}
+
+static __device__ double triple(double a, double b, double c, double d, double e, double f, double g, double h,
+                                double i) {
+  return a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g);
+}
+
+// Volumes of zones.
+extern "C" __global__ void volumes(double *volume, const double *px, const double *py, const double *pz, int row,
+                                   int first, int end) {
+  int i = first + (int)ITEM256;
+  if (i >= end) return;
+  Corners x = corners(px, i, row), y = corners(py, i, row), z = corners(pz, i, row);
+#define EDGE(C, A, B) (C.of[A] - C.of[B])
+  double sum = triple(EDGE(x, 7, 1) + EDGE(x, 6, 0), EDGE(y, 7, 1) + EDGE(y, 6, 0), EDGE(z, 7, 1) + EDGE(z, 6, 0),
+                      EDGE(x, 7, 2), EDGE(y, 7, 2), EDGE(z, 7, 2), EDGE(x, 3, 0), EDGE(y, 3, 0), EDGE(z, 3, 0));
+  volume[i] = sum;
+  sum += triple(EDGE(x, 7, 2) + EDGE(x, 5, 0), EDGE(y, 7, 2) + EDGE(y, 5, 0), EDGE(z, 7, 2) + EDGE(z, 5, 0),
+                EDGE(x, 7, 4), EDGE(y, 7, 4), EDGE(z, 7, 4), EDGE(x, 6, 0), EDGE(y, 6, 0), EDGE(z, 6, 0));
+  sum += triple(EDGE(x, 7, 4) + EDGE(x, 3, 0), EDGE(y, 7, 4) + EDGE(y, 3, 0), EDGE(z, 7, 4) + EDGE(z, 3, 0),
+                EDGE(x, 7, 1), EDGE(y, 7, 1), EDGE(z, 7, 1), EDGE(x, 5, 0), EDGE(y, 5, 0), EDGE(z, 5, 0));
+  volume[i] = sum * (1.0 / 12.0);
+}
+
+// An eighth of a zone's volume for each of its nodes.
+extern "C" __global__ void to_nodes(double *node, const double *volume, const long *zones, int row, int n) {
+  int item = ITEM256;
+  if (item >= n) return;
+  long i = zones[item];
+  double value = 0.125 * volume[i];
+  int plane = row * row;
+#pragma unroll
+  for (int corner = 0; corner < 8; corner++)
+    __hip_atomic_fetch_add(&node[i + (corner & 1) + (corner & 2) / 2 * row + corner / 4 * plane], value, __ATOMIC_RELAXED,
+                           __HIP_MEMORY_SCOPE_AGENT);
+}
+
+static __device__ double speed(double pb, double e, double v, double b, double p) {
+  double square = (pb * e + v * v * b * p) / 1.01;
+  return square <= 0.1111111e-36 ? 0.3333333e-18 : __builtin_elementwise_sqrt(square);
+}
+
+// Six steps of an equation of state over up to 15 arrays of n elements, one after the other in `all`.
+#define ARRAY(NAME, NUMBER) double *NAME = all + (long)NUMBER * n
+#define ARRAYS                                                                                      \
+  ARRAY(e_new, 0); ARRAY(e_old, 1); ARRAY(change, 2); ARRAY(p_new, 3); ARRAY(p_old, 4);             \
+  ARRAY(q_new, 5); ARRAY(q_old, 6); ARRAY(work, 7); ARRAY(half, 8); ARRAY(p_half, 9);               \
+  ARRAY(b, 10); ARRAY(pb, 11); ARRAY(ql, 12); ARRAY(qq, 13); ARRAY(v, 14);                          \
+  int i = ITEM256;                                                                                  \
+  if (i >= n) return
+
+extern "C" __global__ void state1(double *all, int n) {
+  ARRAYS;
+  e_new[i] = e_old[i] - 0.5 * change[i] * (p_old[i] + q_old[i]) + 0.5 * work[i];
+}
+extern "C" __global__ void state2(double *all, int n) {
+  ARRAYS;
+  if (change[i] > 0.0) {
+    q_new[i] = 0.0;
+  } else {
+    double between = 1.0 / (1.0 + half[i]);
+    q_new[i] = speed(pb[i], e_new[i], between, b[i], p_half[i]) * ql[i] + qq[i];
+  }
+}
+extern "C" __global__ void state3(double *all, int n) {
+  ARRAYS;
+  e_new[i] = e_new[i] + 0.5 * change[i] * (3.0 * (p_old[i] + q_old[i]) - 4.0 * (p_half[i] + q_new[i]));
+}
+extern "C" __global__ void state4(double *all, int n) {
+  ARRAYS;
+  e_new[i] += 0.5 * work[i];
+  if (__builtin_fabs(e_new[i]) < 1.1) e_new[i] = 0.0;
+  if (e_new[i] < 1.2) e_new[i] = 1.2;
+}
+extern "C" __global__ void state5(double *all, int n) {
+  ARRAYS;
+  double q = change[i] > 0.0 ? 0.0 : speed(pb[i], e_new[i], v[i], b[i], p_new[i]) * ql[i] + qq[i];
+  e_new[i] = e_new[i] - (7.0 * (p_old[i] + q_old[i]) - 8.0 * (p_half[i] + q_new[i]) + (p_new[i] + q)) * change[i] / 6.0;
+  if (__builtin_fabs(e_new[i]) < 1.1) e_new[i] = 0.0;
+  if (e_new[i] < 1.2) e_new[i] = 1.2;
+}
+extern "C" __global__ void state6(double *all, int n) {
+  ARRAYS;
+  if (change[i] <= 0.0) {
+    q_new[i] = speed(pb[i], e_new[i], v[i], b[i], p_new[i]) * ql[i] + qq[i];
+    if (__builtin_fabs(q_new[i]) < 1.3) q_new[i] = 0.0;
+  }
+}

@@ -262,6 +262,7 @@ impl Panel<'_> {
             progress: Progress::Silent,
             repeats: false,
             virtual_time: None,
+            autotune_limit: None,
         }
     }
 

@@ -162,6 +162,7 @@ impl Trial<'_> {
                 progress: Progress::Silent,
                 repeats: record.is_some(),
                 virtual_time: None,
+                autotune_limit: None,
             },
             on_gpu: OnGpu::default(),
             record,

@@ -11,7 +11,7 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("sitecustomize.py", include_str!("../../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../../python/rockhound_live/__init__.py")),
     ("rockhound_live/children.py", include_str!("../../../python/rockhound_live/children.py")),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str); 16] = [
     ("rockhound_live/results.py", include_str!("../../../python/rockhound_live/results.py")),
     ("rockhound_live/timing.py", include_str!("../../../python/rockhound_live/timing.py")),
     ("rockhound_live/torch_cuda.py", include_str!("../../../python/rockhound_live/torch_cuda.py")),
+    ("rockhound_live/torch_gradients.py", include_str!("../../../python/rockhound_live/torch_gradients.py")),
     ("rockhound_live/torch_precision.py", include_str!("../../../python/rockhound_live/torch_precision.py")),
     ("rockhound_live/torch_tensors.py", include_str!("../../../python/rockhound_live/torch_tensors.py")),
     ("rockhound_live/tune.py", include_str!("../../../python/rockhound_live/tune.py")),

@@ -150,7 +150,13 @@ pub fn check(
     // A barrier of the whole grid orders workgroups, and is not seen.
     let grid_barrier = program.instructions().iter().any(|inst| inst.info().name.starts_with("ds_gws"));
     let written = checks.uninitialized && memory.expects_unwritten();
-    let settled = Settled { checks, program, atomic: &atomic, across: !grid_barrier, written: written.then_some(memory) };
+    let settled = Settled {
+        checks,
+        program,
+        atomic: &atomic,
+        across: !grid_barrier,
+        written: written.then_some(memory),
+    };
     let mut all =
         Whole { shadow: Shadow::new(checks.limit), syncs: BTreeMap::new(), found: Found::default() };
     let result = emu::run(program, memory, launch, || Check::new(settled), |part| all.take_in(part));

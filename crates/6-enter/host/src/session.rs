@@ -32,8 +32,8 @@ pub const HANGS: &str = "hangs";
 /// File that a process leaves which could not write all of its recording.
 pub const INCOMPLETE: &str = "incomplete";
 
-/// File that a Python program leaves which imported Triton or torch.
-pub const PYTHON: &str = "imported";
+/// File that a Python program leaves.
+pub const PYTHON: &str = "python-began";
 
 /// Folder of libraries that stand in for absent ones.
 pub const LIBRARIES: &str = "libraries";

@@ -252,6 +252,7 @@ fn buffered(
             && ends_before(within & 0xffff_ffff)
             && wave.exec() >> lane & 1 != 0
         {
+            // The check takes the register as unsigned and its sum does not wrap: docs/triton.md has the sources.
             let register = u64::from(offsets.map_or(0, |row| row.0[lane]));
             Outside::note(
                 &mut machine.negative,

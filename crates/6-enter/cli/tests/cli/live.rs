@@ -210,6 +210,8 @@ fn a_site_customization_still_runs() {
     let output = command(&["run", "--", &python, &script]).env("PYTHONPATH", &place).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.starts_with("customized\n"), "{said}");
+    // It launches nothing, and no library is to blame.
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("hint:").count(), 0, "{output:?}");
 }
 
 #[test]

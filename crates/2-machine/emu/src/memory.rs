@@ -28,14 +28,14 @@ struct Range {
     hosts: bool,
     /// It is memory of the host, or fine-grained like it: GPU caches keep nothing of it.
     remote: bool,
-    /// It began with the pattern of memory that nothing has written, from this place on.
-    pattern: Option<u64>,
+    /// It began with the pattern of memory that nothing has written.
+    is_patterned: bool,
 }
 
 impl Range {
     fn new(name: &str, base: u64, length: u64, bytes: Shared) -> Range {
         let name = name.to_string();
-        Range { base, bytes, length, name, freed: false, hosts: false, remote: false, pattern: None }
+        Range { base, bytes, length, name, freed: false, hosts: false, remote: false, is_patterned: false }
     }
 
     fn end(&self) -> u64 {
@@ -166,26 +166,26 @@ impl Memory {
         }
     }
 
-    /// Marks the range that begins at an address as filled with [`fill_unwritten`](crate::fill_unwritten) from a place
-    /// on, so that reads of what nothing has written since are found.
-    pub fn expect_unwritten(&mut self, base: u64, place: u64) {
+    /// Marks the range that begins at an address as filled with [`fill_unwritten`](crate::fill_unwritten), so that reads
+    /// of what nothing has written since are found.
+    pub fn expect_unwritten(&mut self, base: u64) {
         if let Some(range) = self.begins_at(base) {
-            range.pattern = Some(place);
+            range.is_patterned = true;
         }
     }
 
     /// True if a range is marked by [`Memory::expect_unwritten`].
     pub fn expects_unwritten(&self) -> bool {
-        self.ranges.iter().any(|it| it.pattern.is_some() && !it.freed)
+        self.ranges.iter().any(|it| it.is_patterned && !it.freed)
     }
 
     /// Whether none of the dwords of an access has been written since their range was marked.
     pub fn is_unwritten(&self, address: u64, bytes: u64) -> bool {
         let found = self.find(&Hint::default(), address, bytes);
-        let range = found.and_then(|(index, _)| self.ranges.get(index));
-        let Some((range, place)) = range.and_then(|it| Some((it, it.pattern?))) else { return false };
-        let at = (address - range.base) as usize;
-        unwritten::is_unwritten(&range.bytes, place, range.length, at, bytes)
+        let range = found.and_then(|(index, _)| self.ranges.get(index)).filter(|it| it.is_patterned);
+        range.is_some_and(|it| {
+            unwritten::is_unwritten(&it.bytes, it.length, (address - it.base) as usize, bytes)
+        })
     }
 
     /// True if an address is in a range marked by [`Memory::share_with_host`].
@@ -380,12 +380,11 @@ mod tests {
         let mut memory = Memory::new();
         let (a, b) = (memory.allocate("a", 38), memory.allocate("b", 38));
         let mut pattern = vec![0; 38];
-        unwritten::fill_unwritten(4096, &mut pattern);
+        unwritten::fill_unwritten(&mut pattern);
         memory.write(a, &pattern);
-        memory.write(b, &pattern);
         assert!(!memory.expects_unwritten() && !memory.is_unwritten(a, 4));
-        memory.expect_unwritten(a, 4096);
-        memory.expect_unwritten(b, 8192);
+        memory.expect_unwritten(a);
+        memory.expect_unwritten(b);
         memory.write(a + 6, &[1, 2]);
         // (offset, bytes, whether nothing has written any of their dwords)
         for (at, bytes, expected) in [
@@ -401,7 +400,7 @@ mod tests {
         ] {
             assert_eq!(memory.is_unwritten(a + at, bytes), expected, "{at} {bytes}");
         }
-        assert!(!memory.is_unwritten(b, 4), "a copy of the pattern is data");
+        assert!(!memory.is_unwritten(b, 4));
         assert!(memory.free(a) && !memory.is_unwritten(a, 4) && memory.expects_unwritten());
     }
 

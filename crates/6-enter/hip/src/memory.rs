@@ -133,8 +133,8 @@ impl Allocations {
 
     /// Fills the begin of an allocation with the pattern of memory that nothing has written.
     fn begin_unwritten(&mut self, base: usize, bytes: &mut [u8]) {
-        emu::fill_unwritten(base as u64, bytes);
-        self.emulated.expect_unwritten(base as u64, base as u64);
+        emu::fill_unwritten(bytes);
+        self.emulated.expect_unwritten(base as u64);
     }
 
     /// Maps memory at the next addresses, or anywhere free if those are taken.
@@ -202,13 +202,6 @@ impl Allocations {
         self.add(start, allocation, Some(name))?;
         self.used = end - FIRST;
         Ok(base)
-    }
-
-    /// Marks lent memory as filled with the pattern of memory that nothing has written, by its addresses in the process.
-    pub(crate) fn expect_unwritten(&mut self, base: usize) {
-        if let Some(allocation) = self.live.get(&base) {
-            self.emulated.expect_unwritten(base as u64, allocation.host as u64);
-        }
     }
 
     /// Forgets memory that was lent.

@@ -29,7 +29,7 @@ Every LDS access of the run, byte by byte; an atomic reads and writes. A load st
 counts as written when it issues; a read that comes before its data is a matter of `--check races` (CHK001, CHK004).
 
 Global memory is watched where it comes from `hipMalloc` and its relatives, or from `torch.empty`, `empty_like`, `new_empty`, `empty_strided` and
-`empty_permuted` on the GPU. With `--check uninit` such memory begins with a pattern that depends on the address, up to 1 GiB of each allocation. A
+`empty_permuted` on the GPU. With `--check uninit` such memory begins with a pattern that depends on the place in it, up to 1 GiB of each allocation. A
 lane that reads or atomically updates dwords that all still hold the pattern of their place reads what no kernel, copy or function of the
 host has written. A dword that is written in part counts as written, as does an access with a written dword, so padding inside of a
 structure is no finding; nor is what a mask leaves out. Memory that the host shares (`hipHostMalloc`, `hipMallocManaged`) is not watched, nor are private arrays.

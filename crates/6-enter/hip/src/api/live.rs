@@ -25,7 +25,7 @@ entries! {
         let is_checked = runtime.checking.is_some();
         let found = runtime.allocations.lend(pointer(memory), bytes, &name, is_checked)?;
         if is_unwritten != 0 {
-            runtime.allocations.expect_unwritten(found);
+            runtime.allocations.emulated.expect_unwritten(found as u64);
         }
         // Earlier writes of the host are new to the GPU.
         runtime.came_from_host = true;
@@ -35,12 +35,12 @@ entries! {
 
     /// Fills new memory of the program with the pattern by which reads of what nothing has written are found.
     fn rockhoundUnwritten(memory: usize, bytes: usize) {
-        if memory == 0 || !memory.is_multiple_of(4) {
+        if memory == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         // SAFETY: the caller gives memory of this length that nothing else uses during the call.
         let filled = unsafe { std::slice::from_raw_parts_mut(pointer::<u8>(memory), bytes.min(MOST_FILLED)) };
-        emu::fill_unwritten(memory as u64, filled);
+        emu::fill_unwritten(filled);
         Ok(())
     }
 

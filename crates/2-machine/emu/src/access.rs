@@ -6,6 +6,7 @@
 mod address;
 mod begun;
 mod ordinary;
+mod range;
 mod scalar;
 mod transfer;
 

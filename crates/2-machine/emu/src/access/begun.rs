@@ -2,7 +2,7 @@
 //!
 //! The range check looks at each dword of a load or store alone; LLVM's guide of the AMDGPU backend says so.
 
-use super::transfer::{locate, put_shared, shared_word};
+use super::range::{locate, put_shared, shared_word};
 use crate::fault::Stop;
 use crate::lanes::{Row, active};
 use crate::machine::Machine;

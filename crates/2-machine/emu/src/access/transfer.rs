@@ -4,6 +4,7 @@
 //! straight to registers. Other accesses go lane by lane, and only those find faults.
 
 use super::begun::{load_begun, store_begun};
+use super::range::{locate, put_shared, shared_word};
 use super::{Access, Data};
 use crate::atomics::{AtomicOp, update};
 use crate::deferred_atomics::Note;
@@ -487,20 +488,6 @@ fn lds_words<const N: usize>(words: &[[u8; 4]], addresses: &[u64; LANES], rows: 
     true
 }
 
-pub(super) fn locate<'m>(
-    memory: &'m Memory,
-    hint: &mut Hint,
-    address: u64,
-    bytes: u64,
-    lane: usize,
-    access: &'static str,
-) -> Result<(&'m Shared, usize), Box<Stop>> {
-    memory.locate_near(hint, address, bytes).ok_or_else(|| {
-        let nearest = memory.nearest(address);
-        Stop::at(lane, Cause::Unmapped { access, address, bytes: bytes as u32, nearest })
-    })
-}
-
 fn scratch_offset(
     wave: &Wave,
     offset: u64,
@@ -524,24 +511,6 @@ fn scratch_at(
         return Err(Stop::at(lane, Cause::OutOfRange { access, space: "scratch", offset, size }));
     }
     Ok(lane * scratch_bytes as usize + offset as usize)
-}
-
-#[inline(always)]
-pub(super) fn shared_word(range: &Shared, at: usize, size: usize) -> u32 {
-    match size {
-        1 => u32::from(range.load_u8(at)),
-        2 => u32::from(range.load_u16(at)),
-        _ => range.load_u32(at),
-    }
-}
-
-#[inline(always)]
-pub(super) fn put_shared(range: &Shared, at: usize, size: usize, value: u32) {
-    match size {
-        1 => range.store_u8(at, value as u8),
-        2 => range.store_u16(at, value as u16),
-        _ => range.store_u32(at, value),
-    }
 }
 
 /// Bytes of an LDS access; empty if out of range, which reads as 0.

@@ -19,6 +19,7 @@ mod rule_list;
 mod rule_pages;
 #[cfg(feature = "workspace")]
 mod schemas;
+mod torch_page;
 
 use crate::run::{below_root, files, root};
 use anyhow::{Context, Result, bail};
@@ -45,6 +46,7 @@ const GENERATORS: &[Generator] = &[
         },
     },
     Generator { name: "list of rules", owns: &[], generate: rule_list::generate },
+    Generator { name: "page of torch's answers", owns: &[], generate: torch_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
     #[cfg(feature = "workspace")]

@@ -119,6 +119,13 @@ pub fn launch_note(dispatch: Option<u64>, note: &str) -> String {
     }
 }
 
+/// Path of the files that the compiler kept of a kernel, without their extensions, by the program's annotation.
+pub fn compiled_stem(note: &str) -> Option<String> {
+    let line: Line = serde_json::from_str(note).ok()?;
+    let is_plain = !line.compiled.is_empty() && !line.kernel.is_empty() && !line.kernel.contains('/');
+    is_plain.then(|| format!("{}/{}", line.compiled, line.kernel))
+}
+
 /// Reads the file, if there is one.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<LaunchNote> {
     if !files.names().any(|name| name == LAUNCHES_FILE) {
@@ -184,6 +191,19 @@ mod tests {
 
     const NOTE: &str = r#"{"kernel": "copy", "file": "a.py", "line": 3, "configuration": [["BLOCK", 64], ["ACT", "relu"], ["num_warps", 4]],
         "programs": [5], "arguments": [{"name": "x", "type": "*fp16", "shape": [2, 3], "strides": [3, 1]}, {"name": "n", "type": "i32", "value": 6}]}"#;
+
+    #[test]
+    fn files_of_the_compiler_are_found_by_the_note() {
+        for (note, expected) in [
+            (r#"{"kernel": "add", "compiled": "/cache/AB"}"#, Some("/cache/AB/add")),
+            (r#"{"kernel": "add", "compiled": ""}"#, None),
+            (r#"{"kernel": "../add", "compiled": "/cache/AB"}"#, None),
+            (r#"{"kernel": "add"}"#, None),
+            ("no note", None),
+        ] {
+            assert_eq!(compiled_stem(note).as_deref(), expected, "{note}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_read() {

@@ -50,7 +50,9 @@ pub use instructions::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
     VectorUse, code_object_file, events_file, is_events_file, read_instructions, write_instructions,
 };
-pub use launches::{LAUNCHES_FILE, LaunchArgument, LaunchNote, REPEATS_FILE, launch_note, repeat_line};
+pub use launches::{
+    LAUNCHES_FILE, LaunchArgument, LaunchNote, REPEATS_FILE, compiled_stem, launch_note, repeat_line,
+};
 pub use marks::{MARKS_FILE, Marks, TIME};
 pub use merge::merge;
 pub use model::{

@@ -4,7 +4,9 @@
 //! in every address space.
 
 mod address;
+mod begun;
 mod ordinary;
+mod range;
 mod scalar;
 mod transfer;
 
@@ -89,6 +91,11 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// Whether the range check of a buffer looks at each dword alone: atomics and typed accesses are in range or not.
+    pub(crate) fn has_separate_dwords(&self) -> bool {
+        matches!(self.data, Data::Dwords(2..)) && self.typed.is_none() && self.kind != Kind::Atomic
+    }
+
     /// `slot` is its number among the memory instructions.
     pub(crate) fn resolve(inst: &Inst, slot: u32, files: Files, pool: &mut Pool) -> Option<Access> {
         let info = inst.info();

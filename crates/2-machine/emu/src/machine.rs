@@ -21,6 +21,14 @@ pub(crate) const PRIVATE_BASE: u64 = 0x0002_0000_0000_0000;
 /// High bits of the base in the buffer resource of a wave's own scratch; no real allocation has them.
 pub(crate) const SCRATCH_RESOURCE: u64 = 0xfffe;
 
+/// Lanes of which an access reaches only the first dwords.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) lanes: u64,
+    /// By lane.
+    pub(crate) dwords: [u8; 64],
+}
+
 /// The machine of one thread.
 #[derive(Debug)]
 pub(crate) struct Machine<'a> {
@@ -57,6 +65,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) outside: Option<Outside>,
     /// Accesses of buffers whose offset register is negative.
     pub(crate) negative: Option<Outside>,
+    /// Lanes of the current buffer access that begin in range and end behind it, and their dwords in range.
+    pub(crate) begun: Begun,
     /// Deferred atomics.
     pub(crate) deferred_atomics: DeferredAtomics<'a>,
     /// Host that device code calls.
@@ -85,6 +95,7 @@ impl<'a> Machine<'a> {
             takes_turns: false,
             outside: None,
             negative: None,
+            begun: Begun { lanes: 0, dwords: [0; 64] },
             deferred_atomics: DeferredAtomics::default(),
             host: None,
         }

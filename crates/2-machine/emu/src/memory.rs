@@ -4,6 +4,7 @@
 //! that names the nearest range and the distance to it.
 
 use crate::raw::{Digest, Shared};
+use crate::unwritten;
 use std::fmt;
 
 /// Address of the first allocated range, far from addresses that a program might use by mistake.
@@ -27,9 +28,16 @@ struct Range {
     hosts: bool,
     /// It is memory of the host, or fine-grained like it: GPU caches keep nothing of it.
     remote: bool,
+    /// It began with the pattern of memory that nothing has written.
+    is_patterned: bool,
 }
 
 impl Range {
+    fn new(name: &str, base: u64, length: u64, bytes: Shared) -> Range {
+        let name = name.to_string();
+        Range { base, bytes, length, name, freed: false, hosts: false, remote: false, is_patterned: false }
+    }
+
     fn end(&self) -> u64 {
         self.base + self.length
     }
@@ -91,10 +99,8 @@ impl Memory {
     pub fn allocate(&mut self, name: &str, bytes: usize) -> u64 {
         let step = if bytes < FRAGMENT { GUARD } else { FRAGMENT as u64 };
         let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(step));
-        let (length, name) = (bytes as u64, name.to_string());
-        let bytes = Shared::zeroed(whole_dwords(base, bytes));
-        let range = Range { base, bytes, length, name, freed: false, hosts: false, remote: false };
-        self.ranges.push(range);
+        let contents = Shared::zeroed(whole_dwords(base, bytes));
+        self.ranges.push(Range::new(name, base, bytes as u64, contents));
         base
     }
 
@@ -130,9 +136,7 @@ impl Memory {
         if self.ranges[first..last].iter().any(|it| !it.freed) {
             return Err(bytes);
         }
-        let range =
-            Range { base, bytes, length, name: name.to_string(), freed: false, hosts: false, remote: false };
-        self.ranges.splice(first..last, [range]);
+        self.ranges.splice(first..last, [Range::new(name, base, length, bytes)]);
         Ok(())
     }
 
@@ -160,6 +164,28 @@ impl Memory {
         if let Some(range) = self.begins_at(base) {
             range.hosts = true;
         }
+    }
+
+    /// Marks the range that begins at an address as filled with [`fill_unwritten`](crate::fill_unwritten), so that reads
+    /// of what nothing has written since are found.
+    pub fn expect_unwritten(&mut self, base: u64) {
+        if let Some(range) = self.begins_at(base) {
+            range.is_patterned = true;
+        }
+    }
+
+    /// True if a range is marked by [`Memory::expect_unwritten`].
+    pub fn expects_unwritten(&self) -> bool {
+        self.ranges.iter().any(|it| it.is_patterned && !it.freed)
+    }
+
+    /// Whether none of the dwords of an access has been written since their range was marked.
+    pub fn is_unwritten(&self, address: u64, bytes: u64) -> bool {
+        let found = self.find(&Hint::default(), address, bytes);
+        let range = found.and_then(|(index, _)| self.ranges.get(index)).filter(|it| it.is_patterned);
+        range.is_some_and(|it| {
+            unwritten::is_unwritten(&it.bytes, it.length, (address - it.base) as usize, bytes)
+        })
     }
 
     /// True if an address is in a range marked by [`Memory::share_with_host`].
@@ -347,6 +373,35 @@ mod tests {
         other.allocate("a", 0);
         assert_eq!(memory.digest(&[b]), Memory::new().digest(&[]));
         assert_ne!(other.digest(&[]), Memory::new().digest(&[]));
+    }
+
+    #[test]
+    fn what_is_not_written_keeps_its_pattern() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.allocate("a", 38), memory.allocate("b", 38));
+        let mut pattern = vec![0; 38];
+        unwritten::fill_unwritten(&mut pattern);
+        memory.write(a, &pattern);
+        assert!(!memory.expects_unwritten() && !memory.is_unwritten(a, 4));
+        memory.expect_unwritten(a);
+        memory.expect_unwritten(b);
+        memory.write(a + 6, &[1, 2]);
+        // (offset, bytes, whether nothing has written any of their dwords)
+        for (at, bytes, expected) in [
+            (0, 4, true),
+            (3, 1, true),
+            (0, 8, false),
+            (4, 1, false),
+            (8, 16, true),
+            (32, 4, true),
+            (36, 2, false),
+            (36, 4, false),
+            (40, 4, false),
+        ] {
+            assert_eq!(memory.is_unwritten(a + at, bytes), expected, "{at} {bytes}");
+        }
+        assert!(!memory.is_unwritten(b, 4));
+        assert!(memory.free(a) && !memory.is_unwritten(a, 4) && memory.expects_unwritten());
     }
 
     #[test]

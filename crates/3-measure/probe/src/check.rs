@@ -1,4 +1,4 @@
-//! Races between waves, and reads of LDS that nobody has written.
+//! Races between waves, and reads of memory that nobody has written.
 //!
 //! Two accesses of different waves to the same bytes, one of them a write and not both atomic, are a race
 //! unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
@@ -10,6 +10,9 @@
 //! loads and stores compile to these. In the LDS such accesses look like any other, so only
 //! read-modify-writes count. LDS-DMA loads write at any time between their issue and the wait for them: `dma`
 //! tracks the outstanding ones.
+//!
+//! Written bytes of the LDS are counted here. In global memory, what nothing has written still holds the pattern it was
+//! filled with ([`Memory::expect_unwritten`]).
 
 mod dma;
 mod shadow;
@@ -27,7 +30,7 @@ use std::collections::BTreeMap;
 pub struct Checks {
     /// Races.
     pub races: bool,
-    /// Reads of LDS that was never written.
+    /// Reads of memory that was never written.
     pub uninitialized: bool,
     /// Most memory of the shadow, bytes.
     pub limit: usize,
@@ -70,6 +73,8 @@ pub enum Wrong {
     GroupRace,
     /// LDS is read that nobody has written.
     Uninitialized,
+    /// Global memory is read that nobody has written.
+    Unwritten,
     /// A wave accesses LDS before waiting for its own LDS-DMA load to it.
     NotWaited,
 }
@@ -92,8 +97,8 @@ pub struct Side {
 pub struct Conflict {
     /// Kind of mistake.
     pub wrong: Wrong,
-    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the
-    /// load into the LDS.
+    /// The access that was seen first; with [`Wrong::Uninitialized`] and [`Wrong::Unwritten`] the read, with
+    /// [`Wrong::NotWaited`] the load into the LDS.
     pub first: Side,
     /// The other one.
     pub second: Side,
@@ -144,7 +149,14 @@ pub fn check(
         .collect();
     // A barrier of the whole grid orders workgroups, and is not seen.
     let grid_barrier = program.instructions().iter().any(|inst| inst.info().name.starts_with("ds_gws"));
-    let settled = Settled { checks, atomic: &atomic, across: !grid_barrier };
+    let written = checks.uninitialized && memory.expects_unwritten();
+    let settled = Settled {
+        checks,
+        program,
+        atomic: &atomic,
+        across: !grid_barrier,
+        written: written.then_some(memory),
+    };
     let mut all =
         Whole { shadow: Shadow::new(checks.limit), syncs: BTreeMap::new(), found: Found::default() };
     let result = emu::run(program, memory, launch, || Check::new(settled), |part| all.take_in(part));
@@ -158,10 +170,28 @@ pub fn check(
 #[derive(Clone, Copy, Debug)]
 struct Settled<'a> {
     checks: Checks,
+    program: &'a Program,
     /// By instruction: its accesses are atomic.
     atomic: &'a [bool],
     /// Workgroups are compared with each other.
     across: bool,
+    /// The memory, if it knows what was never written.
+    written: Option<&'a Memory>,
+}
+
+impl<'a> Settled<'a> {
+    /// Memory in which an access has to find what was written before. An exchange stores and need not use what it gets.
+    fn needs_written(&self, access: &MemoryAccess<'_>) -> Option<&'a Memory> {
+        let exchanges = || {
+            let name = self.program.instructions().get(access.index).map_or("", |it| it.info().name);
+            name.contains("atomic_swap")
+        };
+        self.written.filter(|_| match access.kind {
+            Access::Store => false,
+            Access::Atomic => !exchanges(),
+            _ => true,
+        })
+    }
 }
 
 /// An atomic access of a wave: others may be ordered by it.
@@ -288,6 +318,17 @@ struct Group {
     dma: LdsDma,
 }
 
+impl Group {
+    /// Bytes written of a dword of the LDS.
+    fn written(&mut self, dword: u64) -> &mut u8 {
+        let at = dword as usize;
+        if self.written.len() <= at {
+            self.written.resize(at + 1, 0);
+        }
+        &mut self.written[at]
+    }
+}
+
 /// The observer of a few workgroups.
 #[derive(Debug)]
 struct Check<'a> {
@@ -366,6 +407,7 @@ impl Observer for Check<'_> {
         let writes = matches!(access.kind, Access::Store | Access::Atomic);
         let reads = access.kind != Access::Store;
         let touch = Touch::new(number, wave.wave, access.index, group.time, atomic);
+        let needed = settled.needs_written(access).filter(|_| !lds);
         let mut lanes = access.lanes;
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
@@ -378,21 +420,22 @@ impl Observer for Check<'_> {
             if atomic {
                 remember(syncs.entry(number).or_default(), lds, start, wave.wave, group.time);
             }
+            if needed.is_some_and(|memory| memory.is_unwritten(start, end - start)) {
+                let new = touch.of(lane, 0xf);
+                found.add(Wrong::Unwritten, new, new, start, (end - start).div_ceil(4));
+            }
             for dword in start / 4..end.div_ceil(4) {
                 let from = start.saturating_sub(4 * dword);
                 let to = (end - 4 * dword).min(4);
                 let new = touch.of(lane, (1 << to) - (1 << from));
                 if lds {
-                    let at = dword as usize;
-                    if group.written.len() <= at {
-                        group.written.resize(at + 1, 0);
-                    }
                     let bytes = ((1u32 << to) - (1 << from)) as u8;
-                    if settled.checks.uninitialized && reads && bytes & !group.written[at] != 0 {
+                    let written = group.written(dword);
+                    if settled.checks.uninitialized && reads && bytes & !*written != 0 {
                         found.add(Wrong::Uninitialized, new, new, 4 * dword, 1);
                     }
                     if writes {
-                        group.written[at] |= bytes;
+                        *written |= bytes;
                     }
                 }
                 if !settled.checks.races {
@@ -437,12 +480,8 @@ impl Observer for Check<'_> {
         let load = Outstanding::new(wave.wave, touch, *load);
         let since = group.since;
         for (dword, new) in load.dwords(touch, MOST_DWORDS) {
-            let at = dword as usize;
-            if group.written.len() <= at {
-                group.written.resize(at + 1, 0);
-            }
             // A read that comes before the data is a race.
-            group.written[at] = 0xf;
+            *group.written(dword) = 0xf;
             if !settled.checks.races {
                 continue;
             }

@@ -11,6 +11,7 @@ use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, Window, kernels};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use view::{Known, Mark, Missing};
 use workload::{TIME, Workload, plain_kernel_name};
@@ -38,9 +39,21 @@ impl<'a> Deref for WorkloadEvidence<'a> {
     }
 }
 
+/// The rows without the launches by which an autotuner chose, of kernels that were launched otherwise too.
+fn without_trials(workload: &Workload, rows: &[u32]) -> Vec<u32> {
+    let tried = workload.launches.iter().filter(|it| it.tuning.is_some());
+    let trials: BTreeSet<u32> = tried.filter_map(|it| it.row).collect();
+    let kernel = |row: &u32| workload.dispatches.kernel.get(*row as usize);
+    let launched: BTreeSet<_> = rows.iter().filter(|it| !trials.contains(it)).filter_map(kernel).collect();
+    let is_trial = |row: &u32| trials.contains(row) && kernel(row).is_some_and(|it| launched.contains(it));
+    rows.iter().copied().filter(|row| !is_trial(row)).collect()
+}
+
 impl<'a> WorkloadEvidence<'a> {
-    /// Evidence of every kernel of the selected dispatches, most time first.
+    /// Evidence of every kernel of the selected dispatches, most time first. What an autotuner tried counts only for kernels
+    /// of which nothing else is selected.
     pub fn gather(compiled: &'a Compiled, workload: &'a Workload, rows: &[u32]) -> Vec<Self> {
+        let rows = &without_trials(workload, rows);
         let mut of_kernel: Vec<Vec<u32>> = vec![Vec::new(); workload.kernels.len()];
         for row in rows {
             let kernel = workload.dispatches.kernel.get(*row as usize);
@@ -160,5 +173,33 @@ impl<'a> WorkloadEvidence<'a> {
         // GPUs of one die do not record their number of dies.
         let dies = self.machine("num_xcd").unwrap_or(1.0).max(1.0);
         Ok(dies * f64::from(target.l2.bytes_per_xcd.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn trials_of_an_autotuner_count_where_nothing_else_does() {
+        let counters = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n\
+            0,mm,0,100,4\n1,mm,100,300,4\n2,mm,300,400,4\n3,add,400,500,4\n4,copy,500,600,4\n";
+        let notes = [(0, "mm"), (1, "mm"), (3, "add")].map(|(dispatch, kernel)| {
+            workload::launch_note(Some(dispatch), &format!(r#"{{"kernel": "{kernel}", "tuning": "M=8"}}"#))
+        });
+        let files = BTreeMap::from([
+            ("pmc_perf.csv".to_string(), counters.as_bytes().to_vec()),
+            (workload::LAUNCHES_FILE.to_string(), notes.concat().into_bytes()),
+        ]);
+        let workload = workload::read(&files, &workload::Options::default()).unwrap();
+        for (rows, expected) in [
+            (&[0, 1, 2, 3, 4][..], &[2, 3, 4][..]),
+            (&[0, 1], &[0, 1]),
+            (&[1, 3], &[1, 3]),
+            (&[2, 0, 4], &[2, 4]),
+        ] {
+            assert_eq!(without_trials(&workload, rows), expected, "{rows:?}");
+        }
     }
 }

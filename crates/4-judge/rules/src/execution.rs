@@ -5,6 +5,8 @@
 use codeobj::LineTable;
 use emu::{Memory, Program};
 use probe::{Checked, Conflict, Side, Wrong};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use view::{Place, SourceLine};
 
 /// A load that writes the LDS instead of registers.
@@ -24,9 +26,36 @@ pub struct ExecutionEvidence<'a> {
 }
 
 impl ExecutionEvidence<'_> {
-    /// The conflicts of some kinds.
-    pub(crate) fn conflicts(&self, kinds: &[Wrong]) -> impl Iterator<Item = &Conflict> {
-        self.checked.conflicts.iter().filter(move |it| kinds.contains(&it.wrong))
+    /// The conflicts of some kinds, one for each pair of source lines: the first, with the occurrences of all.
+    pub(crate) fn conflicts(&self, kinds: &[Wrong]) -> Vec<Conflict> {
+        let line = |side: Side| match self.place(side).source {
+            Some(source) if source.line > 0 => (source.file, source.line as usize),
+            _ => (String::new(), side.index),
+        };
+        let mut of_lines: BTreeMap<_, usize> = BTreeMap::new();
+        let mut found: Vec<Conflict> = Vec::new();
+        for conflict in self.checked.conflicts.iter().filter(|it| kinds.contains(&it.wrong)) {
+            let (one, other) = (line(conflict.first), line(conflict.second));
+            let lines = if other < one { (other, one) } else { (one, other) };
+            match of_lines.entry((conflict.wrong, lines)) {
+                Entry::Occupied(known) => found[*known.get()].times += conflict.times,
+                Entry::Vacant(new) => {
+                    new.insert(found.len());
+                    found.push(*conflict);
+                }
+            }
+        }
+        found
+    }
+
+    /// True if an access is in a kernel of Python, which is Triton's.
+    pub(crate) fn is_python(&self, side: Side) -> bool {
+        self.place(side).source.is_some_and(|source| source.file.ends_with(".py"))
+    }
+
+    /// The barrier of a workgroup in the language of the kernel.
+    pub(crate) fn barrier(&self, side: Side) -> &'static str {
+        if self.is_python(side) { "`tl.debug_barrier()`" } else { "`__syncthreads()`" }
     }
 
     /// `load`, `store`, `atomic` or `load into the LDS`.

@@ -23,8 +23,8 @@ pub(crate) struct Checking {
     checks: Checks,
     /// One line for each finding, which `rockhound` counts and `judge` compares.
     file: PathBuf,
-    /// Kernel, rule, addresses of the instructions.
-    seen: BTreeSet<(String, &'static str, Vec<Option<u64>>)>,
+    /// Kernel, rule, source lines or addresses of the instructions.
+    seen: BTreeSet<(String, &'static str, Vec<String>)>,
     /// Not all accesses were watched: said once.
     incomplete: bool,
 }
@@ -49,7 +49,11 @@ impl Checking {
         let evidence = ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
         let mut findings = check_execution(&evidence);
         findings.retain(|finding| {
-            let places = finding.places.iter().map(|place| place.address).collect();
+            let places = finding.places.iter().map(|place| match &place.source {
+                Some(source) if source.line > 0 => format!("{}:{}", source.file, source.line),
+                _ => place.address.map_or_else(String::new, |it| format!("{it:#x}")),
+            });
+            let places = places.collect();
             self.seen.insert((kernel.to_string(), finding.rule, places))
         });
         if !findings.is_empty() {

@@ -16,7 +16,7 @@ const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
 /// Most bytes of an allocation that are filled: whatever is touched takes memory of this machine.
-const MOST_FILLED: usize = 1 << 30;
+pub(crate) const MOST_FILLED: usize = 1 << 30;
 /// `hipDeviceMallocFinegrained`, and a part of `hipDeviceMallocUncached`.
 const FINE_GRAINED: u32 = 1;
 /// Alignment of allocations of at least this many bytes.
@@ -56,6 +56,18 @@ pub(crate) struct Allocation {
     host: usize,
 }
 
+/// What new memory of the GPU holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum NewMemory {
+    /// Zeros.
+    #[default]
+    Cleared,
+    /// This byte.
+    Filled(u8),
+    /// The pattern by which reads of what nothing has written are found.
+    Unwritten,
+}
+
 /// All allocations of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
@@ -66,17 +78,16 @@ pub(crate) struct Allocations {
     device_bytes: usize,
     /// Bytes of addresses that were given out.
     used: usize,
-    /// Byte that new memory of the GPU is filled with, in place of zero.
-    fill: Option<u8>,
+    new_memory: NewMemory,
 }
 
 impl Allocations {
-    /// No memory yet; new memory of the GPU is filled with a byte.
-    pub(crate) fn filled(fill: Option<u8>) -> Allocations {
-        Allocations { fill, ..Allocations::default() }
+    /// No memory yet; what new memory of the GPU holds is given.
+    pub(crate) fn with(new_memory: NewMemory) -> Allocations {
+        Allocations { new_memory, ..Allocations::default() }
     }
 
-    /// Memory of a kind, zeroed unless it is to be filled. `capacity` is the device's memory size.
+    /// Memory of a kind, zeroed unless new memory holds something else. `capacity` is the device's memory size.
     pub(crate) fn allocate(
         &mut self,
         kind: Kind,
@@ -108,11 +119,22 @@ impl Allocations {
         if on_device {
             self.device_bytes += wanted;
         }
-        if let (Some(fill), Kind::Device) = (self.fill, kind) {
-            // SAFETY: just mapped, and nobody else knows of it.
-            unsafe { std::ptr::write_bytes(start, fill, wanted.min(MOST_FILLED)) };
+        if kind == Kind::Device && self.new_memory != NewMemory::Cleared {
+            // SAFETY: just mapped with at least this length, and nobody else knows of it.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(start, wanted.min(MOST_FILLED)) };
+            match self.new_memory {
+                NewMemory::Cleared => {}
+                NewMemory::Filled(fill) => bytes.fill(fill),
+                NewMemory::Unwritten => self.begin_unwritten(start.addr(), bytes),
+            }
         }
         Ok(start.expose_provenance())
+    }
+
+    /// Fills the begin of an allocation with the pattern of memory that nothing has written.
+    fn begin_unwritten(&mut self, base: usize, bytes: &mut [u8]) {
+        emu::fill_unwritten(bytes);
+        self.emulated.expect_unwritten(base as u64);
     }
 
     /// Maps memory at the next addresses, or anywhere free if those are taken.
@@ -331,6 +353,25 @@ mod tests {
             assert_eq!(all.free(start, &[Kind::Device]), Err(Code::hipErrorInvalidValue));
             assert_eq!((all.find(base).is_none(), all.device_bytes()), (true, 0));
             assert_eq!(all.check("copy", base, 1), Err(Code::hipErrorInvalidValue), "freed");
+        }
+    }
+
+    #[test]
+    fn new_memory_holds_what_was_asked_for() {
+        for (new_memory, kind, is_unwritten, first) in [
+            (NewMemory::Cleared, Kind::Device, false, Some(0)),
+            (NewMemory::Filled(7), Kind::Device, false, Some(7)),
+            (NewMemory::Filled(7), Kind::Managed, false, Some(0)),
+            (NewMemory::Unwritten, Kind::Device, true, None),
+            (NewMemory::Unwritten, Kind::Host, false, Some(0)),
+        ] {
+            let mut all = Allocations::with(new_memory);
+            let base = all.allocate(kind, 100, 0, CAPACITY).unwrap() as u64;
+            assert_eq!(all.emulated.is_unwritten(base + 96, 4), is_unwritten, "{new_memory:?} {kind:?}");
+            let found = all.emulated.read(base, 100).unwrap();
+            assert!(first.is_none_or(|it| found == [it; 100]), "{new_memory:?} {kind:?}");
+            all.emulated.write(base + 96, &[0; 4]);
+            assert!(!all.emulated.is_unwritten(base + 96, 4));
         }
     }
 

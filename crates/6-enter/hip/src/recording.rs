@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Files of Triton's cache that are kept beside the code of a kernel: what a launch needs to know, and the IR.
+const COMPILED: [&str; 2] = ["json", "ttgir"];
+
 /// Longest time for which launches that repeat others are not written.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -122,6 +125,27 @@ impl Recording {
     pub(crate) fn note(&self, note: Option<String>) {
         let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };
         self.add_note(&workload::launch_note(Some(dispatch.id), &note));
+        if let Some(compiled) = workload::compiled_stem(&note).filter(|_| self.process == std::process::id())
+        {
+            self.keep_compiled(&workload::code_object_file(&dispatch.code), &compiled);
+        }
+    }
+
+    /// Keeps what Triton wrote beside a code object, under the name that the code has in the folder. `compiled` is the path
+    /// of its files without their extensions.
+    fn keep_compiled(&self, code: &str, compiled: &str) {
+        for extension in COMPILED {
+            let to = Path::new(code).with_extension(extension);
+            let from = PathBuf::from(format!("{compiled}.{extension}"));
+            if self.folder.join(&to).exists() || !from.is_file() {
+                continue;
+            }
+            let name = to.to_string_lossy();
+            let kept = std::fs::read(&from).and_then(|bytes| replace(&self.folder, &name, &bytes));
+            if let Err(error) = kept {
+                say_once(&format!("cannot copy {} into {}: {error}", from.display(), self.folder.display()));
+            }
+        }
     }
 
     /// Keeps the program's note on a configuration that cannot be launched.

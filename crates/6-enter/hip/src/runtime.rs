@@ -10,7 +10,7 @@ use crate::codes::Code;
 use crate::device::Device;
 use crate::faults::Faults;
 use crate::graph::Graphs;
-use crate::memory::Allocations;
+use crate::memory::{Allocations, NewMemory};
 use crate::module::Module;
 use crate::recording::Recording;
 use crate::repeats::Repeats;
@@ -142,6 +142,14 @@ extern "C" fn at_exit() {
     }
 }
 
+/// What new memory of the GPU holds in a session.
+fn new_memory(session: &Session) -> anyhow::Result<NewMemory> {
+    if session.checks()?.uninitialized {
+        return Ok(NewMemory::Unwritten);
+    }
+    Ok(session.watched.and_then(|it| it.fill).map_or(NewMemory::Cleared, NewMemory::Filled))
+}
+
 impl Runtime {
     /// Runtime as the session requests; without a session a program gets the default GPU. An unusable session
     /// ends the program, because it would not do what was requested.
@@ -189,7 +197,7 @@ impl Runtime {
                 repeats: session.repeats,
                 progress: session.progress,
             },
-            allocations: Allocations::filled(session.watched.and_then(|it| it.fill)),
+            allocations: Allocations::with(new_memory(&session)?),
             calls: Calls::default(),
             modules: Vec::new(),
             functions: BTreeMap::new(),

@@ -32,8 +32,8 @@ pub const HANGS: &str = "hangs";
 /// File that a process leaves which could not write all of its recording.
 pub const INCOMPLETE: &str = "incomplete";
 
-/// File that a Python program leaves which imported Triton or torch.
-pub const PYTHON: &str = "imported";
+/// File that a Python program leaves.
+pub const PYTHON: &str = "python-began";
 
 /// Folder of libraries that stand in for absent ones.
 pub const LIBRARIES: &str = "libraries";
@@ -63,6 +63,8 @@ pub struct Session {
     pub repeats: bool,
     /// Clocks of the program move on by modelled time.
     pub virtual_time: bool,
+    /// Configurations that an autotuner of Triton tries at most.
+    pub autotune_limit: Option<u32>,
     /// Display of the progress of long kernels on standard error.
     pub progress: Progress,
     /// Mistakes to look for instead of recording: `races`, `uninit`.
@@ -188,6 +190,7 @@ impl Default for Session {
             max_instructions: emu::MOST_INSTRUCTIONS,
             repeats: true,
             virtual_time: false,
+            autotune_limit: None,
             progress: Progress::default(),
             check: Vec::new(),
             stderr: None,

@@ -145,6 +145,7 @@ def capture(
     max_instructions: Optional[Text] = None,
     no_repeats: bool = False,
     virtual_time: Union[bool, Text] = False,
+    autotune_limit: Optional[Text] = None,
     check: Texts = (),
     kernel: Texts = (),
     nth: Optional[Text] = None,
@@ -162,7 +163,8 @@ def capture(
         max_instructions: Stop a kernel as endless when one of its waves has issued this many instructions.
         no_repeats: Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it would leave all memory as it is.
         virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
-        check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
+        autotune_limit: Let each `@triton.autotune` try only the first N of its configurations.
+        check: Look for mistakes instead of counting: data races between waves, reads of memory that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
         kernel: Kernels: names or regular expressions; by default any.
         nth: Which of their launches, counted from 1.
         output: Folder to write.
@@ -180,6 +182,7 @@ def capture(
             "max-instructions": max_instructions,
             "no-repeats": no_repeats,
             "virtual-time": virtual_time,
+            "autotune-limit": autotune_limit,
             "check": check,
             "kernel": kernel,
             "nth": nth,
@@ -631,6 +634,7 @@ def profile(
     max_instructions: Optional[Text] = None,
     no_repeats: bool = False,
     virtual_time: Union[bool, Text] = False,
+    autotune_limit: Optional[Text] = None,
     check: Texts = (),
     on: Optional[Text] = None,
     profiler: Optional[Text] = None,
@@ -677,7 +681,8 @@ def profile(
         max_instructions: Stop a kernel as endless when one of its waves has issued this many instructions.
         no_repeats: Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it would leave all memory as it is.
         virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
-        check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
+        autotune_limit: Let each `@triton.autotune` try only the first N of its configurations.
+        check: Look for mistakes instead of counting: data races between waves, reads of memory that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
         on: Where the program runs: `auto` takes an AMD GPU if `/dev/kfd` can be opened and a profiler of the vendor is in PATH, unless `--gpu` names one to emulate (auto, gpu, emulator).
         profiler: Profiler, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
         resume: Keep the passes that the folder holds, and record the rest.
@@ -723,6 +728,7 @@ def profile(
             "max-instructions": max_instructions,
             "no-repeats": no_repeats,
             "virtual-time": virtual_time,
+            "autotune-limit": autotune_limit,
             "check": check,
             "on": on,
             "profiler": profiler,
@@ -909,6 +915,7 @@ def run(
     max_instructions: Optional[Text] = None,
     no_repeats: bool = False,
     virtual_time: Union[bool, Text] = False,
+    autotune_limit: Optional[Text] = None,
     check: Texts = (),
     report: Optional[Text] = None,
     junit: Optional[Text] = None,
@@ -924,7 +931,8 @@ def run(
         max_instructions: Stop a kernel as endless when one of its waves has issued this many instructions.
         no_repeats: Run every launch. Otherwise a launch of the same kernel with the same arguments is counted and not run where it would leave all memory as it is.
         virtual_time: Clocks that the program reads (`clock_gettime`, `std::chrono`) move on by the modelled time of the GPU's work where it waits for the GPU; on by default where it is recorded with times (on, off).
-        check: Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
+        autotune_limit: Let each `@triton.autotune` try only the first N of its configurations.
+        check: Look for mistakes instead of counting: data races between waves, reads of memory that was never written. Findings make the exit code 2, unless the program itself fails (races, uninit).
         report: Write what the run relied on as JSON: functions that Rockhound's kernels replace or that are not supported, where times come from, dropped accesses, stopped kernels.
         junit: Write JUnit's XML: whether the program ends with 0 and calls the GPU, whether a kernel was stopped, and each check.
         program: Program and its arguments.
@@ -940,6 +948,7 @@ def run(
             "max-instructions": max_instructions,
             "no-repeats": no_repeats,
             "virtual-time": virtual_time,
+            "autotune-limit": autotune_limit,
             "check": check,
             "report": report,
             "junit": junit,

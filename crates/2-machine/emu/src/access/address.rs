@@ -1,7 +1,7 @@
 //! Addresses of the lanes of a memory instruction.
 //!
 //! The one idea to keep in mind: the addresses of all elements are computed before data moves, because data may
-//! overwrite the address registers. Buffer accesses out of range access nothing.
+//! overwrite the address registers. Buffer accesses out of range access nothing; the dwords of a lane are checked one by one.
 
 use super::{Access, Buffer};
 use crate::lanes::active;
@@ -226,6 +226,7 @@ fn buffered(
     let bytes = u64::from(access.data.bytes());
     let records = resource.records.saturating_sub(if resource.stride == 0 { soffset } else { 0 });
     let mut inside = 0;
+    machine.begun.lanes = 0;
     for lane in 0..64 {
         let within = u64::from(offsets.map_or(0, |row| row.0[lane])).wrapping_add(offset as u64);
         if resource.is_scratch() {
@@ -247,11 +248,15 @@ fn buffered(
         };
         if fits {
             inside |= 1 << lane;
+        } else if within < records && !structured && access.has_separate_dwords() {
+            machine.begun.lanes |= wave.exec() & 1 << lane;
+            machine.begun.dwords[lane] = ((records - within) / 4) as u8;
         } else if within >> 32 != 0
             && !structured
             && ends_before(within & 0xffff_ffff)
             && wave.exec() >> lane & 1 != 0
         {
+            // The check takes the register as unsigned and its sum does not wrap: docs/triton.md has the sources.
             let register = u64::from(offsets.map_or(0, |row| row.0[lane]));
             Outside::note(
                 &mut machine.negative,

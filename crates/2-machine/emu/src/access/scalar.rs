@@ -2,7 +2,7 @@
 //!
 //! A wave has one address; its low two bits are ignored. Buffer forms read 0 outside of the resource's range.
 
-use super::transfer::locate;
+use super::range::locate;
 use crate::atomics::{self, AtomicOp, update};
 use crate::fault::{Cause, Stop};
 use crate::machine::Machine;

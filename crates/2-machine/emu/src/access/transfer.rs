@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: if all lanes are in one registered range, one check covers them and data goes
 //! straight to registers. Other accesses go lane by lane, and only those find faults.
 
+use super::begun::{load_begun, store_begun};
+use super::range::{locate, put_shared, shared_word};
 use super::{Access, Data};
 use crate::atomics::{AtomicOp, update};
 use crate::deferred_atomics::Note;
@@ -137,13 +139,16 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let Part { space, lanes, element } = part;
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, outside, .. } = machine;
-        let addresses = &addresses[element];
         if self.buffer.is_some() {
             for lane in active(wave.exec() & !lanes) {
                 self.read(lane, out, |_, _| 0);
             }
+            if machine.begun.lanes != 0 {
+                load_begun(machine, out)?;
+            }
         }
+        let Machine { addresses, lds, memory, hint, outside, .. } = machine;
+        let addresses = &addresses[element];
         if lanes == 0 {
             return Ok(());
         }
@@ -214,6 +219,9 @@ impl Access {
         let Part { space, lanes, element } = part;
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
+        if self.buffer.is_some() && machine.begun.lanes != 0 {
+            store_begun(machine, wave.v.get(usize::from(first)..).unwrap_or(&[]))?;
+        }
         let Machine { addresses, lds, memory, hint, outside, .. } = machine;
         let addresses = &addresses[element];
         let Wave { v, scratch, scratch_bytes, id, .. } = wave;
@@ -480,20 +488,6 @@ fn lds_words<const N: usize>(words: &[[u8; 4]], addresses: &[u64; LANES], rows: 
     true
 }
 
-pub(super) fn locate<'m>(
-    memory: &'m Memory,
-    hint: &mut Hint,
-    address: u64,
-    bytes: u64,
-    lane: usize,
-    access: &'static str,
-) -> Result<(&'m Shared, usize), Box<Stop>> {
-    memory.locate_near(hint, address, bytes).ok_or_else(|| {
-        let nearest = memory.nearest(address);
-        Stop::at(lane, Cause::Unmapped { access, address, bytes: bytes as u32, nearest })
-    })
-}
-
 fn scratch_offset(
     wave: &Wave,
     offset: u64,
@@ -517,24 +511,6 @@ fn scratch_at(
         return Err(Stop::at(lane, Cause::OutOfRange { access, space: "scratch", offset, size }));
     }
     Ok(lane * scratch_bytes as usize + offset as usize)
-}
-
-#[inline(always)]
-fn shared_word(range: &Shared, at: usize, size: usize) -> u32 {
-    match size {
-        1 => u32::from(range.load_u8(at)),
-        2 => u32::from(range.load_u16(at)),
-        _ => range.load_u32(at),
-    }
-}
-
-#[inline(always)]
-fn put_shared(range: &Shared, at: usize, size: usize, value: u32) {
-    match size {
-        1 => range.store_u8(at, value as u8),
-        2 => range.store_u16(at, value as u16),
-        _ => range.store_u32(at, value),
-    }
 }
 
 /// Bytes of an LDS access; empty if out of range, which reads as 0.

@@ -325,6 +325,24 @@ fn negative_offsets_of_buffers_are_outside_and_reported() {
 }
 
 #[test]
+fn dwords_of_buffers_are_checked_one_by_one() {
+    on_all(|bytes| {
+        let program = program(bytes, "partly_inside");
+        for size in [1024, 512, 500, 24, 22, 4, 3, 0] {
+            let mut memory = Memory::new();
+            let out = memory.allocate("out", 1024);
+            let input = memory.allocate_with("in", &u32s(1..257));
+            let to = memory.allocate("to", 1024);
+            let arguments = Arguments::default().u64(out).u64(input).u64(to).u32(size);
+            launch(&program, &mut memory, [1, 1, 1], [64, 1, 1], arguments).unwrap();
+            let expected: Vec<u32> = (0..256).map(|at| if 4 * at + 4 <= size { at + 1 } else { 0 }).collect();
+            assert_eq!(read_u32s(&memory, out, 256), expected, "{size}");
+            assert_eq!(read_u32s(&memory, to, 256), expected, "{size}");
+        }
+    });
+}
+
+#[test]
 fn no_wave_has_so_much_private_memory() {
     on_all(|bytes| {
         let mut object = codeobj::CodeObject::read(bytes).unwrap();

@@ -146,6 +146,18 @@ extern "C" __global__ void negative_offset(u32 *out, u32 *in, u32 bytes) {
   out[t] = value;
 }
 
+// Accesses of four dwords, the last of which are past the end of the buffer.
+typedef u32 Four __attribute__((ext_vector_type(4)));
+extern "C" __global__ void partly_inside(u32 *out, u32 *in, u32 *to, u32 bytes) {
+  u32 t = thread_x(), offset = 16 * t;
+  Resource from = {(u32)(u64)in, (u32)((u64)in >> 32), bytes, 0x00027000};
+  Resource into = {(u32)(u64)to, (u32)((u64)to >> 32), bytes, 0x00027000};
+  Four value;
+  asm volatile("buffer_load_dwordx4 %0, %1, %2, 0 offen\ns_waitcnt vmcnt(0)" : "=v"(value) : "v"(offset), "s"(from));
+  for (u32 i = 0; i < 4; i++) out[4 * t + i] = value[i];
+  asm volatile("buffer_store_dwordx4 %0, %1, %2, 0 offen\ns_waitcnt vmcnt(0)" : : "v"(value), "v"(offset), "s"(into));
+}
+
 extern "C" __global__ void out_of_bounds(u32 *out) { out[global_x() * 1024] = 1; }
 extern "C" __global__ void endless(volatile u32 *flag) { while (*flag == 0) {} }
 

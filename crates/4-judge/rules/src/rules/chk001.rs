@@ -58,14 +58,21 @@ HIP programming model: memory of a workgroup is consistent between waves at `__s
 fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
     evidence
         .conflicts(&[Wrong::LdsRace])
+        .into_iter()
         .map(|it| {
             let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
             let (one, other) = (with_article(first), with_article(second));
             let advice = if [first, second].contains(&INTO_LDS) {
                 "wait for the load (`s_waitcnt vmcnt(n)`) and then put a barrier before the LDS is read; put one between the \
                  reads and the next load into the same place"
+                    .to_owned()
+            } else if evidence.is_python(it.first) {
+                format!(
+                    "put {} between the two lines; barriers of the LDS are the compiler's task, so a report to Triton helps others",
+                    evidence.barrier(it.first)
+                )
             } else {
-                "put `__syncthreads()` between the two, or make both atomic"
+                format!("put {} between the two, or make both atomic", evidence.barrier(it.first))
             };
             RULE.finding(
                 Severity::Severe,

@@ -37,7 +37,8 @@ same value, since compilers replicate data among waves. Kernels with barriers of
 ## What to do
 Give each workgroup bytes of its own, for example an output of its own that a second kernel adds up. Where workgroups have to
 add to one place, use atomics. A stencil needs two arrays, one read and one written. Within a workgroup `__syncthreads()` between
-the two places is enough.
+the two places is enough; in a kernel of Triton `tl.debug_barrier()`, because its compiler divides the elements of a program among waves
+and orders no accesses of memory.
 
 ## Source
 HIP programming model: workgroups of a dispatch run in any order, and see each other's writes through atomics with device scope
@@ -47,6 +48,7 @@ only; the LLVM AMDGPU memory model.
 fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
     evidence
         .conflicts(&[Wrong::GlobalRace, Wrong::GroupRace])
+        .into_iter()
         .map(|it| {
             let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
             let (one, other) = (with_article(first), with_article(second));
@@ -61,7 +63,8 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
                         "workgroups {} and {} race for {place}: {one} and {other} in one dispatch",
                         groups[0], groups[1]
                     ),
-                    "give each workgroup bytes of its own, make both accesses atomic, or split the kernel in two",
+                    "give each workgroup bytes of its own, make both accesses atomic, or split the kernel in two"
+                        .to_owned(),
                 )
             } else {
                 (
@@ -69,7 +72,7 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
                         "waves {} and {} of a workgroup race for {place}: {one} and {other} without a barrier between",
                         it.first.wave, it.second.wave
                     ),
-                    "put `__syncthreads()` between the two, or make both atomic",
+                    format!("put {} between the two, or make both atomic", evidence.barrier(it.first)),
                 )
             };
             RULE.finding(Severity::Severe, message, advice)

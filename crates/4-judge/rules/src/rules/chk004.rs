@@ -44,6 +44,7 @@ CDNA3 instruction set architecture, data dependency resolution: `VM_CNT`; LLVM A
 fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
     evidence
         .conflicts(&[Wrong::NotWaited])
+        .into_iter()
         .map(|it| {
             let (load, verb) = (evidence.verb(it.first), evidence.verb(it.second));
             RULE.finding(

@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires when a candidate reads or writes outside its buffers, has a data race or reads LDS that was never written where the base does not, leaves
+Fires when a candidate reads or writes outside its buffers, has a data race or reads memory that was never written where the base does not, leaves
 elements unwritten, writes an input, gives other results when the workgroups run in reverse order, or runs very much longer than the base.
 
 ## Why it is slow

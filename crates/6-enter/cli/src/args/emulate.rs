@@ -47,7 +47,10 @@ pub(crate) struct Emulate {
     /// waits for the GPU; on by default where it is recorded with times.
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pub(crate) virtual_time: Option<OnOff>,
-    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written.
+    /// Let each `@triton.autotune` try only the first N of its configurations.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) autotune_limit: Option<u32>,
+    /// Look for mistakes instead of counting: data races between waves, reads of memory that was never written.
     /// Findings make the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
     pub(crate) check: Vec<String>,
@@ -64,7 +67,8 @@ pub(crate) struct Emulate {
   rockhound run --gpu mi355x -- ./gemm --size 256
   rockhound run --check races,uninit -- ./reduction
   rockhound run --report fidelity.json -- ./app
-  rockhound run -- python tutorial.py")]
+  rockhound run -- python tutorial.py
+  rockhound run --autotune-limit 4 -- python train.py")]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) emulate: Emulate,
@@ -285,6 +289,7 @@ impl Emulate {
             max_instructions: self.max_instructions,
             repeats: !self.no_repeats,
             virtual_time: self.virtual_time.map(|it| it == OnOff::On),
+            autotune_limit: self.autotune_limit,
             check: self.check.clone(),
             progress,
         }

@@ -68,6 +68,12 @@ fn recordings_know_what_was_launched() {
     assert_eq!(note["configuration"][0], serde_json::json!(["BLOCK", 1024]));
     assert_eq!(note["arguments"][3], serde_json::json!({"name": "n", "type": "i32", "value": 98432}));
     assert_eq!(note["arguments"][0]["shape"], serde_json::json!([98432]));
+    // What the compiler wrote is beside the code.
+    let inspected = command(&["inspect", &output, "--format", "json"]).output().expect("it starts");
+    let inspected: serde_json::Value = serde_json::from_slice(&inspected.stdout).expect("JSON");
+    let kernels = inspected["kernels"].as_array().expect("kernels");
+    assert_eq!(kernels.len(), 1, "{inspected}");
+    assert!(kernels[0]["triton"]["lines"].is_array(), "{}", kernels[0]);
 }
 
 #[test]
@@ -110,6 +116,48 @@ fn races_name_the_line() {
     let ran = live(&["run", "--check", "races"], &python, "racing.py");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("CHK") && ran.stderr.contains("racing.py:1"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_missing_barrier_is_one_finding_in_words_of_triton() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let ran = live(&["run", "--gpu", "mi300x", "--check", "races"], &python, "missing_barrier.py");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    for (said, times) in
+        [("CHK002", 1), ("missing_barrier.py:", 2), ("tl.debug_barrier()", 1), ("__syncthreads", 0)]
+    {
+        assert_eq!(ran.stderr.matches(said).count(), times, "{said}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn kernels_that_read_what_nothing_has_written_are_found() {
+    let Some(python) = testkit::python_with_torch() else { return };
+    let ran = live(&["run", "--check", "races,uninit"], &python, "unwritten.py");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let lines: BTreeSet<&str> =
+        ran.stderr.split("unwritten.py:").skip(1).filter_map(|it| it.split_whitespace().next()).collect();
+    assert_eq!(lines, BTreeSet::from(["14", "16", "18", "20", "22", "24"]), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("severe  CHK003").count(), 6, "{}", ran.stderr);
+}
+
+#[test]
+fn autotuners_try_as_many_configurations_as_they_may() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let place = folder("live_limit");
+    let output = place.display().to_string();
+    let options = ["profile", "--counters-only", "-o", &output, "--overwrite", "--autotune-limit", "2"];
+    let ran = live(&options, &python, "tuned.py");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let notes = std::fs::read_to_string(place.join("pmc_launches.jsonl")).expect("notes of launches");
+    let notes: Vec<serde_json::Value> =
+        notes.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
+    let (tried, chosen): (Vec<_>, Vec<_>) = notes.iter().partition(|it| it.get("tuning").is_some());
+    // Sums have one key, copies two.
+    let count =
+        |notes: &[&serde_json::Value], kernel: &str| notes.iter().filter(|it| it["kernel"] == kernel).count();
+    let counts = ["row_sum", "copy"].map(|it| (count(&tried, it), count(&chosen, it)));
+    assert_eq!(counts, [(2, 1), (4, 2)], "{notes:?}");
 }
 
 #[test]
@@ -162,6 +210,8 @@ fn a_site_customization_still_runs() {
     let output = command(&["run", "--", &python, &script]).env("PYTHONPATH", &place).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.starts_with("customized\n"), "{said}");
+    // It launches nothing, and no library is to blame.
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("hint:").count(), 0, "{output:?}");
 }
 
 #[test]

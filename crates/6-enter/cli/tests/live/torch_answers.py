@@ -203,7 +203,36 @@ def faults():
     return stopped and doubled(gpu, torch.zeros(4, device="cuda"))
 
 
+class Gradient(torch.autograd.Function):
+    """Doubles by a kernel in the backward pass too, of the gradient or of another tensor."""
+
+    @staticmethod
+    def forward(context, x, other):
+        context.other = other
+        return x * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        out = torch.empty_like(gradient)
+        double[(1,)](context.other(gradient) if context.other else gradient, out, gradient.numel(), BLOCK=4)
+        return out, None
+
+
+def back(other=None):
+    x = torch.ones(4, device="cuda", requires_grad=True)
+    (Gradient.apply(x, other) * gpu).sum().backward()
+    return x.grad.is_cuda and x.grad.tolist() == [2.0] * 4
+
+
+def refused_back(other):
+    return raises(ValueError, "`x`", lambda: back(other))
+
+
 MORE = {
+    "gradients": lambda: (
+        back() and back(lambda it: it * 1) and back(lambda it: torch.ones(4, device=it.device)) and back(torch.ones_like) and back(lambda it: it.new_ones(4))
+    ),
+    "arguments on the CPU in a backward pass": lambda: all(map(refused_back, (lambda _: host, lambda _: torch.ones(4), lambda it: it.cpu()))),
     "SGD, Adam and AdamW": lambda: all(map(steps, (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))),
     "objects with `data_ptr`": lambda: doubled(Passes(gpu), torch.zeros(4, device="cuda")),
     "arguments on the CPU": lambda: raises(ValueError, "`x`", lambda: doubled(host, gpu)),

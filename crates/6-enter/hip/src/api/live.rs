@@ -6,6 +6,7 @@ use super::{entries, put, text};
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::faults::After;
+use crate::memory::MOST_FILLED;
 use crate::runtime::lock;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -13,8 +14,8 @@ type Chars = *const libc::c_char;
 
 entries! {
     /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before
-    /// the memory goes.
-    fn rockhoundMap(memory: usize, bytes: usize, name: Chars, base: *mut usize) {
+    /// the memory goes. `is_unwritten`: it was given to `rockhoundUnwritten`.
+    fn rockhoundMap(memory: usize, bytes: usize, name: Chars, is_unwritten: i32, base: *mut usize) {
         // SAFETY: the caller gives a text.
         let name = unsafe { text(name) }?;
         if memory == 0 || bytes == 0 {
@@ -23,10 +24,24 @@ entries! {
         let mut runtime = lock();
         let is_checked = runtime.checking.is_some();
         let found = runtime.allocations.lend(pointer(memory), bytes, &name, is_checked)?;
+        if is_unwritten != 0 {
+            runtime.allocations.emulated.expect_unwritten(found as u64);
+        }
         // Earlier writes of the host are new to the GPU.
         runtime.came_from_host = true;
         // SAFETY: the caller gives a place.
         unsafe { put(base, found) }
+    }
+
+    /// Fills new memory of the program with the pattern by which reads of what nothing has written are found.
+    fn rockhoundUnwritten(memory: usize, bytes: usize) {
+        if memory == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: the caller gives memory of this length that nothing else uses during the call.
+        let filled = unsafe { std::slice::from_raw_parts_mut(pointer::<u8>(memory), bytes.min(MOST_FILLED)) };
+        emu::fill_unwritten(filled);
+        Ok(())
     }
 
     /// Takes that back.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const VARIANTS: [(u32, &str, &str); 9] = [
     (1, "faster", ""),
     (2, "wrong", "element 1 of `copy 0`"),
-    (3, "unsafe", "what new memory held before"),
+    (3, "unsafe", "CHK003"),
     (4, "unsafe", "outside every allocation"),
     (5, "wrong", "exit code 3: it failed its own check"),
     (6, "hangs", "scale"),

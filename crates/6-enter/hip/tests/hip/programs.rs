@@ -153,19 +153,28 @@ fn cooperative_launches_meet_or_say_that_they_cannot() {
 }
 
 #[test]
-fn a_race_is_named_once_however_often_it_runs() {
+fn a_mistake_is_named_once_however_often_it_runs() {
     let Some(folder) = prepared() else { return };
-    for (part, findings) in [("race", 1), ("right", 0)] {
+    // (part, what is looked for, rule, findings, lines of each)
+    for (part, check, rule, findings, lines) in [
+        ("race", "races", "CHK001", 1, 2),
+        ("right", "races", "CHK001", 0, 2),
+        ("fresh", "uninit", "CHK003", 1, 1),
+        ("fresh", "races", "CHK003", 0, 1),
+        ("cleared", "uninit", "CHK003", 0, 1),
+        ("copied", "uninit", "CHK003", 0, 1),
+        ("stored", "uninit", "CHK003", 0, 1),
+    ] {
         let session = folder.join(format!("session-{part}"));
         let _ = std::fs::remove_dir_all(&session);
         std::fs::create_dir_all(&session).unwrap();
-        Session { check: vec!["races".into()], ..Session::default() }.write(&session).unwrap();
+        Session { check: vec![check.into()], ..Session::default() }.write(&session).unwrap();
         let output =
             compiled::in_session(folder, &folder.join("racing"), &session).arg(part).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
-        assert_eq!(said.matches("CHK001").count(), findings, "{said}");
-        assert_eq!(said.matches("racing.cpp:").count(), 2 * findings, "{said}");
+        assert_eq!(said.matches(rule).count(), findings, "{part}: {said}");
+        assert_eq!(said.matches("racing.cpp:").count(), lines * findings, "{part}: {said}");
         let files = std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path());
         let counted: usize = files
             .filter(|path| path.extension().is_some_and(|it| it == "checks"))

@@ -5,6 +5,7 @@ The one idea to keep in mind: the library is loaded when it is first needed; an 
 
 import ctypes
 import functools
+import json
 import os
 import sys
 
@@ -39,6 +40,13 @@ _MESSAGE_BYTES = 1 << 14
 
 class Error(RuntimeError):
     """A call of the HIP library failed, or a kernel was stopped."""
+
+
+@functools.lru_cache(maxsize=None)
+def session():
+    """Settings of this run."""
+    with open(os.path.join(os.environ["ROCKHOUND_SESSION"], "session.json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 @functools.lru_cache(maxsize=None)

@@ -45,7 +45,6 @@ class _Finder:
 
         def exec_module(module):
             execute(module)
-            _tell()
             for own, function in hooks:
                 getattr(importlib.import_module(f"{__package__}.{own}"), function)(module)
 
@@ -54,13 +53,14 @@ class _Finder:
 
 
 def _tell():
-    """Tells the command that this program is one of Triton's or torch's, which may launch nothing."""
+    """Tells the command that this program is one of Python, which may launch nothing."""
     folder = os.environ.get("ROCKHOUND_SESSION")
     if folder:
-        with contextlib.suppress(OSError), open(os.path.join(folder, "imported"), "w", encoding="ascii"):
+        with contextlib.suppress(OSError), open(os.path.join(folder, "python-began"), "w", encoding="ascii"):
             pass
 
 
 def watch():
     """Watches for the modules from now on."""
+    _tell()
     sys.meta_path.insert(0, _Finder(HOOKS if "TRITON_LIBHIP_PATH" in os.environ and "ROCKHOUND_SESSION" in os.environ else HOOKS_ON_GPU))

@@ -5,6 +5,7 @@ lands in another one, and caches behave the same in every run. The address stays
 """
 
 import ctypes
+import threading
 import weakref
 
 from . import hip, notes
@@ -13,10 +14,10 @@ from . import hip, notes
 class Region:
     """Memory of the host that the GPU knows."""
 
-    def __init__(self, host, size, name):
+    def __init__(self, host, size, name, is_unwritten=False):
         self.host, self.size = host, size
         base = ctypes.c_size_t()
-        hip.call("rockhoundMap", ctypes.c_size_t(host), ctypes.c_size_t(size), name.encode(), ctypes.byref(base))
+        hip.call("rockhoundMap", ctypes.c_size_t(host), ctypes.c_size_t(size), name.encode(), ctypes.c_int(is_unwritten), ctypes.byref(base))
         self.base = base.value
 
     def unmap(self):
@@ -45,10 +46,18 @@ def of_storage(tensor, name):
     if region is None or (region.host, region.size) != (host, size):
         if region is not None:
             storage._rockhound_finalizer()
-        region = storage._rockhound_region = Region(host, size, name)
+        region = storage._rockhound_region = Region(host, size, name, getattr(storage, "_rockhound_unwritten", None) == host)
         storage._rockhound_finalizer = weakref.finalize(storage, _unmap, region)
         storage._rockhound_finalizer.atexit = False
     return region.base + type(tensor)._rockhound_host_pointer(tensor) - host
+
+
+def begin_unwritten(storage):
+    """Fills new memory so that `--check uninit` finds kernels that read what nothing has written."""
+    host, size = storage.data_ptr(), storage.nbytes()
+    if size:
+        hip.call("rockhoundUnwritten", ctypes.c_size_t(host), ctypes.c_size_t(size))
+        storage._rockhound_unwritten = host
 
 
 class Array:
@@ -159,11 +168,20 @@ def is_only_on_cpu(value):
         return False
     import torch
 
-    if torch._C._current_graph_task_id() >= 0:
+    if torch._C._current_graph_task_id() >= 0 and not gradients.are_on_gpu:
         # Gradients have no mark, nor has what is made after them.
         return False
     storage = value.untyped_storage()
     return getattr(storage, "_rockhound_gpu", None) is False and not getattr(storage, "_rockhound_pinned", False)
+
+
+class _Gradients(threading.local):
+    """Where tensors without a mark are while a thread computes gradients: those of results on the GPU are there too."""
+
+    are_on_gpu = False
+
+
+gradients = _Gradients()
 
 
 def address(value, name):

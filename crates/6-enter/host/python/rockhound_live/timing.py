@@ -89,6 +89,22 @@ def install_autotuner(module):
             notes.tuning = before
 
     module.Autotuner._bench = _bench
+    limit = hip.session()["autotune_limit"]
+    if limit is not None:
+        _try_few(module.Autotuner, limit)
+
+
+def _try_few(autotuner, limit):
+    """The first configurations of each list are tried."""
+    prune = autotuner.prune_configs
+
+    def prune_configs(self, *arguments, **options):
+        configurations = list(prune(self, *arguments, **options))
+        if len(configurations) > limit:
+            hip.say_once(f"autotuners try the first {limit} of their configurations (`--autotune-limit`)")
+        return configurations[:limit]
+
+    autotuner.prune_configs = prune_configs
 
 
 class Event:

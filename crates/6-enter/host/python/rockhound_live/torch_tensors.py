@@ -7,7 +7,7 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 import functools
 import importlib
 
-from . import hip, memory, results, torch_precision
+from . import hip, memory, results, torch_gradients, torch_precision
 
 _FACTORIES = (
     "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye full full_like hann_window linspace logspace normal ones ones_like "
@@ -19,6 +19,8 @@ _TOGETHER = frozenset(
     "__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ __truediv__ __rtruediv__ __matmul__ __rmatmul__".split()
 )
 _NEW = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
+# Factories of tensors that hold whatever was there.
+_UNWRITTEN = frozenset("empty empty_like empty_permuted empty_strided new_empty new_empty_strided".split())
 
 
 def install(torch):
@@ -47,9 +49,14 @@ def install(torch):
             # Sparse and symbolic tensors.
             return None
 
-    def place(tensor):
-        """True on the GPU, False where the program made it on the CPU, None where that is not known."""
+    def stated(tensor):
+        """True on the GPU, False where the program made it on the CPU, None where it has no mark."""
         return getattr(storage_of(tensor), "_rockhound_gpu", None)
+
+    def place(tensor):
+        """The same; without a mark it is the place of the gradients that are computed, or not known."""
+        where = stated(tensor)
+        return True if where is None and memory.gradients.are_on_gpu else where
 
     def is_marked(tensor):
         return place(tensor) is True
@@ -74,6 +81,8 @@ def install(torch):
                 return True
         return False
 
+    is_watched = "uninit" in hip.session()["check"]
+
     def factory(function):
         @functools.wraps(function)
         def create(*arguments, **options):
@@ -86,17 +95,23 @@ def install(torch):
             result = function(*arguments, **options)
             if is_pinned:
                 return pin(result)
+            result = placed(result, device, arguments[0] if arguments else None)
+            if is_watched and function.__name__ in _UNWRITTEN and stated(result):
+                memory.begin_unwritten(storage_of(result))
+            return result
+
+        def placed(result, device, model):
             if device is None:
-                # A tensor like another one lies where that does, which is not known of gradients.
-                model = arguments[0] if arguments and isinstance(arguments[0], torch.Tensor) else None
-                is_known = place(result) is not None or (model is not None and place(model) is None)
-                return result if is_known else mark(result, False)
+                # A tensor like another one lies where that does, which is not always known of gradients.
+                where = place(model) if isinstance(model, torch.Tensor) else False
+                return result if where is None or stated(result) is not None else mark(result, where)
             where = is_gpu(device)
             if function.__name__ in ("as_tensor", "asarray") and is_marked(result) != where:
                 # It may be the memory of what it was made from.
                 result = result.clone()
-            # Gradients have no mark, so `device=gradient.device` says the CPU.
-            return mark(result, where) if where or torch._C._current_graph_task_id() < 0 else result
+            # Where the place of gradients is not known, `device=gradient.device` says the CPU.
+            is_told = where or memory.gradients.are_on_gpu or torch._C._current_graph_task_id() < 0
+            return mark(result, where) if is_told else result
 
         return create
 
@@ -194,7 +209,7 @@ def install(torch):
 
     def check_together(function, arguments):
         values = [it for each in arguments for it in (each if isinstance(each, (tuple, list)) else (each,))]
-        places = {place(it) for it in values if isinstance(it, torch.Tensor) and it.dim() > 0}
+        places = {stated(it) for it in values if isinstance(it, torch.Tensor) and it.dim() > 0}
         if True in places and False in places:
             raise RuntimeError(
                 f"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (in `{function.__name__}`)"
@@ -222,6 +237,7 @@ def install(torch):
 
     _LEAVES.update((base.to, base.cpu))
     Marks().__enter__()
+    torch_gradients.install(torch, is_marked)
     results.install(torch, is_marked)
     _default_device(torch, is_gpu)
     _library(torch)

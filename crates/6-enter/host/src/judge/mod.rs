@@ -331,6 +331,7 @@ fn emulate(question: &Question<'_>, threads: usize) -> Emulate {
         progress: Progress::Silent,
         repeats: false,
         virtual_time: None,
+        autotune_limit: None,
     }
 }
 

@@ -270,6 +270,7 @@ impl Emulation {
             max_instructions: emulate.max_instructions,
             repeats: emulate.repeats,
             virtual_time: emulate.virtual_time.unwrap_or(record.is_some()),
+            autotune_limit: emulate.autotune_limit,
             progress: emulate.progress,
             check: emulate.check.clone(),
             stderr: session::stderr_file(),

@@ -495,7 +495,7 @@ fn explain(
     let (ran, checked) = again.run_checked();
     let findings = again.mistakes(&checked);
     if findings.is_empty() {
-        reporter.say("checked for races and reads of LDS that was never written: none found");
+        reporter.say("checked for races and reads of memory that was never written: none found");
     } else {
         reporter.findings(&again.job.name, &findings, ran.is_ok())?;
     }

@@ -59,6 +59,8 @@ pub struct Emulate {
     pub repeats: bool,
     /// Clocks of the program move on by modelled time; by default where it is recorded.
     pub virtual_time: Option<bool>,
+    /// Configurations that an autotuner of Triton tries at most.
+    pub autotune_limit: Option<u32>,
     /// Mistakes to look for instead of counting: `races`, `uninit`.
     pub check: Vec<String>,
     /// Display of the progress of long kernels of programs.

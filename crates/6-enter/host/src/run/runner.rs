@@ -84,6 +84,7 @@ mod tests {
                 max_instructions: MOST_INSTRUCTIONS,
                 repeats: true,
                 virtual_time: None,
+                autotune_limit: None,
                 check: Vec::new(),
                 progress: Progress::Silent,
             },

@@ -195,6 +195,7 @@ impl Job {
             max_instructions: run::MOST_INSTRUCTIONS,
             repeats: true,
             virtual_time: None,
+            autotune_limit: None,
             check: Vec::new(),
             progress: crate::session::Progress::Silent,
         }

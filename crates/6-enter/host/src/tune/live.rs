@@ -109,6 +109,7 @@ fn emulated(request: &LiveRequest<'_>) -> Request {
             max_instructions: run::MOST_INSTRUCTIONS,
             repeats: true,
             virtual_time: None,
+            autotune_limit: None,
             check: Vec::new(),
             progress: Progress::Silent,
         },

@@ -289,6 +289,10 @@ fn packed(add: &mut Add<'_>) {
         ("min", "__builtin_elementwise_min(a, b)"),
         ("max", "__builtin_elementwise_max(a, b)"),
         ("swap", "a.yx + b"),
+        // Constants that are halves of inline floats.
+        ("add_high", "a + (short2)0x3f00"),
+        ("sub_high", "(short2)0x3f80 - a"),
+        ("min_one_high", "__builtin_elementwise_min(a, (short2){0, 0x4000})"),
     ] {
         add(format!("packed_{name}_short2"), Type::Short2, Type::Short2, body.into());
     }

@@ -25,6 +25,7 @@ const FILES: [(&str, &str); 17] = [
     ("rockhound_live/results.py", include_str!("../../../python/rockhound_live/results.py")),
     ("rockhound_live/timing.py", include_str!("../../../python/rockhound_live/timing.py")),
     ("rockhound_live/torch_cuda.py", include_str!("../../../python/rockhound_live/torch_cuda.py")),
+    ("rockhound_live/torch_gradients.py", include_str!("../../../python/rockhound_live/torch_gradients.py")),
     ("rockhound_live/torch_precision.py", include_str!("../../../python/rockhound_live/torch_precision.py")),
     ("rockhound_live/torch_tensors.py", include_str!("../../../python/rockhound_live/torch_tensors.py")),
     ("rockhound_live/tune.py", include_str!("../../../python/rockhound_live/tune.py")),

@@ -37,9 +37,8 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
     if !runtime.streams.is_stream(stream) {
         return Err(Code::hipErrorInvalidHandle);
     }
-    if let Some(capture) = runtime.streams.capture(stream) {
-        capture.push(Action::Work(work));
-        return Ok(());
+    if runtime.streams.origin(stream).is_some() {
+        return runtime.capture(stream, Action::Work(work));
     }
     drop(runtime);
     now(stream, &work)
@@ -57,6 +56,7 @@ pub(crate) fn now(stream: usize, work: &Work) -> Result<(), Code> {
             unsafe { function(pointer(*data)) };
             Ok(())
         }
+        Work::Values(values) => values.iter().try_for_each(|it| it.perform(&mut lock())),
     }
 }
 

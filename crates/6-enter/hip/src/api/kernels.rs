@@ -12,7 +12,7 @@ use crate::work::Function;
 use crate::work::{Kernel, Work};
 use std::ffi::c_void;
 
-type Arguments = *mut *mut c_void;
+pub(super) type Arguments = *mut *mut c_void;
 
 /// Keys of the list that gives arguments as one piece of memory.
 const BUFFER: usize = 1;
@@ -203,6 +203,26 @@ pub(super) fn launch_bytes(
 ) -> Result<(), Code> {
     let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
     perform(stream, Work::Kernel(request.with(arguments)?))
+}
+
+/// Launches a kernel by its stub on a GPU; a cooperative one whose workgroups do not fit together is refused.
+///
+/// # Safety
+/// As for [`Request::launch`].
+pub(super) unsafe fn cooperative(
+    function: usize,
+    [grid, block]: [Dim3; 2],
+    (shared, stream): (usize, usize),
+    arguments: Arguments,
+    (is_cooperative, device): (bool, i32),
+) -> Result<(), Code> {
+    let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
+    if is_cooperative {
+        request.fits()?;
+    }
+    // SAFETY: as the caller says.
+    let kernel = unsafe { request.kernel(arguments, std::ptr::null_mut()) }?;
+    perform(stream, Work::Kernel(Kernel { cooperative: is_cooperative, device, ..kernel }))
 }
 
 /// Events around a launch in a stream: recorded before and after it.

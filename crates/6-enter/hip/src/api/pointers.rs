@@ -40,7 +40,7 @@ pub(super) struct Attributes {
 
 fn kind(allocation: &Allocation) -> u32 {
     match allocation.kind {
-        Kind::Device | Kind::Internal => DEVICE,
+        Kind::Device | Kind::Mapped | Kind::Internal => DEVICE,
         Kind::Host | Kind::Registered => HOST,
         Kind::Managed => MANAGED,
     }
@@ -57,7 +57,9 @@ unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(
             CONTEXT => put(place.cast(), 1usize),
             MEMORY_TYPE => put(place.cast(), kind(&known()?)),
             DEVICE_POINTER => put(place.cast(), address),
-            HOST_POINTER if found.is_some_and(|it| it.kind == Kind::Device) => put(place.cast(), 0usize),
+            HOST_POINTER if found.is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Mapped)) => {
+                put(place.cast(), 0usize)
+            }
             HOST_POINTER => put(place.cast(), address),
             SYNC_MEMOPS => put(place.cast(), 1i32),
             BUFFER_ID => put(place.cast(), known()?.number),
@@ -80,7 +82,7 @@ entries! {
                 kind: kind(&it),
                 device: it.device,
                 device_pointer: address,
-                host_pointer: if it.kind == Kind::Device { 0 } else { address },
+                host_pointer: if matches!(it.kind, Kind::Device | Kind::Mapped) { 0 } else { address },
                 is_managed: i32::from(it.kind == Kind::Managed),
                 flags: it.flags,
             },

@@ -186,6 +186,19 @@ fn graphs_are_built_captured_and_updated() {
 }
 
 #[test]
+fn what_few_programs_use_works() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for part in ["virtual", "pools", "graphs", "objects", "captures", "images", "copies", "processes"] {
+            let output = program(folder, "further", gpu, &[part]).current_dir(folder).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(printed.lines().last(), Some("0 failed"), "{gpu} {part}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn programs_compile_their_kernels() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi210", "mi300x"] {

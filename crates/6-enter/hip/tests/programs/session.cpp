@@ -135,7 +135,7 @@ static void bad() {
   CHECK(hipMemcpy(host, out, 5000, hipMemcpyDeviceToHost) == hipErrorInvalidValue);
   CHECK(hipMalloc((void **)&out, ~0ull) == hipErrorOutOfMemory);
   CHECK(hipFree(host) == hipErrorInvalidValue);
-  CHECK(hipArrayDestroy(nullptr) == hipErrorNotSupported);
+  int width; CHECK(hipGLGetDevices((unsigned *)&width, &width, 1, (hipGLDeviceList)1) == hipErrorNotSupported);
   CHECK(hipStreamSynchronize((hipStream_t)12345) != hipSuccess);
 }
 

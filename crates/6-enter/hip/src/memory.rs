@@ -303,6 +303,10 @@ impl Allocations {
                 crate::message::say(&format!("{what} {address:#x}, {bytes} bytes: {nearest}"));
                 Err(Code::hipErrorInvalidValue)
             }
+            _ if (FIRST..FIRST + self.used).contains(&address) => {
+                crate::message::say(&format!("{what} {address:#x}, {bytes} bytes: no memory is there"));
+                Err(Code::hipErrorInvalidValue)
+            }
             _ => Ok(()),
         }
     }

@@ -11,7 +11,7 @@ use crate::stream::Event;
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The only flag of opened memory.
+/// The only flag of opened memory, which older headers have as 0.
 const LAZY_PEER_ACCESS: u32 = 1;
 
 /// What handles of memory of this library begin with, and those of events.
@@ -78,7 +78,7 @@ entries! {
 
     /// Memory of another process.
     fn hipIpcOpenMemHandle(place: *mut usize, handle: Handle, flags: u32) {
-        if place.is_null() || flags != LAZY_PEER_ACCESS || !handle.is_memory() {
+        if place.is_null() || flags > LAZY_PEER_ACCESS || !handle.is_memory() {
             return Err(Code::hipErrorInvalidValue);
         }
         if handle.is_own() {

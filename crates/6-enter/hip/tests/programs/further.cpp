@@ -26,6 +26,8 @@ struct Operation { int kind; void *address; uint64_t value; unsigned flags; void
 struct Batch { void *context; unsigned count; Operation *operations; unsigned flags; };
 struct End { int kind; void *address; size_t row, layer; Place hint; };
 struct Box { End from, to; hipExtent extent; int order; unsigned flags; };
+struct DriverEnd { size_t x, y, z, level; int kind; const void *host; void *device, *array; size_t pitch, height; };
+struct DriverCopy { DriverEnd from, to; size_t width, height, depth; };
 struct Attribute { union { int number; uint64_t words[8]; }; };
 extern "C" {
 int hipGraphAddMemAllocNode(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t, AllocNode *);
@@ -52,8 +54,8 @@ int hipStreamSetAttribute(hipStream_t, int, const Attribute *);
 int hipMemcpyBatchAsync(void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *, hipStream_t);
 int hipMemcpy3DBatchAsync(size_t, Box *, size_t *, unsigned long long, hipStream_t);
 int hipMemsetD2D32Async(void *, size_t, unsigned, size_t, size_t, hipStream_t);
-int hipDrvGraphAddMemcpyNode(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t, const HIP_MEMCPY3D *, void *);
-int hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t, HIP_MEMCPY3D *);
+int hipDrvGraphAddMemcpyNode(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t, const DriverCopy *, void *);
+int hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t, DriverCopy *);
 int hipMemGetHandleForAddressRange(void *, void *, size_t, int, unsigned long long);
 const char *hipKernelNameRefByPtr(const void *, hipStream_t);
 }
@@ -74,9 +76,9 @@ static std::vector<int> read(const void *memory, size_t n) {
 }
 
 static void virtual_memory() {
-  hipMemAllocationProp wanted = {};
-  wanted.type = hipMemAllocationTypePinned; wanted.location = {hipMemLocationTypeDevice, 0};
-  wanted.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  // Older headers have another layout of this structure, which newer runtimes do not take.
+  struct Wanted { int type, handle; Place place; void *windows; uint64_t flags; } asked = {1, hipMemHandleTypePosixFileDescriptor, {1, 0}, nullptr, 0}, shown = {};
+  auto &wanted = (hipMemAllocationProp &)asked;
   size_t granule = 0;
   OK(hipMemGetAllocationGranularity(&granule, &wanted, hipMemAllocationGranularityRecommended));
   CHECK(granule > 0 && MEGABYTE % granule == 0);
@@ -110,9 +112,7 @@ static void virtual_memory() {
   CHECK(all(read(memory, n).data(), n, 3));
   hipMemGenericAllocationHandle_t again;
   OK(hipMemRetainAllocationHandle(&again, memory + MEGABYTE + 8)); CHECK(again == pages[1]); OK(hipMemRelease(again));
-  hipMemAllocationProp shown = {};
-  OK(hipMemGetAllocationPropertiesFromHandle(&shown, pages[0]));
-  CHECK(shown.location.id == 0 && shown.requestedHandleType == wanted.requestedHandleType);
+  OK(hipMemGetAllocationPropertiesFromHandle((hipMemAllocationProp *)&shown, pages[0])); CHECK(shown.place.kind == 1 && shown.handle == asked.handle);
   // The same pages at a third address, by a file for other processes.
   int file = -1;
   OK(hipMemExportToShareableHandle(&file, pages[1], hipMemHandleTypePosixFileDescriptor, 0));
@@ -308,11 +308,12 @@ static void copies() {
   memset(out, 0, sizeof out); OK(hipMemcpy2D(out, 4, b, 16, 4, 2, hipMemcpyDeviceToHost)); CHECK(!strcmp(out, "abcdnopq"));
   box.order = 0; IS(hipMemcpy3DBatchAsync(1, &box, &wrong, 0, stream), INVALID); CHECK(wrong == 0);
   IS(hipMemsetD2D32Async(b, 64, 7, 2, 3, stream), 0); CHECK(read(b, 48)[33] == 7 && read(b, 48)[34] == 0);
-  HIP_MEMCPY3D deep = {}; deep.srcMemoryType = hipMemoryTypeHost; deep.srcHost = text; deep.srcPitch = 6; deep.srcHeight = 2; deep.dstMemoryType = hipMemoryTypeDevice; deep.dstDevice = a;
-  deep.dstPitch = 8; deep.dstHeight = 2; deep.WidthInBytes = 3; deep.Height = 2; deep.Depth = 2; OK(hipDrvMemcpy3D(&deep)); memset(out, 0, sizeof out);
-  OK(hipMemcpy2D(out, 3, a, 8, 3, 4, hipMemcpyDeviceToHost)); CHECK(!strcmp(out, "abcghimnostu")); deep.dstPitch = 2; IS(hipDrvMemcpy3D(&deep), INVALID); deep.dstPitch = 8;
-  hipGraph_t graph; hipGraphNode_t node; hipGraphExec_t exec; HIP_MEMCPY3D shown = {}; OK(hipGraphCreate(&graph, 0)); deep.dstDevice = b; IS(hipDrvGraphAddMemcpyNode(&node, graph, nullptr, 0, &deep, nullptr), 0);
-  IS(hipDrvGraphMemcpyNodeGetParams(node, &shown), 0); CHECK(shown.WidthInBytes == 3 && shown.Depth == 2 && shown.dstPitch == 8 && shown.dstHeight == 2);
+  // Older headers have another layout of this structure, which newer runtimes do not take.
+  DriverCopy deep = {}; deep.from.kind = hipMemoryTypeHost; deep.from.host = text; deep.from.pitch = 6; deep.from.height = 2; deep.to.kind = hipMemoryTypeDevice; deep.to.device = a;
+  deep.to.pitch = 8; deep.to.height = 2; deep.width = 3; deep.height = 2; deep.depth = 2; OK(hipDrvMemcpy3D((HIP_MEMCPY3D *)&deep)); memset(out, 0, sizeof out);
+  OK(hipMemcpy2D(out, 3, a, 8, 3, 4, hipMemcpyDeviceToHost)); CHECK(!strcmp(out, "abcghimnostu")); deep.to.pitch = 2; IS(hipDrvMemcpy3D((HIP_MEMCPY3D *)&deep), INVALID); deep.to.pitch = 8;
+  hipGraph_t graph; hipGraphNode_t node; hipGraphExec_t exec; DriverCopy shown = {}; OK(hipGraphCreate(&graph, 0)); deep.to.device = b; IS(hipDrvGraphAddMemcpyNode(&node, graph, nullptr, 0, &deep, nullptr), 0);
+  IS(hipDrvGraphMemcpyNodeGetParams(node, &shown), 0); CHECK(shown.width == 3 && shown.depth == 2 && shown.to.pitch == 8 && shown.to.height == 2);
   OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0)); OK(hipGraphLaunch(exec, stream)); memset(out, 0, sizeof out); OK(hipMemcpy2D(out, 3, b, 8, 3, 4, hipMemcpyDeviceToHost)); CHECK(!strcmp(out, "abcghimnostu"));
   // Advice is kept for the pages it was given for.
   char *managed; int value = 9, places[3]; OK(hipMallocManaged((void **)&managed, 16384)); OK(hipMemAdvise(managed, 8192, hipMemAdviseSetPreferredLocation, 0)); OK(hipMemAdvise(managed, 4096, hipMemAdviseSetAccessedBy, hipCpuDeviceId));
@@ -346,11 +347,12 @@ static void parent(const char *self) {
 }
 static void child(char **argv) {
   hipIpcMemHandle_t handle; hipIpcEventHandle_t event_handle; hipEvent_t event; int *memory; data_of(argv[2], &handle, 64); data_of(argv[3], &event_handle, 64);
-  IS(hipIpcOpenMemHandle((void **)&memory, handle, 0), INVALID); OK(hipIpcOpenMemHandle((void **)&memory, handle, hipIpcMemLazyEnablePeerAccess)); OK(hipIpcOpenEventHandle(&event, event_handle)); OK(hipStreamWaitEvent(0, event, 0)); OK(hipEventSynchronize(event));
+  IS(hipIpcOpenMemHandle((void **)&memory, handle, 2), INVALID); OK(hipIpcOpenMemHandle((void **)&memory, handle, hipIpcMemLazyEnablePeerAccess)); OK(hipIpcOpenEventHandle(&event, event_handle)); OK(hipStreamWaitEvent(0, event, 0)); OK(hipEventSynchronize(event));
   CHECK(all(read(memory, 64).data(), 64, 1)); add<<<1, 64>>>(memory, 64, 5); OK(hipDeviceSynchronize()); OK(hipIpcCloseMemHandle(memory)); IS(hipIpcCloseMemHandle(memory), INVALID);
 }
 
 int main(int argc, char **argv) {
+  setvbuf(stdout, nullptr, _IONBF, 0);
   const char *part = argc > 1 ? argv[1] : "";
   struct { const char *name; void (*run)(); } parts[] = {{"virtual", virtual_memory}, {"pools", pools}, {"graphs", graph_memory}, {"objects", objects}, {"captures", captures}, {"images", images}, {"copies", copies}};
   for (auto &it : parts) if (!strcmp(part, it.name)) it.run();

@@ -33,7 +33,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 10] = [
     ("together.cpp", "together", &[]),
     ("session.cpp", "session", &[]),
     ("graphs.cpp", "graphs", &[]),
-    ("further.cpp", "further", &["-Wl,-z,undefs"]),
+    ("further.cpp", "further", &[]),
     ("compiling.cpp", "compiling", &["-lhiprtc"]),
     ("launching.cpp", "launching", &[]),
     ("printing.cpp", "printing", &[]),

@@ -221,6 +221,11 @@ impl Runtime {
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
         launch.cooperative = kernel.cooperative;
+        if program.may_wait_for_workgroups() {
+            let threads = kernel.workgroup.iter().product();
+            let dynamic_lds = kernel.dynamic_lds as usize;
+            launch.resident = self.device.workgroups_at_once(&program, threads, dynamic_lds);
+        }
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions;

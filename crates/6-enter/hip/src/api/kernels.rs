@@ -3,7 +3,6 @@
 //! The metadata gives the offset and size of each argument, which suffices to read the values behind the
 //! pointers.
 
-use super::functions::workgroups_per_cu;
 use super::{Dim3, entries, get};
 use crate::codes::Code;
 use crate::launch::perform;
@@ -333,8 +332,7 @@ impl Request {
         let workgroups = count(0).saturating_mul(count(1)).saturating_mul(count(2));
         let threads = self.block.iter().fold(1u32, |all, size| all.saturating_mul(*size));
         let device = runtime.device;
-        let fitting = u64::from(workgroups_per_cu(device, &program, threads, self.shared))
-            * u64::from(device.model.compute_units.value);
+        let fitting = device.workgroups_at_once(&program, threads, self.shared);
         // Launches that are wrong in other ways are answered when they are made.
         if fitting > 0 && workgroups > fitting {
             let name = runtime.module(function.module)?.demangled(&function.name);

@@ -136,6 +136,7 @@ fn cooperative_launches_meet_or_say_that_they_cannot() {
     let cases = [
         ("grid", "hipSuccess, 33 right\n", None, ""),
         ("counter", "hipSuccess, 33 right\n", None, ""),
+        ("barrier", "hipSuccess, 33 right\n", None, ""),
         ("large", "hipErrorCooperativeLaunchTooLarge, 0 right\n", None, "100000 workgroups, but only "),
         ("plain", "", Some(6), "barrier of the whole grid in a launch that is not cooperative"),
         ("deadlock", "", Some(6), "deadlock: 32 of 33 waves wait for the rest of the grid, 1 have ended"),

@@ -153,8 +153,7 @@ impl Graphs {
         }
         let action = match action {
             // Later changes of the other graph do not matter.
-            Action::Child(child) if child != graph => Action::Child(self.copy(child)?),
-            Action::Child(_) => return Err(Code::hipErrorInvalidValue),
+            Action::Child(child) => Action::Child(self.copy(child)?),
             other => other,
         };
         let handle = self.handle();
@@ -362,6 +361,8 @@ impl Graphs {
 
     /// The step of a node in a graph that is ready to run.
     pub(crate) fn step(&mut self, executable: usize, node: usize) -> Result<&mut Step, Code> {
+        // Nodes that ended have no step any more.
+        self.node(node)?;
         let executable = self.executables.get_mut(&executable).ok_or(Code::hipErrorInvalidValue)?;
         let at = executable.steps.iter().position(|it| it.node == node).ok_or(Code::hipErrorInvalidValue)?;
         Ok(&mut Arc::make_mut(&mut executable.steps)[at])
@@ -413,7 +414,11 @@ mod tests {
         graphs.destroy(inner).unwrap();
         let executable = graphs.instantiate(outer, 0).unwrap();
         assert_eq!(nodes(&graphs, executable), [copies[0], copies[1], last]);
-        assert!(graphs.add(outer, Action::Child(outer), vec![]).is_err());
+        // A graph may have a copy of what it was before.
+        let own = graphs.add(outer, Action::Child(outer), vec![]).unwrap();
+        let twice = graphs.instantiate(outer, 0).unwrap();
+        assert_eq!(nodes(&graphs, twice).len(), 6);
+        graphs.destroy_node(own).unwrap();
         graphs.destroy(outer).unwrap();
         assert!(graphs.graph(copy).is_err() && graphs.node(copies[0]).is_err() && graphs.nodes.is_empty());
         assert_eq!(nodes(&graphs, executable), [copies[0], copies[1], last]);

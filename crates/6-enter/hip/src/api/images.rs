@@ -49,7 +49,7 @@ images! {
     [0: hipErrorInvalidValue] hipErrorNotSupported => {
         hipUnbindTexture hipGetTextureReference hipTexRefSetFormat hipTexRefSetFlags hipTexRefSetFilterMode
         hipTexRefSetMaxAnisotropy hipTexRefSetMipmapFilterMode hipTexRefSetMipmapLevelBias
-        hipTexRefSetMipmapLevelClamp hipMemMapArrayAsync
+        hipTexRefSetMipmapLevelClamp
     }
     [0: hipErrorInvalidValue 1: hipErrorInvalidValue] hipErrorNotSupported => {
         hipGetTextureObjectResourceDesc hipGetTextureObjectResourceViewDesc hipGetTextureObjectTextureDesc

@@ -55,10 +55,22 @@ pub extern "C" fn hipKernelNameRefByPtr(function: usize, _stream: usize) -> *con
 #[repr(C)]
 pub struct ChannelDescription([i32; 5]);
 
-/// A description of channels, as C++ names it.
-#[unsafe(export_name = "_Z20hipCreateChannelDesciiii20hipChannelFormatKind")]
+/// A description of channels.
+#[unsafe(no_mangle)]
 pub extern "C" fn hipCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: i32) -> ChannelDescription {
     ChannelDescription([x, y, z, w, kind])
+}
+
+/// The same as C++ names it.
+#[unsafe(no_mangle)]
+pub extern "C" fn _Z20hipCreateChannelDesciiii20hipChannelFormatKind(
+    x: i32,
+    y: i32,
+    z: i32,
+    w: i32,
+    kind: i32,
+) -> ChannelDescription {
+    hipCreateChannelDesc(x, y, z, w, kind)
 }
 
 entries! {

@@ -226,8 +226,18 @@ entries! {
         Ok(())
     }
 
-    /// Managed memory belongs to every stream.
-    fn hipStreamAttachMemAsync(stream: usize, _memory: *mut c_void, _bytes: usize, _flags: u32) {
-        check(stream)
+    /// Managed memory belongs to every stream; what is said of it is checked.
+    fn hipStreamAttachMemAsync(stream: usize, memory: usize, bytes: usize, flags: u32) {
+        const SINGLE: u32 = 4;
+        if memory == 0 || !matches!(flags, 1 | 2 | SINGLE) || (flags == SINGLE && stream == 0) {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        if check(stream).is_err() {
+            return Err(Code::hipErrorContextIsDestroyed);
+        }
+        // Memory that only the host has cannot be reached by the GPUs that are emulated.
+        let found = lock().allocations.find(memory).ok_or(Code::hipErrorInvalidValue)?;
+        let is_whole = bytes == 0 || bytes == found.bytes;
+        if found.is_on_device() && !is_whole { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
     }
 }

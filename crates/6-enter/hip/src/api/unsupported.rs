@@ -21,6 +21,8 @@ macro_rules! unsupported {
 
 /// Says what a function does not do.
 pub(super) fn refuse(function: &str, why: &str) -> i32 {
+    // The command hears that the program came here.
+    drop(crate::runtime::lock());
     say_once(&format!("{function} is not supported by the emulated runtime ({why})"));
     crate::message::rely(&Reliance::NotSupported { function: function.to_owned(), why: why.to_owned() });
     finish(Err(Code::hipErrorNotSupported))

@@ -182,6 +182,12 @@ entries! {
         lock().virtual_memory.map(base, bytes, handle)
     }
 
+    /// Puts pages behind arrays, which AMD's runtime does on no GPU.
+    fn hipMemMapArrayAsync(list: usize, count: u32, _stream: usize) {
+        let is_right = list != 0 && count > 0;
+        Err(if is_right { Code::hipErrorNotSupported } else { Code::hipErrorInvalidValue })
+    }
+
     /// Takes them away.
     fn hipMemUnmap(base: usize, bytes: usize) {
         if base == 0 || bytes == 0 {

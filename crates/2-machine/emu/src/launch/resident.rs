@@ -54,8 +54,7 @@ pub(crate) fn run<O: Observer + Send>(
             next += 1;
         } else {
             let Some(ended) = round(&mut worker, &mut waiting, &mut summary)? else {
-                let groups: Vec<Group<O>> = waiting.into_values().collect();
-                return Err(deadlock(&worker, &groups));
+                return Err(stuck(&mut worker, waiting, next == total));
             };
             for index in ended {
                 if let Some(group) = waiting.remove(&index) {
@@ -69,6 +68,19 @@ pub(crate) fn run<O: Observer + Send>(
         }
     }
     Ok(summary)
+}
+
+/// The fault of workgroups that all wait: the loop of the first one if `all` have begun, and a deadlock if there is no
+/// room for those they may wait for.
+fn stuck<O>(worker: &mut Worker<'_>, waiting: BTreeMap<u64, Group<O>>, all: bool) -> Box<Fault> {
+    let mut groups: Vec<Group<O>> = waiting.into_values().collect();
+    match groups.first_mut() {
+        Some(first) if all => {
+            first.exchange(worker);
+            worker.deadlock_fault(worker.waves.len(), false)
+        }
+        _ => deadlock(worker, &groups),
+    }
 }
 
 /// Gives every waiting workgroup a turn. Returns those that ended; `None` if all wait for each other.

@@ -27,6 +27,9 @@ const RANGE_START: u32 = 11;
 const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
+/// Attributes that AMD's runtime knows and does not answer.
+const UNANSWERED: [u32; 5] = [5, 10, 14, 15, 17];
+
 /// Output of `hipPointerGetAttributes`.
 #[repr(C)]
 pub(super) struct Attributes {
@@ -68,6 +71,7 @@ unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(
             RANGE_START => put(place.cast(), known()?.base),
             RANGE_SIZE => put(place.cast(), known()?.bytes),
             MAPPED => put(place.cast(), u8::from(found.is_some())),
+            _ if UNANSWERED.contains(&number) => Err(Code::hipErrorNotSupported),
             _ => Err(Code::hipErrorInvalidValue),
         }
     }
@@ -102,6 +106,9 @@ entries! {
 
     /// Several attributes; those that are not known are zero.
     fn hipDrvPointerGetAttributes(count: u32, numbers: *mut u32, places: *mut *mut c_void, address: usize) {
+        if count == 0 || address == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         for index in 0..count as usize {
             // SAFETY: as above: both lists have that length.
             unsafe {

@@ -116,11 +116,11 @@ entries! {
 
     /// Devices are one hop of Infinity Fabric apart.
     fn hipExtGetLinkTypeAndHopCount(from: i32, to: i32, kind: *mut u32, hops: *mut u32) {
-        check(from)?;
-        check(to)?;
-        if from == to {
+        if kind.is_null() || hops.is_null() || from == to || from < 0 || to < 0 {
             return Err(Code::hipErrorInvalidValue);
         }
+        check(from)?;
+        check(to)?;
         // SAFETY: as above.
         unsafe {
             put(kind, 4)?;

@@ -24,6 +24,10 @@ fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
 /// The only flag of streams.
 const NON_BLOCKING: u32 = 1;
 
+/// Priorities.
+const LOWEST: i32 = 1;
+const HIGHEST: i32 = -1;
+
 /// Attribute of streams.
 const PRIORITY: u32 = 8;
 
@@ -78,7 +82,10 @@ entries! {
 
     /// A stream with a priority, which orders nothing here.
     fn hipStreamCreateWithPriority(stream: *mut usize, flags: u32, priority: i32) {
-        create(stream, flags, priority)
+        if flags > NON_BLOCKING {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        create(stream, flags, priority.clamp(HIGHEST, LOWEST))
     }
 
     /// A stream on some compute units, which is kept and told; all are used.
@@ -188,8 +195,8 @@ entries! {
     fn hipDeviceGetStreamPriorityRange(lowest: *mut i32, highest: *mut i32) {
         // SAFETY: as above.
         unsafe {
-            if !lowest.is_null() { put(lowest, 1)? }
-            if !highest.is_null() { put(highest, -1)? }
+            if !lowest.is_null() { put(lowest, LOWEST)? }
+            if !highest.is_null() { put(highest, HIGHEST)? }
         }
         Ok(())
     }

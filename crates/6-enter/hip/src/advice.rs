@@ -31,7 +31,7 @@ const MIXED: i32 = 2;
 
 const PAGE: usize = 4096;
 
-/// What is known of a page.
+/// Advice on a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Known {
     is_read_mostly: bool,

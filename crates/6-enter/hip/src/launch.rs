@@ -114,6 +114,11 @@ impl Fill {
         match extent(to, width, height, depth) {
             Some(0) => return Ok(()),
             _ if to.address == 0 => return Err(Code::hipErrorInvalidValue),
+            // Memory that only the host has is not the GPU's to fill.
+            Some(_) if runtime.allocations.find(to.address).is_none() => {
+                runtime.allocations.check("fill at", to.address, 1)?;
+                return Err(Code::hipErrorInvalidValue);
+            }
             Some(bytes) => runtime.allocations.check("fill at", to.address, bytes)?,
             None => return Err(Code::hipErrorInvalidValue),
         }
@@ -221,11 +226,7 @@ impl Runtime {
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
         launch.cooperative = kernel.cooperative;
-        if program.may_wait_for_workgroups() {
-            let threads = kernel.workgroup.iter().product();
-            let dynamic_lds = kernel.dynamic_lds as usize;
-            launch.resident = self.device.workgroups_at_once(&program, threads, dynamic_lds);
-        }
+        launch.resident = self.resident(kernel, &program);
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions;
@@ -281,6 +282,15 @@ impl Runtime {
             }
             Err(fault) => self.fault(kernel, &name, &fault),
         }
+    }
+
+    /// Workgroups that the GPU holds at a time, of a kernel whose workgroups may wait for each other.
+    fn resident(&self, kernel: &Kernel, program: &Program) -> u64 {
+        if !program.may_wait_for_workgroups() {
+            return 0;
+        }
+        let threads = kernel.workgroup.iter().product();
+        self.device.workgroups_at_once(program, threads, kernel.dynamic_lds as usize)
     }
 
     /// Plan of a launch, if launches that repeat others are left out. Kernels that print always run, as output is part of

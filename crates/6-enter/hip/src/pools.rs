@@ -130,7 +130,7 @@ pub(crate) struct Pools {
     last: usize,
 }
 
-/// Handles of default pools, one for each GPU; those of others follow.
+/// First handle of a pool that is no GPU's default.
 const FIRST_OTHER: usize = 1 << 16;
 
 impl Pools {

@@ -41,7 +41,7 @@ pub(crate) struct Recording {
     repeats: String,
     /// First line of each file that lines are added to.
     headers: BTreeMap<String, Vec<u8>>,
-    /// Those files, open: opening them costs more than a line of each.
+    /// The same files, open: opening one costs more than adding a line.
     open: BTreeMap<String, File>,
     /// Code objects that are written.
     written_code: BTreeSet<String>,

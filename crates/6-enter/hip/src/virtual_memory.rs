@@ -183,7 +183,7 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// What a GPU may do with an address.
+    /// Access of a GPU to an address.
     pub(crate) fn access(&self, address: usize, device: i32) -> Result<u32, Code> {
         Ok(self.at(address)?.1.access.get(&device).copied().unwrap_or(NO_ACCESS))
     }

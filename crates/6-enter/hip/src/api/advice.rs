@@ -113,7 +113,7 @@ entries! {
         prefetch(address, bytes, place(location)?, stream)
     }
 
-    /// What was said of a range.
+    /// An attribute of a range.
     fn hipMemRangeGetAttribute(data: *mut c_void, room: usize, number: u32, address: usize, bytes: usize) {
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { attribute(data, room, number, (address, bytes)) }

@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<PeerCopy>() == 168 && size_of::<BoxCopy>() == 11
 const POINTER: u32 = 1;
 /// Orders in which sources may be read.
 const ORDERS: std::ops::RangeInclusive<u32> = 1..=3;
-/// What a failed batch names when no copy is to blame.
+/// Index that a failed batch names when no copy is to blame.
 const NO_COPY: usize = usize::MAX;
 
 impl End {

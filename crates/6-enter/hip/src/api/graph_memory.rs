@@ -17,7 +17,7 @@ const WINDOW: u32 = 1;
 const COOPERATIVE: u32 = 2;
 const PRIORITY: u32 = 8;
 
-/// What a program wants of memory, and the address it gets.
+/// The memory that a program wants, and the address it gets.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct NodeMemory {
@@ -131,7 +131,7 @@ entries! {
         unsafe { add(node, graph, before, count, memory(given)) }
     }
 
-    /// What it allocates.
+    /// The memory of such a node.
     fn hipGraphMemAllocNodeGetParams(node: usize, given: *mut NodeMemory) {
         let (address, bytes, device) = of_node(node, |it| match it {
             Action::Allocate { address, bytes, device } => Some((*address, *bytes, *device)),
@@ -153,7 +153,7 @@ entries! {
         unsafe { add(node, graph, before, count, freeing(address)) }
     }
 
-    /// What it frees.
+    /// The address that such a node frees.
     fn hipGraphMemFreeNodeGetParams(node: usize, place: *mut usize) {
         let address = of_node(node, |it| if let Action::Free(address) = it { Some(*address) } else { None })?;
         // SAFETY: as above.

@@ -141,7 +141,7 @@ const FLAGS: u32 = 1 | 2 | 8;
 const GATHER: u32 = 8;
 
 impl Array3 {
-    /// What is said of an array: why it is wrong, or that there are none.
+    /// The answer to a request for an array: why it is wrong, or that there are none.
     fn refusal(&self) -> Code {
         let is_flat = self.width > 0 && self.height > 0 && self.depth == 0;
         let is_right = matches!(self.channels, 1 | 2 | 4)
@@ -213,7 +213,7 @@ entries! {
         unsafe { array("hipMalloc3DArray", place, channels, [extent.x, extent.y, extent.z], flags) }
     }
 
-    /// What an array is like: there are none.
+    /// Describes an array: there are none.
     fn hipArrayGetInfo(channels: usize, extent: usize, flags: usize, array: usize) {
         if array != 0 && channels == 0 && extent == 0 && flags == 0 && !has_images() {
             return Ok(());

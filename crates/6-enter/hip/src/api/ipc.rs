@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 /// The only flag of opened memory, which older headers have as 0.
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// What handles of memory of this library begin with, and those of events.
+/// First bytes of this library's handles of memory and of events.
 const MEMORY: u64 = u64::from_le_bytes(*b"rockMEMO");
 const EVENT: u64 = u64::from_le_bytes(*b"rockEVEN");
 

@@ -1,6 +1,6 @@
 //! Launches on several GPUs at once, one kernel on each.
 //!
-//! They run one after the other, so kernels that wait for those of other GPUs are refused by name.
+//! They run one after the other, so kernels that wait for kernels of other GPUs are refused by name.
 
 use super::kernels::{Arguments, cooperative};
 use super::streams::of_stream;
@@ -45,7 +45,7 @@ impl DriverLaunch {
     }
 }
 
-/// Whether a kernel may wait for those of other GPUs: it has the argument for that.
+/// True if a kernel may wait for kernels of other GPUs: it has the argument for that.
 fn waits_for_others(function: usize) -> Result<bool, Code> {
     let mut runtime = lock();
     let function = runtime.functions.get(&function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;

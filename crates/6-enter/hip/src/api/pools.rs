@@ -14,7 +14,7 @@ use crate::pools::{Pool, Pools, Value};
 use crate::runtime::lock;
 use std::ffi::c_void;
 
-/// What a program wants of a pool.
+/// The pool that a program wants.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Properties {
@@ -29,14 +29,14 @@ pub(super) struct Properties {
 const _: () = assert!(size_of::<Properties>() == 88);
 
 impl Properties {
-    /// What memory of a GPU is like.
+    /// Properties of memory of a GPU.
     pub(super) fn of_device(number: i32) -> Properties {
         let location = Location { kind: ON_DEVICE, number };
         Properties { kind: PINNED, handle: NO_HANDLE, location, windows: 0, most: 0, rest: [0; 56] }
     }
 }
 
-/// What names a shared pool to other processes.
+/// Contents of the file that names a shared pool.
 const TOKEN: &[u8] = b"a pool of Rockhound";
 
 /// A GPU by number.
@@ -212,7 +212,7 @@ entries! {
         Ok(())
     }
 
-    /// What a GPU may do with a pool: its own everything.
+    /// Access of a GPU to a pool: it may do everything with its own.
     fn hipMemPoolGetAccess(access: *mut u32, pool: usize, location: *const Location) {
         // SAFETY: as above.
         let device = unsafe { get(location) }?.device()?;

@@ -3,26 +3,13 @@
 
 use super::devices::{check, context_device, current};
 use super::kernels::launch_bytes;
+use super::registration::{Configured, configure, configured};
 use super::{Dim3, entries, put};
 use crate::codes::Code;
 use crate::runtime::lock;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
-
-/// A launch that is being put together.
-struct Configured {
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    stream: usize,
-    arguments: Vec<u8>,
-}
-
-thread_local! {
-    static CONFIGURED: RefCell<Vec<Configured>> = const { RefCell::new(Vec::new()) };
-}
 
 /// Largest arguments of a kernel.
 const MOST_ARGUMENTS: usize = 1 << 16;
@@ -76,8 +63,7 @@ pub extern "C" fn _Z20hipCreateChannelDesciiii20hipChannelFormatKind(
 entries! {
     /// Begins a launch: sizes and stream.
     fn hipConfigureCall(grid: Dim3, block: Dim3, shared: usize, stream: usize) {
-        let configured = Configured { grid, block, shared, stream, arguments: Vec::new() };
-        CONFIGURED.with_borrow_mut(|all| all.push(configured));
+        configure(Configured { grid, block, shared, stream, arguments: Vec::new() });
         Ok(())
     }
 
@@ -87,19 +73,18 @@ entries! {
         if argument.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        CONFIGURED.with_borrow_mut(|all| {
-            let arguments = &mut all.last_mut().ok_or(Code::hipErrorMissingConfiguration)?.arguments;
-            arguments.resize(end.max(arguments.len()), 0);
-            // SAFETY: the program's argument has that many bytes, and there is room as just made.
-            unsafe { std::ptr::copy_nonoverlapping(argument.cast(), arguments[offset..].as_mut_ptr(), bytes) };
-            Ok(())
-        })
+        let mut configured = configured()?;
+        let arguments = &mut configured.arguments;
+        arguments.resize(end.max(arguments.len()), 0);
+        // SAFETY: the program's argument has that many bytes, and there is room as just made.
+        unsafe { std::ptr::copy_nonoverlapping(argument.cast(), arguments[offset..].as_mut_ptr(), bytes) };
+        configure(configured);
+        Ok(())
     }
 
     /// Launches what was put together.
     fn hipLaunchByPtr(function: usize) {
-        let configured = CONFIGURED.with_borrow_mut(Vec::pop).ok_or(Code::hipErrorMissingConfiguration)?;
-        let Configured { grid, block, shared, stream, arguments } = configured;
+        let Configured { grid, block, shared, stream, arguments } = configured()?;
         launch_bytes(function, [grid, block], shared, stream, arguments)
     }
 

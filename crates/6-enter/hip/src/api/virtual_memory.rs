@@ -30,7 +30,7 @@ pub(super) struct Location {
     pub(super) number: i32,
 }
 
-/// What a program wants of pages.
+/// The pages that a program wants.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Properties {
@@ -41,7 +41,7 @@ pub(super) struct Properties {
     flags: u64,
 }
 
-/// What a GPU may do.
+/// Access of a GPU.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Access {
@@ -221,7 +221,7 @@ entries! {
         Ok(())
     }
 
-    /// What a GPU may do with an address.
+    /// Access of a GPU to an address.
     fn hipMemGetAccess(flags: *mut u64, location: *const Location, address: usize) {
         // SAFETY: as above.
         let device = unsafe { get(location) }?.device()?;
@@ -241,7 +241,7 @@ entries! {
         unsafe { put(bytes, GRANULARITY) }
     }
 
-    /// What a program wanted of pages.
+    /// Properties of the pages behind a handle.
     fn hipMemGetAllocationPropertiesFromHandle(properties: *mut Properties, handle: usize) {
         let piece = lock().virtual_memory.piece(handle)?.clone();
         let location = Location { kind: ON_DEVICE, number: piece.device };

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 pub(crate) enum Pages<'a> {
     /// Fresh ones, zeroed.
     Fresh,
-    /// Those of a file.
+    /// The pages of a file.
     Of(BorrowedFd<'a>),
 }
 

@@ -240,9 +240,9 @@ impl Program {
             && insts.iter().any(|it| is_shared(it) && it.mods.bits.intersects(Bits::SC0 | Bits::SC1))
     }
 
-    /// True if a loop is short and does nothing but read the clock and compare.
+    /// True if a loop does nothing but read the clock and compute, divisions of 64 bits at most.
     fn only_waits(&self, within: RangeInclusive<usize>) -> bool {
-        const LONGEST: usize = 32;
+        const LONGEST: usize = 400;
         let actions = self.actions.get(within).unwrap_or_default();
         let reads = |action: &Action| matches!(action, Action::Time { .. });
         let acts = |action: &Action| {

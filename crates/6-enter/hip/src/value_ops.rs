@@ -32,8 +32,14 @@ impl ValueOp {
         // SAFETY: inside an allocation as just checked, or memory the program vouches for.
         let found = unsafe {
             match (wait, bytes) {
-                (None, 4) => return Ok(place.cast::<u32>().write_unaligned(value as u32)),
-                (None, _) => return Ok(place.cast::<u64>().write_unaligned(value)),
+                (None, 4) => {
+                    place.cast::<u32>().write_unaligned(value as u32);
+                    return Ok(());
+                }
+                (None, _) => {
+                    place.cast::<u64>().write_unaligned(value);
+                    return Ok(());
+                }
                 (Some(_), 4) => u64::from(place.cast::<u32>().read_unaligned()),
                 (Some(_), _) => place.cast::<u64>().read_unaligned(),
             }

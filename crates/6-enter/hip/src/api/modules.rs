@@ -76,7 +76,10 @@ entries! {
 
     /// Forgets a module.
     fn hipModuleUnload = hipLibraryUnload(module: usize) {
-        lock().remove_module(module.wrapping_sub(1))
+        match module {
+            0 => Err(Code::hipErrorInvalidHandle),
+            _ => lock().remove_module(module - 1).map_err(|_| Code::hipErrorNotFound),
+        }
     }
 
     /// A kernel by name.

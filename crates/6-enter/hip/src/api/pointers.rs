@@ -52,6 +52,9 @@ fn kind(allocation: &Allocation) -> u32 {
 /// One attribute. Memory of the program has addresses too: kernels cannot reach it, which is reported at the
 /// attempt.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
+    if address == 0 {
+        return Err(Code::hipErrorInvalidValue);
+    }
     let found = lock().allocations.find(address);
     let known = || found.ok_or(Code::hipErrorInvalidValue);
     // SAFETY: as the headers say: the place has the size of the attribute.

@@ -1,4 +1,5 @@
-//! Functions of the HIP runtime by state: implemented, not implemented with its reason, absent.
+//! Functions of the HIP runtime by state: implemented, answered as on GPUs without images, not implemented with its reason,
+//! absent.
 //!
 //! The names are those of the version map of AMD's runtime of October 2024 and of headers up to 7.1
 //! (`data/hip-functions.txt`). States are read from the sources: entries in `api/`, names with their reasons in
@@ -15,6 +16,9 @@ const NAMES: &str = include_str!("../data/hip-functions.txt");
 /// File with the functions that are not implemented.
 const UNSUPPORTED: &str = "unsupported.rs";
 
+/// File with the functions that answer as AMD's runtime does on GPUs without image instructions.
+const IMAGES: &str = "images.rs";
+
 /// Prints the counts, and every function that is not implemented under its reason.
 pub(crate) fn run(_arguments: &[String]) -> Result<()> {
     let folder = root().join("crates/6-enter/hip/src/api");
@@ -23,10 +27,14 @@ pub(crate) fn run(_arguments: &[String]) -> Result<()> {
     let unsupported =
         std::fs::read_to_string(folder.join(UNSUPPORTED)).context("names without implementation")?;
     let reasons = reasons(&unsupported);
-    let (mut done, mut refused, mut absent) = (0, BTreeMap::<&str, Vec<&str>>::new(), Vec::new());
+    let images = std::fs::read_to_string(folder.join(IMAGES)).context("functions of images")?;
+    let images = answered(&images);
+    let (mut done, mut answers) = (0, Vec::new());
+    let (mut refused, mut absent) = (BTreeMap::<&str, Vec<&str>>::new(), Vec::new());
     for name in NAMES.lines() {
         match reasons.get(name) {
             Some(why) => refused.entry(why).or_default().push(name),
+            None if images.contains(name) => answers.push(name),
             None if implemented.contains(name) => done += 1,
             None => absent.push(name),
         }
@@ -34,9 +42,15 @@ pub(crate) fn run(_arguments: &[String]) -> Result<()> {
     let all = NAMES.lines().count();
     let stubs: usize = refused.values().map(Vec::len).sum();
     println!(
-        "{all} functions: {done} implemented ({} %), {stubs} not supported, {} absent",
-        done * 100 / all,
+        "{all} functions: {done} implemented and {} answered as on GPUs without images ({} %), {stubs} not supported, {} absent",
+        answers.len(),
+        (done + answers.len()) * 100 / all,
         absent.len()
+    );
+    println!(
+        "\nanswered as AMD's runtime does on GPUs without image instructions (gfx942, gfx950); refused on the others ({})\n  {}",
+        answers.len(),
+        answers.join(" ")
     );
     for (why, names) in refused {
         println!("\n{why} ({})\n  {}", names.len(), names.join(" "));
@@ -51,7 +65,7 @@ fn collect(folder: &Path, names: &mut BTreeSet<String>) -> Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, names)?;
-        } else if path.file_name().is_some_and(|it| it != UNSUPPORTED) {
+        } else if path.file_name().is_some_and(|it| it != UNSUPPORTED && it != IMAGES) {
             entries(&std::fs::read_to_string(&path)?, names);
         }
     }
@@ -63,6 +77,16 @@ fn entries(text: &str, names: &mut BTreeSet<String>) {
         let before = rest.split('(').next().unwrap_or_default();
         names.extend(before.split(['=', ' ', '\n']).filter(|it| !it.is_empty()).map(str::to_owned));
     }
+}
+
+/// Functions of images: entries, and those of the lists `images! { [checks] answer => { name name … } }`.
+fn answered(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    entries(text.split("\nentries! {").nth(1).unwrap_or_default(), &mut names);
+    let lists = text.split("\nimages! {").nth(1).and_then(|it| it.split("\n}").next()).unwrap_or_default();
+    let groups = lists.split("=> {").skip(1).filter_map(|it| it.split('}').next());
+    names.extend(groups.flat_map(str::split_whitespace).map(str::to_owned));
+    names
 }
 
 /// Functions with their reasons: `"reason" => { name name … }`.
@@ -87,6 +111,8 @@ mod tests {
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["hipA", "hipA_spt", "hipB", "hipC"]);
         let text = "macro {}\nunsupported! {\n    \"one: why\" => {\n        hipX hipY\n    }\n    \"two\" => {\n        hipZ\n    }\n}\n";
         let reasons = reasons(text);
+        let images = "\nimages! {\n    [0: a] b => {\n        hipP hipQ\n    }\n}\nstruct X;\nentries! {\n    fn hipR = hipS(a: u8) {\n";
+        assert_eq!(answered(images).into_iter().collect::<Vec<_>>(), ["hipP", "hipQ", "hipR", "hipS"]);
         assert_eq!((reasons.get("hipY"), reasons.get("hipZ")), (Some(&"one: why"), Some(&"two")));
     }
 }

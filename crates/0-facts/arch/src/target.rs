@@ -67,6 +67,8 @@ pub struct Target {
     pub wave_start_cycles: Fact<u32>,
     /// Additional cycles between the last wave of a workgroup and the first of the next.
     pub workgroup_start_cycles: Fact<u32>,
+    /// True if there are instructions that load images; without them runtimes have no arrays and textures.
+    pub image_instructions: Fact<bool>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
     /// Cycles that an instruction of 8 bytes waits for its second half when it crosses a multiple of 8 bytes.

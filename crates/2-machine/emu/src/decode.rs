@@ -23,6 +23,9 @@ use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Ro
 /// Message of `s_sendmsg` that interrupts the host.
 const MESSAGE_INTERRUPT: u16 = 1;
 
+/// Cycles of a unit of `s_sleep`.
+const SLEEP_UNIT: u32 = 64;
+
 /// A scalar ALU instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Salu {
@@ -114,7 +117,10 @@ pub(crate) enum Action {
     GridBarrier {
         waves: Src,
     },
-    Sleep,
+    /// Lets other waves run; the clock moves on.
+    Sleep {
+        cycles: u32,
+    },
     End,
     Trap(u16),
     /// Interrupts the host, which then answers the requests in memory.
@@ -359,7 +365,7 @@ impl<'a> Resolver<'a> {
                 self.interrupts = true;
                 Action::Interrupt
             }
-            Control::Sleep => Action::Sleep,
+            Control::Sleep => Action::Sleep { cycles: SLEEP_UNIT * u32::from(immediate(inst, 0)? & 0x7f) },
             Control::Invalidate => Action::Invalidate,
             Control::Message | Control::Nothing => Action::Nothing,
         })

@@ -188,7 +188,10 @@ fn execute<O: Observer>(
         Action::Wait(outstanding) if wave.dma.wait(*outstanding) => return Ok(Flow::Suspend),
         Action::Wait(_) => end_wait(machine, wave, observer),
         // A wave that sleeps probably polls for another wave, so others run.
-        Action::Sleep => return Ok(Flow::Suspend),
+        Action::Sleep { cycles } => {
+            machine.clock += u64::from(*cycles);
+            return Ok(Flow::Suspend);
+        }
         Action::Barrier => {
             wave.state = WaveState::AtBarrier;
             return Ok(Flow::Suspend);

@@ -5,6 +5,7 @@
 
 mod batches;
 mod cooperative;
+mod resident;
 mod worker;
 
 use crate::deferred_atomics::Turns;
@@ -60,6 +61,9 @@ pub struct Launch<'a> {
     pub progress: Option<&'a Progress>,
     /// Cooperative launch: all workgroups are resident and run in turns, so that they can wait for each other.
     pub cooperative: bool,
+    /// Workgroups that the GPU holds at a time, or 0 if that is not known. Workgroups that wait for later ones go on while
+    /// no more than this many have begun; without it such a launch is stopped.
+    pub resident: u64,
     /// The dispatch ends with a release to the host, as recorded for the first kernel after copies from the host.
     /// Affects modelled caches only.
     pub released: bool,
@@ -92,6 +96,7 @@ impl Launch<'_> {
             only: None,
             progress: None,
             cooperative: false,
+            resident: 0,
             released: false,
         }
     }
@@ -187,6 +192,9 @@ pub fn run<O: Observer + Send>(
 ) -> Result<Summary, Box<Fault>> {
     if launch.cooperative {
         return cooperative::run(program, memory, launch, make, merge);
+    }
+    if program.polls && launch.resident > 1 && launch.only.is_none() && launch.workgroup_count() > 1 {
+        return resident::run(program, memory, launch, make, merge);
     }
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
     let threads = match (program.ordered, launch.threads) {

@@ -8,7 +8,7 @@ use crate::operand::{Files, Pool};
 use crate::phases;
 use crate::walk;
 use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
-use isa::{Access, Inst, Isa, OpFlags, Space};
+use isa::{Access, Bits, Inst, Isa, OpFlags, Space};
 use std::ops::{Range, RangeInclusive};
 
 /// Most private memory of a lane in bytes: the hardware register for a wave's scratch counts KiB in 13 bits.
@@ -66,6 +66,10 @@ pub struct Program {
     pub(crate) vector_memory_before: Vec<u32>,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
+    /// A loop polls memory that other workgroups may write.
+    pub(crate) polls: bool,
+    /// Loops that only wait for the clock: index of the first and of the last instruction.
+    pub(crate) clock_loops: Vec<(usize, usize)>,
     /// The program may call the host.
     pub(crate) interrupts: bool,
 }
@@ -121,7 +125,7 @@ impl Program {
         let vector_memory_before = if resolver.lds_dma { count_vector_memory(&insts) } else { Vec::new() };
         let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
-        Program {
+        let mut program = Program {
             name: String::new(),
             isa,
             descriptor,
@@ -138,8 +142,20 @@ impl Program {
             accesses,
             vector_memory_before,
             ordered,
+            polls: false,
+            clock_loops: Vec::new(),
             interrupts,
-        }
+        };
+        let polls = program.back_edges().any(|(from, to)| program.polls_others(from..=to));
+        program.polls = polls;
+        program.clock_loops =
+            program.back_edges().filter(|(from, to)| program.only_waits(*from..=*to)).collect();
+        program
+    }
+
+    /// True if a loop polls memory that other workgroups may write: the kernel may wait for them.
+    pub fn may_wait_for_workgroups(&self) -> bool {
+        self.polls
     }
 
     /// Instructions, indexed as in events of observers.
@@ -211,6 +227,44 @@ impl Program {
             && !accesses().any(|it| matches!(it.access, Access::Store | Access::LoadToLds))
     }
 
+    /// True if a loop only polls, by loads and atomics that go past the caches of a compute unit.
+    fn polls_others(&self, within: RangeInclusive<usize>) -> bool {
+        let insts = self.insts.get(within.clone()).unwrap_or_default();
+        let is_shared = |inst: &Inst| {
+            inst.mem().is_some_and(|it| {
+                !matches!(it.space, Space::Lds | Space::Scratch | Space::Gds)
+                    && matches!(it.access, Access::Load | Access::Atomic)
+            })
+        };
+        self.only_polls(within)
+            && insts.iter().any(|it| is_shared(it) && it.mods.bits.intersects(Bits::SC0 | Bits::SC1))
+    }
+
+    /// True if a loop does nothing but read the clock and compute, divisions of 64 bits at most.
+    fn only_waits(&self, within: RangeInclusive<usize>) -> bool {
+        const LONGEST: usize = 400;
+        let actions = self.actions.get(within).unwrap_or_default();
+        let reads = |action: &Action| matches!(action, Action::Time { .. });
+        let acts = |action: &Action| {
+            matches!(
+                action,
+                Action::Memory(_)
+                    | Action::ScalarMemory(_)
+                    | Action::Interrupt
+                    | Action::Barrier
+                    | Action::GridBarrier { .. }
+                    | Action::Trap(_)
+                    | Action::Unsupported
+            )
+        };
+        actions.len() <= LONGEST && actions.iter().any(reads) && !actions.iter().any(acts)
+    }
+
+    /// True if an instruction is in a loop that only waits for the clock.
+    pub(crate) fn waits_for_clock(&self, index: usize) -> bool {
+        self.clock_loops.iter().any(|(from, to)| (*from..=*to).contains(&index))
+    }
+
     /// True if an instruction loads into the LDS.
     pub(crate) fn uses_lds_dma(&self) -> bool {
         !self.vector_memory_before.is_empty()
@@ -264,6 +318,8 @@ impl Program {
             accesses: 0,
             vector_memory_before: Vec::new(),
             ordered: false,
+            polls: false,
+            clock_loops: Vec::new(),
             interrupts: false,
         }
     }

@@ -3,7 +3,8 @@
 //! Everything a program may ask about the device follows from the model's facts; limits of the programming
 //! interface are defined here.
 
-use arch::Model;
+use arch::{Model, Resources, occupancy};
+use emu::Program;
 
 /// Most work-items of a workgroup.
 pub(crate) const MOST_THREADS: u32 = 1024;
@@ -57,5 +58,32 @@ impl Device {
         let count = digits.len();
         let number = |range: &[char]| range.iter().collect::<String>().parse().unwrap_or(0);
         if count < 3 { (0, 0) } else { (number(&digits[..count - 2]), number(&digits[count - 2..count - 1])) }
+    }
+
+    /// Workgroups of a size that fit on a compute unit.
+    pub(crate) fn workgroups_per_cu(self, program: &Program, threads: u32, dynamic_lds: usize) -> u32 {
+        let target = self.model.target();
+        let metadata = &program.metadata;
+        let agprs = metadata.agprs.unwrap_or(0);
+        let resources = Resources {
+            vgprs: metadata.vgprs.unwrap_or(program.descriptor.vgprs_allocated).saturating_sub(agprs),
+            agprs,
+            sgprs: metadata.sgprs.unwrap_or(program.descriptor.sgprs_allocated),
+            lds_bytes: program
+                .descriptor
+                .lds_bytes
+                .saturating_add(u32::try_from(dynamic_lds).unwrap_or(u32::MAX)),
+            waves_per_workgroup: threads.div_ceil(target.lanes_per_wave.value),
+        };
+        if resources.lds_bytes > target.lds.bytes_per_workgroup.value {
+            return 0;
+        }
+        occupancy(target, &resources).workgroups_per_cu
+    }
+
+    /// Workgroups of a size that fit on the GPU together.
+    pub(crate) fn workgroups_at_once(self, program: &Program, threads: u32, dynamic_lds: usize) -> u64 {
+        u64::from(self.workgroups_per_cu(program, threads, dynamic_lds))
+            * u64::from(self.model.compute_units.value)
     }
 }

@@ -1,10 +1,11 @@
 //! Graphs of work: built by hand or captured, made ready, launched again and again.
 //!
-//! A graph that is ready to run is a list in an order that satisfies every dependency; a captured graph is a
-//! chain, because the order of capture satisfies them. Child graphs are copied when they are added, flat into
-//! the list.
+//! A graph that is ready to run is a list in an order that satisfies every dependency. Work that is captured becomes
+//! nodes at once. Child graphs are copied when they are added, flat into the list.
 
 use crate::codes::Code;
+use crate::stream::AttributeValue;
+use crate::user_objects::UserObjects;
 use crate::work::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +22,14 @@ pub(crate) enum Action {
     Record(usize),
     /// Waits for an event, which has happened already.
     Wait(usize),
+    /// Gives memory to addresses that were reserved for it.
+    Allocate {
+        address: usize,
+        bytes: usize,
+        device: i32,
+    },
+    /// Frees memory.
+    Free(usize),
 }
 
 impl Action {
@@ -31,10 +40,13 @@ impl Action {
             Action::Work(Work::Copy(_)) => 1,
             Action::Work(Work::Fill(_)) => 2,
             Action::Work(Work::Call(..)) => 3,
+            Action::Work(Work::Values(_)) => 14,
             Action::Child(_) => 4,
             Action::Empty => 5,
             Action::Wait(_) => 6,
             Action::Record(_) => 7,
+            Action::Allocate { .. } => 10,
+            Action::Free(_) => 11,
         }
     }
 }
@@ -49,12 +61,15 @@ pub(crate) struct Node {
     original: Option<usize>,
     /// Arguments of a kernel as the program was shown them, and pointers to them.
     pub(crate) shown: Option<(Vec<u8>, Vec<usize>)>,
+    pub(crate) attributes: BTreeMap<u32, AttributeValue>,
 }
 
 /// Nodes in the order they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) nodes: Vec<usize>,
+    /// Objects of the program that it holds references to, with their number.
+    pub(crate) objects: BTreeMap<usize, u32>,
 }
 
 /// Something that a graph does when it runs.
@@ -86,6 +101,7 @@ pub(crate) struct Graphs {
     graphs: BTreeMap<usize, Graph>,
     nodes: BTreeMap<usize, Node>,
     pub(crate) executables: BTreeMap<usize, Executable>,
+    pub(crate) objects: UserObjects,
     last: usize,
 }
 
@@ -102,18 +118,12 @@ impl Graphs {
         handle
     }
 
-    /// A graph of work that was captured.
-    pub(crate) fn captured(&mut self, actions: Vec<Action>) -> Result<usize, Code> {
-        let graph = self.create();
-        let mut before = None;
-        for action in actions {
-            before = Some(self.add(graph, action, before.into_iter().collect())?);
-        }
-        Ok(graph)
-    }
-
     pub(crate) fn graph(&self, graph: usize) -> Result<&Graph, Code> {
         self.graphs.get(&graph).ok_or(Code::hipErrorInvalidValue)
+    }
+
+    pub(crate) fn graph_mut(&mut self, graph: usize) -> Result<&mut Graph, Code> {
+        self.graphs.get_mut(&graph).ok_or(Code::hipErrorInvalidValue)
     }
 
     pub(crate) fn node(&self, node: usize) -> Result<&Node, Code> {
@@ -143,16 +153,23 @@ impl Graphs {
         }
         let action = match action {
             // Later changes of the other graph do not matter.
-            Action::Child(child) if child != graph => Action::Child(self.copy(child)?),
-            Action::Child(_) => return Err(Code::hipErrorInvalidValue),
+            Action::Child(child) => Action::Child(self.copy(child)?),
             other => other,
         };
         let handle = self.handle();
-        self.nodes.insert(handle, Node { graph, action, dependencies, original: None, shown: None });
+        let (original, shown, attributes) = (None, None, BTreeMap::new());
+        self.nodes.insert(handle, Node { graph, action, dependencies, original, shown, attributes });
         if let Some(graph) = self.graphs.get_mut(&graph) {
             graph.nodes.push(handle);
         }
         Ok(handle)
+    }
+
+    /// Whether an address is of a node that allocates memory which no node frees yet.
+    pub(crate) fn can_be_freed(&self, address: usize) -> bool {
+        let any = |is: &dyn Fn(&Action) -> bool| self.nodes.values().any(|it| is(&it.action));
+        any(&|it| matches!(it, Action::Allocate { address: own, .. } if *own == address))
+            && !any(&|it| matches!(it, Action::Free(own) if *own == address))
     }
 
     /// A copy of a graph with new nodes.
@@ -161,14 +178,17 @@ impl Graphs {
         let copy = self.create();
         let mut copies = BTreeMap::new();
         for original in nodes {
-            let Node { action, dependencies, .. } = self.node(original)?;
+            let Node { action, dependencies, attributes, .. } = self.node(original)?;
             let (action, dependencies) = (action.clone(), dependencies.clone());
+            let attributes = attributes.clone();
             let action = match action {
                 Action::Child(child) => Action::Child(self.copy(child)?),
                 other => other,
             };
             let handle = self.handle();
-            let node = Node { graph: copy, action, dependencies, original: Some(original), shown: None };
+            let original_node = Some(original);
+            let node =
+                Node { graph: copy, action, dependencies, original: original_node, shown: None, attributes };
             self.nodes.insert(handle, node);
             copies.insert(original, handle);
         }
@@ -195,6 +215,9 @@ impl Graphs {
     /// Ends a graph with its nodes and child graphs.
     pub(crate) fn destroy(&mut self, graph: usize) -> Result<(), Code> {
         let graph = self.graphs.remove(&graph).ok_or(Code::hipErrorInvalidValue)?;
+        for (object, count) in graph.objects {
+            self.objects.release(object, count);
+        }
         for node in graph.nodes {
             if let Some(Node { action: Action::Child(child), .. }) = self.nodes.remove(&node) {
                 self.destroy(child)?;
@@ -317,8 +340,29 @@ impl Graphs {
         Ok(Update::Done)
     }
 
+    /// Replaces the steps of a child graph by those of another of the same shape.
+    pub(crate) fn replace_child(&mut self, executable: usize, node: usize, graph: usize) -> Result<(), Code> {
+        let Action::Child(child) = self.node(node)?.action else { return Err(Code::hipErrorInvalidValue) };
+        if self.node(node)?.graph == graph {
+            return Err(Code::hipErrorUnknown);
+        }
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        self.steps(child, &mut old)?;
+        self.steps(graph, &mut new)?;
+        let kinds = |steps: &[Step]| steps.iter().map(|it| it.action.kind()).collect::<Vec<_>>();
+        if kinds(&old) != kinds(&new) {
+            return Err(Code::hipErrorUnknown);
+        }
+        for (old, new) in old.iter().zip(new) {
+            self.step(executable, old.node)?.action = new.action;
+        }
+        Ok(())
+    }
+
     /// The step of a node in a graph that is ready to run.
     pub(crate) fn step(&mut self, executable: usize, node: usize) -> Result<&mut Step, Code> {
+        // Nodes that ended have no step any more.
+        self.node(node)?;
         let executable = self.executables.get_mut(&executable).ok_or(Code::hipErrorInvalidValue)?;
         let at = executable.steps.iter().position(|it| it.node == node).ok_or(Code::hipErrorInvalidValue)?;
         Ok(&mut Arc::make_mut(&mut executable.steps)[at])
@@ -370,7 +414,11 @@ mod tests {
         graphs.destroy(inner).unwrap();
         let executable = graphs.instantiate(outer, 0).unwrap();
         assert_eq!(nodes(&graphs, executable), [copies[0], copies[1], last]);
-        assert!(graphs.add(outer, Action::Child(outer), vec![]).is_err());
+        // A graph may have a copy of what it was before.
+        let own = graphs.add(outer, Action::Child(outer), vec![]).unwrap();
+        let twice = graphs.instantiate(outer, 0).unwrap();
+        assert_eq!(nodes(&graphs, twice).len(), 6);
+        graphs.destroy_node(own).unwrap();
         graphs.destroy(outer).unwrap();
         assert!(graphs.graph(copy).is_err() && graphs.node(copies[0]).is_err() && graphs.nodes.is_empty());
         assert_eq!(nodes(&graphs, executable), [copies[0], copies[1], last]);
@@ -380,7 +428,15 @@ mod tests {
     fn graphs_of_the_same_shape_replace_each_other() {
         let mut graphs = Graphs::default();
         let record = |numbers: &[usize]| numbers.iter().map(|it| Action::Record(*it)).collect::<Vec<_>>();
-        let first = graphs.captured(record(&[1, 2])).unwrap();
+        let chain = |graphs: &mut Graphs, actions: Vec<Action>| {
+            let graph = graphs.create();
+            let mut before = None;
+            for action in actions {
+                before = Some(graphs.add(graph, action, before.into_iter().collect()).unwrap());
+            }
+            graph
+        };
+        let first = chain(&mut graphs, record(&[1, 2]));
         let executable = graphs.instantiate(first, 0).unwrap();
         let names = nodes(&graphs, executable);
         for (actions, expected) in [
@@ -388,7 +444,7 @@ mod tests {
             (record(&[5]), Update::OtherTopology),
             (vec![Action::Record(6), Action::Empty], Update::OtherKind),
         ] {
-            let other = graphs.captured(actions).unwrap();
+            let other = chain(&mut graphs, actions);
             assert_eq!(graphs.update(executable, other), Ok(expected));
         }
         assert_eq!(nodes(&graphs, executable), names);

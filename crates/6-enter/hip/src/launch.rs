@@ -37,9 +37,8 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
     if !runtime.streams.is_stream(stream) {
         return Err(Code::hipErrorInvalidHandle);
     }
-    if let Some(capture) = runtime.streams.capture(stream) {
-        capture.push(Action::Work(work));
-        return Ok(());
+    if runtime.streams.origin(stream).is_some() {
+        return runtime.capture(stream, Action::Work(work));
     }
     drop(runtime);
     now(stream, &work)
@@ -57,6 +56,7 @@ pub(crate) fn now(stream: usize, work: &Work) -> Result<(), Code> {
             unsafe { function(pointer(*data)) };
             Ok(())
         }
+        Work::Values(values) => values.iter().try_for_each(|it| it.perform(&mut lock())),
     }
 }
 
@@ -114,6 +114,11 @@ impl Fill {
         match extent(to, width, height, depth) {
             Some(0) => return Ok(()),
             _ if to.address == 0 => return Err(Code::hipErrorInvalidValue),
+            // Memory that only the host has is not the GPU's to fill.
+            Some(_) if runtime.allocations.find(to.address).is_none() => {
+                runtime.allocations.check("fill at", to.address, 1)?;
+                return Err(Code::hipErrorInvalidValue);
+            }
             Some(bytes) => runtime.allocations.check("fill at", to.address, bytes)?,
             None => return Err(Code::hipErrorInvalidValue),
         }
@@ -221,6 +226,7 @@ impl Runtime {
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
         launch.cooperative = kernel.cooperative;
+        launch.resident = self.resident(kernel, &program);
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions;
@@ -276,6 +282,15 @@ impl Runtime {
             }
             Err(fault) => self.fault(kernel, &name, &fault),
         }
+    }
+
+    /// Workgroups that the GPU holds at a time, of a kernel whose workgroups may wait for each other.
+    fn resident(&self, kernel: &Kernel, program: &Program) -> u64 {
+        if !program.may_wait_for_workgroups() {
+            return 0;
+        }
+        let threads = kernel.workgroup.iter().product();
+        self.device.workgroups_at_once(program, threads, kernel.dynamic_lds as usize)
     }
 
     /// Plan of a launch, if launches that repeat others are left out. Kernels that print always run, as output is part of

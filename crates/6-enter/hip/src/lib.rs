@@ -18,6 +18,7 @@
     reason = "the C interface; its contract stands above"
 )]
 
+mod advice;
 mod api;
 mod calls;
 mod capture;
@@ -27,12 +28,14 @@ mod device;
 mod fat_binary;
 mod faults;
 mod graph;
+mod graph_memory;
 mod host_memory;
 mod launch;
 mod libraries;
 mod memory;
 mod message;
 mod module;
+mod pools;
 mod progress;
 mod recording;
 mod repeats;
@@ -44,6 +47,9 @@ mod staging;
 mod stream;
 mod timeline;
 mod times;
+mod user_objects;
+mod value_ops;
+mod virtual_memory;
 mod virtual_time;
 mod visible;
 mod work;

@@ -6,8 +6,11 @@
 //! and its addresses are not used again. Tensors of Python programs, whose memory is wherever torch has it,
 //! get device addresses of the same kind and are found through them.
 
+mod mapping;
+
 use crate::codes::Code;
 use emu::{Memory, Shared};
+pub(crate) use mapping::{Pages, shared_pages};
 use std::collections::BTreeMap;
 
 /// Address range of allocations, which follow one another, between the systems' usual ranges for programs and
@@ -37,6 +40,8 @@ pub(crate) enum Kind {
     Managed,
     /// Memory of the program, `hipHostRegister`.
     Registered,
+    /// Memory of the GPU in reserved addresses, or of another process.
+    Mapped,
     /// Code objects and other memory of the runtime.
     Internal,
 }
@@ -54,6 +59,15 @@ pub(crate) struct Allocation {
     mapped: usize,
     /// Address in the process.
     host: usize,
+    /// File with its pages, if other processes may have them.
+    file: Option<i32>,
+}
+
+impl Allocation {
+    /// Whether it is memory of the GPU.
+    pub(crate) fn is_on_device(&self) -> bool {
+        matches!(self.kind, Kind::Device | Kind::Managed | Kind::Mapped | Kind::Internal)
+    }
 }
 
 /// What new memory of the GPU holds.
@@ -101,7 +115,8 @@ impl Allocations {
             return Err(Code::hipErrorOutOfMemory);
         }
         let mapped = wanted.checked_next_multiple_of(PAGE).ok_or(Code::hipErrorOutOfMemory)?;
-        let start = self.map(mapped).ok_or(Code::hipErrorOutOfMemory)?;
+        let start =
+            self.map(mapped, 0, libc::PROT_READ | libc::PROT_WRITE).ok_or(Code::hipErrorOutOfMemory)?;
         self.add(
             start,
             Allocation {
@@ -113,6 +128,7 @@ impl Allocations {
                 number: 0,
                 mapped,
                 host: start.addr(),
+                file: None,
             },
             None,
         )?;
@@ -137,28 +153,6 @@ impl Allocations {
         self.emulated.expect_unwritten(base as u64);
     }
 
-    /// Maps memory at the next addresses, or anywhere free if those are taken.
-    fn map(&mut self, bytes: usize) -> Option<*mut u8> {
-        let alignment = FRAGMENTS.into_iter().find(|it| bytes >= *it).unwrap_or(PAGE);
-        let next = (FIRST + self.used).checked_next_multiple_of(alignment)?;
-        let fits = next.checked_add(bytes).is_some_and(|end| end <= LAST);
-        let place = |address: usize, more: i32| {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
-            let address = std::ptr::without_provenance_mut(address);
-            // SAFETY: a new private mapping touches nothing that exists: the address is a wish.
-            let start =
-                unsafe { libc::mmap(address, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-            (start != libc::MAP_FAILED).then(|| start.cast::<u8>())
-        };
-        if fits {
-            self.used = next + bytes - FIRST;
-            if let Some(start) = place(next, libc::MAP_FIXED_NOREPLACE) {
-                return Some(start);
-            }
-        }
-        place(0, 0)
-    }
-
     /// Makes memory of the program reachable for kernels.
     pub(crate) fn register(&mut self, start: *mut u8, bytes: usize, flags: u32) -> Result<(), Code> {
         let base = start.addr();
@@ -177,6 +171,7 @@ impl Allocations {
                 number: 0,
                 mapped: 0,
                 host: base,
+                file: None,
             },
             None,
         )
@@ -198,7 +193,8 @@ impl Allocations {
         let end = end(if is_checked { ROOM_CHECKED } else { ROOM }).or_else(|| end(ROOM));
         let end = end.ok_or(Code::hipErrorOutOfMemory)?;
         let (kind, host) = (Kind::Device, start.addr());
-        let allocation = Allocation { base, bytes, kind, flags: 0, device: 0, number: 0, mapped: 0, host };
+        let allocation =
+            Allocation { base, bytes, kind, flags: 0, device: 0, number: 0, mapped: 0, host, file: None };
         self.add(start, allocation, Some(name))?;
         self.used = end - FIRST;
         Ok(base)
@@ -228,6 +224,7 @@ impl Allocations {
             Kind::Host => format!("host allocation {number}"),
             Kind::Managed => format!("managed allocation {number}"),
             Kind::Registered => format!("registered memory {number}"),
+            Kind::Mapped => format!("mapped memory {number}"),
             Kind::Internal => format!("memory {number} of the runtime"),
         });
         // SAFETY: the range was allocated just now or is the program's, which keeps it until it is
@@ -263,8 +260,13 @@ impl Allocations {
             self.device_bytes -= allocation.bytes;
         }
         let start = std::ptr::with_exposed_provenance_mut::<u8>(base);
-        // SAFETY: mapped by `allocate` with this length, and no longer registered.
-        unsafe { libc::munmap(start.cast(), allocation.mapped) };
+        // SAFETY: mapped by `allocate` with this length, and no longer registered; the file is its own.
+        unsafe {
+            libc::munmap(start.cast(), allocation.mapped);
+            if let Some(file) = allocation.file {
+                libc::close(file);
+            }
+        }
         Ok(())
     }
 
@@ -290,10 +292,7 @@ impl Allocations {
 
     /// Whether a copy brings to the GPU what the host has.
     pub(crate) fn is_copy_from_host(&self, to: usize, from: usize) -> bool {
-        let of_gpu = |address| {
-            self.find(address)
-                .is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
-        };
+        let of_gpu = |address| self.find(address).is_some_and(|it| it.is_on_device());
         of_gpu(to) && !of_gpu(from)
     }
 
@@ -311,7 +310,7 @@ impl Allocations {
     /// responsibility.
     pub(crate) fn check(&self, what: &str, address: usize, bytes: usize) -> Result<(), Code> {
         if let Some(allocation) = self.find(address) {
-            let left = allocation.base + allocation.bytes - address;
+            let left = self.mapped_end(&allocation) - address;
             if bytes <= left {
                 return Ok(());
             }
@@ -324,6 +323,10 @@ impl Allocations {
         match self.emulated.nearest(address as u64) {
             Some(nearest) if nearest.freed => {
                 crate::message::say(&format!("{what} {address:#x}, {bytes} bytes: {nearest}"));
+                Err(Code::hipErrorInvalidValue)
+            }
+            _ if (FIRST..FIRST + self.used).contains(&address) => {
+                crate::message::say(&format!("{what} {address:#x}, {bytes} bytes: no memory is there"));
                 Err(Code::hipErrorInvalidValue)
             }
             _ => Ok(()),

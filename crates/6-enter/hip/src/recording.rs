@@ -12,7 +12,8 @@ use emu::{Fault, Launch, Memory, Program, Summary};
 use host::session::{self, Record, claim};
 use probe::{Code, Table};
 use record::{Provenance, Recorder};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,10 @@ pub(crate) struct Recording {
     repeats: String,
     /// First line of each file that lines are added to.
     headers: BTreeMap<String, Vec<u8>>,
+    /// The same files, open: opening one costs more than adding a line.
+    open: BTreeMap<String, File>,
+    /// Code objects that are written.
+    written_code: BTreeSet<String>,
 }
 
 impl Recording {
@@ -65,6 +70,8 @@ impl Recording {
             added: Instant::now(),
             repeats: String::new(),
             headers: BTreeMap::new(),
+            open: BTreeMap::new(),
+            written_code: BTreeSet::new(),
         })
     }
 
@@ -218,14 +225,20 @@ impl Recording {
         if !files.iter().all(same) {
             return false;
         }
-        let lines = files.iter().filter_map(|(name, bytes)| Some((name, &bytes[header(bytes)?.len()..])));
-        let added = self.write_code().and_then(|()| {
-            lines.into_iter().try_for_each(|(name, lines)| {
-                std::fs::OpenOptions::new().append(true).open(self.folder.join(name))?.write_all(lines)
-            })
-        });
+        let mut lines = files.iter().filter_map(|(name, bytes)| Some((name, &bytes[header(bytes)?.len()..])));
+        let added =
+            self.write_code().and_then(|()| lines.try_for_each(|(name, lines)| self.add_lines(name, lines)));
         self.settle(added);
         true
+    }
+
+    /// Adds lines to a file of the folder.
+    fn add_lines(&mut self, name: &str, lines: &[u8]) -> std::io::Result<()> {
+        if !self.open.contains_key(name) {
+            let file = OpenOptions::new().append(true).open(self.folder.join(name))?;
+            self.open.insert(name.to_owned(), file);
+        }
+        self.open.get_mut(name).map_or(Ok(()), |file| file.write_all(lines))
     }
 
     /// Writes the folder, unless it is written already.
@@ -233,6 +246,8 @@ impl Recording {
         if self.process != std::process::id() || self.recorder.dispatches().len() == self.written {
             return;
         }
+        // Files that are replaced are other files.
+        self.open.clear();
         let files = self.recorder.files(&self.provenance);
         let written = self
             .write_code()
@@ -243,9 +258,17 @@ impl Recording {
     }
 
     /// Code objects are named by their contents: an existing one is kept.
-    fn write_code(&self) -> std::io::Result<()> {
-        let mut code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
-        code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
+    fn write_code(&mut self) -> std::io::Result<()> {
+        for (name, bytes) in self.recorder.code_objects() {
+            if self.written_code.contains(&name) {
+                continue;
+            }
+            if !self.folder.join(&name).exists() {
+                replace(&self.folder, &name, bytes)?;
+            }
+            self.written_code.insert(name);
+        }
+        Ok(())
     }
 
     /// Events of each dispatch's waves go to a separate file.

@@ -3,15 +3,17 @@
 //! One lock around everything; a kernel runs while it is held, since every stream runs in order and at once.
 //! Functions of the program are called without it.
 
+use crate::advice::Advice;
 use crate::calls::Calls;
 use crate::capture::Capture;
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
 use crate::faults::Faults;
-use crate::graph::Graphs;
+use crate::graph::{Action, Graphs};
 use crate::memory::{Allocations, NewMemory};
 use crate::module::Module;
+use crate::pools::Pools;
 use crate::recording::Recording;
 use crate::repeats::Repeats;
 use crate::results::Results;
@@ -19,6 +21,7 @@ use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
 use crate::times::Times;
+use crate::virtual_memory::VirtualMemory;
 use crate::virtual_time;
 use crate::visible;
 use crate::work::{Function, ModuleId};
@@ -72,6 +75,9 @@ pub(crate) struct Runtime {
     pub(crate) visible: Vec<u32>,
     pub(crate) settings: Settings,
     pub(crate) allocations: Allocations,
+    pub(crate) virtual_memory: VirtualMemory,
+    pub(crate) pools: Pools,
+    pub(crate) advice: Advice,
     pub(crate) calls: Calls,
     pub(crate) modules: Vec<Slot>,
     /// By address of the host's stub, or by the handle given out.
@@ -79,6 +85,8 @@ pub(crate) struct Runtime {
     pub(crate) variables: BTreeMap<usize, Variable>,
     pub(crate) streams: Streams,
     pub(crate) graphs: Graphs,
+    /// By address: bytes and GPU of memory that graphs allocated.
+    pub(crate) graph_memory: BTreeMap<usize, (usize, i32)>,
     pub(crate) timeline: Timeline,
     /// Arguments of kernels, and packets.
     pub(crate) arguments: Ring,
@@ -198,12 +206,16 @@ impl Runtime {
                 progress: session.progress,
             },
             allocations: Allocations::with(new_memory(&session)?),
+            virtual_memory: VirtualMemory::default(),
+            pools: Pools::default(),
+            advice: Advice::default(),
             calls: Calls::default(),
             modules: Vec::new(),
             functions: BTreeMap::new(),
             variables: BTreeMap::new(),
             streams: Streams::default(),
             graphs: Graphs::default(),
+            graph_memory: BTreeMap::new(),
             timeline: Timeline::new((recording.is_some() || has_virtual_time) && is_timed, device.model),
             arguments: Ring::default(),
             packets: Ring::default(),
@@ -222,6 +234,16 @@ impl Runtime {
             reversed: session.watched.is_some_and(|it| it.reversed),
             faults: folder.map_or_else(Faults::default, |it| Faults::new(it, session.stderr)),
         })
+    }
+
+    /// Adds work to the graph of the capture that a stream takes part in.
+    pub(crate) fn capture(&mut self, stream: usize, action: Action) -> Result<(), Code> {
+        let (graph, tail) = self.streams.captured(stream).ok_or(Code::hipErrorStreamCaptureInvalidated)?;
+        let node = self.graphs.add(graph, action, tail)?;
+        if let Some(stream) = self.streams.streams.get_mut(&stream) {
+            stream.tail = vec![node];
+        }
+        Ok(())
     }
 
     /// Records an event of a stream, if it is one. Launches after the first event with a time have one too.

@@ -4,28 +4,49 @@
 //! was recorded.
 
 use crate::codes::Code;
-use crate::graph::Action;
 use crate::timeline::Moment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The value of an attribute of a stream or of a node, as programs lay it out.
+pub(crate) type AttributeValue = [u64; 8];
+
+/// A capture.
+#[derive(Debug, Default)]
+pub(crate) struct Capture {
+    pub(crate) graph: usize,
+    /// Nodes that nothing has to wait for at the end: those that were there, and those taken from the dependencies.
+    pub(crate) loose: BTreeSet<usize>,
+    /// The graph was the program's before.
+    pub(crate) is_given: bool,
+}
 
 /// A stream.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) flags: u32,
     pub(crate) priority: i32,
-    /// Work since the capture began.
-    pub(crate) capture: Option<Vec<Action>>,
+    /// GPU of the thread that made it.
+    pub(crate) device: i32,
+    /// Compute units that it may use, as the program said.
+    pub(crate) mask: Vec<u32>,
+    pub(crate) attributes: BTreeMap<u32, AttributeValue>,
+    /// The capture that began here.
+    pub(crate) capture: Option<Capture>,
     /// The captured stream that this one waits for, whose graph gets its work.
     pub(crate) joins: Option<usize>,
+    /// Captured nodes that the next one depends on.
+    pub(crate) tail: Vec<usize>,
 }
 
 /// An event.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
     pub(crate) recorded: Option<Moment>,
-    /// The captured stream that it was recorded in.
-    pub(crate) captured: Option<usize>,
+    /// The captured stream that it was recorded in, and the nodes before it.
+    pub(crate) captured: Option<(usize, Vec<usize>)>,
     pub(crate) timing: bool,
+    /// Other processes may wait for it.
+    pub(crate) interprocess: bool,
 }
 
 /// Everything that has a handle. Handles are small numbers in steps of 16, never 0, never used twice.
@@ -68,29 +89,53 @@ impl Streams {
         stream.joins.filter(|it| self.streams.get(it).is_some_and(|it| it.capture.is_some()))
     }
 
-    /// Actions of a stream during its capture.
-    pub(crate) fn capture(&mut self, handle: usize) -> Option<&mut Vec<Action>> {
+    /// Graph of the capture that a stream takes part in, and the nodes that its next one depends on.
+    pub(crate) fn captured(&self, handle: usize) -> Option<(usize, Vec<usize>)> {
         let origin = self.origin(handle)?;
-        self.streams.get_mut(&origin)?.capture.as_mut()
+        let graph = self.streams.get(&origin)?.capture.as_ref()?.graph;
+        Some((graph, self.streams.get(&handle)?.tail.clone()))
     }
 
-    /// Ends the capture that began in a stream; returns the captured actions.
-    pub(crate) fn end_capture(&mut self, handle: usize) -> Option<Vec<Action>> {
-        let captured = self.streams.get_mut(&handle)?.capture.take()?;
+    /// A stream that captures keeps the legacy stream from being used.
+    pub(crate) fn any_captures(&self) -> bool {
+        self.streams.values().any(|it| it.capture.is_some())
+    }
+
+    /// Ends the capture that began in a stream; returns it with the nodes at its end.
+    pub(crate) fn end_capture(&mut self, handle: usize) -> Result<(Capture, Vec<usize>), Code> {
+        let stream = self.streams.get_mut(&handle).ok_or(Code::hipErrorIllegalState)?;
+        let Some(capture) = stream.capture.take() else {
+            let joins = stream.joins.is_some();
+            return Err(if joins {
+                Code::hipErrorStreamCaptureUnmatched
+            } else {
+                Code::hipErrorIllegalState
+            });
+        };
+        let tail = std::mem::take(&mut stream.tail);
         for stream in self.streams.values_mut().filter(|it| it.joins == Some(handle)) {
-            stream.joins = None;
+            (stream.joins, stream.tail) = (None, Vec::new());
         }
-        for event in self.events.values_mut().filter(|it| it.captured == Some(handle)) {
-            event.captured = None;
+        for event in self.events.values_mut() {
+            event.captured.take_if(|it| it.0 == handle);
         }
-        Some(captured)
+        Ok((capture, tail))
     }
 
     /// A stream waits for an event: it joins the capture that the event was recorded in.
     pub(crate) fn wait(&mut self, handle: usize, event: usize) {
-        let Some(origin) = self.events.get(&event).and_then(|it| it.captured) else { return };
-        if let Some(stream) = self.streams.get_mut(&handle).filter(|it| it.capture.is_none()) {
-            stream.joins = Some(origin);
+        let Some((origin, nodes)) = self.events.get(&event).and_then(|it| it.captured.clone()) else {
+            return;
+        };
+        let Some(stream) = self.streams.get_mut(&handle) else { return };
+        if handle != origin && stream.joins != Some(origin) {
+            if stream.capture.is_some() {
+                return;
+            }
+            (stream.joins, stream.tail) = (Some(origin), Vec::new());
         }
+        stream.tail.extend(nodes);
+        stream.tail.sort_unstable();
+        stream.tail.dedup();
     }
 }

@@ -3,7 +3,7 @@
 //! Work of a stream runs in order. Kernels and fills share one engine and copies from or to the host another, so
 //! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
-use crate::memory::{Allocations, Kind};
+use crate::memory::Allocations;
 use crate::message::{rely_on_times, say_once};
 use crate::virtual_time;
 use crate::work::Copy3;
@@ -184,14 +184,13 @@ pub(crate) fn of_fill(model: &Model, bytes: f64) -> f64 {
 
 /// Whether an address is in memory of the GPU.
 pub(crate) fn is_on_device(allocations: &Allocations, address: usize) -> bool {
-    allocations
-        .find(address)
-        .is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
+    allocations.find(address).is_some_and(|it| it.is_on_device())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Kind;
 
     fn milliseconds(nanoseconds: f64) -> impl Fn(Span) -> bool {
         move |span| matches!(span, Span::Modelled(found) if (found - nanoseconds / 1e6).abs() < 1e-9)

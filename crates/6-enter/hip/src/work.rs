@@ -1,6 +1,7 @@
 //! Work of a stream, as values: kernels, copies, fills, calls of host functions.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 /// Index of a module.
 pub(crate) type ModuleId = usize;
@@ -26,6 +27,19 @@ pub(crate) enum Work {
     Fill(Fill),
     /// Calls a function of the program.
     Call(HostFunction, usize),
+    /// Writes and awaits values in memory.
+    Values(Arc<[ValueOp]>),
+}
+
+/// A value that a stream writes or waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueOp {
+    pub(crate) address: usize,
+    /// Four bytes, or eight.
+    pub(crate) bytes: usize,
+    pub(crate) value: u64,
+    /// How it is waited for: comparison and mask; `None` writes.
+    pub(crate) wait: Option<(u32, u64)>,
 }
 
 /// A kernel with all it needs.

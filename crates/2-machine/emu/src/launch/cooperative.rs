@@ -13,18 +13,18 @@ use crate::program::Program;
 use crate::wave::{Wave, WaveState};
 
 /// Most instructions of a wave's turn; waves that poll sleep and end their turn earlier.
-const QUANTUM: u64 = 2_000;
+pub(super) const QUANTUM: u64 = 2_000;
 
 /// Rounds without progress after which a launch is deadlocked: every wave waits, or sleeps at the same instruction.
 const PATIENCE: u32 = 100_000;
 
 /// A workgroup between its turns.
-struct Group<O> {
-    waves: Vec<Wave>,
+pub(super) struct Group<O> {
+    pub(super) waves: Vec<Wave>,
     lds: Vec<u8>,
     clock: u64,
     counted: u64,
-    observer: O,
+    pub(super) observer: O,
     ended: bool,
 }
 
@@ -41,15 +41,7 @@ pub(crate) fn run<O: Observer + Send>(
     for index in 0..launch.workgroup_count() {
         let mut observer = make();
         worker.begin(index, &mut observer);
-        groups.push(Group {
-            waves: std::mem::take(&mut worker.waves),
-            lds: std::mem::take(&mut worker.executor.machine.lds),
-            clock: 0,
-            counted: 0,
-            observer,
-            ended: false,
-        });
-        worker.executor.machine.lds = vec![0; groups[0].lds.len()];
+        groups.push(Group::taken(&mut worker, observer));
     }
     let mut summary = Summary::default();
     let mut idle = Idle::default();
@@ -78,8 +70,21 @@ pub(crate) fn run<O: Observer + Send>(
 }
 
 impl<O> Group<O> {
+    /// Takes the workgroup from the machine, which is ready for another.
+    pub(super) fn taken(worker: &mut Worker<'_>, observer: O) -> Group<O> {
+        let empty = vec![0; worker.executor.machine.lds.len()];
+        Group {
+            waves: std::mem::take(&mut worker.waves),
+            lds: std::mem::replace(&mut worker.executor.machine.lds, empty),
+            clock: std::mem::take(&mut worker.executor.machine.clock),
+            counted: std::mem::take(&mut worker.counted),
+            observer,
+            ended: false,
+        }
+    }
+
     /// Swaps the workgroup with the one on the machine.
-    fn exchange(&mut self, worker: &mut Worker<'_>) {
+    pub(super) fn exchange(&mut self, worker: &mut Worker<'_>) {
         std::mem::swap(&mut self.waves, &mut worker.waves);
         std::mem::swap(&mut self.lds, &mut worker.executor.machine.lds);
         std::mem::swap(&mut self.clock, &mut worker.executor.machine.clock);
@@ -135,7 +140,7 @@ impl Idle {
     fn seen<O>(&mut self, program: &Program, groups: &[Group<O>]) -> bool {
         let waves = || groups.iter().flat_map(|group| &group.waves);
         let asleep =
-            |wave: &Wave| matches!(program.actions.get(wave.pc.wrapping_sub(1)), Some(Action::Sleep));
+            |wave: &Wave| matches!(program.actions.get(wave.pc.wrapping_sub(1)), Some(Action::Sleep { .. }));
         if waves().all(|wave| wave.state != WaveState::Running) {
             // No barrier opened, and no wave is left to reach one.
             return waves().any(|wave| wave.state != WaveState::Ended);
@@ -154,7 +159,7 @@ impl Idle {
 }
 
 /// The fault at the first wave that waits.
-fn deadlock<O>(worker: &Worker<'_>, groups: &[Group<O>]) -> Box<Fault> {
+pub(super) fn deadlock<O>(worker: &Worker<'_>, groups: &[Group<O>]) -> Box<Fault> {
     let waves = || groups.iter().flat_map(|group| &group.waves);
     let ended = waves().filter(|wave| wave.state == WaveState::Ended).count();
     let all = waves().count();

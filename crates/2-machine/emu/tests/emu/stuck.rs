@@ -49,6 +49,8 @@ fn waves_that_do_the_same_for_ever_are_stopped() {
         ("stores", 64, false, Stuck(0, false)),
         ("counts", 64, false, Ends),
         ("clock", 64, false, Ends),
+        ("clock_long", 256, false, Ends),
+        ("clock_asleep", 256, false, Ends),
         ("late", 128, false, Ends),
         ("turns", 128, false, Ends),
     ];
@@ -88,6 +90,34 @@ fn workgroups_that_wait_for_each_other_end_where_they_can() {
         };
         let found = end(&bytes, kernel, shape, all, false);
         assert_eq!(found, expected, "{kernel}, {workgroups} workgroups, threads {threads:?}");
+    }
+}
+
+#[test]
+fn workgroups_that_are_on_the_gpu_together_wait_for_each_other() {
+    use End::*;
+    // (kernel, workgroups, workgroups that the GPU holds, outcome)
+    let cases = [
+        ("grid", 40, 40, Ends),
+        ("grid", 40, 1000, Ends),
+        ("grid", 40, 39, Deadlock),
+        ("behind", 12, 12, Ends),
+        ("behind", 12, 5, Deadlock),
+        ("before", 12, 2, Ends),
+    ];
+    let Some(bytes) = compile("stuck.hip", "gfx942") else { return };
+    for (kernel, workgroups, resident, expected) in cases {
+        let mut instructions = Vec::new();
+        for threads in [1, 3] {
+            let shape = Launch { threads, resident, ..Launch::new([workgroups, 1, 1], [128, 1, 1], 0) };
+            assert_eq!(end(&bytes, kernel, shape, workgroups, false), expected, "{kernel} {resident}");
+            let mut memory = Memory::new();
+            let arguments = Arguments::default().u64(memory.allocate("flags", 4096)).u32(workgroups);
+            let ended = launch_with(&program(&bytes, kernel), &mut memory, shape, arguments);
+            instructions.push(ended.ok().map(|it| (it.0.workgroups, it.0.waves, it.0.instructions)));
+        }
+        assert_eq!(instructions[0], instructions[1], "{kernel}");
+        assert_eq!(instructions[0].map(|it| it.0), (expected == Ends).then_some(u64::from(workgroups)));
     }
 }
 

@@ -42,6 +42,18 @@ extern "C" __global__ void clock(u32 *a) {
   while (__builtin_readcyclecounter() < end) __builtin_amdgcn_s_sleep(1);
 }
 
+// Polls the clock for two seconds.
+extern "C" __global__ void clock_long(u32 *a) {
+  u64 start = __builtin_readcyclecounter();
+  u64 now = start;
+  while (now - start < 4000000000) now = __builtin_readcyclecounter();
+  if (now - start > 4600000000) while (LOAD(a) == 0) {}
+}
+extern "C" __global__ void clock_asleep(u32 *a) {
+  u64 end = __builtin_readcyclecounter() + 4000000000;
+  while (__builtin_readcyclecounter() < end) __builtin_amdgcn_s_sleep(127);
+}
+
 // A wave polls the LDS for another wave that first computes for long.
 extern "C" __global__ void late(u32 *a) {
   __shared__ volatile u32 done;

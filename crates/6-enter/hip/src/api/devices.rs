@@ -84,8 +84,8 @@ entries! {
     }
 
     /// Cache preferences change nothing on these GPUs.
-    fn hipDeviceSetCacheConfig = hipCtxSetCacheConfig(_configuration: u32) {
-        Ok(())
+    fn hipDeviceSetCacheConfig = hipCtxSetCacheConfig(configuration: u32) {
+        if configuration > 3 { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
     }
 
     /// No preference.
@@ -95,8 +95,8 @@ entries! {
     }
 
     /// Bank width is fixed.
-    fn hipDeviceSetSharedMemConfig = hipCtxSetSharedMemConfig(_configuration: u32) {
-        Ok(())
+    fn hipDeviceSetSharedMemConfig = hipCtxSetSharedMemConfig(configuration: u32) {
+        if configuration > 2 { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
     }
 
     /// Four bytes.

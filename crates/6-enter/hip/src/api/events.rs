@@ -10,15 +10,17 @@ use crate::runtime::lock;
 use crate::stream::Event;
 use crate::timeline::Span;
 
-/// Flag of events without time.
+/// Flags of events without time, and of those for other processes, which have none.
 const NO_TIMING: u32 = 2;
+const INTERPROCESS: u32 = 4;
 /// All flags: how to wait, without time, between processes, and three of what is released.
 const FLAGS: u32 = 7 | 7 << 29;
 
 fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
-    runtime.streams.events.insert(handle, Event { timing: flags & NO_TIMING == 0, ..Event::default() });
+    let (timing, interprocess) = (flags & NO_TIMING == 0, flags & INTERPROCESS != 0);
+    runtime.streams.events.insert(handle, Event { timing, interprocess, ..Event::default() });
     // SAFETY: as the headers say.
     unsafe { put(place, handle) }
 }
@@ -31,7 +33,7 @@ entries! {
 
     /// An event with flags.
     fn hipEventCreateWithFlags(event: *mut usize, flags: u32) {
-        if flags & !FLAGS != 0 {
+        if flags & !FLAGS != 0 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
             return Err(Code::hipErrorInvalidValue);
         }
         create(event, flags)
@@ -51,13 +53,14 @@ entries! {
             return Err(Code::hipErrorInvalidHandle);
         }
         let origin = runtime.streams.origin(stream);
+        let captured = origin.zip(runtime.streams.captured(stream).map(|it| it.1));
         if !runtime.streams.events.contains_key(&event) {
             return Err(Code::hipErrorInvalidHandle);
         }
         runtime.record(event, stream);
         // In a capture it is a place in the graph and has no time.
         if let Some(event) = runtime.streams.events.get_mut(&event).filter(|_| origin.is_some()) {
-            (event.recorded, event.captured) = (None, origin);
+            (event.recorded, event.captured) = (None, captured);
         }
         Ok(())
     }

@@ -4,9 +4,8 @@
 
 use super::{entries, put};
 use crate::codes::Code;
-use crate::device::{Device, MOST_THREADS};
+use crate::device::MOST_THREADS;
 use crate::runtime::{Runtime, lock};
-use arch::{Resources, occupancy};
 use emu::Program;
 use std::sync::Arc;
 
@@ -53,33 +52,12 @@ fn attributes(function: usize) -> Result<Attributes, Code> {
     })
 }
 
-/// Workgroups of a size that fit on a compute unit.
-pub(super) fn workgroups_per_cu(device: Device, program: &Program, threads: u32, dynamic_lds: usize) -> u32 {
-    let target = device.model.target();
-    let metadata = &program.metadata;
-    let agprs = metadata.agprs.unwrap_or(0);
-    let resources = Resources {
-        vgprs: metadata.vgprs.unwrap_or(program.descriptor.vgprs_allocated).saturating_sub(agprs),
-        agprs,
-        sgprs: metadata.sgprs.unwrap_or(program.descriptor.sgprs_allocated),
-        lds_bytes: program
-            .descriptor
-            .lds_bytes
-            .saturating_add(u32::try_from(dynamic_lds).unwrap_or(u32::MAX)),
-        waves_per_workgroup: threads.div_ceil(target.lanes_per_wave.value),
-    };
-    if resources.lds_bytes > target.lds.bytes_per_workgroup.value {
-        return 0;
-    }
-    occupancy(target, &resources).workgroups_per_cu
-}
-
 fn active_blocks(count: *mut i32, function: usize, threads: i32, dynamic_lds: usize) -> Result<(), Code> {
     let threads = u32::try_from(threads).ok().filter(|it| *it > 0).ok_or(Code::hipErrorInvalidValue)?;
     let mut runtime = lock();
     let program = program(&mut runtime, function)?;
     let blocks = match threads {
-        0..=MOST_THREADS => workgroups_per_cu(runtime.device, &program, threads, dynamic_lds),
+        0..=MOST_THREADS => runtime.device.workgroups_per_cu(&program, threads, dynamic_lds),
         _ => 0,
     };
     // SAFETY: as the headers say.
@@ -101,7 +79,7 @@ fn best_block(
     let most = program.metadata.max_workgroup.unwrap_or(MOST_THREADS);
     let most =
         u32::try_from(limit).ok().filter(|it| *it > 0).map_or(most, |limit| most.min(limit)).max(lanes);
-    let fitting = |threads: u32| workgroups_per_cu(device, &program, threads, dynamic_lds);
+    let fitting = |threads: u32| device.workgroups_per_cu(&program, threads, dynamic_lds);
     let best = (1..=most / lanes).map(|waves| waves * lanes).max_by_key(|it| (it * fitting(*it), *it));
     let best = best.unwrap_or(lanes);
     // SAFETY: as the headers say.

@@ -37,7 +37,7 @@ pub(super) struct NodeCall {
 
 /// # Safety
 /// `place` is null or leads to a kernel with its arguments.
-unsafe fn kernel(place: *const NodeKernel) -> Result<Action, Code> {
+pub(super) unsafe fn kernel(place: *const NodeKernel) -> Result<Action, Code> {
     // SAFETY: as the caller says.
     let kernel = unsafe { get(place)?.kernel() }?;
     Ok(Action::Work(Work::Kernel(kernel)))
@@ -45,7 +45,7 @@ unsafe fn kernel(place: *const NodeKernel) -> Result<Action, Code> {
 
 /// # Safety
 /// `place` is null or leads to a fill.
-unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
+pub(super) unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
     // SAFETY: as the caller says.
     let given = unsafe { get(place) }?;
     let size = given.element as usize;
@@ -63,7 +63,7 @@ unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
 
 /// # Safety
 /// `place` is null or leads to a call.
-unsafe fn call(place: *const NodeCall) -> Result<Action, Code> {
+pub(super) unsafe fn call(place: *const NodeCall) -> Result<Action, Code> {
     // SAFETY: as the caller says.
     let NodeCall { function, data } = unsafe { get(place) }?;
     let function = function.ok_or(Code::hipErrorInvalidValue)?;
@@ -72,7 +72,7 @@ unsafe fn call(place: *const NodeCall) -> Result<Action, Code> {
 
 /// # Safety
 /// `place` is null or leads to a copy.
-unsafe fn copy(place: *const Parameters3) -> Result<Action, Code> {
+pub(super) unsafe fn copy(place: *const Parameters3) -> Result<Action, Code> {
     // SAFETY: as the caller says.
     Ok(Action::Work(Work::Copy(unsafe { copy_of(place) }?)))
 }
@@ -100,7 +100,7 @@ fn of_symbol(
     flat(to, from, bytes)
 }
 
-fn event(event: usize, action: fn(usize) -> Action) -> Result<Action, Code> {
+pub(super) fn event(event: usize, action: fn(usize) -> Action) -> Result<Action, Code> {
     match lock().streams.events.contains_key(&event) {
         true => Ok(action(event)),
         false => Err(Code::hipErrorInvalidValue),
@@ -111,7 +111,7 @@ fn event(event: usize, action: fn(usize) -> Action) -> Result<Action, Code> {
 ///
 /// # Safety
 /// `dependencies` has `count` handles, or is null.
-unsafe fn add(
+pub(super) unsafe fn add(
     node: *mut usize,
     graph: usize,
     dependencies: *const usize,
@@ -133,7 +133,7 @@ unsafe fn add(
 }
 
 /// Changes a node; its kind stays.
-fn set(node: usize, action: Result<Action, Code>) -> Result<(), Code> {
+pub(super) fn set(node: usize, action: Result<Action, Code>) -> Result<(), Code> {
     let action = action?;
     let mut runtime = lock();
     let node = runtime.graphs.node_mut(node)?;
@@ -145,7 +145,7 @@ fn set(node: usize, action: Result<Action, Code>) -> Result<(), Code> {
 }
 
 /// The same in a graph that is ready to run.
-fn set_step(executable: usize, node: usize, action: Result<Action, Code>) -> Result<(), Code> {
+pub(super) fn set_step(executable: usize, node: usize, action: Result<Action, Code>) -> Result<(), Code> {
     let action = action?;
     let mut runtime = lock();
     let step = runtime.graphs.step(executable, node)?;
@@ -157,8 +157,16 @@ fn set_step(executable: usize, node: usize, action: Result<Action, Code>) -> Res
 }
 
 /// Something of a node, which must be of the right kind.
-fn of_node<T>(node: usize, pick: impl Fn(&Action) -> Option<T>) -> Result<T, Code> {
+pub(super) fn of_node<T>(node: usize, pick: impl Fn(&Action) -> Option<T>) -> Result<T, Code> {
     pick(&lock().graphs.node(node)?.action).ok_or(Code::hipErrorInvalidValue)
+}
+
+/// The copy of a node.
+pub(super) fn copy_of_node(node: usize) -> Result<Copy3, Code> {
+    of_node(node, |it| match it {
+        Action::Work(Work::Copy(copy)) => Some(*copy),
+        _ => None,
+    })
 }
 
 /// A kernel as the headers describe it; its arguments are the node's.
@@ -350,12 +358,8 @@ entries! {
 
     /// The copy of a node.
     fn hipGraphMemcpyNodeGetParams(node: usize, given: *mut Parameters3) {
-        let copy = of_node(node, |it| match it {
-            Action::Work(Work::Copy(copy)) => Some(*copy),
-            _ => None,
-        })?;
         // SAFETY: as above.
-        unsafe { put(given, parameters_of(&copy)) }
+        unsafe { put(given, parameters_of(&copy_of_node(node)?)) }
     }
 
     /// Changes the copy of a node.

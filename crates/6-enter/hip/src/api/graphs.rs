@@ -7,12 +7,7 @@ use crate::codes::Code;
 use crate::graph::{Action, Step, Update};
 use crate::launch::now;
 use crate::runtime::lock;
-use crate::stream::PER_THREAD;
 use std::ffi::c_void;
-
-/// States of capture, as programs read them.
-const NOT_CAPTURING: i32 = 0;
-const CAPTURING: i32 = 1;
 
 /// Input and output of `hipGraphInstantiateWithParams`.
 #[repr(C)]
@@ -46,52 +41,6 @@ pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usi
 }
 
 entries! {
-    /// Begins to capture the calls on a stream.
-    fn hipStreamBeginCapture = hipStreamBeginCapture_spt(stream: usize, _mode: u32) {
-        let mut runtime = lock();
-        if stream == PER_THREAD {
-            // It is there from the beginning, and has a state from its first capture on.
-            runtime.streams.streams.entry(stream).or_default();
-        }
-        let stream = runtime.streams.streams.get_mut(&stream).ok_or(Code::hipErrorStreamCaptureImplicit)?;
-        if stream.capture.is_some() {
-            return Err(Code::hipErrorIllegalState);
-        }
-        (stream.capture, stream.joins) = (Some(Vec::new()), None);
-        Ok(())
-    }
-
-    /// Ends the capture and gives the graph.
-    fn hipStreamEndCapture = hipStreamEndCapture_spt(stream: usize, graph: *mut usize) {
-        let mut runtime = lock();
-        let captured = runtime.streams.end_capture(stream).ok_or(Code::hipErrorStreamCaptureUnmatched)?;
-        let handle = runtime.graphs.captured(captured)?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(graph, handle) }
-    }
-
-    /// Whether a stream is captured.
-    fn hipStreamIsCapturing = hipStreamIsCapturing_spt(stream: usize, status: *mut i32) {
-        let capturing = lock().streams.origin(stream).is_some();
-        // SAFETY: as above.
-        unsafe { put(status, if capturing { CAPTURING } else { NOT_CAPTURING }) }
-    }
-
-    /// The same with a number for the capture.
-    fn hipStreamGetCaptureInfo = hipStreamGetCaptureInfo_spt(stream: usize, status: *mut i32, number: *mut u64) {
-        let origin = lock().streams.origin(stream);
-        // SAFETY: as above.
-        unsafe {
-            if !number.is_null() { put(number, origin.unwrap_or(stream) as u64)? }
-            put(status, if origin.is_some() { CAPTURING } else { NOT_CAPTURING })
-        }
-    }
-
-    /// Capture works the same in every mode.
-    fn hipThreadExchangeStreamCaptureMode(_mode: *mut u32) {
-        Ok(())
-    }
-
     /// An empty graph.
     fn hipGraphCreate(graph: *mut usize, _flags: u32) {
         let handle = lock().graphs.create();
@@ -108,7 +57,9 @@ entries! {
 
     /// Ends a graph.
     fn hipGraphDestroy(graph: usize) {
-        lock().graphs.destroy(graph)
+        let result = lock().graphs.destroy(graph);
+        super::user_objects::end();
+        result
     }
 
     /// Makes a graph ready to run.
@@ -172,13 +123,13 @@ entries! {
         if !runtime.streams.is_stream(stream) {
             return Err(Code::hipErrorInvalidHandle);
         }
-        let steps = runtime.graphs.executables.get(&executable).map(|it| it.steps.clone());
-        let steps = steps.ok_or(Code::hipErrorInvalidValue)?;
+        let found = runtime.graphs.executables.get(&executable).map(|it| (it.steps.clone(), it.flags));
+        let (steps, flags) = found.ok_or(Code::hipErrorInvalidValue)?;
         let enabled = || steps.iter().filter(|it| it.enabled);
-        if let Some(capture) = runtime.streams.capture(stream) {
-            capture.extend(enabled().map(|it| it.action.clone()));
-            return Ok(());
+        if runtime.streams.origin(stream).is_some() {
+            return enabled().try_for_each(|it| runtime.capture(stream, it.action.clone()));
         }
+        runtime.clear_of_graph(&steps, flags)?;
         drop(runtime);
         enabled().try_for_each(|step| run(stream, step))
     }
@@ -223,6 +174,8 @@ fn run(stream: usize, step: &Step) -> Result<(), Code> {
             lock().record(*event, stream);
             Ok(())
         }
+        Action::Allocate { address, bytes, device } => lock().allocate_of_graph(*address, *bytes, *device),
+        Action::Free(address) => lock().free_by_graph(*address),
         Action::Empty | Action::Wait(_) | Action::Child(_) => Ok(()),
     }
 }

@@ -3,7 +3,6 @@
 //! The metadata gives the offset and size of each argument, which suffices to read the values behind the
 //! pointers.
 
-use super::functions::workgroups_per_cu;
 use super::{Dim3, entries, get};
 use crate::codes::Code;
 use crate::launch::perform;
@@ -12,7 +11,7 @@ use crate::work::Function;
 use crate::work::{Kernel, Work};
 use std::ffi::c_void;
 
-type Arguments = *mut *mut c_void;
+pub(super) type Arguments = *mut *mut c_void;
 
 /// Keys of the list that gives arguments as one piece of memory.
 const BUFFER: usize = 1;
@@ -205,6 +204,26 @@ pub(super) fn launch_bytes(
     perform(stream, Work::Kernel(request.with(arguments)?))
 }
 
+/// Launches a kernel by its stub on a GPU; a cooperative one whose workgroups do not fit together is refused.
+///
+/// # Safety
+/// As for [`Request::launch`].
+pub(super) unsafe fn cooperative(
+    function: usize,
+    [grid, block]: [Dim3; 2],
+    (shared, stream): (usize, usize),
+    arguments: Arguments,
+    (is_cooperative, device): (bool, i32),
+) -> Result<(), Code> {
+    let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
+    if is_cooperative {
+        request.fits()?;
+    }
+    // SAFETY: as the caller says.
+    let kernel = unsafe { request.kernel(arguments, std::ptr::null_mut()) }?;
+    perform(stream, Work::Kernel(Kernel { cooperative: is_cooperative, device, ..kernel }))
+}
+
 /// Events around a launch in a stream: recorded before and after it.
 fn timed(events: [usize; 2], stream: usize, launch: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
     lock().record(events[0], stream);
@@ -313,8 +332,7 @@ impl Request {
         let workgroups = count(0).saturating_mul(count(1)).saturating_mul(count(2));
         let threads = self.block.iter().fold(1u32, |all, size| all.saturating_mul(*size));
         let device = runtime.device;
-        let fitting = u64::from(workgroups_per_cu(device, &program, threads, self.shared))
-            * u64::from(device.model.compute_units.value);
+        let fitting = device.workgroups_at_once(&program, threads, self.shared);
         // Launches that are wrong in other ways are answered when they are made.
         if fitting > 0 && workgroups > fitting {
             let name = runtime.module(function.module)?.demangled(&function.name);

@@ -28,9 +28,9 @@ pub(super) struct Pitched {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Size3 {
-    x: usize,
-    y: usize,
-    z: usize,
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) z: usize,
 }
 
 /// A copy in three dimensions.
@@ -47,9 +47,17 @@ pub(super) struct Parameters3 {
     kind: u32,
 }
 
+impl Parameters3 {
+    /// A copy from the first end to the second: array, position, memory.
+    pub(super) fn between(ends: [(usize, Size3, Pitched); 2], extent: Size3) -> Parameters3 {
+        let [(from_array, from_position, from), (to_array, to_position, to)] = ends;
+        Parameters3 { from_array, from_position, from, to_array, to_position, to, extent, kind: 4 }
+    }
+}
+
 const _: () = assert!(size_of::<Dim3>() == 12 && size_of::<Parameters3>() == 160);
 
-fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(), Code> {
+pub(super) fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(), Code> {
     if place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
@@ -66,13 +74,19 @@ fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(
     unsafe { put(place, address) }
 }
 
-fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
+pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     if memory.is_null() {
         return Ok(());
     }
     let mut runtime = lock();
+    // Memory of a graph can be freed outside of it.
+    if let Some(result) = runtime.free_of_graph(memory.addr()) {
+        return result;
+    }
     let result = runtime.allocations.free(memory.cast(), kinds);
-    if result.is_err() {
+    if result.is_ok() {
+        runtime.pools.gave(memory.addr());
+    } else {
         // Memory of the runtime says nothing to a user.
         let nearest = runtime.allocations.emulated.nearest(memory.addr() as u64);
         let nearest = nearest.filter(|it| !runtime.allocations.is_internal(it.base));
@@ -143,7 +157,7 @@ fn fill(to: usize, pattern: u32, size: usize, count: usize, stream: usize) -> Re
 }
 
 /// Fills rows of `width` values; a value is a pattern and its bytes.
-fn fill2(
+pub(super) fn fill2(
     (address, pitch): (usize, usize),
     (pattern, size): (u32, usize),
     (width, height): (usize, usize),
@@ -177,16 +191,6 @@ entries! {
     /// Device memory of a sort; all sorts are the same here.
     fn hipExtMallocWithFlags(place: *mut usize, bytes: usize, flags: u32) {
         allocate(place, bytes, Kind::Device, flags)
-    }
-
-    /// Device memory in the order of a stream.
-    fn hipMallocAsync(place: *mut usize, bytes: usize, _stream: usize) {
-        allocate(place, bytes, Kind::Device, 0)
-    }
-
-    /// The same out of a pool.
-    fn hipMallocFromPoolAsync(place: *mut usize, bytes: usize, _pool: usize, _stream: usize) {
-        allocate(place, bytes, Kind::Device, 0)
     }
 
     /// Memory of both sides.
@@ -226,11 +230,6 @@ entries! {
     /// Gives device memory back; host memory too, as some programs do.
     fn hipFree(memory: *mut c_void) {
         free(memory, &[Kind::Device, Kind::Managed, Kind::Host])
-    }
-
-    /// The same in the order of a stream.
-    fn hipFreeAsync(memory: *mut c_void, _stream: usize) {
-        free(memory, &[Kind::Device, Kind::Managed])
     }
 
     /// Gives host memory back.
@@ -399,52 +398,5 @@ entries! {
     /// The same in the order of a stream.
     fn hipMemset3DAsync = hipMemset3DAsync_spt(to: Pitched, value: i32, extent: Size3, stream: usize) {
         fill3(to, value, extent, stream)
-    }
-
-    /// Advice changes nothing here.
-    fn hipMemAdvise(_memory: usize, _bytes: usize, _advice: u32, _device: i32) {
-        Ok(())
-    }
-
-    /// A no-op: memory does not move.
-    fn hipMemPrefetchAsync(_memory: usize, _bytes: usize, _device: i32, _stream: usize) {
-        Ok(())
-    }
-
-    /// The only pool.
-    fn hipDeviceGetDefaultMemPool = hipDeviceGetMemPool(pool: *mut usize, _device: i32) {
-        // SAFETY: as above.
-        unsafe { put(pool, 16) }
-    }
-
-    /// Any pool is the only one.
-    fn hipDeviceSetMemPool(_device: i32, _pool: usize) {
-        Ok(())
-    }
-
-    /// As above.
-    fn hipMemPoolCreate(pool: *mut usize, _properties: *const c_void) {
-        // SAFETY: as above.
-        unsafe { put(pool, 16) }
-    }
-
-    /// As above.
-    fn hipMemPoolDestroy(_pool: usize) {
-        Ok(())
-    }
-
-    /// Nothing is held back that could be trimmed.
-    fn hipMemPoolTrimTo(_pool: usize, _bytes: usize) {
-        Ok(())
-    }
-
-    /// Attributes of the pool change nothing here.
-    fn hipMemPoolSetAttribute(_pool: usize, _attribute: u32, _value: *mut c_void) {
-        Ok(())
-    }
-
-    /// All devices reach the same memory.
-    fn hipMemPoolSetAccess(_pool: usize, _accesses: *const c_void, _count: usize) {
-        Ok(())
     }
 }

@@ -2,19 +2,29 @@
 //!
 //! An entry point checks its arguments and turns them into values; other modules do the work.
 
+mod advice;
+mod batches;
+mod captures;
 mod devices;
+mod driver_copies;
 mod errors;
 mod events;
 mod functions;
-
+mod graph_memory;
 mod graph_nodes;
 mod graphs;
+mod images;
+mod ipc;
 mod kernels;
+mod links;
 mod live;
 mod lookup;
 mod memory;
 mod modules;
+mod multi_device;
+mod node_parameters;
 mod pointers;
+mod pools;
 mod properties;
 mod rare;
 mod registration;
@@ -22,6 +32,9 @@ mod rtc;
 mod streams;
 mod symbols;
 mod unsupported;
+mod user_objects;
+mod values;
+mod virtual_memory;
 
 use crate::codes::Code;
 pub(crate) use devices::{check as check_device, current as current_device};

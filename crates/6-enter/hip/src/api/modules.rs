@@ -25,7 +25,8 @@ fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
 fn load_file(place: *mut usize, path: Chars) -> Result<(), Code> {
     // SAFETY: as the headers say.
     let path = unsafe { text(path) }?;
-    // Programs look for files that may not be there: that is the caller's affair.
+    // Programs look for files that may not be there: that is the caller's affair. The command hears that they came here.
+    drop(lock());
     let data = std::fs::read(path).map_err(|_| Code::hipErrorFileNotFound)?;
     load(place, &data)
 }
@@ -75,7 +76,10 @@ entries! {
 
     /// Forgets a module.
     fn hipModuleUnload = hipLibraryUnload(module: usize) {
-        lock().remove_module(module.wrapping_sub(1))
+        match module {
+            0 => Err(Code::hipErrorInvalidHandle),
+            _ => lock().remove_module(module - 1).map_err(|_| Code::hipErrorNotFound),
+        }
     }
 
     /// A kernel by name.

@@ -27,6 +27,9 @@ const RANGE_START: u32 = 11;
 const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
+/// Attributes that AMD's runtime knows and does not answer.
+const UNANSWERED: [u32; 5] = [5, 10, 14, 15, 17];
+
 /// Output of `hipPointerGetAttributes`.
 #[repr(C)]
 pub(super) struct Attributes {
@@ -40,7 +43,7 @@ pub(super) struct Attributes {
 
 fn kind(allocation: &Allocation) -> u32 {
     match allocation.kind {
-        Kind::Device | Kind::Internal => DEVICE,
+        Kind::Device | Kind::Mapped | Kind::Internal => DEVICE,
         Kind::Host | Kind::Registered => HOST,
         Kind::Managed => MANAGED,
     }
@@ -49,6 +52,9 @@ fn kind(allocation: &Allocation) -> u32 {
 /// One attribute. Memory of the program has addresses too: kernels cannot reach it, which is reported at the
 /// attempt.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
+    if address == 0 {
+        return Err(Code::hipErrorInvalidValue);
+    }
     let found = lock().allocations.find(address);
     let known = || found.ok_or(Code::hipErrorInvalidValue);
     // SAFETY: as the headers say: the place has the size of the attribute.
@@ -57,7 +63,9 @@ unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(
             CONTEXT => put(place.cast(), 1usize),
             MEMORY_TYPE => put(place.cast(), kind(&known()?)),
             DEVICE_POINTER => put(place.cast(), address),
-            HOST_POINTER if found.is_some_and(|it| it.kind == Kind::Device) => put(place.cast(), 0usize),
+            HOST_POINTER if found.is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Mapped)) => {
+                put(place.cast(), 0usize)
+            }
             HOST_POINTER => put(place.cast(), address),
             SYNC_MEMOPS => put(place.cast(), 1i32),
             BUFFER_ID => put(place.cast(), known()?.number),
@@ -66,6 +74,7 @@ unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(
             RANGE_START => put(place.cast(), known()?.base),
             RANGE_SIZE => put(place.cast(), known()?.bytes),
             MAPPED => put(place.cast(), u8::from(found.is_some())),
+            _ if UNANSWERED.contains(&number) => Err(Code::hipErrorNotSupported),
             _ => Err(Code::hipErrorInvalidValue),
         }
     }
@@ -80,7 +89,7 @@ entries! {
                 kind: kind(&it),
                 device: it.device,
                 device_pointer: address,
-                host_pointer: if it.kind == Kind::Device { 0 } else { address },
+                host_pointer: if matches!(it.kind, Kind::Device | Kind::Mapped) { 0 } else { address },
                 is_managed: i32::from(it.kind == Kind::Managed),
                 flags: it.flags,
             },
@@ -100,6 +109,9 @@ entries! {
 
     /// Several attributes; those that are not known are zero.
     fn hipDrvPointerGetAttributes(count: u32, numbers: *mut u32, places: *mut *mut c_void, address: usize) {
+        if count == 0 || address == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         for index in 0..count as usize {
             // SAFETY: as above: both lists have that length.
             unsafe {

@@ -1,147 +1,69 @@
-//! Calls that few programs make: values that streams write and wait for, launches in three steps, structures of the
-//! driver interface, and questions about pools, peers and graphs that have one answer here.
+//! Calls that few programs make: launches in three steps, and questions about peers and contexts that have one answer
+//! here.
 
 use super::devices::{check, context_device, current};
 use super::kernels::launch_bytes;
-use super::{Dim3, entries, get, put};
+use super::registration::{Configured, configure, configured};
+use super::{Dim3, entries, put};
 use crate::codes::Code;
-use crate::launch::perform;
-use crate::message::say_once;
 use crate::runtime::lock;
-use crate::work::{Copy3, Fill, Place, Work};
-use std::cell::RefCell;
-use std::ffi::c_void;
-
-/// Two-dimensional copy of the driver interface.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct Copy2 {
-    from: End,
-    to: End,
-    width: usize,
-    height: usize,
-}
-
-/// One end of a copy.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct End {
-    x: usize,
-    y: usize,
-    kind: u32,
-    host: usize,
-    device: usize,
-    array: usize,
-    pitch: usize,
-}
-
-impl End {
-    /// Place of the first byte. Kinds: 0 is the host, 2 an array.
-    fn place(&self) -> Result<Place, Code> {
-        let base = match self.kind {
-            0 => self.host,
-            2 => return Err(Code::hipErrorNotSupported),
-            _ => self.device,
-        };
-        let rows = self.y.checked_mul(self.pitch).ok_or(Code::hipErrorInvalidValue)?;
-        let address = base.checked_add(self.x).and_then(|it| it.checked_add(rows));
-        Ok(Place { address: address.ok_or(Code::hipErrorInvalidValue)?, pitch: self.pitch, slice: 0 })
-    }
-}
-
-fn copy2(parameters: *const Copy2, stream: usize) -> Result<(), Code> {
-    // SAFETY: as the headers say.
-    let copy = unsafe { get(parameters) }?;
-    let (to, from) = (copy.to.place()?, copy.from.place()?);
-    perform(stream, Work::Copy(Copy3 { to, from, width: copy.width, height: copy.height, depth: 1 }))
-}
-
-/// Writes a word in the order of a stream.
-fn write(stream: usize, to: usize, word: u32) -> Result<(), Code> {
-    let to = Place { address: to, pitch: 4, slice: 4 };
-    perform(stream, Work::Fill(Fill { to, pattern: word, size: 4, width: 4, height: 1, depth: 1 }))
-}
-
-/// Whether a stream that waits for a value goes on.
-fn arrived(value: u64, wanted: u64, flags: u32, mask: u64) -> Result<bool, Code> {
-    let value = value & mask;
-    match flags {
-        0 => Ok(value >= wanted),
-        1 => Ok(value == wanted),
-        2 => Ok(value & wanted != 0),
-        3 => Ok(!(value | wanted) & mask != 0),
-        _ => Err(Code::hipErrorInvalidValue),
-    }
-}
-
-/// A wait that is over already. Streams do their work at once, so a value that is not there yet can only come from
-/// work after this call.
-fn wait(stream: usize, at: usize, bytes: usize, wanted: u64, flags: u32, mask: u64) -> Result<(), Code> {
-    let runtime = lock();
-    if !runtime.streams.is_stream(stream) {
-        return Err(Code::hipErrorInvalidHandle);
-    }
-    runtime.allocations.check("wait for a value at", at, bytes)?;
-    let place = std::ptr::with_exposed_provenance::<u8>(runtime.allocations.host(at));
-    // SAFETY: inside an allocation as just checked, or memory the program vouches for.
-    let value = unsafe {
-        if bytes == 4 {
-            u64::from(place.cast::<u32>().read_unaligned())
-        } else {
-            place.cast::<u64>().read_unaligned()
-        }
-    };
-    if arrived(value, wanted, flags, mask)? {
-        return Ok(());
-    }
-    say_once(
-        "hipStreamWaitValue waits for a value that comes later, which is not supported: streams do their work at once",
-    );
-    Err(Code::hipErrorNotSupported)
-}
-
-/// A launch that is being put together.
-struct Configured {
-    grid: Dim3,
-    block: Dim3,
-    shared: usize,
-    stream: usize,
-    arguments: Vec<u8>,
-}
-
-thread_local! {
-    static CONFIGURED: RefCell<Vec<Configured>> = const { RefCell::new(Vec::new()) };
-}
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{Mutex, PoisonError};
 
 /// Largest arguments of a kernel.
 const MOST_ARGUMENTS: usize = 1 << 16;
 
+/// Names that programs were given, which live as long as the library.
+static NAMES: Mutex<BTreeMap<usize, CString>> = Mutex::new(BTreeMap::new());
+
+/// Linker name of a kernel; null if it is none.
+fn kernel_name(function: usize) -> *const c_char {
+    let Some(name) = lock().functions.get(&function).map(|it| it.name.clone()) else {
+        return std::ptr::null();
+    };
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names.entry(function).or_insert_with(|| CString::new(name).unwrap_or_default()).as_ptr()
+}
+
+/// Linker name of a kernel of a module.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipKernelNameRef(function: usize) -> *const c_char {
+    kernel_name(function)
+}
+
+/// Linker name of a kernel by its stub.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipKernelNameRefByPtr(function: usize, _stream: usize) -> *const c_char {
+    kernel_name(function)
+}
+
+/// Bits of four channels and their kind.
+#[repr(C)]
+pub struct ChannelDescription([i32; 5]);
+
+/// A description of channels.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: i32) -> ChannelDescription {
+    ChannelDescription([x, y, z, w, kind])
+}
+
+/// The same as C++ names it.
+#[unsafe(no_mangle)]
+pub extern "C" fn _Z20hipCreateChannelDesciiii20hipChannelFormatKind(
+    x: i32,
+    y: i32,
+    z: i32,
+    w: i32,
+    kind: i32,
+) -> ChannelDescription {
+    hipCreateChannelDesc(x, y, z, w, kind)
+}
+
 entries! {
-    /// Writes a 32-bit value.
-    fn hipStreamWriteValue32(stream: usize, to: usize, value: u32, _flags: u32) {
-        write(stream, to, value)
-    }
-
-    /// Writes a 64-bit value.
-    fn hipStreamWriteValue64(stream: usize, to: usize, value: u64, _flags: u32) {
-        write(stream, to, value as u32)?;
-        write(stream, to + 4, (value >> 32) as u32)
-    }
-
-    /// Waits for a 32-bit value.
-    fn hipStreamWaitValue32(stream: usize, at: usize, value: u32, flags: u32, mask: u32) {
-        wait(stream, at, 4, u64::from(value), flags, u64::from(mask))
-    }
-
-    /// Waits for a 64-bit value.
-    fn hipStreamWaitValue64(stream: usize, at: usize, value: u64, flags: u32, mask: u64) {
-        wait(stream, at, 8, value, flags, mask)
-    }
-
     /// Begins a launch: sizes and stream.
     fn hipConfigureCall(grid: Dim3, block: Dim3, shared: usize, stream: usize) {
-        let configured = Configured { grid, block, shared, stream, arguments: Vec::new() };
-        CONFIGURED.with_borrow_mut(|all| all.push(configured));
+        configure(Configured { grid, block, shared, stream, arguments: Vec::new() });
         Ok(())
     }
 
@@ -151,83 +73,19 @@ entries! {
         if argument.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        CONFIGURED.with_borrow_mut(|all| {
-            let arguments = &mut all.last_mut().ok_or(Code::hipErrorMissingConfiguration)?.arguments;
-            arguments.resize(end.max(arguments.len()), 0);
-            // SAFETY: the program's argument has that many bytes, and there is room as just made.
-            unsafe { std::ptr::copy_nonoverlapping(argument.cast(), arguments[offset..].as_mut_ptr(), bytes) };
-            Ok(())
-        })
+        let mut configured = configured()?;
+        let arguments = &mut configured.arguments;
+        arguments.resize(end.max(arguments.len()), 0);
+        // SAFETY: the program's argument has that many bytes, and there is room as just made.
+        unsafe { std::ptr::copy_nonoverlapping(argument.cast(), arguments[offset..].as_mut_ptr(), bytes) };
+        configure(configured);
+        Ok(())
     }
 
     /// Launches what was put together.
     fn hipLaunchByPtr(function: usize) {
-        let configured = CONFIGURED.with_borrow_mut(Vec::pop).ok_or(Code::hipErrorMissingConfiguration)?;
-        let Configured { grid, block, shared, stream, arguments } = configured;
+        let Configured { grid, block, shared, stream, arguments } = configured()?;
         launch_bytes(function, [grid, block], shared, stream, arguments)
-    }
-
-    /// A two-dimensional copy by the driver's structure.
-    fn hipMemcpyParam2D = hipDrvMemcpy2DUnaligned(parameters: *const Copy2) {
-        copy2(parameters, 0)
-    }
-
-    /// The same in the order of a stream.
-    fn hipMemcpyParam2DAsync(parameters: *const Copy2, stream: usize) {
-        copy2(parameters, stream)
-    }
-
-    /// A no-op: memory does not move. The place is a kind and a number in one register.
-    fn hipMemAdvise_v2(_memory: usize, _bytes: usize, _advice: u32, _place: u64) {
-        Ok(())
-    }
-
-    /// As above.
-    fn hipMemPrefetchAsync_v2(_memory: usize, _bytes: usize, _place: u64, _flags: u32, _stream: usize) {
-        Ok(())
-    }
-
-    /// The pool holds nothing back: only what is allocated is reserved, and reuse needs no permission.
-    fn hipMemPoolGetAttribute(_pool: usize, attribute: u32, value: *mut c_void) {
-        let used = lock().allocations.device_bytes() as u64;
-        // SAFETY: the header's type of each attribute; this holds for all entries here.
-        unsafe {
-            match attribute {
-                1..=3 => put(value.cast(), 1i32),
-                4 => put(value.cast(), 0u64),
-                5..=8 => put(value.cast(), used),
-                _ => Err(Code::hipErrorInvalidValue),
-            }
-        }
-    }
-
-    /// All devices read and write all pools.
-    fn hipMemPoolGetAccess(access: *mut u32, _pool: usize, _place: *const c_void) {
-        // SAFETY: as above.
-        unsafe { put(access, 3) }
-    }
-
-    /// Graphs own no memory.
-    fn hipDeviceGetGraphMemAttribute(device: i32, attribute: u32, value: *mut u64) {
-        check(device)?;
-        if attribute > 3 {
-            return Err(Code::hipErrorInvalidValue);
-        }
-        // SAFETY: as above.
-        unsafe { put(value, 0) }
-    }
-
-    /// The only settable values are marks that become 0.
-    fn hipDeviceSetGraphMemAttribute(device: i32, attribute: u32, value: *const u64) {
-        check(device)?;
-        // SAFETY: as above.
-        let value = unsafe { get(value) }?;
-        if matches!(attribute, 1 | 3) && value == 0 { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
-    }
-
-    /// As above: there is nothing to trim.
-    fn hipDeviceGraphMemTrim(device: i32) {
-        check(device)
     }
 
     /// Between different devices everything is possible but arrays.
@@ -243,11 +101,11 @@ entries! {
 
     /// Devices are one hop of Infinity Fabric apart.
     fn hipExtGetLinkTypeAndHopCount(from: i32, to: i32, kind: *mut u32, hops: *mut u32) {
-        check(from)?;
-        check(to)?;
-        if from == to {
+        if kind.is_null() || hops.is_null() || from == to || from < 0 || to < 0 {
             return Err(Code::hipErrorInvalidValue);
         }
+        check(from)?;
+        check(to)?;
         // SAFETY: as above.
         unsafe {
             put(kind, 4)?;
@@ -275,26 +133,5 @@ entries! {
     /// As above.
     fn hipCtxDisablePeerAccess(context: usize) {
         context_device(context).map(|_| ())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_end_as_the_header_says() {
-        for (value, wanted, flags, mask, expected) in [
-            (5, 5, 0, u64::MAX, Ok(true)),
-            (4, 5, 0, u64::MAX, Ok(false)),
-            (0x105, 5, 1, 0xff, Ok(true)),
-            (6, 2, 2, u64::MAX, Ok(true)),
-            (4, 2, 2, u64::MAX, Ok(false)),
-            (0xff, 0, 3, 0xff, Ok(false)),
-            (0xf0, 0, 3, 0xff, Ok(true)),
-            (0, 0, 4, 0, Err(Code::hipErrorInvalidValue)),
-        ] {
-            assert_eq!(arrived(value, wanted, flags, mask), expected, "{value} {wanted} {flags}");
-        }
     }
 }

@@ -15,10 +15,27 @@ use std::ffi::c_void;
 type Chars = *const libc::c_char;
 
 /// Launch configuration that `<<<>>>` leaves for the stub.
-type Configuration = (Dim3, Dim3, usize, usize);
+/// A launch that is being put together.
+pub(super) struct Configured {
+    pub(super) grid: Dim3,
+    pub(super) block: Dim3,
+    pub(super) shared: usize,
+    pub(super) stream: usize,
+    pub(super) arguments: Vec<u8>,
+}
 
 thread_local! {
-    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    static CONFIGURED: RefCell<Vec<Configured>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Begins a launch, or puts it back.
+pub(super) fn configure(launch: Configured) {
+    CONFIGURED.with_borrow_mut(|all| all.push(launch));
+}
+
+/// Takes the launch that began last.
+pub(super) fn configured() -> Result<Configured, Code> {
+    CONFIGURED.with_borrow_mut(Vec::pop).ok_or(Code::hipErrorMissingConfiguration)
 }
 
 /// Handles of binaries are numbers from 1 on.
@@ -132,20 +149,19 @@ pub extern "C" fn __hipRegisterSurface() {}
 entries! {
     /// `<<<grid, block, shared, stream>>>` in front of the stub's call.
     fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: usize) {
-        CONFIGURATIONS.with_borrow_mut(|all| all.push((grid, block, shared, stream)));
+        configure(Configured { grid, block, shared, stream, arguments: Vec::new() });
         Ok(())
     }
 
     /// The same, in the stub.
     fn __hipPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut usize) {
-        let last = CONFIGURATIONS.with_borrow_mut(Vec::pop);
-        let (g, b, bytes, s) = last.ok_or(Code::hipErrorMissingConfiguration)?;
+        let last = configured()?;
         // SAFETY: places of the stub.
         unsafe {
-            put(grid, g)?;
-            put(block, b)?;
-            put(shared, bytes)?;
-            put(stream, s)
+            put(grid, last.grid)?;
+            put(block, last.block)?;
+            put(shared, last.shared)?;
+            put(stream, last.stream)
         }
     }
 }

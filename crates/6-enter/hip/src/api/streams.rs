@@ -2,11 +2,11 @@
 //!
 //! A stream is never busy, because work is done at the call.
 
-use super::{entries, put};
+use super::{entries, get, put};
 use crate::codes::Code;
 use crate::launch::perform;
 use crate::runtime::lock;
-use crate::stream::Stream;
+use crate::stream::{AttributeValue, Stream};
 use crate::work::{HostFunction, Work};
 use std::ffi::c_void;
 
@@ -15,13 +15,21 @@ type Callback = unsafe extern "C" fn(usize, i32, *mut c_void);
 fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
-    runtime.streams.streams.insert(handle, Stream { flags, priority, ..Stream::default() });
+    let device = super::current_device();
+    runtime.streams.streams.insert(handle, Stream { flags, priority, device, ..Stream::default() });
     // SAFETY: as the headers say.
     unsafe { put(place, handle) }
 }
 
 /// The only flag of streams.
 const NON_BLOCKING: u32 = 1;
+
+/// Priorities.
+const LOWEST: i32 = 1;
+const HIGHEST: i32 = -1;
+
+/// Attribute of streams.
+const PRIORITY: u32 = 8;
 
 fn check(stream: usize) -> Result<(), Code> {
     if lock().streams.is_stream(stream) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
@@ -35,8 +43,27 @@ fn property<T: Default>(stream: usize, of: impl Fn(&Stream) -> T) -> Result<T, C
 
 /// Device of a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn hipGetStreamDeviceId(_stream: usize) -> i32 {
-    super::devices::current()
+pub extern "C" fn hipGetStreamDeviceId(stream: usize) -> i32 {
+    of_stream(stream)
+}
+
+/// Device of a stream; those that always exist are the thread's.
+pub(super) fn of_stream(stream: usize) -> i32 {
+    let own = lock().streams.streams.get(&stream).map(|it| it.device);
+    own.unwrap_or_else(super::devices::current)
+}
+
+impl Stream {
+    fn attribute(&self, attribute: u32) -> AttributeValue {
+        let priority = [u64::from(self.priority as u32), 0, 0, 0, 0, 0, 0, 0];
+        let unset = if attribute == PRIORITY { priority } else { AttributeValue::default() };
+        self.attributes.get(&attribute).copied().unwrap_or(unset)
+    }
+}
+
+/// Attributes of streams: window of accesses, how the host waits, priority.
+fn check_attribute(attribute: u32) -> Result<(), Code> {
+    if matches!(attribute, 1 | 3 | PRIORITY) { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
 }
 
 entries! {
@@ -55,12 +82,65 @@ entries! {
 
     /// A stream with a priority, which orders nothing here.
     fn hipStreamCreateWithPriority(stream: *mut usize, flags: u32, priority: i32) {
-        create(stream, flags, priority)
+        if flags > NON_BLOCKING {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        create(stream, flags, priority.clamp(HIGHEST, LOWEST))
     }
 
-    /// A stream on some compute units; all are used.
-    fn hipExtStreamCreateWithCUMask(stream: *mut usize, _words: u32, _mask: *const u32) {
-        create(stream, 0, 0)
+    /// A stream on some compute units, which is kept and told; all are used.
+    fn hipExtStreamCreateWithCUMask(stream: *mut usize, words: u32, mask: *const u32) {
+        if stream.is_null() || words == 0 || mask.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let mut kept = Vec::new();
+        for index in 0..words as usize {
+            // SAFETY: as the headers say; this holds for all entries here.
+            kept.push(unsafe { get(mask.wrapping_add(index)) }?);
+        }
+        create(stream, 0, 0)?;
+        // SAFETY: as above.
+        let handle = unsafe { get(stream) }?;
+        if let Some(stream) = lock().streams.streams.get_mut(&handle) {
+            stream.mask = kept;
+        }
+        Ok(())
+    }
+
+    /// Compute units of a stream: all, or those of its mask.
+    fn hipExtStreamGetCUMask(stream: usize, words: u32, mask: *mut u32) {
+        let own = property(stream, |it| it.mask.clone())?;
+        let units = lock().device.model.compute_units.value;
+        if mask.is_null() || words < units.div_ceil(32) {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let all = (0..units.div_ceil(32)).map(|word| u32::MAX >> (32 - (units - 32 * word).min(32)));
+        let all: Vec<u32> = all.collect();
+        let masked: Vec<u32> = all.iter().zip(&own).map(|(all, own)| all & own).collect();
+        let shown = if masked.iter().all(|it| *it == 0) { all } else { masked };
+        for (index, word) in shown.into_iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { put(mask.wrapping_add(index), word) }?;
+        }
+        Ok(())
+    }
+
+    /// An attribute of a stream. What was not set is zero; the priority is the stream's.
+    fn hipStreamGetAttribute(stream: usize, attribute: u32, value: *mut AttributeValue) {
+        let known = property(stream, |it| it.attribute(attribute))?;
+        check_attribute(attribute)?;
+        // SAFETY: as above.
+        unsafe { put(value, known) }
+    }
+
+    /// Sets an attribute, which is kept and changes nothing: caches are not divided, hosts do not spin.
+    fn hipStreamSetAttribute(stream: usize, attribute: u32, value: *const AttributeValue) {
+        // SAFETY: as above.
+        let value = unsafe { get(value) }?;
+        check(stream)?;
+        check_attribute(attribute)?;
+        lock().streams.streams.entry(stream).or_default().attributes.insert(attribute, value);
+        Ok(())
     }
 
     /// Ends a stream.
@@ -74,7 +154,7 @@ entries! {
     fn hipStreamSynchronize = hipStreamSynchronize_spt hipStreamQuery hipStreamQuery_spt(stream: usize) {
         check(stream)?;
         let mut runtime = lock();
-        if runtime.streams.capture(stream).is_some() {
+        if runtime.streams.origin(stream).is_some() {
             return Err(Code::hipErrorStreamCaptureUnsupported);
         }
         runtime.timeline.synchronize();
@@ -101,7 +181,7 @@ entries! {
 
     /// Flags of a stream.
     fn hipStreamGetFlags = hipStreamGetFlags_spt(stream: usize, flags: *mut u32) {
-        // SAFETY: as the headers say; this holds for all entries here.
+        // SAFETY: as above.
         unsafe { put(flags, property(stream, |it| it.flags)?) }
     }
 
@@ -115,8 +195,8 @@ entries! {
     fn hipDeviceGetStreamPriorityRange(lowest: *mut i32, highest: *mut i32) {
         // SAFETY: as above.
         unsafe {
-            if !lowest.is_null() { put(lowest, 1)? }
-            if !highest.is_null() { put(highest, -1)? }
+            if !lowest.is_null() { put(lowest, LOWEST)? }
+            if !highest.is_null() { put(highest, HIGHEST)? }
         }
         Ok(())
     }
@@ -125,7 +205,7 @@ entries! {
     fn hipStreamGetDevice(stream: usize, device: *mut i32) {
         check(stream)?;
         // SAFETY: as above.
-        unsafe { put(device, super::devices::current()) }
+        unsafe { put(device, of_stream(stream)) }
     }
 
     /// Number of a stream.
@@ -153,8 +233,18 @@ entries! {
         Ok(())
     }
 
-    /// Managed memory belongs to every stream.
-    fn hipStreamAttachMemAsync(stream: usize, _memory: *mut c_void, _bytes: usize, _flags: u32) {
-        check(stream)
+    /// Managed memory belongs to every stream; what is said of it is checked.
+    fn hipStreamAttachMemAsync(stream: usize, memory: usize, bytes: usize, flags: u32) {
+        const SINGLE: u32 = 4;
+        if memory == 0 || !matches!(flags, 1 | 2 | SINGLE) || (flags == SINGLE && stream == 0) {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        if check(stream).is_err() {
+            return Err(Code::hipErrorContextIsDestroyed);
+        }
+        // Memory that only the host has cannot be reached by the GPUs that are emulated.
+        let found = lock().allocations.find(memory).ok_or(Code::hipErrorInvalidValue)?;
+        let is_whole = bytes == 0 || bytes == found.bytes;
+        if found.is_on_device() && !is_whole { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
     }
 }

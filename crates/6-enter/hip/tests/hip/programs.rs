@@ -136,6 +136,7 @@ fn cooperative_launches_meet_or_say_that_they_cannot() {
     let cases = [
         ("grid", "hipSuccess, 33 right\n", None, ""),
         ("counter", "hipSuccess, 33 right\n", None, ""),
+        ("barrier", "hipSuccess, 33 right\n", None, ""),
         ("large", "hipErrorCooperativeLaunchTooLarge, 0 right\n", None, "100000 workgroups, but only "),
         ("plain", "", Some(6), "barrier of the whole grid in a launch that is not cooperative"),
         ("deadlock", "", Some(6), "deadlock: 32 of 33 waves wait for the rest of the grid, 1 have ended"),
@@ -191,6 +192,19 @@ fn graphs_are_built_captured_and_updated() {
         let output = program(folder, "graphs", gpu, &[]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{gpu}: {output:?}");
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{gpu}: {output:?}");
+    }
+}
+
+#[test]
+fn what_few_programs_use_works() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for part in ["virtual", "pools", "graphs", "objects", "captures", "images", "copies", "processes"] {
+            let output = program(folder, "further", gpu, &[part]).current_dir(folder).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(printed.lines().last(), Some("0 failed"), "{gpu} {part}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
     }
 }
 

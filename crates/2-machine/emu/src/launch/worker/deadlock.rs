@@ -132,7 +132,7 @@ impl Worker<'_> {
     }
 
     /// Fault of a deadlocked workgroup.
-    fn deadlock_fault(&self, count: usize, looked: bool) -> Box<Fault> {
+    pub(crate) fn deadlock_fault(&self, count: usize, looked: bool) -> Box<Fault> {
         let waves = &self.waves[..count];
         let program = self.executor.program;
         let waiting = waves.iter().filter(|wave| wave.state == WaveState::AtBarrier).count();

@@ -422,17 +422,18 @@ fn times_between_events_are_modelled_without_a_recording() {
 #[test]
 fn times_between_events_of_sampled_launches_are_modelled() {
     let Some(folder) = prepared() else { return };
-    // 16,384 workgroups; five times those that an MI210 holds are enough for a time.
+    // 131,072 workgroups, of which 40,000 fill the MI210 and its L2 often enough for a time.
     let times = |name: &str, most_workgroups: Option<u64>| {
         let settings = Settings { most_workgroups, shares_xcds: true, ..Settings::default() };
         let record = Record { settings, ..Record::default() };
-        let output = recorded(folder, "mi210", &["times", "4194304"], name, record);
+        let output = recorded(folder, "mi210", &["times", "33554432"], name, record);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         printed.lines().take(2).map(|line| line.parse().unwrap()).collect::<Vec<f64>>()
     };
-    let [whole, sampled] = [("whole-times", None), ("sampled-times", Some(8000))].map(|it| times(it.0, it.1));
+    let [whole, sampled] =
+        [("whole-times", None), ("sampled-times", Some(40_000))].map(|it| times(it.0, it.1));
     for (whole, sampled) in whole.iter().zip(&sampled) {
         assert!((sampled / whole - 1.0).abs() < 0.1, "{whole} ms, of a sample {sampled}");
     }

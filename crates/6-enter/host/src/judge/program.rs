@@ -10,7 +10,6 @@ use crate::run::{
 use crate::session::{KeptPiece, Watched};
 use crate::usage;
 use anyhow::{Context, Result, bail};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use view::CandidateVerdict;
@@ -150,7 +149,7 @@ impl Trial<'_> {
         record: Option<Recording>,
     ) -> Result<Observed> {
         let request = Request {
-            what: What::Program(words(self.question, &self.judged.variants[at].path)?),
+            what: What::Program(variant::command(self.question, &self.judged.variants[at].path)?),
             place: Place::Emulator,
             emulate: Emulate {
                 check: if checked { vec!["races".into(), "uninit".into()] } else { Vec::new() },
@@ -285,13 +284,6 @@ impl Trial<'_> {
         let named = named.filter(|it| piece.bytes.len().is_multiple_of(it.size()));
         named.unwrap_or_else(|| Element::likely(&[&piece.bytes, &other.bytes]))
     }
-}
-
-/// The command line of a variant.
-pub(super) fn words(question: &Question<'_>, path: &Path) -> Result<Vec<OsString>> {
-    let full = std::path::absolute(path)?.into_os_string();
-    let python = path.extension().is_some_and(|it| it == "py").then(|| question.python.to_owned());
-    Ok(python.into_iter().chain([full]).chain(question.arguments.iter().cloned()).collect())
 }
 
 /// Why a run is not to be used.

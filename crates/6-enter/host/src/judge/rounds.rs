@@ -1,7 +1,7 @@
 //! Times of programs on the GPU of this machine: base and candidates in turn, A/B/A/B, so that whatever changes slowly
 //! changes all of them.
 
-use super::{Judged, Problem, Question, Quiet, program};
+use super::{Judged, Problem, Question, Quiet, Tried, variant};
 use crate::hardware::sensors;
 use crate::run::{self, Detail, OnGpu, Place, Recording, Request, Selection, What};
 use anyhow::{Context, Result};
@@ -64,11 +64,11 @@ fn record(
     question: &Question<'_>,
     rounds: &Rounds,
     quiet: &Quiet<'_>,
-    tried: &super::Tried,
+    tried: &Tried,
     folder: PathBuf,
 ) -> Result<PathBuf> {
     let request = Request {
-        what: What::Program(program::words(question, &tried.path)?),
+        what: What::Program(variant::command(question, &tried.path)?),
         place: Place::Gpu,
         emulate: super::emulate(question, 0),
         on_gpu: OnGpu { profiler: rounds.profiler.clone(), silent: true, ..OnGpu::default() },

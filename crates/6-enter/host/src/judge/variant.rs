@@ -8,7 +8,7 @@ use crate::tune::Shape;
 use crate::{compiler, run, usage};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Most seconds and MiB that a compiler may take.
@@ -43,6 +43,13 @@ pub(super) fn all(question: &Question<'_>, scratch: &Path) -> Vec<Named> {
         Named { name, path, kind, variant }
     };
     paths.par_iter().cloned().enumerate().zip(names(&paths)).map(one).collect()
+}
+
+/// The command line of a variant that is a program.
+pub(super) fn command(question: &Question<'_>, path: &Path) -> Result<Vec<OsString>> {
+    let full = std::path::absolute(path)?.into_os_string();
+    let python = path.extension().is_some_and(|it| it == "py").then(|| question.python.to_owned());
+    Ok(python.into_iter().chain([full]).chain(question.arguments.iter().cloned()).collect())
 }
 
 /// The names of the files, or the paths where two files have one name.

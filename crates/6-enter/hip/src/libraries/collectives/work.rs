@@ -134,7 +134,7 @@ pub(super) fn perform(calls: &[(usize, Call, i32)]) -> Result<(), Problem> {
     if !calls.iter().all(|it| is_same(&it.1)) {
         return Err(Problem::Value);
     }
-    if calls.iter().any(|it| lock().streams.capture(it.1.stream).is_some()) {
+    if calls.iter().any(|it| lock().streams.captured(it.1.stream).is_some()) {
         return Err(Problem::Unsupported("a collective in a stream that is captured".to_owned()));
     }
     let bytes = count.checked_mul(element.bytes).ok_or(Problem::Size)?;

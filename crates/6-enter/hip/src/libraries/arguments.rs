@@ -44,6 +44,13 @@ impl Arguments {
         std::array::from_fn(|_| self.stacked())
     }
 
+    /// Leaves out integers or addresses.
+    pub(super) fn skip(&mut self, count: usize) {
+        (0..count).for_each(|_| {
+            self.word();
+        });
+    }
+
     /// The next 32-bit integer.
     pub(super) fn int(&mut self) -> i32 {
         self.word() as i32

@@ -162,7 +162,7 @@ impl Reader<'_> {
             "potrs" => 7,
             _ => 8,
         };
-        (0..before).for_each(|_| drop(self.arguments.word()));
+        self.arguments.skip(before);
         put(self.arguments.address(), 0i32)
     }
 

@@ -27,7 +27,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
 
 /// No memory is needed beside the tensors.
 fn put_nothing(arguments: &mut Arguments, before: usize) -> Result<(), Problem> {
-    (0..before).for_each(|_| drop(arguments.address()));
+    arguments.skip(before);
     put(arguments.address(), 0usize)
 }
 

@@ -59,7 +59,7 @@ const MODELLED: [(&str, f64); 12] = [
     ("TCC_EA0_RDREQ", 0.0015),
     ("TCC_EA0_WRREQ", 0.01),
     ("TCC_WRITEBACK", 0.01),
-    ("TCC_NORMAL_WRITEBACK", 0.03),
+    ("TCC_NORMAL_WRITEBACK", 0.05),
     ("TCC_ALL_TC_OP_WB_WRITEBACK", 0.06),
     ("TCC_REQ", 0.02),
     ("TCC_RW_REQ", 0.02),

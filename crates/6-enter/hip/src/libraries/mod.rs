@@ -11,6 +11,7 @@ mod dnn;
 mod fft;
 mod handles;
 mod kernels;
+mod numa;
 mod presence;
 mod random;
 mod solver;
@@ -57,7 +58,7 @@ struct Family {
 }
 
 /// Families by prefix; the first that fits counts.
-const FAMILIES: [Family; 22] = [
+const FAMILIES: [Family; 21] = [
     Family::new("rocblas_", [1, 3, 4, 11, 2, 5, 6]),
     Family::new("rocsolver_", [1, 3, 4, 11, 2, 5, 6]),
     Family::new("hipblas", [1, 3, 3, 10, 7, 2, 5]),
@@ -73,13 +74,12 @@ const FAMILIES: [Family; 22] = [
     Family::new("rsmi_", [1, 1, 1, 1, 2, 1, 1]),
     Family::new("amdsmi_", [1, 1, 1, 1, 2, 1, 1]),
     Family::new("roctracer_", [-1, -1, -1, -1, -8, -1, -1]),
-    // These two return addresses. There is no such device, and no memory of several nodes.
+    // These two return addresses. There is no such device.
     Family::new("amdgpu_get_marketing_name", [0; 7]),
     Family::new("numa_bitmask_alloc", [0; 7]),
     Family::new("drm", [-19; 7]),
     Family::new("amdgpu_", [-19; 7]),
     Family::new("numa_", [-1; 7]),
-    Family::new("mbind", [-1; 7]),
     // Of `rocprofiler_…`, the last library, and nothing else.
     Family::new("", [1, 1, 1, 1, 17, 1, 1]),
 ];
@@ -134,6 +134,7 @@ pub unsafe extern "C" fn rockhound_library_call(
         .or_else(|| random::call(function, &mut arguments))
         .or_else(|| collectives::call(function, &mut arguments))
         .or_else(|| presence::call(function, &mut arguments))
+        .or_else(|| numa::call(function, &mut arguments))
         .unwrap_or_else(|| Err(Problem::Unsupported("it is not implemented".to_owned())));
     match answer {
         Ok(value) => {

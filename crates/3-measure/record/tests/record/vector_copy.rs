@@ -60,7 +60,7 @@ const MODELLED: [(&str, f64); 12] = [
     ("TCC_EA0_WRREQ", 0.01),
     ("TCC_WRITEBACK", 0.01),
     ("TCC_NORMAL_WRITEBACK", 0.05),
-    ("TCC_ALL_TC_OP_WB_WRITEBACK", 0.06),
+    ("TCC_ALL_TC_OP_WB_WRITEBACK", 0.12),
     ("TCC_REQ", 0.02),
     ("TCC_RW_REQ", 0.02),
     ("TCC_READ", 0.04),

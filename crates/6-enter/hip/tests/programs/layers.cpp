@@ -16,6 +16,7 @@ extern "C" {
 int miopenCreate(void **);
 int miopenCreateTensorDescriptor(void **);
 int miopenSetTensorDescriptor(void *, int, int, const int *, const int *);
+int miopenSetTensorDescriptorV2(void *, int, int, const size_t *, const size_t *);
 int miopenGetTensorDescriptor(void *, int *, int *, int *);
 int miopenCreateConvolutionDescriptor(void **);
 int miopenInitConvolutionNdDescriptor(void *, int, const int *, const int *, const int *, int);
@@ -217,6 +218,10 @@ static void images() {
 
 static void tensors() {
   Tensor x({2, 3, 4}), y({2, 3, 4}, false);
+  size_t wide[] = {2, 3, 4}, apart[] = {1, 8, 2};
+  int of, sizes[3], steps[3];
+  check(miopenSetTensorDescriptorV2(y.descriptor, 1, 3, wide, apart) == 0 && miopenGetTensorDescriptor(y.descriptor, &of, sizes, steps) == 0 && sizes[2] == 4 && steps[1] == 8, "sizes in 64 bits");
+  check(miopenSetTensorDescriptorV2(y.descriptor, 1, 3, wide, nullptr) == 0, "packed");
   const double a = 0.7, b = 1.3, c = 2.0;
   std::function<double(double)> functions[] = {
       [](double x) { return x; }, [](double x) { return 1 / (1 + std::exp(-x)); }, [=](double x) { return a * std::tanh(b * x); },

@@ -221,6 +221,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
         "Set4dTensorDescriptor" => set_tensor(arguments, Some(4), false),
         "Set4dTensorDescriptorEx" => set_tensor(arguments, Some(4), true),
         "SetTensorDescriptor" => set_tensor(arguments, None, true),
+        "SetTensorDescriptorV2" => set_wide_tensor(arguments),
         "GetTensorDescriptorSize" => {
             tensor(arguments.address()).and_then(|it| put(arguments.address(), it.axes as i32))
         }
@@ -284,6 +285,21 @@ fn set_tensor(arguments: &mut Arguments, given: Option<usize>, has_steps: bool) 
             (ints(sizes, axes)?, if steps == 0 { None } else { Some(ints(steps, axes)?) })
         }
     };
+    set(number, Object::Tensor(Some(Tensor::new(of, &sizes, steps.as_deref())?)))
+}
+
+/// Sets a tensor whose sizes and steps are lists of `size_t`.
+fn set_wide_tensor(arguments: &mut Arguments) -> Result<(), Problem> {
+    let (number, of) = (arguments.address(), Type::of(arguments.int())?);
+    let axes = usize::try_from(arguments.int()).map_err(|_| Problem::Size)?.min(AXES + 1);
+    let list = |at: usize| -> Result<Option<Vec<i32>>, Problem> {
+        let place = std::ptr::with_exposed_provenance::<u64>(at);
+        // SAFETY: the program gives as many as it says.
+        let get = |it| i32::try_from(unsafe { place.add(it).read_unaligned() }).map_err(|_| Problem::Size);
+        if at == 0 { Ok(None) } else { (0..axes).map(get).collect::<Result<_, _>>().map(Some) }
+    };
+    let (sizes, steps) = (list(arguments.address())?, list(arguments.address())?);
+    let sizes = sizes.ok_or(Problem::Pointer)?;
     set(number, Object::Tensor(Some(Tensor::new(of, &sizes, steps.as_deref())?)))
 }
 

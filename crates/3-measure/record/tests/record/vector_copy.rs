@@ -77,7 +77,7 @@ fn counters_equal_the_recorded_ones() {
         // Some of what the code alone decides is only in an older recording.
         let Some(older) = recording(if target == "gfx942" { "MI300X_A1" } else { name }) else { return };
         let recorder = run(&bytes, model, 0);
-        let mut wrong = Vec::new();
+        let (mut wrong, mut beyond) = (Vec::new(), Vec::new());
         let (mut same, mut not_recorded) = (0, Vec::new());
         for (number, dispatch) in recorder.dispatches().iter().enumerate() {
             for (counter, value) in dispatch.counters.iter() {
@@ -92,10 +92,9 @@ fn counters_equal_the_recorded_ones() {
                     let bound = MODELLED.iter().find(|it| it.0 == *counter);
                     if let (Some((_, bound)), Some(Some(want))) = (bound, recorded.get(number)) {
                         let error = (*value as f64 - want).abs();
-                        assert!(
-                            error <= *bound * recorded[0].unwrap_or(*want).max(*want),
-                            "{name} {counter}[{number}]: {value}, recorded {want}"
-                        );
+                        if error > *bound * recorded[0].unwrap_or(*want).max(*want) {
+                            beyond.push(format!("{counter}[{number}]: {value}, recorded {want}"));
+                        }
                     }
                     continue;
                 }
@@ -114,6 +113,7 @@ fn counters_equal_the_recorded_ones() {
         not_recorded.sort_unstable();
         not_recorded.dedup();
         assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
+        assert!(beyond.is_empty(), "{name}: {}", beyond.join("\n"));
         println!("{name}: {same} values equal the recording, not recorded: {}", not_recorded.join(" "));
         assert!(same >= 380, "{same}");
         let dispatch = &recorder.dispatches()[0];

@@ -57,8 +57,8 @@ fn recorded(workload: &workload::Workload, name: &str) -> Vec<Option<f64>> {
 const MODELLED: [(&str, f64); 12] = [
     ("TCC_MISS", 0.001),
     ("TCC_EA0_RDREQ", 0.0015),
-    ("TCC_EA0_WRREQ", 0.01),
-    ("TCC_WRITEBACK", 0.01),
+    ("TCC_EA0_WRREQ", 0.05),
+    ("TCC_WRITEBACK", 0.05),
     ("TCC_NORMAL_WRITEBACK", 0.05),
     ("TCC_ALL_TC_OP_WB_WRITEBACK", 0.12),
     ("TCC_REQ", 0.02),

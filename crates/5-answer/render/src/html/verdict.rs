@@ -113,7 +113,7 @@ mod tests {
             verdict,
             because: hostile.to_owned(),
             inputs: Some(hostile.to_owned()),
-            time_us: Some(12.0),
+            time_us: Some(2.5),
             trust: Some(Mark::Modelled(None)),
             speedup: Some(1.25),
             bound_by: vec!["latency".to_owned(), hostile.to_owned()],
@@ -128,7 +128,7 @@ mod tests {
         let page = verdicts(&Answer::new(JUDGE_SCHEMA, part), "0");
         assert!(!page.contains("<img"), "{page}");
         assert_eq!(page.matches("<h2><span class=\"badge").count(), 2);
-        for said in ["badge good", "badge severe", "1.25x", "4,000", "-25.0 %", "12.00 us"] {
+        for said in ["badge good", "badge severe", "1.25x", "4,000", "-25.0 %", "2.50 us"] {
             assert!(page.contains(said), "{said}: {page}");
         }
     }

@@ -96,7 +96,7 @@ const EXPECTED: &[(&str, &str, &str, &str)] = &[
         "syn002",
         "waits_for_all",
         "1 wait per iteration for all LDS operations where the next work needs only the first of them",
-        "about 24 of 128 cycles per iteration, 19 % of the time of the loop",
+        "about 24 of 144 cycles per iteration, 17 % of the time of the loop",
     ),
     ("syn003", "tree", "1 barrier per iteration with 24 cycles of work per barrier", ""),
 ];

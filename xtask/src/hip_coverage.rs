@@ -79,7 +79,7 @@ fn entries(text: &str, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Functions of images: entries, and those of the lists `images! { [checks] answer => { name name … } }`.
+/// Functions of images: entries, and the lists `images! { [checks] answer => { name name … } }`.
 fn answered(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     entries(text.split("\nentries! {").nth(1).unwrap_or_default(), &mut names);

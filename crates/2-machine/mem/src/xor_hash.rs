@@ -55,7 +55,7 @@ mod tests {
         assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
         let variance = counts.iter().map(|count| (count - 16).pow(2)).sum::<i32>() / 128;
         assert!((10..22).contains(&variance), "{variance}");
-        // Those of one page are distinct, and of the bits outside of the mask nothing changes.
+        // Lines of one page are distinct, and of the bits outside of the mask nothing changes.
         let page: std::collections::BTreeSet<u32> =
             (0..256).step_by(32).map(|it| hash.get(0x700 + it)).collect();
         assert_eq!(page.len(), 8);

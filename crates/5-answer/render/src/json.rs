@@ -54,7 +54,7 @@ pub fn baseline(baseline: &Baseline) -> String {
     )
 }
 
-/// What a run relied on, indented.
+/// A report of a run, indented.
 pub fn fidelity(report: &Fidelity) -> String {
     pretty(report)
 }

@@ -19,12 +19,15 @@ use view::NoteKind;
 /// Endings of variants in a folder.
 const VARIANTS: [&str; 7] = ["toml", "hsaco", "co", "o", "hip", "cpp", "cu"];
 
+/// Runs of each variant on a GPU, unless told otherwise.
+const ROUNDS: u32 = 7;
+
 /// Judges.
 pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     let mut gated = gate::open("judge", Judges::Candidates, &args.fail_on, &args.memory)?;
     let candidates = candidates(args)?;
     let shapes = judge::shapes(&args.shape)?;
-    let rounds = (args.on == "gpu").then(|| Rounds { count: args.rounds, profiler: args.profiler.clone() });
+    let rounds = rounds(args)?;
     let question = Question {
         base: &args.base,
         candidates: &candidates,
@@ -54,6 +57,17 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     }
     let refused = answer.part.candidates.iter().any(|it| !it.verdict.is_right());
     Ok(outcome.or_met(refused))
+}
+
+/// Times on a GPU, if they are asked for.
+fn rounds(args: &Judge) -> Result<Option<Rounds>> {
+    if args.on == "gpu" {
+        return Ok(Some(Rounds { count: args.rounds.unwrap_or(ROUNDS), profiler: args.profiler.clone() }));
+    }
+    match (args.rounds, &args.profiler) {
+        (None, None) => Ok(None),
+        _ => Err(usage("`--rounds` and `--profiler` are for times on a GPU", "add `--on gpu`")),
+    }
 }
 
 /// The named candidates, then the candidates of the folder.

@@ -76,7 +76,7 @@ template <class T> DEVICE void forward(const Convolution &c) {
   set<T>(c.y, p, sum, c.alpha, c.beta);
 }
 
-// What x contributed to y, into x.
+// The gradient of x, from the gradient in y.
 template <class T> DEVICE void backward(const Convolution &c) {
   long at = index();
   if (at >= count(c.x)) return;
@@ -102,7 +102,7 @@ template <class T> DEVICE void backward(const Convolution &c) {
   set<T>(c.x, p, sum, c.alpha, c.beta);
 }
 
-// What w contributed to y, into w.
+// The gradient of w, from the gradient in y.
 template <class T> DEVICE void weights(const Convolution &c) {
   long at = index();
   if (at >= count(c.w)) return;

@@ -340,7 +340,7 @@ impl Graphs {
         Ok(Update::Done)
     }
 
-    /// Replaces the steps of a child graph by those of another of the same shape.
+    /// Replaces the steps of a child graph by the steps of another graph of the same shape.
     pub(crate) fn replace_child(&mut self, executable: usize, node: usize, graph: usize) -> Result<(), Code> {
         let Action::Child(child) = self.node(node)?.action else { return Err(Code::hipErrorInvalidValue) };
         if self.node(node)?.graph == graph {

@@ -70,7 +70,7 @@ impl Allocation {
     }
 }
 
-/// What new memory of the GPU holds.
+/// Contents of new memory of the GPU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum NewMemory {
     /// Zeros.

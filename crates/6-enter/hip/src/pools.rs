@@ -130,7 +130,7 @@ pub(crate) struct Pools {
     last: usize,
 }
 
-/// First handle of a pool that is no GPU's default.
+/// First handle of a pool that the program makes.
 const FIRST_OTHER: usize = 1 << 16;
 
 impl Pools {

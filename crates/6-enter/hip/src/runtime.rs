@@ -150,7 +150,7 @@ extern "C" fn at_exit() {
     }
 }
 
-/// What new memory of the GPU holds in a session.
+/// Contents of new memory of the GPU in a session.
 fn new_memory(session: &Session) -> anyhow::Result<NewMemory> {
     if session.checks()?.uninitialized {
         return Ok(NewMemory::Unwritten);

@@ -34,7 +34,7 @@ pub(crate) fn run<O: Observer + Send>(
     let mut worker = Worker::new(program, memory, launch);
     let mut summary = Summary::default();
     let total = launch.workgroup_count();
-    // Workgroups that began and have not ended, and observers that wait for those of earlier ones, by workgroup.
+    // Workgroups that began and have not ended, and observers that wait for earlier workgroups, by workgroup.
     let mut waiting: BTreeMap<u64, Group<O>> = BTreeMap::new();
     let mut done: BTreeMap<u64, O> = BTreeMap::new();
     let (mut next, mut merged) = (0, 0);

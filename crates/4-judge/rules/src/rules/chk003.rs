@@ -32,7 +32,7 @@ Global memory is watched where it comes from `hipMalloc` and its relatives, or f
 `empty_permuted` on the GPU. With `--check uninit` such memory begins with a pattern that depends on the place in it, up to 1 GiB of each allocation. A
 lane that reads or atomically updates dwords that all still hold the pattern of their place reads what no kernel, copy or function of the
 host has written. A dword that is written in part counts as written, as does an access with a written dword, so padding inside of a
-structure is no finding; nor is what a mask leaves out. Memory that the host shares (`hipHostMalloc`, `hipMallocManaged`) is not watched, nor are private arrays.
+structure is not reported, and neither is anything that a mask leaves out. Memory that the host shares (`hipHostMalloc`, `hipMallocManaged`) is not watched, nor are private arrays.
 
 ## What to do
 Write all bytes that are read. In the last tile the lanes outside of the matrix skip the write: write zeros there instead of

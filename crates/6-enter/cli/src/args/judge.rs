@@ -63,9 +63,9 @@ pub(crate) struct Judge {
     /// the vendor's profiler.
     #[arg(long, value_name = "PLACE", default_value = "emulator", value_parser = PossibleValuesParser::new(["emulator", "gpu"]))]
     pub(crate) on: String,
-    /// Runs of each variant with `--on gpu`; five or more give a confidence interval.
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(5..=1000))]
-    pub(crate) rounds: u32,
+    /// Runs of each variant with `--on gpu` (default: 7); five or more give a confidence interval.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=1000))]
+    pub(crate) rounds: Option<u32>,
     /// Profiler with `--on gpu`, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
     #[arg(long, value_name = "FILE")]
     pub(crate) profiler: Option<PathBuf>,

@@ -156,6 +156,8 @@ fn what_cannot_be_judged_is_refused() {
         &["--launch", "LAUNCH.toml", "base.hip", "wrong.hip", "--shape", "N"],
         &["--launch", "LAUNCH.toml", "base.hip", "--variants", "none", "--shape", "N=4096"],
         &["--launch", "LAUNCH.toml", "base.hip", "base.hip", "--shape", "N=4096", "--claim", "fast"],
+        &["--launch", "LAUNCH.toml", "base.hip", "base.hip", "--shape", "N=4096", "--rounds", "9"],
+        &["--launch", "LAUNCH.toml", "base.hip", "base.hip", "--shape", "N=4096", "--on", "gpu"],
     ] {
         let (code, is_silent) = judge(arguments);
         assert!((code == 1 || code == 64) && is_silent, "{arguments:?}: {code}");

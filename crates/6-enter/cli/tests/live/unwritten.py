@@ -1,4 +1,4 @@
-"""Kernels add to memory that nothing has written, each in a line of its own, and to memory that something has."""
+"""Kernels add to memory that nothing has written, each in a separate line, and to memory that something has."""
 
 import torch
 import triton

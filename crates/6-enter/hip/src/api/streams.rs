@@ -107,7 +107,7 @@ entries! {
         Ok(())
     }
 
-    /// Compute units of a stream: all, or those of its mask.
+    /// Compute units of a stream: all, or the ones in its mask.
     fn hipExtStreamGetCUMask(stream: usize, words: u32, mask: *mut u32) {
         let own = property(stream, |it| it.mask.clone())?;
         let units = lock().device.model.compute_units.value;

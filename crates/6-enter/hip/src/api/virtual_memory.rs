@@ -86,7 +86,7 @@ pub(super) unsafe fn file_of(file: *const c_void) -> Result<OwnedFd, Code> {
     if number < 0 {
         return Err(Code::hipErrorInvalidValue);
     }
-    // SAFETY: borrowed for this call; a number that is no file is refused by the system.
+    // SAFETY: borrowed for this call; the system refuses a number without a file.
     let file = unsafe { BorrowedFd::borrow_raw(number) };
     file.try_clone_to_owned().map_err(|_| Code::hipErrorInvalidValue)
 }

@@ -2,6 +2,7 @@
 // and statuses that are wrong. Prototypes are written after the public documentation; handles and enumerations are plain
 // numbers, as they are in a call.
 #include <hip/hip_runtime.h>
+#include "checking.h"
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -29,11 +30,6 @@ int ncclSend(const void *, size_t, int, int, void *, hipStream_t);
 int ncclRecv(void *, size_t, int, int, void *, hipStream_t);
 int ncclCommSplit(void *, int, int, void **, void *);
 const char *ncclGetErrorString(int);
-}
-
-static int wrong = 0;
-static void check(bool ok, const char *what) {
-  if (!ok) printf("wrong: %s\n", what), wrong++;
 }
 
 enum { RANKS = 2, COUNT = 1000 };

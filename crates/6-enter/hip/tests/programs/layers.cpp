@@ -2,6 +2,7 @@
 // number of results and statuses that are wrong. Prototypes are written after the public documentation; handles and
 // enumerations are plain numbers, as they are in a call.
 #include <hip/hip_runtime.h>
+#include "checking.h"
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -57,15 +58,6 @@ int miopenCreateRNNDescriptor(void **);
 const char *miopenGetErrorString(int);
 }
 
-static int wrong = 0;
-static void check(bool ok, const char *what) {
-  if (!ok) printf("wrong: %s\n", what), wrong++;
-}
-static unsigned seed = 1;
-static double next() {
-  seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) / double(1 << 24) - 0.5;
-}
 static void *handle;
 static const float one = 1, zero = 0;
 
@@ -177,7 +169,7 @@ static void images() {
     check(miopenPoolingForward(handle, pooling, &one, x.descriptor, x.gpu, &zero, y.descriptor, y.gpu, false, nullptr, 0) == 0, "pooling");
     equal(y.get(), expected, 1e-6, "pooling");
   }
-  // Batch normalization with given moments, then with those of the batch.
+  // Batch normalization with given moments, then with the batch's.
   void *derived;
   miopenCreateTensorDescriptor(&derived);
   int of, sizes[4], steps[4];

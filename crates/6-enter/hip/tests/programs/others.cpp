@@ -2,6 +2,7 @@
 // The argument names a part; the exit code is the number of results and statuses that are wrong. Prototypes are
 // written after the public documentation; handles and enumerations are plain numbers, as they are in a call.
 #include <hip/hip_runtime.h>
+#include "checking.h"
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -63,30 +64,7 @@ int miopenDestroy(void *);
 int miopenCreateRNNDescriptor(void **);
 }
 
-static int wrong = 0;
-static void check(bool ok, const char *what) {
-  if (!ok) printf("wrong: %s\n", what), wrong++;
-}
-
-template <class T> struct Array {
-  T *gpu = nullptr;
-  size_t count;
-  Array(size_t count) : count(count) { hipMalloc(&gpu, count * sizeof(T)); }
-  Array(const std::vector<T> &from) : Array(from.size()) { hipMemcpy(gpu, from.data(), count * sizeof(T), hipMemcpyHostToDevice); }
-  ~Array() { hipFree(gpu); }
-  std::vector<T> get() {
-    std::vector<T> out(count);
-    hipMemcpy(out.data(), gpu, count * sizeof(T), hipMemcpyDeviceToHost);
-    return out;
-  }
-};
-
 typedef std::complex<double> Number;
-static unsigned seed = 1;
-static double next() {
-  seed = seed * 1664525u + 1013904223u;
-  return int(seed >> 16) / 32768.0 - 1;
-}
 
 // The transform of three axes by its definition, axis by axis.
 static std::vector<Number> transform(std::vector<Number> x, const int (&sizes)[3], int sign) {

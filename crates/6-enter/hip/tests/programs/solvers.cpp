@@ -2,6 +2,7 @@
 // are wrong. Prototypes are written after the public documentation; handles and enumerations are plain numbers, as they
 // are in a call.
 #include <hip/hip_runtime.h>
+#include "checking.h"
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -23,26 +24,6 @@ int hipsolverDnDgetrf(void *, int, int, double *, int, void *, int *, int *);
 int hipsolverDnDgetrs(void *, int, int, int, double *, int, int *, double *, int, int *);
 }
 
-static int wrong = 0;
-static void check(bool ok, const char *what) {
-  if (!ok) printf("wrong: %s\n", what), wrong++;
-}
-static unsigned seed = 1;
-static double next() {
-  seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) / double(1 << 24) - 0.5;
-}
-template <class T> struct Array {
-  T *gpu = nullptr;
-  size_t count;
-  Array(size_t count) : count(count) { (void)hipMalloc(&gpu, count * sizeof(T)); }
-  Array(const std::vector<T> &from) : Array(from.size()) { (void)hipMemcpy(gpu, from.data(), count * sizeof(T), hipMemcpyHostToDevice); }
-  std::vector<T> get() {
-    std::vector<T> out(count);
-    (void)hipMemcpy(out.data(), gpu, count * sizeof(T), hipMemcpyDeviceToHost);
-    return out;
-  }
-};
 enum { AS_IT_IS = 111, TRANSPOSED = 112, UPPER = 121, LOWER = 122 };
 enum { N = 37, LDA = 40, COLUMNS = 3, LDB = 39 };
 

@@ -176,7 +176,7 @@ def is_only_on_cpu(value):
 
 
 class _Gradients(threading.local):
-    """Where tensors without a mark are while a thread computes gradients: those of results on the GPU are there too."""
+    """The device of tensors without a mark while a thread computes gradients: gradients of results on the GPU are there too."""
 
     are_on_gpu = False
 

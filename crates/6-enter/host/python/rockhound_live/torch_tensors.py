@@ -102,7 +102,7 @@ def install(torch):
 
         def placed(result, device, model):
             if device is None:
-                # A tensor like another one lies where that does, which is not always known of gradients.
+                # A tensor like another one has the device of that one, which is not always known of gradients.
                 where = place(model) if isinstance(model, torch.Tensor) else False
                 return result if where is None or stated(result) is not None else mark(result, where)
             where = is_gpu(device)

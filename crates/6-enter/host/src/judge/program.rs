@@ -52,6 +52,10 @@ pub(super) fn judge(question: &Question<'_>, reporter: &dyn Reporter, folder: Te
             "give arguments for all of them after `--`",
         ));
     }
+    if let Some(rounds) = question.rounds {
+        // Before anything runs.
+        run::wanted_profiler(rounds.profiler.as_deref())?;
+    }
     let tried = variant::names(&paths).into_iter().zip(&paths).map(|(name, path)| Tried {
         name,
         path: path.clone(),

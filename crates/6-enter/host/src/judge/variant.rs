@@ -142,7 +142,7 @@ impl Variant {
         let text = crate::tune::with_values(&text, &shape.values)?;
         let rooted = launch_file::rooted(&text, &self.launch);
         let mut table = match shape.values.is_empty() {
-            true => rooted.context("values in braces are those of `--shape NAME=VALUE`")?,
+            true => rooted.context("`--shape NAME=VALUE` fills in values in braces")?,
             false => rooted?,
         };
         if let Some(code) = &self.code {

@@ -28,6 +28,7 @@ pub use request::{
     Detail, Emulate, MOST_INSTRUCTIONS, OnGpu, Place, Recording, Repeated, Request, Sampling, Selection, What,
 };
 pub use runner::run;
+pub(crate) use vendor::wanted_profiler;
 pub use vendor::{denied, model_of_machine};
 
 use crate::usage;

@@ -30,6 +30,16 @@ pub(super) fn profiler() -> Option<PathBuf> {
     in_path(&std::env::var_os("PATH").unwrap_or_default())
 }
 
+/// The profiler that was named, or else the newest in `PATH`.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn wanted_profiler(named: Option<&Path>) -> Result<PathBuf> {
+    named.map(Path::to_owned).or_else(profiler).ok_or_else(|| {
+        usage(no_profiler(), "they come with ROCm: add `/opt/rocm/bin` to PATH, or name it with `--profiler`")
+    })
+}
+
 /// Error for a missing profiler.
 pub(super) fn no_profiler() -> String {
     format!("none of {} is in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
@@ -63,15 +73,7 @@ impl Runner for Vendor {
         let recording = wish.record.as_ref().context("a profiler records")?;
         refuse_what_emulates(wish, recording)?;
         refuse_denied(std::fs::File::open(GPU_DEVICE))?;
-        let profiler = match &wish.on_gpu.profiler {
-            Some(path) => path.clone(),
-            None => profiler().ok_or_else(|| {
-                usage(
-                    no_profiler(),
-                    "they come with ROCm: add `/opt/rocm/bin` to PATH, or name it with `--profiler`",
-                )
-            })?,
-        };
+        let profiler = wanted_profiler(wish.on_gpu.profiler.as_deref())?;
         let gpu = Gpu::of_machine(wish.emulate.gpu.as_deref())?;
         let output = output(wish, recording, &gpu)?;
         let Asked { request, notes } = asked(wish, recording, profiler, &gpu, output)?;

@@ -247,7 +247,7 @@ fn code(file: &mut Vec<u8>, layout: &Layout, names: &[usize]) {
     file.extend([0xc9, 0xc3]);
 }
 
-/// Entries of the dynamic section besides those of needed libraries.
+/// Entries of the dynamic section besides the names of needed libraries.
 const DYNAMIC: usize = 14;
 
 fn dynamic_section(file: &mut Vec<u8>, layout: &Layout, needed: &[usize], soname: usize, strings: usize) {

@@ -6,7 +6,7 @@ use crate::runtime::lock;
 use crate::work::{Copy3, Place};
 use std::collections::VecDeque;
 
-/// What a call does.
+/// Kind of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     AllReduce,

@@ -490,7 +490,7 @@ def judge(
         python: Python that runs scripts.
         element: Type of what programs read back from the GPU; by default f32 or f64 by the magnitudes of all elements, else equal bytes (f64, f32, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64).
         on: Where programs are timed. On a GPU of this machine, variants that are right on the emulated one run in turn under the vendor's profiler (emulator, gpu).
-        rounds: Runs of each variant with `--on gpu`; five or more give a confidence interval.
+        rounds: Runs of each variant with `--on gpu` (default: 7); five or more give a confidence interval.
         profiler: Profiler with `--on gpu`, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
         caches: Lines that a launch finds in the caches; as in `profile` (profiled, cold, warm, as-run).
         page: Also write an HTML page of the verdicts, with the work that changed.

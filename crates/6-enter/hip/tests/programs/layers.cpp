@@ -218,7 +218,7 @@ static void tensors() {
   std::function<double(double)> functions[] = {
       [](double x) { return x; }, [](double x) { return 1 / (1 + std::exp(-x)); }, [=](double x) { return a * std::tanh(b * x); },
       [](double x) { return x > 0 ? x : 0; }, [](double x) { return std::log1p(std::exp(x)); }, [](double x) { return std::fabs(x); },
-      [=](double x) { return std::pow(a + b * x, c); }, [=](double x) { return std::min(a, std::max(0.0, x)); },
+      [=](double x) { return a + b * x > 0 ? std::pow(a + b * x, c) : 0; }, [=](double x) { return std::min(a, std::max(0.0, x)); },
       [=](double x) { return x > 0 ? x : a * x; }, [=](double x) { return x > 0 ? x : a * std::expm1(x); }};
   for (int mode = 0; mode < 10; mode++) {
     void *activation;

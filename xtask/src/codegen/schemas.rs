@@ -52,7 +52,7 @@ struct Kernel {
 type Document = (&'static str, &'static str, fn(&mut SchemaGenerator) -> schemars::Schema);
 
 const DOCUMENTS: &[Document] = &[
-    (view::ACCURACY_SCHEMA, "accuracy --format json", SchemaGenerator::root_schema_for::<Accuracy>),
+    (view::ACCURACY_SCHEMA, "accuracy --format json", SchemaGenerator::root_schema_for::<Answer<Accuracy>>),
     (view::ANALYZE_SCHEMA, "analyze --format json", SchemaGenerator::root_schema_for::<Answer<Recordings>>),
     (view::BASELINE_SCHEMA, "--write-baseline", SchemaGenerator::root_schema_for::<view::Baseline>),
     (view::COLUMNS_SCHEMA, "columns (Python module)", SchemaGenerator::root_schema_for::<Columns>),
@@ -73,8 +73,16 @@ const DOCUMENTS: &[Document] = &[
         SchemaGenerator::root_schema_for::<Answer<OccupancyReport>>,
     ),
     (view::ROOFLINE_SCHEMA, "roofline --format json", SchemaGenerator::root_schema_for::<Answer<Rooflines>>),
-    (view::ROOFS_SCHEMA, "roofline --measure --format json", SchemaGenerator::root_schema_for::<Roofs>),
-    (view::SETS_SCHEMA, "metrics --list-sets --format json", SchemaGenerator::root_schema_for::<Sets>),
+    (
+        view::ROOFS_SCHEMA,
+        "roofline --measure --format json",
+        SchemaGenerator::root_schema_for::<Answer<Roofs>>,
+    ),
+    (
+        view::SETS_SCHEMA,
+        "metrics --list-sets --format json",
+        SchemaGenerator::root_schema_for::<Answer<Sets>>,
+    ),
     (view::STORE_SCHEMA, "store QUESTION --format json", SchemaGenerator::root_schema_for::<Answer<Stored>>),
     (view::JUDGE_SCHEMA, "judge --format json", SchemaGenerator::root_schema_for::<Answer<Verdicts>>),
     (view::TILE_SCHEMA, "tile --format json", SchemaGenerator::root_schema_for::<Answer<Tiles>>),

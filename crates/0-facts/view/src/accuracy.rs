@@ -1,18 +1,16 @@
 //! Output of `accuracy`: a recording of a GPU beside an emulated one, without anything that identifies its
-//! user.
+//! user. An answer with this part names no inputs.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of the JSON written by `accuracy`.
-pub const ACCURACY_SCHEMA: &str = "rockhound.accuracy/1";
+pub const ACCURACY_SCHEMA: &str = "rockhound.accuracy/2";
 
 /// The comparison.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accuracy {
-    /// [`ACCURACY_SCHEMA`].
-    pub schema: &'static str,
     /// Version of the program that compared.
     pub rockhound: String,
     /// Facts of the GPU.
@@ -29,7 +27,7 @@ pub struct Accuracy {
     pub kernels_left_out: usize,
     /// Modelled quantities, the largest mean error first.
     #[serde(skip)]
-    pub errors: Vec<AccuracyError>,
+    pub modelled: Vec<AccuracyError>,
 }
 
 /// A modelled quantity over all kernels.

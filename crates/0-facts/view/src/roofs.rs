@@ -9,8 +9,6 @@ pub const ROOFS_SCHEMA: &str = "rockhound.roofs/1";
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofs {
-    /// [`ROOFS_SCHEMA`].
-    pub schema: &'static str,
     /// Name of the GPU.
     pub gpu: String,
     /// The GPU was emulated.

@@ -9,8 +9,6 @@ pub const SETS_SCHEMA: &str = "rockhound.sets/1";
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sets {
-    /// [`SETS_SCHEMA`].
-    pub schema: &'static str,
     /// The sets.
     pub sets: Vec<SetCard>,
 }

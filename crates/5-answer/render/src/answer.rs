@@ -5,8 +5,8 @@
 use crate::junit::{self, Case};
 use crate::{Part, Style, csv, doctor, github, json, markdown, sarif, table_csv, text};
 use view::{
-    Answer, Candidate, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport, Plain,
-    Recordings, Rooflines, RuleInfo, Searches, Stored, Tiles, Tuned, Verdicts,
+    Accuracy, Answer, Candidate, Comparison, Format, Incidents, Machines, MetricsReport, OccupancyReport,
+    Plain, Recordings, Rooflines, Roofs, RuleInfo, Searches, Sets, Stored, Tiles, Tuned, Verdicts,
 };
 
 /// Settings of a rendering.
@@ -227,6 +227,30 @@ impl Part for MetricsReport {
 
     fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
         text::metrics(&answer.part, style)
+    }
+}
+
+impl Part for Sets {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, _style: &Style) -> String {
+        text::sets(&answer.part)
+    }
+}
+
+impl Part for Roofs {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, _style: &Style) -> String {
+        text::roofs(&answer.part)
+    }
+}
+
+impl Part for Accuracy {
+    const FORMATS: &'static [Format] = SHORT;
+
+    fn text(answer: &Answer<Self>, _decimals: usize, style: &Style) -> String {
+        text::accuracy(&answer.part, style.width)
     }
 }
 

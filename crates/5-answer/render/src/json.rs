@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Accuracy, Answer, Baseline, Columns, Fidelity, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard,
-    Listing, Roofs, RuleInfo, Sets, Summary,
+    Answer, Baseline, Columns, Fidelity, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard, Listing,
+    RuleInfo, Summary,
 };
 
 /// Separator between two kernels.
@@ -72,21 +72,6 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
-}
-
-/// A recording of a GPU beside an emulated one, indented.
-pub fn accuracy(accuracy: &Accuracy) -> String {
-    pretty(accuracy)
-}
-
-/// Measured roofs, indented.
-pub fn roofs(roofs: &Roofs) -> String {
-    pretty(roofs)
-}
-
-/// Sets of metrics, on one line.
-pub fn sets(sets: &Sets) -> String {
-    compact(sets) + "\n"
 }
 
 /// Rules with their pages, indented.

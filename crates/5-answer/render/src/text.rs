@@ -36,7 +36,7 @@ mod triton;
 mod verdict;
 mod waves;
 
-pub use accuracy::accuracy;
+pub(crate) use accuracy::accuracy;
 pub(crate) use answer::answer;
 #[cfg(feature = "tui")]
 pub(crate) use card::severity_role;
@@ -57,9 +57,9 @@ pub(crate) use page::{width as display_width, wrapped};
 pub use report::{panels, report};
 pub use roofline::roofline;
 pub(crate) use roofline::rooflines;
-pub use roofs::roofs;
+pub(crate) use roofs::roofs;
 pub(crate) use search::searches;
-pub use sets::sets;
+pub(crate) use sets::sets;
 pub use summary::summary;
 pub(crate) use table::markdown as markdown_table;
 pub use table::{SORT_COLUMNS, table};

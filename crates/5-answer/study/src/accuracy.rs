@@ -7,8 +7,8 @@
 use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
 use std::collections::BTreeMap;
 use view::{
-    ACCURACY_SCHEMA, Accuracy, AccuracyError, AccuracyKernel, AccuracyQuantity, AccuracyVerdict, Mark,
-    UsageError,
+    ACCURACY_SCHEMA, Accuracy, AccuracyError, AccuracyKernel, AccuracyQuantity, AccuracyVerdict, Answer,
+    Mark, UsageError,
 };
 
 /// GPU facts allowed in the file: none identifies the owner.
@@ -38,7 +38,7 @@ pub(crate) fn accuracy(
     emulated: &Subject,
     renames: &Renames,
     names: bool,
-) -> Result<Accuracy, UsageError> {
+) -> Result<Answer<Accuracy>, UsageError> {
     check(gpu, emulated)?;
     let agreement = agreement(gpu, emulated, renames);
     if agreement.kernels.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn accuracy(
             "record the same command twice: `--on gpu`, and `--on emulator`",
         ));
     }
-    Ok(agreement.document(names))
+    Ok(Answer::new(ACCURACY_SCHEMA, agreement.document(names)))
 }
 
 /// Refuses anything but a measured recording and an emulated one of the same target.
@@ -135,7 +135,7 @@ pub struct Agreement {
 
 impl Agreement {
     fn document(self, names: bool) -> Accuracy {
-        let errors = self.errors();
+        let modelled = self.modelled();
         let first = |values: &[f64]| values[..values.len().min(EACH)].to_vec();
         let quantity = |it: Quantity| AccuracyQuantity {
             verdict: it.verdict,
@@ -154,7 +154,6 @@ impl Agreement {
             quantities: it.quantities.into_iter().map(quantity).collect(),
         };
         Accuracy {
-            schema: ACCURACY_SCHEMA,
             rockhound: env!("CARGO_PKG_VERSION").to_owned(),
             gpu: self.gpu,
             emulated: self.emulated,
@@ -162,13 +161,13 @@ impl Agreement {
             only_measured: self.only_measured,
             only_emulated: self.only_emulated,
             kernels_left_out: self.left_out,
-            errors,
+            modelled,
         }
     }
 
     /// Mean distance of each modelled quantity over the kernels as a share, the largest first, and of how
     /// many kernels.
-    fn errors(&self) -> Vec<AccuracyError> {
+    fn modelled(&self) -> Vec<AccuracyError> {
         let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for quantity in self.kernels.iter().flat_map(|it| &it.quantities) {
             if let (AccuracyVerdict::Modelled, Some(error)) = (quantity.verdict, quantity.error()) {

@@ -236,7 +236,7 @@ impl<'a> Measured<'a> {
 
     /// A recording of a GPU beside an emulated one; `None` if there are not two recordings. The file names
     /// kernels only if `names`.
-    pub fn accuracy(&self, names: bool) -> Result<Option<Accuracy>, UsageError> {
+    pub fn accuracy(&self, names: bool) -> Result<Option<Answer<Accuracy>>, UsageError> {
         let [gpu, emulated] = &self.subjects.all[..] else { return Ok(None) };
         crate::accuracy::accuracy(gpu, emulated, &self.subjects.renames, names).map(Some)
     }

@@ -33,7 +33,7 @@ pub fn known_set(name: &str) -> Result<&'static str, UsageError> {
 }
 
 /// All sets, with their requirements on some targets.
-pub fn sets(targets: &[Compiled]) -> Sets {
+pub fn sets(targets: &[Compiled]) -> Answer<Sets> {
     let needs = |set: &Set, it: &Compiled| SetOnTarget {
         counters: set.counters(it).into_iter().collect(),
         metrics: set.metrics_on(it),
@@ -46,5 +46,5 @@ pub fn sets(targets: &[Compiled]) -> Sets {
         targets: targets.iter().map(|it| needs(set, it)).collect(),
         title: set.title,
     };
-    Sets { schema: SETS_SCHEMA, sets: metrics::sets().iter().map(card).collect() }
+    Answer::new(SETS_SCHEMA, Sets { sets: metrics::sets().iter().map(card).collect() })
 }

@@ -167,9 +167,7 @@ fn typical(pairs: &[Pair], time: fn(&Pair) -> f64) -> Option<f64> {
     if first.emulated {
         return Some(time(first));
     }
-    let mut all: Vec<f64> = pairs.iter().map(time).collect();
-    all.sort_by(f64::total_cmp);
-    Some((all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0)
+    history::median(pairs.iter().map(time).collect())
 }
 
 /// The rounds on a GPU compared; `None` for modelled times.

@@ -1,12 +1,11 @@
 //! `rockhound accuracy`: a recording of a GPU beside an emulated one, as a file that its user can send.
 
+use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Accuracy, Look};
 use crate::exit::Outcome;
-use crate::output::{self, Output};
-use crate::{subjects, terminal};
+use crate::subjects;
 use anyhow::Result;
 use host::subjects::Asked;
-use render::{json, text};
 use std::path::PathBuf;
 use view::Format;
 
@@ -20,20 +19,16 @@ pub(crate) fn run(args: &Accuracy, look: &Look) -> Result<Outcome> {
         Asked { sources: vec![args.gpu.clone(), emulated], wanted: args.part.wanted(), ..Asked::default() };
     let measured = subjects::measured(&asked)?;
     let Some(accuracy) = measured.accuracy(args.kernel_names)? else { return Ok(Outcome::InputError) };
-    let document = json::accuracy(&accuracy);
     let path = args.output.clone().unwrap_or_else(|| {
-        let name = accuracy.gpu.get("gpu_model").or(accuracy.gpu.get("gpu_arch")).map_or("gpu", |it| it);
+        let gpu = &accuracy.part.gpu;
+        let name = gpu.get("gpu_model").or(gpu.get("gpu_arch")).map_or("gpu", |it| it);
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
         PathBuf::from(format!("accuracy-{name}.json"))
     });
-    let mut file = Output::open(Some(&path))?;
-    file.write(&document)?;
-    file.finish()?;
+    let file = Target { format: Format::Json, output: Some(&path), decimals: DECIMALS, look };
+    answer::write(&accuracy, &file)?;
     eprintln!("wrote {}", path.display());
-    output::print(&match args.format {
-        Format::Json => document,
-        _ => text::accuracy(&accuracy, terminal::style(look, false).width),
-    })?;
+    answer::print(&accuracy, args.format, look)?;
     Ok(Outcome::of(measured.failed(), false))
 }

@@ -46,6 +46,12 @@ fn has_failed<P>(answer: &Answer<P>) -> bool {
     !answer.errors.is_empty() || answer.notes.iter().any(|note| note.kind == NoteKind::Error)
 }
 
+/// Prints an answer without findings.
+pub(crate) fn print<P: Part>(answer: &Answer<P>, format: Format, look: &Look) -> Result<Outcome> {
+    write(answer, &Target { format, output: None, decimals: DECIMALS, look })?;
+    Ok(end(answer, false))
+}
+
 /// Writes an answer.
 pub(crate) fn write<P: Part>(answer: &Answer<P>, target: &Target<'_>) -> Result<()> {
     let mut output = Output::open(target.output)?;

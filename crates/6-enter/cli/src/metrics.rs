@@ -3,11 +3,8 @@
 use crate::answer::{self, DECIMALS, Target};
 use crate::args::{Look, Metrics};
 use crate::exit::Outcome;
-use crate::output;
 use anyhow::Result;
 use host::definitions;
-use render::{json, text};
-use view::Format;
 
 /// Explains.
 pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
@@ -15,11 +12,7 @@ pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
     let targets = study::targets(args.arch.as_deref())?;
     if args.list_sets {
         let sets = study::sets(&study::compile(&definitions, &targets)?);
-        output::print(&match args.format {
-            Format::Json => json::sets(&sets),
-            _ => text::sets(&sets),
-        })?;
-        return Ok(Outcome::Fine);
+        return answer::print(&sets, args.format, look);
     }
     let ids = match &args.set {
         Some(name) => vec![study::known_set(name)?.to_owned()],

@@ -3,19 +3,19 @@
 use crate::args::{Analyze, Look, Profile, Ranks};
 use crate::exit::Outcome;
 use crate::progress::{self, Running};
-use crate::{analyze, output};
+use crate::{analyze, answer};
 use anyhow::Result;
 use host::recording::recordings_in;
 use host::run::{self, Ended, What};
 use std::path::Path;
+use view::Format;
 
 /// Profiles, and reports the recording.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if args.list_sets {
         let definitions = host::definitions::read(&[])?;
         let sets = study::sets(&study::compile(&definitions, &study::targets(None)?)?);
-        output::print(&render::text::sets(&sets))?;
-        return Ok(Outcome::Fine);
+        return answer::print(&sets, Format::Text, look);
     }
     args.set.as_deref().map(study::known_set).transpose()?;
     let request = args.request(progress::of_programs());

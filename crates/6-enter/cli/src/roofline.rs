@@ -25,7 +25,7 @@ const NUMBERS: usize = 110;
 /// Draws.
 pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     if args.measure {
-        return measure::run(args);
+        return measure::run(args, look);
     }
     // A format that cannot be drawn is reported before anything is read.
     let kind = args.output.as_deref().map(Kind::of).transpose()?;

@@ -11,7 +11,7 @@ use arch::Model;
 use peaks::Peak;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use view::{ROOFS_SCHEMA, Roof, Roofs};
+use view::{Answer, ROOFS_SCHEMA, Roof, Roofs};
 use workload::Ceilings;
 
 /// The GPU whose roofs are measured.
@@ -29,7 +29,7 @@ pub struct RoofsOf {
 }
 
 /// Measures; returns the roofs, and the file that gives them to recordings beside it.
-pub fn measure(asked: &RoofsOf, say: &dyn Fn(&str)) -> Result<(Roofs, Vec<u8>)> {
+pub fn measure(asked: &RoofsOf, say: &dyn Fn(&str)) -> Result<(Answer<Roofs>, Vec<u8>)> {
     let saying = |what: &str| say(&format!("measuring {what}"));
     let on_gpu = gpu::is_wanted(asked, say);
     let (model, peaks) = if on_gpu {
@@ -62,7 +62,7 @@ fn columns(peaks: &[Peak]) -> BTreeMap<String, f64> {
     out
 }
 
-fn roofs(model: &Model, peaks: &[Peak], emulated: bool) -> Roofs {
+fn roofs(model: &Model, peaks: &[Peak], emulated: bool) -> Answer<Roofs> {
     let roof = |peak: &Peak| Roof {
         what: peak.what,
         column: peak.column,
@@ -71,7 +71,8 @@ fn roofs(model: &Model, peaks: &[Peak], emulated: bool) -> Roofs {
         unit: peak.unit.name(),
         promised: peak.sheet,
     };
-    Roofs { schema: ROOFS_SCHEMA, gpu: model.name.clone(), emulated, roofs: peaks.iter().map(roof).collect() }
+    let roofs = peaks.iter().map(roof).collect();
+    Answer::new(ROOFS_SCHEMA, Roofs { gpu: model.name.clone(), emulated, roofs })
 }
 
 #[cfg(test)]

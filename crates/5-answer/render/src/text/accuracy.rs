@@ -29,14 +29,14 @@ pub fn accuracy(it: &Accuracy, width: usize) -> String {
             let _ = writeln!(out, "{head}{name}{cut}{tail}");
         }
     }
-    let near = it.errors.iter().filter(|error| error.mean <= 0.1).count();
+    let near = it.modelled.iter().filter(|error| error.mean <= 0.1).count();
     let _ = writeln!(
         out,
         "  modelled: {} quantities, {near} within 10 % on average{}",
-        it.errors.len(),
-        if it.errors.is_empty() { "" } else { "; the farthest:" }
+        it.modelled.len(),
+        if it.modelled.is_empty() { "" } else { "; the farthest:" }
     );
-    for AccuracyError { name, mean, kernels } in it.errors.iter().take(LISTED) {
+    for AccuracyError { name, mean, kernels } in it.modelled.iter().take(LISTED) {
         let _ = writeln!(out, "    {name:<34} {:>8.1} %  in {kernels} kernels", 100.0 * mean);
     }
     let lists = [

@@ -6,7 +6,7 @@ use view::Roofs;
 /// The roofs, beside the data sheet's.
 pub fn roofs(it: &Roofs) -> String {
     let an = if it.emulated { "an emulated" } else { "this" };
-    let mut text = format!("What {an} {} reaches, beside what its data sheet promises\n\n", it.gpu);
+    let mut text = format!("Rates that {an} {} reaches, beside its data sheet\n\n", it.gpu);
     for roof in &it.roofs {
         let _ = write!(text, "  {:14} {:>12.1} {:8}", roof.what, roof.value, roof.unit);
         if let Some(sheet) = roof.promised {
@@ -23,7 +23,7 @@ pub fn roofs(it: &Roofs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::{ROOFS_SCHEMA, Roof};
+    use view::Roof;
 
     #[test]
     fn a_roof_stands_beside_the_data_sheet_with_its_range() {
@@ -36,8 +36,7 @@ mod tests {
             promised: Some(1600.0),
         };
         let often = Roof { what: "L2", value: 3900.0, range: Some([3800.0, 4000.0]), ..once.clone() };
-        let all =
-            Roofs { schema: ROOFS_SCHEMA, gpu: "x".to_owned(), emulated: false, roofs: vec![once, often] };
+        let all = Roofs { gpu: "x".to_owned(), emulated: false, roofs: vec![once, often] };
         let lines = roofs(&all);
         assert!(
             lines.contains("GB/s      87.5 % of 1600.0\n") && lines.ends_with("  (3800.0 to 4000.0)\n"),

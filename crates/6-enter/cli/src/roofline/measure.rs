@@ -1,16 +1,15 @@
 //! `rockhound roofline --measure`: the roofs of a GPU, by kernels of our own.
 
-use crate::args::Roofline;
+use crate::answer;
+use crate::args::{Look, Roofline};
 use crate::exit::{Outcome, usage};
-use crate::output::{self, Output};
+use crate::output::Output;
 use anyhow::Result;
 use host::roofs::{self, RoofsOf};
-use render::{json, text};
 use std::path::Path;
-use view::Format;
 
 /// Measures.
-pub(super) fn run(args: &Roofline) -> Result<Outcome> {
+pub(super) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     let path = args.output.as_deref().unwrap_or(Path::new("roofline.csv"));
     if path.extension().is_none_or(|it| it != "csv") {
         return Err(usage(
@@ -31,9 +30,5 @@ pub(super) fn run(args: &Roofline) -> Result<Outcome> {
     file.write_bytes(&ceilings)?;
     file.finish()?;
     eprintln!("wrote {} ({:.1} s)", path.display(), started.elapsed().as_secs_f64());
-    output::print(&match args.format {
-        Format::Json => json::roofs(&roofs),
-        _ => text::roofs(&roofs),
-    })?;
-    Ok(Outcome::Fine)
+    answer::print(&roofs, args.format, look)
 }

@@ -49,8 +49,8 @@ fn agreement_is_counted_and_nothing_secret_is_written() {
     let sent = std::fs::read_to_string(&file).unwrap();
     assert!(!sent.contains("secret"), "{sent}");
     let json: serde_json::Value = serde_json::from_str(&sent).unwrap();
-    assert_eq!(json["schema"], "rockhound.accuracy/1");
-    assert_eq!(Schema::of("accuracy-1").problems(&json), Vec::<String>::new());
+    assert_eq!(json["schema"], "rockhound.accuracy/2");
+    assert_eq!(Schema::of("accuracy-2").problems(&json), Vec::<String>::new());
     assert_eq!(json["gpu"]["rocm_version"], "7.0.0");
     let time = &json["kernels"][0]["quantities"][0];
     assert_eq!((&time["name"], &time["verdict"]), (&"time".into(), &"modelled".into()));

@@ -55,6 +55,8 @@ pub struct Gpu {
     pub max_clock_mhz: Fact<f64>,
     /// Clock now, MHz.
     pub clock_mhz: Fact<f64>,
+    /// Share of the time in which it works, percent.
+    pub busy_percent: Fact<f64>,
     /// NUMA node of its host.
     pub numa_node: Fact<i64>,
     /// Power limit in force, W.
@@ -97,6 +99,7 @@ impl Gpu {
             perf_level: none(),
             max_clock_mhz: none(),
             clock_mhz: none(),
+            busy_percent: none(),
             numa_node: none(),
             power_cap_w: none(),
             power_cap_max_w: none(),

@@ -69,6 +69,7 @@ fn fill(gpu: &mut Gpu, other: Gpu) {
     gpu.perf_level.fill(other.perf_level);
     gpu.max_clock_mhz.fill(other.max_clock_mhz);
     gpu.clock_mhz.fill(other.clock_mhz);
+    gpu.busy_percent.fill(other.busy_percent);
     gpu.numa_node.fill(other.numa_node);
     gpu.power_cap_w.fill(other.power_cap_w);
     gpu.power_cap_max_w.fill(other.power_cap_max_w);

@@ -9,14 +9,14 @@ mod page_faults;
 mod ranks;
 mod registers;
 mod report;
+mod runtime;
 #[cfg(test)]
 mod tests;
 mod waves;
 mod window;
 
-use page_faults::rights;
 pub use report::add_report;
-use system::fault::{FaultLog, Message, RuntimeMessage, meaning, nearest};
+use system::fault::{FaultLog, meaning};
 use view::{Answer, Incident, Incidents, Input, Listing, NamedValue, NoteKind, TRIAGE_SCHEMA, counted};
 use window::window;
 
@@ -41,7 +41,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Answer<Incidents> {
     let (of_kernel, told) = page_faults::incidents(logs);
     for log in logs {
         let is_told = |it: &Incident| told.iter().any(|(file, line)| *file == it.file && *line == it.line);
-        incidents.extend(messages(log, logs).into_iter().filter(|it| !is_told(it)));
+        incidents.extend(runtime::incidents(log, logs).into_iter().filter(|it| !is_told(it)));
         incidents.extend(waves::dumps(log, logs, code));
         incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
         incidents.extend(log.emulated.iter().map(|it| emulated(log, it, code)));
@@ -129,6 +129,19 @@ fn signal(number: i64) -> &'static str {
     }
 }
 
+/// Ascending numbers: `0-31, 40`; `none` without any.
+fn ranges(numbers: &[usize]) -> String {
+    let mut out: Vec<String> = Vec::new();
+    for run in numbers.chunk_by(|one, next| one + 1 == *next) {
+        match run {
+            [only] => out.push(only.to_string()),
+            [first, .., last] => out.push(format!("{first}-{last}")),
+            [] => {}
+        }
+    }
+    if out.is_empty() { "none".to_owned() } else { out.join(", ") }
+}
+
 fn fact(name: &str, value: impl Into<String>) -> NamedValue {
     NamedValue::new(name, value)
 }
@@ -146,118 +159,6 @@ fn incident(log: &FaultLog, line: u32, title: String, reason: &str) -> Incident 
         code_from: String::new(),
         next: known.map(|(_, next)| next.to_owned()).into_iter().collect(),
     }
-}
-
-/// Incidents of the runtime's messages.
-fn messages(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
-    let mut out = Vec::new();
-    let mut faulted: Vec<u32> = Vec::new();
-    for it in &log.messages {
-        let mut incident = message(log, it);
-        if !it.before.is_empty() {
-            incident.facts.push(fact("on its line", it.before.clone()));
-        }
-        match &it.message {
-            Message::MemoryFault { node, address, .. } => {
-                incident.facts.push(fact("GPU", node_words(*node)));
-                incident.facts.extend(address_facts(*address, log, logs));
-                let (facts, next) = events::around(log, it.line, *node);
-                incident.facts.extend(facts);
-                incident.next.extend(next);
-                faulted.push(*node);
-            }
-            Message::HardwareException { node, reason } => {
-                incident.facts.push(fact("GPU", node_words(*node)));
-                incident.consequence = reason == "GPU Hang" && faulted.contains(node);
-            }
-            Message::MemoryInUse { node, address, .. } => {
-                incident.facts.push(fact("agent", node_words(*node)));
-                incident.facts.push(fact("address", format!("{address:#x}")));
-            }
-            Message::QueueError { .. } | Message::HipAbort { .. } => {
-                incident.consequence = !faulted.is_empty()
-            }
-        }
-        out.push(incident);
-    }
-    out
-}
-
-fn message(log: &FaultLog, it: &RuntimeMessage) -> Incident {
-    match &it.message {
-        Message::MemoryFault { node, address, reason, exact } => {
-            let page = if *address == 0 { "a null pointer".to_owned() } else { format!("page {address:#x}") };
-            let sure = if *exact { "" } else { " (the runtime is not sure of the address)" };
-            incident(
-                log,
-                it.line,
-                format!("memory access fault by GPU node {node}, {page}{sure}: {}", reason.words()),
-                reason.words(),
-            )
-        }
-        Message::HardwareException { node, reason } => {
-            incident(log, it.line, format!("hardware exception of GPU node {node}: {reason}"), reason)
-        }
-        Message::MemoryInUse { node, reason, .. } => {
-            incident(log, it.line, format!("critical memory error of node {node}: {reason}"), reason)
-        }
-        Message::QueueError { queue, status, text } => {
-            incident(log, it.line, format!("queue {queue:#x} stopped: {status}: {text}"), status)
-        }
-        Message::HipAbort { queue, status, text, .. } => {
-            incident(log, it.line, format!("HIP ends queue {queue:#x}: {status}: {text}"), status)
-        }
-    }
-}
-
-/// The node's number is the compute driver's, which counts CPUs too.
-fn node_words(node: u32) -> String {
-    match node_gpu(node) {
-        Some(gpu) => format!(
-            "node {node} of the compute driver: on a machine of two sockets GPU {gpu} of HIP (rocminfo has the nodes)"
-        ),
-        None => format!("node {node} of the compute driver (rocminfo says which GPU)"),
-    }
-}
-
-/// GPU of a node on a machine of two sockets.
-fn node_gpu(node: u32) -> Option<u32> {
-    node.checked_sub(2)
-}
-
-fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedValue> {
-    let mut facts = Vec::new();
-    if address == 0 {
-        facts.push(fact(
-            "address",
-            "(nil): a pointer that was never set, or an access with a small offset from it",
-        ));
-    } else {
-        facts.push(fact(
-            "address",
-            format!("{address:#x}, the start of the page: the access is within 4 KiB or more after it"),
-        ));
-        facts.push(
-            near(address, log, logs).unwrap_or_else(|| {
-                fact("near", "unknown: the log names no allocations (AMD_LOG_LEVEL=3 does)")
-            }),
-        );
-        let in_kernel = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
-        for (kernel_log, it) in in_kernel.filter(|(_, it)| it.address == Some(address)) {
-            facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it, true))));
-        }
-    }
-    facts
-}
-
-/// Location of an address among the allocations of its log, or of another log of the job.
-fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<NamedValue> {
-    let own = nearest(&log.allocations, address);
-    let of_others = || {
-        let mut others = logs.iter().filter(|it| it.file != log.file);
-        others.find_map(|it| Some(format!("{}, by {}", nearest(&it.allocations, address)?, it.file)))
-    };
-    own.or_else(of_others).map(|text| fact("near", text))
 }
 
 /// Explanation of a report of the emulator.
@@ -327,11 +228,12 @@ fn next(incidents: &[Incident]) -> Vec<String> {
     }
     let mut next = Vec::new();
     if incidents.iter().filter(|it| is_of_gpu(it)).all(|it| it.code.is_empty()) {
-        next.push(
-            "name the kernel: HSA_TOOLS_LIB=librocm-debug-agent.so.2 HSA_ENABLE_DEBUG=1 \
+        let is_named = incidents.iter().any(|it| it.facts.iter().any(|fact| fact.name == "kernel"));
+        let found = if is_named { "instruction" } else { "kernel" };
+        next.push(format!(
+            "name the {found}: HSA_TOOLS_LIB=librocm-debug-agent.so.2 HSA_ENABLE_DEBUG=1 \
              ROCM_DEBUG_AGENT_OPTIONS=\"--all -p --save-code-objects=code-objects -o debug-agent.txt\" COMMAND"
-                .to_owned(),
-        );
+        ));
     }
     // Hardware errors, asserts and wrong instructions have nothing to do with allocations.
     if incidents.iter().any(is_memory) {

@@ -95,7 +95,7 @@ mod tests {
         let expected = [("HBMBw", 1400.0), ("L2Bw", 3900.0), ("L2BwHigh", 4000.0), ("L2BwLow", 3800.0)];
         assert_eq!(columns(&all), expected.map(|(column, value)| (column.to_owned(), value)).into());
         let roofs = roofs(Model::by_name("mi210").unwrap(), &all, false);
-        assert_eq!((roofs.roofs[0].promised, roofs.roofs[0].range), (Some(1600.0), None));
-        assert_eq!(roofs.roofs[1].range, Some([3800.0, 4000.0]));
+        assert_eq!((roofs.part.roofs[0].promised, roofs.part.roofs[0].range), (Some(1600.0), None));
+        assert_eq!(roofs.part.roofs[1].range, Some([3800.0, 4000.0]));
     }
 }

@@ -18,7 +18,7 @@ pub use core_dump::{CoreDump, CoreGpu, CoreQueue, CoreSignal, Exception, is_core
 pub use dmesg::PageFault;
 pub use emulator::EmulatorFault;
 pub use reasons::meaning;
-pub use runtime::{Message, Reason, RuntimeMessage};
+pub use runtime::{Message, QueuedKernel, Reason, RuntimeMessage};
 pub use uri::{CodeObjectUri, saved_name, size_and_offset};
 
 use crate::Error;

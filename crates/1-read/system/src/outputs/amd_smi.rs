@@ -61,6 +61,7 @@ fn gpu(record: &Value, from: &str) -> Option<Gpu> {
         .map(|level| level.strip_prefix("AMDSMI_DEV_PERF_LEVEL_").unwrap_or(&level).to_ascii_lowercase());
     gpu.max_clock_mhz = amount(&["clock.gfx_0.max_clk"]);
     gpu.clock_mhz = amount(&["clock.gfx_0.clk"]);
+    gpu.busy_percent = amount(&["usage.gfx_activity"]);
     gpu.numa_node = amount(&["numa.node"]).map(|it| it as i64);
     gpu.power_cap_w = amount(&["limit.ppt0.socket_power_limit", "limit.socket_power"]);
     gpu.power_cap_max_w = amount(&["limit.ppt0.max_power_limit", "limit.max_power"]);

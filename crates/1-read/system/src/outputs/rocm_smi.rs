@@ -39,6 +39,7 @@ pub(crate) fn read_json(cards: &Map<String, Value>, from: &str) -> Vec<Gpu> {
             gpu.device_id = known(&["device id"]);
             gpu.perf_level = known(&["performance level"]).map(|it| it.to_ascii_lowercase());
             gpu.clock_mhz = number(&["sclk clock speed"]);
+            gpu.busy_percent = number(&["gpu use (%)"]);
             gpu.hotspot_c = number(&["temperature", "junction"]);
             gpu.power_cap_w = number(&["max graphics package power"]);
             gpu.compute_partition = known(&["compute partition"]);
@@ -116,6 +117,7 @@ fn table(text: &str, from: &str) -> Vec<Gpu> {
         gpu.device_id = device_id(line, from);
         gpu.hotspot_c = number("Temp");
         gpu.clock_mhz = number("SCLK");
+        gpu.busy_percent = number("GPU%");
         gpu.perf_level = known("Perf").map(|it| it.to_ascii_lowercase());
         gpu.power_cap_w = number("PwrCap");
         let parts = known("Partitions");

@@ -62,9 +62,28 @@ pub fn read(bytes: &[u8]) -> Result<Vec<CommFile>, Error> {
     }
 }
 
+/// Text without the tags `[3]` that Intel's launcher puts before each piece that a rank writes, also within a
+/// line; `None` if not all lines begin with one.
+fn without_tags(text: &str) -> Option<String> {
+    let tag = |line: &str| {
+        let (rank, _) = line.strip_prefix('[')?.split_once(']')?;
+        (!rank.is_empty() && rank.bytes().all(|it| it.is_ascii_digit())).then(|| format!("[{rank}]"))
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek()?;
+    if !lines.take(200).all(|line| tag(line).is_some()) {
+        return None;
+    }
+    let plain = |line: &str| tag(line).map_or_else(|| line.to_owned(), |tag| line.replace(&tag, ""));
+    Some(text.lines().map(plain).collect::<Vec<_>>().join("\n"))
+}
+
 /// Lines without the prefixes of launchers and containers; other lines stay as they are, since tables have
 /// columns.
 fn without_prefixes(text: &str) -> Cow<'_, str> {
+    if let Some(plain) = without_tags(text) {
+        return plain.into();
+    }
     let is_prefixed = |line: &str| {
         line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '[' | '(' | '{'))
             || line.contains(" | ")

@@ -230,6 +230,8 @@ fn row(line: &str, number: u32, has_root: bool) -> Option<TestRow> {
         return None;
     }
     let times = if is_old { 4 } else { 5 };
+    // Old tests of one root have its column in the place of the operation.
+    let only_root = words[3].parse().ok().filter(|_| is_old);
     let cell = |from: usize| {
         let value = |at: usize| words[at].parse::<f64>().ok().filter(|v| v.is_finite());
         Some(Measured {
@@ -243,8 +245,12 @@ fn row(line: &str, number: u32, has_root: bool) -> Option<TestRow> {
         bytes: words[0].parse().ok()?,
         count: words[1].parse().ok()?,
         data_type: words[2].to_owned(),
-        operation: words[3].to_owned(),
-        root: if is_old { -1 } else { words[4].parse().ok()? },
+        operation: only_root.map_or(words[3], |_| "none").to_owned(),
+        root: match only_root {
+            Some(root) => root,
+            None if is_old => -1,
+            None => words[4].parse().ok()?,
+        },
         out_of_place: cell(times)?,
         in_place: cell(times + 4),
         line: number,

@@ -132,3 +132,24 @@ fn damaged_files_do_no_harm() {
         let _ = read(&bytes);
     }
 }
+
+/// Two ranks, a row of each form.
+const DEVICES: &str = "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor)\n#   Rank  0 Pid  1 on a device  0 [0x00] AMD Instinct MI250X\n#   Rank  1 Pid  2 on b device  0 [0x00] AMD Instinct MI250X\n";
+
+#[test]
+fn old_tests_of_one_root() {
+    let row = "   134217728      33554432   float       0   9100.1   14.75   14.75    N/A   9093.2   14.76   14.76    N/A\n";
+    let head = "#       size         count    type    root     time   algbw   busbw  error     time   algbw   busbw  error\n";
+    let files = read(format!("{DEVICES}{head}{row}").as_bytes()).unwrap();
+    let [CommFile::Test(test, _)] = &files[..] else { panic!("{files:?}") };
+    assert_eq!((test.collective.as_deref(), test.rows[0].root), (Some("broadcast"), 0));
+}
+
+#[test]
+fn tags_of_launchers_within_lines() {
+    let rows = "[0]      1048576        262144     float     sum      -1[0]    1626.5    0.64    1.24      0[0]    2302.3    0.46    0.87      0\n";
+    let tagged: String = DEVICES.lines().map(|line| format!("[0] {line}\n")).collect();
+    let files = read(format!("{tagged}\n{rows}").as_bytes()).unwrap();
+    let [CommFile::Test(test, _)] = &files[..] else { panic!("{files:?}") };
+    assert_eq!((test.rank_count(), test.rows.len(), test.rows[0].out_of_place.time_us), (2, 1, 1626.5));
+}

@@ -15,19 +15,23 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Looks at partitions (`partition`), power limits (`power-cap`), limits that are active now (`throttle`) and memory errors (`ecc`) of
-every GPU.
+Looks at partitions (`partition`), power limits (`power-cap`), limits that are active now (`throttle`), clocks of GPUs that work
+(`clock-load`) and memory errors (`ecc`) of every GPU. `clock-load` fails where a GPU that works for at least 90 % of the time has a clock below
+40 % of its highest: power and heat alone leave more than that.
 
 ## Why it is slow
 A partition has a part of the compute units and memory. A power limit lowers clocks of compute-bound kernels; a thermal one does so
-until it cools. Uncorrectable memory errors end jobs.
+until it cools. A clock of some ten MHz under load is a fault of power supply, firmware or driver: kernels take 20 to 40 times
+as long. Uncorrectable memory errors end jobs.
 
 ## Evidence
 `amd-smi static` and `metric`, old and new, `rocm-smi`, and `current_*_partition` in `/sys`. Newer tools print N/A in the old
-`throttle_status` and have a throttle block instead: N/A alone is unknown.
+`throttle_status` and have a throttle block instead: N/A alone is unknown. `SCLK` and `GPU%` of `rocm-smi`, `clock.gfx_0` and
+`usage.gfx_activity` of `amd-smi metric`, taken while a job runs.
 
 ## What to do
-Reset what was set: `amd-smi set --compute-partition SPX`, `amd-smi reset --power-cap`. Cool a throttled GPU. Have a GPU with
+Reset what was set: `amd-smi set --compute-partition SPX`, `amd-smi reset --power-cap`. Cool a throttled GPU. Of a GPU whose clock stays low
+under load, read the throttle block, cold boot the machine and bring driver and firmware up to date; if it stays, have it looked at. Have a GPU with
 uncorrectable errors looked at.
 
 ## Source
@@ -37,8 +41,10 @@ AMD GPU documentation (partition modes); amd/node-scraper (power, throttle and E
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let machine = evidence.machine;
     match machine.gpus.get() {
-        Some(gpus) if !gpus.is_empty() => vec![partition(gpus), cap(gpus), throttle(gpus), errors(gpus)],
-        _ => ["partition", "power-cap", "throttle", "ecc"]
+        Some(gpus) if !gpus.is_empty() => {
+            vec![partition(gpus), cap(gpus), throttle(gpus), load(gpus), errors(gpus)]
+        }
+        _ => ["partition", "power-cap", "throttle", "clock-load", "ecc"]
             .map(|check| Judged::unknown(check, none(machine)))
             .into(),
     }
@@ -117,6 +123,41 @@ fn throttle(gpus: &[Gpu]) -> Judged {
         (true, Some((gpu, reason))) => Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
         (true, None) => {
             Judged::pass(CHECK, "no limit is active").read_fact(&gpus[0].throttled_by, "no limit active")
+        }
+    }
+}
+
+/// A GPU works if it does so for this part of the time, percent.
+const BUSY: f64 = 90.0;
+/// Below this share of its highest clock something is wrong: dense matrix work leaves 0.5 and more.
+const LOW: f64 = 0.4;
+
+fn load(gpus: &[Gpu]) -> Judged {
+    const CHECK: &str = "clock-load";
+    let highest = |gpu: &Gpu| {
+        let product = gpu.product.get().cloned().or_else(|| crate::product_of(gpu.device_id.get()?));
+        let model = product.and_then(|it| arch::Model::by_name(&it));
+        gpu.max_clock_mhz.get().copied().or_else(|| Some(f64::from(model?.engine_mhz.value)))
+    };
+    let mut working = Vec::new();
+    let mut low = Vec::new();
+    for gpu in gpus {
+        let (Some(clock), Some(busy)) = (gpu.clock_mhz.get(), gpu.busy_percent.get()) else { continue };
+        let Some(highest) = highest(gpu).filter(|_| *busy >= BUSY) else { continue };
+        let text = format!("{} {clock:.0} of {highest:.0} MHz at {busy:.0} % use", gpu.name);
+        if *clock < LOW * highest {
+            low.push(text.clone());
+        }
+        working.push(text);
+    }
+    let from = gpus[0].clock_mhz.from().unwrap_or_default();
+    match (low.is_empty(), working.is_empty()) {
+        (false, _) => Judged::fail(CHECK, low.join("; ")).read(from, low.join("; ")),
+        (true, false) => Judged::pass(CHECK, working.join("; ")).read(from, working.join("; ")),
+        (true, true) => {
+            let given = gpus.iter().any(|it| it.busy_percent.get().is_some() && it.clock_mhz.get().is_some());
+            let reason = if given { "no GPU was at work" } else { "clock and use are not both given" };
+            Judged::unknown(CHECK, reason)
         }
     }
 }

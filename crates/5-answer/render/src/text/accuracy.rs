@@ -7,7 +7,7 @@ use view::{Accuracy, AccuracyError, AccuracyVerdict};
 const LISTED: usize = 12;
 
 /// The comparison as text of `width` columns.
-pub fn accuracy(it: &Accuracy, width: usize) -> String {
+pub(crate) fn accuracy(it: &Accuracy, width: usize) -> String {
     let (equal, wrong) = (it.count(AccuracyVerdict::Equal), it.count(AccuracyVerdict::NotEqual));
     let mut out = format!(
         "{} kernels that both ran{}\n\n  follow from execution: {equal} of {} counters are equal\n",

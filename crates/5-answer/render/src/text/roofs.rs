@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use view::Roofs;
 
 /// The roofs, beside the data sheet's.
-pub fn roofs(it: &Roofs) -> String {
+pub(crate) fn roofs(it: &Roofs) -> String {
     let an = if it.emulated { "an emulated" } else { "this" };
     let mut text = format!("Rates that {an} {} reaches, beside its data sheet\n\n", it.gpu);
     for roof in &it.roofs {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use view::{Sets, counted};
 
 /// All sets with their metrics, and their requirements on each target.
-pub fn sets(sets: &Sets) -> String {
+pub(crate) fn sets(sets: &Sets) -> String {
     let mut out = String::new();
     for set in &sets.sets {
         let _ = writeln!(out, "{:<23} {}", set.name, set.title);

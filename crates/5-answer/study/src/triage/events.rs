@@ -1,6 +1,7 @@
 //! Messages of logs: what ended the job as incidents, the rest as events; what follows from what.
 
-use super::{FaultLog, fact, node_gpu};
+use super::runtime::node_gpu;
+use super::{FaultLog, fact};
 use logs::{Event, Kind, Message, Who};
 use view::{Incident, NamedValue, TriageEvent, counted, listed};
 
@@ -11,8 +12,17 @@ const MOST_TITLE: usize = 160;
 
 /// Messages that are already incidents: the readers of runtime messages, dumps and reports of
 /// the emulator know more about them.
-const TOLD: [&str; 6] =
-    ["gpu-memory-fault", "gpu-exception", "memory-critical", "queue-error", "queue-abort", "emulator-fault"];
+const TOLD: [&str; 9] = [
+    "gpu-memory-fault",
+    "gpu-exception",
+    "memory-critical",
+    "kernel-fault",
+    "queue-error",
+    "queue-status",
+    "queue-abort",
+    "queue-abort-code",
+    "emulator-fault",
+];
 
 /// Time-outs of PyTorch's watchdog: one incident over all ranks, made by `ranks`.
 pub(super) const WATCHDOG: &str = "watchdog-timeout";
@@ -38,7 +48,7 @@ pub(super) fn split(places: &[Place<'_>]) -> (Vec<Incident>, Vec<TriageEvent>) {
             events.push(event(place, "unknown", places));
             continue;
         };
-        if TOLD.contains(&row.id.as_str()) || row.id == WATCHDOG || is_part(place) {
+        if is_told(place) || row.id == WATCHDOG || is_part(place) {
             continue;
         }
         match row.kind {
@@ -49,6 +59,15 @@ pub(super) fn split(places: &[Place<'_>]) -> (Vec<Incident>, Vec<TriageEvent>) {
         }
     }
     (incidents, events)
+}
+
+/// True for a message of which a reader has made an incident. One that no reader understands is an incident
+/// of the table.
+fn is_told(place: &Place<'_>) -> bool {
+    let (log, lines) = (place.log, place.event.line..=place.event.last_line);
+    TOLD.contains(&place.event.id())
+        && (log.messages.iter().any(|it| lines.contains(&it.line))
+            || log.emulated.iter().any(|it| lines.contains(&it.line)))
 }
 
 /// True for a line of a report that is an incident: the head of a dump, the status after a queue's error.

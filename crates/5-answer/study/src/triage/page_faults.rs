@@ -129,7 +129,7 @@ fn messages_of<'a>(it: &PageFault, logs: &'a [FaultLog]) -> Vec<(&'a str, u32, u
     let messages = logs.iter().flat_map(|log| log.messages.iter().map(move |message| (log, message)));
     messages
         .filter_map(|(log, message)| match message.message {
-            Message::MemoryFault { node, address, .. } if Some(address) == it.address => {
+            Message::MemoryFault { node, address, .. } if address.is_some() && address == it.address => {
                 Some((log.file.as_str(), message.line, node))
             }
             _ => None,

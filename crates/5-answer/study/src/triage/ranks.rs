@@ -1,9 +1,9 @@
 //! Ranks whose collectives timed out: who waits in which one, and who is behind.
 
 use super::events::{Place, WATCHDOG as ID};
-use super::{FaultLog, fact};
+use super::{FaultLog, fact, ranges};
 use std::collections::BTreeMap;
-use view::{Incident, NamedValue, counted, listed};
+use view::{Incident, NamedValue, counted, noun_of};
 
 /// Highest rank up to which silent ranks are named.
 const MOST_RANKS: u32 = 4_096;
@@ -29,14 +29,11 @@ pub(super) fn incident(places: &[Place<'_>]) -> Option<Incident> {
     let mut next = Vec::new();
     if !ranks.behind.is_empty() {
         next.push(format!(
-            "look where rank {} is: py-spy dump --pid PID; the others only wait for it",
-            listed(&ranks.behind, "and")
+            "look where {} is: py-spy dump --pid PID; the others only wait for it",
+            named(&ranks.behind)
         ));
-    } else if !ranks.silent.is_empty() {
-        next.push(format!(
-            "look at rank {}: py-spy dump --pid PID, or its last output",
-            listed(&ranks.silent, "and")
-        ));
+    } else if !ranks.silent.is_empty() && ranks.waiting.len() > 1 {
+        next.push(format!("look at {}: py-spy dump --pid PID, or its last output", named(&ranks.silent)));
     }
     next.extend(row.next.iter().cloned());
     Some(Incident {
@@ -56,9 +53,9 @@ pub(super) fn incident(places: &[Place<'_>]) -> Option<Incident> {
 struct Ranks<'a> {
     waiting: BTreeMap<u32, Waiting<'a>>,
     /// Ranks in the lowest collective, if ranks are in different ones.
-    behind: Vec<String>,
+    behind: Vec<usize>,
     /// Ranks below the highest one that printed nothing.
-    silent: Vec<String>,
+    silent: Vec<usize>,
 }
 
 impl<'a> Ranks<'a> {
@@ -83,16 +80,15 @@ impl<'a> Ranks<'a> {
         let lowest = waiting.values().map(|it| it.sequence).min();
         let highest = waiting.values().map(|it| it.sequence).max();
         let is_behind = |it: &Waiting<'_>| lowest != highest && Some(it.sequence) == lowest;
-        let behind = waiting.iter().filter(|(_, it)| is_behind(it)).map(|(rank, _)| rank.to_string());
+        let behind = waiting.iter().filter(|(_, it)| is_behind(it)).map(|(rank, _)| *rank as usize);
         let behind = behind.collect();
         let last = waiting.keys().next_back().copied().unwrap_or(0).min(MOST_RANKS);
-        let silent =
-            (0..last).filter(|rank| !waiting.contains_key(rank)).map(|rank| rank.to_string()).collect();
+        let silent = (0..last).filter(|rank| !waiting.contains_key(rank)).map(|rank| rank as usize).collect();
         Ranks { waiting, behind, silent }
     }
 
     fn title(&self) -> Option<String> {
-        let is_behind = |rank: u32| self.behind.contains(&rank.to_string());
+        let is_behind = |rank: u32| self.behind.contains(&(rank as usize));
         let late = self.waiting.iter().find(|(rank, _)| is_behind(**rank)).map(|(_, it)| it);
         let other = self.waiting.iter().find(|(rank, _)| !is_behind(**rank)).map(|(_, it)| it)?;
         Some(match late {
@@ -131,8 +127,13 @@ impl<'a> Ranks<'a> {
             ));
         }
         if !self.silent.is_empty() {
-            let silent = listed(&self.silent, "and");
-            facts.push(fact("silent", format!("rank {silent} printed no time-out: it hangs or died")));
+            let text = match (self.waiting.len(), self.silent.len()) {
+                // A log of one rank says nothing about the others.
+                (1, 2..) => "printed no time-out here: give the logs of all ranks",
+                (_, 1) => "printed no time-out: it hangs or died",
+                _ => "printed no time-out: they hang or died",
+            };
+            facts.push(fact("silent", format!("{} {text}", named(&self.silent))));
         }
         if let Some(time) = self.waiting.values().find_map(|it| it.timeout_ms) {
             facts.push(fact("time-out", format!("{time} ms")));
@@ -141,10 +142,12 @@ impl<'a> Ranks<'a> {
     }
 }
 
-/// `rank 2 is`, `ranks 2 and 3 are`.
-fn ranks_are(ranks: &[String]) -> String {
-    match ranks {
-        [one] => format!("rank {one} is"),
-        many => format!("ranks {} are", listed(many, "and")),
-    }
+/// `rank 2 is`, `ranks 2-4, 7 are`.
+fn ranks_are(ranks: &[usize]) -> String {
+    format!("{} {}", named(ranks), if ranks.len() == 1 { "is" } else { "are" })
+}
+
+/// `rank 2`, `ranks 2-4, 7`.
+fn named(ranks: &[usize]) -> String {
+    format!("{} {}", noun_of(ranks.len(), "rank"), ranges(ranks))
 }

@@ -221,3 +221,67 @@ fn addresses_near_allocations_of_any_log() {
         );
     }
 }
+
+/// A log that is not in a file, and its answer.
+fn said(text: &str) -> Incidents {
+    triage(&[FaultLog::read("a.log", text.as_bytes()).unwrap()], &[]).part
+}
+
+#[test]
+fn kernels_that_the_runtime_names() {
+    let fault = "Memory access fault by GPU node-1 (Agent handle: 0x1) on address 0x7fb3edc00000. Reason: Page not present or supervisor privilege.\n";
+    let named = ":0:rocdevice.cpp :3905: 5 us:  Memory Fault Error [host: a, GPU index: 0, faulting addr: 0x7fb3edc00000, kernel: copy(int*)]\n";
+    let queue = "Warning: Queue error - HSA_STATUS_ERROR_MEMORY_FAULT\n";
+    for (text, titles) in [
+        (format!("{queue}{named}{fault}"), 2),
+        (format!("{fault}{named}"), 1),
+        (named.to_owned(), 1),
+        (named.replace("0x7fb3edc00000", "...") + fault, 1),
+    ] {
+        let found = said(&text).incidents;
+        assert_eq!(found.len(), titles, "{text}{found:?}");
+        assert_eq!((value(&found[0], "kernel"), found[0].consequence), ("copy(int*)", false), "{text}");
+        assert!(found[1..].iter().all(|it| it.consequence), "{text}");
+    }
+    let abort = "Callback: Queue 0x7e aborting with error : HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: x. code: 0x29\nKernel Name: moe\nVGPU=0x1 SWq=0x2\n\tgrid=[77824, 1, 1], workgroup=[256, 1, 1]\n";
+    let found = said(abort).incidents;
+    assert_eq!((found.len(), value(&found[0], "kernel").split(',').next()), (1, Some("moe")));
+}
+
+#[test]
+fn what_a_reader_does_not_understand_is_told_all_the_same() {
+    for text in [
+        "Memory access fault by GPU node-8 ... Reason: Unknown.",
+        "Memory access fault by GPU node-",
+        "Memory Fault Error [host: a]",
+        "something aborting with error : x",
+        "Device::callbackQueue aborting with status: 0x1234",
+        "HW Exception by GPU node-4",
+    ] {
+        assert_eq!(said(text).incidents.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn reports_of_several_processes_are_one() {
+    let line =
+        |handle: u32| format!("HW Exception by GPU node-9 (Agent handle: {handle:#x}) reason :GPU Hang\n");
+    let found = said(&(1..4).map(line).collect::<String>()).incidents;
+    assert_eq!((found.len(), value(&found[0], "repeats")), (1, "3 times, the last in line 3"));
+}
+
+#[test]
+fn silent_ranks_are_ranges() {
+    let line = |rank: u32| {
+        format!(
+            "[rank{rank}]:[E603 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, Timeout(ms)=1800000) ran for 1800068 milliseconds before timing out.\n"
+        )
+    };
+    let silent = |ranks: &[u32]| {
+        let found = said(&ranks.iter().map(|it| line(*it)).collect::<String>()).incidents;
+        value(&found[0], "silent").split(" printed").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(silent(&[118]), "ranks 0-117");
+    assert_eq!(silent(&[0, 2, 5, 6]), "ranks 1, 3-4");
+    assert_eq!(silent(&[0, 2]), "rank 1");
+}

@@ -1,7 +1,8 @@
 //! Waves of the debug agent's dumps: which instruction, which lanes, which address.
 
+use super::runtime::near;
 use super::window::window;
-use super::{KernelCode, fact, incident, near, registers};
+use super::{KernelCode, fact, incident, registers};
 use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
 use view::{Incident, NamedValue, SourceLine, TriageLine};
 
@@ -110,7 +111,7 @@ fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCod
         it.facts.push(fact("source", format!("{}:{}{text}", source.file, source.line)));
     }
     let lanes = wave.active_lanes();
-    it.facts.push(fact("lanes at work", format!("{} of 64: {}", lanes.len(), ranges(&lanes))));
+    it.facts.push(fact("lanes at work", format!("{} of 64: {}", lanes.len(), super::ranges(&lanes))));
     if let Some(page) = dump.page {
         it.facts.push(fact("faulting page", format!("{page:#x}")));
     }
@@ -135,21 +136,6 @@ fn place(wave: &AgentWave) -> String {
 
 fn source(it: &AgentInstruction) -> Option<SourceLine> {
     Some(SourceLine { file: it.file.clone()?, line: it.source_line?, function: None })
-}
-
-/// `0-31, 40`.
-fn ranges(lanes: &[usize]) -> String {
-    let mut out: Vec<String> = Vec::new();
-    let mut at = 0;
-    while at < lanes.len() {
-        let mut end = at;
-        while end + 1 < lanes.len() && lanes[end + 1] == lanes[end] + 1 {
-            end += 1;
-        }
-        out.push(if end == at { lanes[at].to_string() } else { format!("{}-{}", lanes[at], lanes[end]) });
-        at = end + 1;
-    }
-    if out.is_empty() { "none".to_owned() } else { out.join(", ") }
 }
 
 fn is_memory(wave: &AgentWave) -> bool {
@@ -211,7 +197,11 @@ fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(
                     fact("access", told(it)),
                     fact(
                         "lanes in the page",
-                        format!("{} ({} lanes); lane {first} at {address:#x}", ranges(&hit), hit.len()),
+                        format!(
+                            "{} ({} lanes); lane {first} at {address:#x}",
+                            super::ranges(&hit),
+                            hit.len()
+                        ),
                     ),
                 ],
             ));

@@ -238,3 +238,25 @@ fn commands_of_vllm() {
         }
     }
 }
+
+#[test]
+fn clocks_of_gpus_at_work() {
+    use HostVerdict::{Fail, Pass, Unknown};
+    let row = |clock: &str, busy: &str| {
+        format!(
+            "=== ROCm System Management Interface ===\n=== Concise Info ===\nDevice  Node  IDs              Temp        Power     Partitions          SCLK     MCLK    Fan  Perf  PwrCap  VRAM%  GPU%  \n              (DID,     GUID)  (Junction)  (Socket)  (Mem, Compute, ID)                                                  \n===\n0       2     0x74a1,   60024  50.0°C      157.0W    NPS1, SPX, 0        {clock:<8} 900Mhz  0%   auto  750.0W  86%    {busy:<5} \n===\n"
+        )
+    };
+    for (clock, busy, verdict) in [
+        ("59Mhz", "100%", Fail),
+        ("839Mhz", "95%", Fail),
+        ("841Mhz", "95%", Pass),
+        ("1250Mhz", "100%", Pass),
+        ("132Mhz", "0%", Unknown),
+        ("N/A", "100%", Unknown),
+    ] {
+        let document = recognize("rocm-smi.txt", row(clock, busy).as_bytes()).unwrap();
+        let examined = examine(&Machine::read(&Tree::new("t"), &[document]), None, None);
+        assert_eq!(worst(&examined, "clock-load"), verdict, "{clock} {busy}");
+    }
+}

@@ -87,6 +87,7 @@ impl Launch {
                     cooperative: self.cooperative,
                     gpu: gpu_named(&on, &target).unwrap_or_default(),
                     on: &on,
+                    is_exact: false,
                 };
                 captured.begin(&dispatch, &seen).map_err(|it| format!("{it:#}"))
             };

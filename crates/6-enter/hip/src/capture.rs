@@ -91,6 +91,7 @@ pub(crate) fn begin<'a>(
         cooperative: kernel.cooperative,
         gpu: &gpu,
         on: &format!("emulated {gpu}"),
+        is_exact: true,
     };
     let begun = captured.begin(&dispatch, &seen).unwrap_or_else(|error| {
         say(&format!("cannot capture `{name}`: {error:#}"));

@@ -88,6 +88,8 @@ pub struct Dispatch<'a> {
     pub gpu: &'a str,
     /// GPU, as the runtime names it.
     pub on: &'a str,
+    /// A replay gives the same bits; on a GPU sums and approximations may differ in the last ones.
+    pub is_exact: bool,
 }
 
 /// Looks for the launch to capture.
@@ -172,6 +174,7 @@ impl Captured<'_> {
         let origin = Origin {
             program: self.wanted.program.clone(),
             on: dispatch.on.to_owned(),
+            is_exact: dispatch.is_exact,
             dispatch: self.dispatch,
             launch: self.launch,
             environment: environment(),

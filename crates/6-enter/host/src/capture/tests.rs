@@ -70,6 +70,7 @@ fn capture(
         cooperative: false,
         gpu: "mi300x",
         on: "a test",
+        is_exact: true,
     };
     let mut capturer = Capturer::new(&wanted(folder, limit));
     let begun = capturer.next("copy", &symbol).unwrap().begin(&dispatch, memory).unwrap().unwrap();

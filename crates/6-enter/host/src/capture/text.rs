@@ -24,6 +24,8 @@ pub(super) struct Origin {
     pub(super) program: Vec<String>,
     /// GPU that ran it.
     pub(super) on: String,
+    /// A replay gives the same bits.
+    pub(super) is_exact: bool,
     pub(super) dispatch: u64,
     pub(super) launch: u64,
     pub(super) environment: Vec<(String, String)>,
@@ -104,6 +106,8 @@ pub(super) fn launch_file(
 ) -> String {
     let mut text = String::new();
     head(&mut text, sizes);
+    let is_exact = origin.is_none_or(|it| it.is_exact);
+    let memory = |out: &mut String, table: &str, name: &str, part| memory(out, (table, name), part, is_exact);
     let mut rest: Vec<&Part> = parts.iter().collect();
     let mut arguments = String::new();
     for value in values {
@@ -161,7 +165,7 @@ fn head(text: &mut String, sizes: &Sizes) {
 
 fn captured(text: &mut String, origin: &Origin, (arguments, memory): (usize, usize)) {
     let list = |all: &[String]| all.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
-    let Origin { program, on, dispatch, launch, environment, not_captured } = origin;
+    let Origin { program, on, dispatch, launch, environment, not_captured, .. } = origin;
     let by = concat!("rockhound ", env!("CARGO_PKG_VERSION"));
     let _ = writeln!(text, "\n[captured]\nversion = {VERSION}\nby = \"{by}\"");
     let _ = writeln!(text, "program = [{}]\non = {}", list(program), quoted(on));
@@ -182,7 +186,7 @@ fn number(element: Element, bytes: &[u8]) -> Option<f64> {
     (element.bytes(std::iter::once(number)) == bytes).then_some(number).filter(|it| it.is_finite())
 }
 
-fn memory(text: &mut String, table: &str, name: &str, (part, element): (&Part, Element)) {
+fn memory(text: &mut String, (table, name): (&str, &str), (part, element): (&Part, Element), is_exact: bool) {
     let Part { place, bytes, file, expected, .. } = part;
     let element = if bytes.is_multiple_of(element.size() as u64) { element } else { Element::BYTE };
     let count = bytes / element.size() as u64;
@@ -194,6 +198,10 @@ fn memory(text: &mut String, table: &str, name: &str, (part, element): (&Part, E
     let _ = writeln!(text, "shape = [{count}]\nfile = {}", quoted(file));
     if let Some(expected) = expected {
         let _ = writeln!(text, "expected_file = {}", quoted(expected));
+        let tolerance = element.usual_difference();
+        if !is_exact && tolerance > 0.0 {
+            let _ = writeln!(text, "tolerance = {tolerance:e}");
+        }
     }
 }
 

@@ -3,10 +3,6 @@
 use crate::launch_file::Element;
 use crate::run::LeftBuffer;
 
-/// Bits of a difference that other orders of the same sums make, by bytes of a float: relative to the element, or to the
-/// root of the mean square of all.
-const USUAL: [(&str, f64); 4] = [("f64", 1e-11), ("f32", 1e-5), ("f16", 4e-3), ("bf16", 3e-2)];
-
 /// How far all elements together may be off, as a multiple of the usual difference: an element near zero may be off by
 /// much and the whole not.
 const AS_A_WHOLE: f64 = 4.0;
@@ -14,11 +10,6 @@ const AS_A_WHOLE: f64 = 4.0;
 /// A value with the digits that its type has.
 fn words(element: Element, value: f64) -> String {
     if element.size() < 8 && !element.is_whole() { (value as f32).to_string() } else { value.to_string() }
-}
-
-/// Difference allowed for a type without a tolerance: 0 for integers.
-fn usual(element: Element) -> f64 {
-    USUAL.iter().find(|it| it.0 == element.name()).map_or(0.0, |it| it.1)
 }
 
 /// How two buffers with the same meaning differ.
@@ -38,7 +29,7 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
     }
     let (expected, found) = (base.element.numbers(&base.after), other.element.numbers(&other.after));
     let given = tolerance.or(Some(base.tolerance).filter(|it| *it > 0.0));
-    let allowed = given.unwrap_or_else(|| usual(base.element));
+    let allowed = given.unwrap_or_else(|| base.element.usual_difference());
     let finite = || expected.iter().filter(|it| it.is_finite());
     let squares: f64 = finite().map(|it| it * it).sum();
     let mean = (squares / finite().count().max(1) as f64).sqrt();
@@ -72,7 +63,7 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
         )
     });
     let whole = (off / squares.max(f64::MIN_POSITIVE)).sqrt();
-    let most = allowed.max(AS_A_WHOLE * usual(base.element));
+    let most = allowed.max(AS_A_WHOLE * base.element.usual_difference());
     let problem = problem.or_else(|| {
         (whole > most).then(|| {
             format!(

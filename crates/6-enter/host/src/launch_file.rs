@@ -172,6 +172,11 @@ impl LaunchFile {
         self.argument.iter().chain(&self.memory)
     }
 
+    /// Bytes of all buffers.
+    pub fn bytes(&self) -> u64 {
+        self.parts().map(|it| it.bytes_of_buffer().unwrap_or(0)).fold(0, u64::saturating_add)
+    }
+
     /// Initial values of arguments and memory, which are made once.
     ///
     /// # Errors
@@ -291,6 +296,14 @@ impl Argument {
         self.expected.is_some() || self.expected_file.is_some()
     }
 
+    /// Bytes of a buffer; `None` if it is none, or too large.
+    fn bytes_of_buffer(&self) -> Option<u64> {
+        let size = self.element.size() as u64;
+        let bytes =
+            self.shape.as_ref()?.iter().try_fold(size, |product, &length| product.checked_mul(length));
+        bytes.filter(|bytes| *bytes <= MOST_BYTES)
+    }
+
     /// Initial value of the argument.
     fn contents(&self) -> Result<Contents> {
         let name = &self.name;
@@ -308,13 +321,11 @@ impl Argument {
             (Some(value), None) if self.bytes.is_none() => {
                 Ok(Contents::Scalar(self.element.bytes(std::iter::once(value))))
             }
-            (None, Some(shape)) if self.bytes.is_none() => {
-                let size = self.element.size() as u64;
-                let bytes = shape.iter().try_fold(size, |product, &length| product.checked_mul(length));
-                let Some(bytes) = bytes.filter(|bytes| *bytes <= MOST_BYTES) else {
+            (None, Some(_)) if self.bytes.is_none() => {
+                let Some(bytes) = self.bytes_of_buffer() else {
                     bail!("argument `{name}`: a buffer has at most 16 GiB");
                 };
-                self.buffer(bytes, bytes / size).map(Contents::Buffer)
+                self.buffer(bytes, bytes / self.element.size() as u64).map(Contents::Buffer)
             }
             _ => bail!(
                 "argument `{name}`: give one of `value` (a scalar), `bytes` (a structure), `shape` (a buffer) and `address` (a pointer)"

@@ -77,6 +77,9 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
 
 /// The first element that differs in any bit, with what two launches left there.
 pub(super) fn first_bits(one: &LeftBuffer, other: &LeftBuffer) -> Option<(usize, String, String)> {
+    if one.after == other.after {
+        return None;
+    }
     let size = one.element.size();
     let at = one.after.chunks_exact(size).zip(other.after.chunks_exact(size)).position(|(a, b)| a != b)?;
     let value =

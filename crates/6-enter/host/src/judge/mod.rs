@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use variant::Variant;
@@ -35,6 +35,9 @@ const MOST_TIMES: u64 = 4;
 const MOST_MORE: u64 = 100_000;
 /// In buffers that a kernel is to write: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
+
+/// Bytes of buffers of sets of inputs that are tried side by side; each is held some ten times.
+const MOST_AT_ONCE: u64 = 256 << 20;
 
 /// The variants to judge, and their inputs.
 #[derive(Clone, Debug)]
@@ -188,11 +191,56 @@ struct Launches {
     others: Option<(Results, Results)>,
 }
 
+/// One set of inputs of a shape.
+struct Inputs {
+    file: LaunchFile,
+    seed: u64,
+    /// For people.
+    name: String,
+}
+
+/// What a candidate's launches showed on one set of inputs.
+#[derive(Default)]
+struct Shown {
+    problem: Option<Problem>,
+    /// Largest relative difference from the base.
+    largest: f64,
+    /// Its results depend on the order of workgroups, as the base's do.
+    by_order: bool,
+}
+
 impl Panel<'_> {
-    /// Tries all variants on a shape.
+    /// Tries all variants on a shape: on all sets of inputs side by side, as far as memory has room for.
     fn shape(&mut self, shape: &Shape, scratch: &Path) -> Result<()> {
+        let bench = self.bench;
+        let inputs = self.inputs(shape)?;
+        let bytes: u64 = inputs.first().map_or(0, |it| it.file.bytes());
+        let at_once = usize::try_from(MOST_AT_ONCE / bytes.max(1)).unwrap_or(1).max(1);
+        for some in inputs.chunks(at_once) {
+            let bases = bench.bases(some)?;
+            let pairs: Vec<(&Inputs, Launches)> = some.iter().zip(bases).collect();
+            self.others().try_for_each(|(variant, tried)| -> Result<()> {
+                for it in bench.candidate(variant, shape, &pairs)? {
+                    tried.largest = tried.largest.max(it.largest);
+                    tried.by_order |= it.by_order;
+                    tried.problem = it.problem;
+                }
+                Ok(())
+            })?;
+            self.judged.cases += some.len() as u64;
+        }
+        self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
+            let Some((variant, tried)) = it else { return Ok(()) };
+            tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
+            Ok(())
+        })
+    }
+
+    /// The sets of inputs of a shape.
+    fn inputs(&mut self, shape: &Shape) -> Result<Vec<Inputs>> {
         let Some(base) = &self.variants[0] else { bail!("there is no base") };
         let (_, base_file) = base.launch(shape)?;
+        let mut all = Vec::new();
         for seed in 0..u64::from(self.bench.question.seeds.max(1)) {
             let mut file = base_file.clone();
             if seed > 0 && !file.reseed(seed) {
@@ -202,32 +250,13 @@ impl Panel<'_> {
                 }
                 break;
             }
-            let inputs = match shape.name.as_str() {
+            let name = match shape.name.as_str() {
                 "" => format!("seed {seed}"),
                 name => format!("{name}, seed {seed}"),
             };
-            // Made here, and not by each of the launches side by side.
-            file.contents()?;
-            let base = self.bench.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
-            if let Some(why) = fault_of_base(&base.plain) {
-                bail!("the base is wrong itself ({inputs}): {why}");
-            }
-            let bench = self.bench;
-            self.others().try_for_each(|(variant, tried)| -> Result<()> {
-                tried.problem = bench.candidate(variant, tried, (shape, seed), (&file, &base))?;
-                if let Some(problem) = &mut tried.problem {
-                    problem.inputs = Some(inputs.clone());
-                }
-                Ok(())
-            })?;
-            self.judged.cases += 1;
+            all.push(Inputs { file, seed, name });
         }
-        let bench = self.bench;
-        self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
-            let Some((variant, tried)) = it else { return Ok(()) };
-            tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
-            Ok(())
-        })
+        Ok(all)
     }
 
     /// Each variant, side by side, with what is known of it; `None` for one that cannot be used.
@@ -243,31 +272,70 @@ impl Panel<'_> {
 }
 
 impl Bench<'_> {
-    /// Why a candidate cannot be used, from one set of inputs.
+    /// Launches of the base on sets of inputs.
+    fn bases(self, inputs: &[Inputs]) -> Result<Vec<Launches>> {
+        let one = |it: &Inputs| {
+            // Made here, and not by each of the launches side by side.
+            it.file.contents()?;
+            self.launches(&it.file, it.seed == 0, run::MOST_INSTRUCTIONS)
+        };
+        let all: Vec<Result<Launches>> = inputs.par_iter().map(one).collect();
+        let mut bases = Vec::new();
+        for (it, base) in inputs.iter().zip(all) {
+            let base = base?;
+            if let Some(why) = fault_of_base(&base.plain) {
+                bail!("the base is wrong itself ({}): {why}", it.name);
+            }
+            bases.push(base);
+        }
+        Ok(bases)
+    }
+
+    /// What a candidate shows on sets of inputs, up to the first with a problem.
     fn candidate(
         self,
         variant: &Variant,
-        tried: &mut Tried,
-        (shape, seed): (&Shape, u64),
-        (base_file, base): (&LaunchFile, &Launches),
-    ) -> Result<Option<Problem>> {
+        shape: &Shape,
+        pairs: &[(&Inputs, Launches)],
+    ) -> Result<Vec<Shown>> {
+        // The first set with a problem so far: no later one is needed.
+        let first = AtomicUsize::new(usize::MAX);
+        let one = |(at, (inputs, base)): (usize, &(&Inputs, Launches))| {
+            if first.load(Ordering::Relaxed) < at {
+                return Ok(Shown::default());
+            }
+            let shown = self.shown(variant, shape, (inputs, base))?;
+            if shown.problem.is_some() {
+                first.fetch_min(at, Ordering::Relaxed);
+            }
+            Ok(shown)
+        };
+        let all: Vec<Result<Shown>> = pairs.par_iter().enumerate().map(one).collect();
+        let needed = first.into_inner().saturating_add(1);
+        all.into_iter().take(needed).collect()
+    }
+
+    fn shown(self, variant: &Variant, shape: &Shape, (inputs, base): (&Inputs, &Launches)) -> Result<Shown> {
         let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
         let launched = variant.launch(shape).and_then(|(_, mut file)| {
             if self.question.gpu.is_none() && file.gpu != base.gpu {
                 bail!("its launch file names another GPU than the base's; `--gpu` names one for all");
             }
-            if seed > 0 {
-                file.reseed(seed);
+            if inputs.seed > 0 {
+                file.reseed(inputs.seed);
             }
-            file.share_contents(base_file);
+            file.share_contents(&inputs.file);
             file.contents()?;
             self.launches(&file, base.others.is_some(), most)
         });
         self.quiet.check()?;
-        Ok(match launched {
+        let mut shown = Shown::default();
+        let problem = match launched {
             Err(error) => Some(Problem::new(CandidateVerdict::NotRun, format!("{error:#}"))),
-            Ok(own) => problem(base, &own, self.question.tolerance, tried),
-        })
+            Ok(own) => problem(base, &own, self.question.tolerance, &mut shown),
+        };
+        shown.problem = problem.map(|it| Problem { inputs: Some(inputs.name.clone()), ..it });
+        Ok(shown)
     }
 
     fn launches(self, file: &LaunchFile, with_others: bool, most: u64) -> Result<Launches> {
@@ -344,7 +412,7 @@ fn fault_of_base(base: &Results) -> Option<String> {
 }
 
 /// Why a candidate cannot be used, from its launches and the base's on the same inputs.
-fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, tried: &mut Tried) -> Option<Problem> {
+fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, shown: &mut Shown) -> Option<Problem> {
     if let Some(stopped) = &own.plain.stopped {
         let verdict = if stopped.hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe };
         return Some(Problem::new(verdict, one_line(&stopped.text)));
@@ -366,11 +434,11 @@ fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, tried: &mut 
                     ));
                 }
                 let compared = compare::compared(base, other, tolerance);
-                tried.largest = tried.largest.max(compared.largest);
+                shown.largest = shown.largest.max(compared.largest);
                 compared.problem.map(|why| Problem::new(CandidateVerdict::Wrong, why))
             })
         })
-        .or_else(|| by_order(base, own, tried))
+        .or_else(|| by_order(base, own, shown))
 }
 
 /// Buffers of the same name in the base and a candidate.
@@ -426,7 +494,7 @@ fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
 }
 
 /// Results that depend on the order of workgroups, unless the base's do.
-fn by_order(base: &Launches, own: &Launches, tried: &mut Tried) -> Option<Problem> {
+fn by_order(base: &Launches, own: &Launches, shown: &mut Shown) -> Option<Problem> {
     let ((_, base_reversed), (_, own_reversed)) = (base.others.as_ref()?, own.others.as_ref()?);
     if let Some(stopped) = &own_reversed.stopped {
         let why = format!("with workgroups from the last to the first it stops: {}", one_line(&stopped.text));
@@ -438,7 +506,7 @@ fn by_order(base: &Launches, own: &Launches, tried: &mut Tried) -> Option<Proble
     };
     let (name, (at, one, other)) = first(&own.plain, own_reversed)?;
     if base_reversed.stopped.is_none() && first(&base.plain, base_reversed).is_some() {
-        tried.by_order = true;
+        shown.by_order = true;
         return None;
     }
     let why = format!(

@@ -6,15 +6,15 @@
 mod captured;
 mod data;
 mod expression;
-mod values;
 
+pub use buffers::{Differences, Element, differences};
 pub(crate) use captured::VERSION;
 pub(crate) use data::COMPRESSED;
 pub use expression::Expression;
-pub use values::{Differences, Element, differences};
 
 use crate::capture::kerncap;
 use anyhow::{Context, Result, anyhow, bail};
+use buffers::Fill;
 use captured::Captured;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -337,18 +337,13 @@ impl Argument {
         if let Some(path) = &self.file {
             return data::of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
         }
-        let whole = self.element.is_whole();
-        Ok(match self.initial.unwrap_or_default() {
-            Initial::Zeros => vec![0; bytes as usize],
-            Initial::Ones => self.element.bytes((0..count).map(|_| 1.0)),
-            Initial::Arange => self.element.bytes((0..count).map(|number| number as f64)),
-            Initial::Random => self.element.bytes((0..count).map(|number| {
-                let random = spread(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                let [low, high] = self.range.unwrap_or([0.0, if whole { 100.0 } else { 1.0 }]);
-                let number = low + (high - low) * random;
-                if whole { number.floor() } else { number }
-            })),
-        })
+        let fill = match self.initial.unwrap_or_default() {
+            Initial::Zeros => Fill::Zeros,
+            Initial::Ones => Fill::Ones,
+            Initial::Arange => Fill::Arange,
+            Initial::Random => Fill::Random { seed: self.seed, range: self.range },
+        };
+        Ok(fill.bytes(self.element, count))
     }
 
     /// Expected content of the buffer after the launch, if the file states it.
@@ -372,12 +367,4 @@ fn by_digits(digits: &str) -> Option<Vec<u8>> {
     let digit = |it: u8| char::from(it).to_digit(16);
     let byte = |it: &[u8]| Some((digit(it[0])? * 16 + digit(*it.get(1)?)?) as u8);
     if digits.is_empty() { None } else { digits.chunks(2).map(byte).collect() }
-}
-
-/// A number of 0 to 1 from a seed: the finisher of SplitMix64.
-fn spread(seed: u64) -> f64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ bits >> 31) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -65,13 +65,10 @@ impl<'a> Found<'a> {
     }
 
     /// Looks at words as pointers.
-    pub(super) fn words(&mut self, from: &str, bytes: &[u8]) -> Result<()> {
-        let span = self.device.span();
-        let words = bytes.chunks_exact(8).filter_map(|it| Some(u64::from_le_bytes(it.try_into().ok()?)));
-        for address in words.filter(|it| span.contains(it)) {
+    pub(super) fn words(&mut self, from: &str, bytes: &[u8]) {
+        for address in buffers::words_within(bytes, &self.device.span()) {
             self.pointer(from, address);
         }
-        Ok(())
     }
 
     fn pointer(&mut self, from: &str, address: u64) {
@@ -127,13 +124,7 @@ impl<'a> Found<'a> {
         let path = self.folder.join(&file);
         let mut pointers = Vec::new();
         let span = self.device.span();
-        let note = |piece: &[u8]| {
-            let words = piece.chunks_exact(8).filter_map(|it| Some(u64::from_le_bytes(it.try_into().ok()?)));
-            pointers.extend(words.filter(|it| span.contains(it)));
-            // Most point to the same few allocations.
-            pointers.sort_unstable();
-            pointers.dedup();
-        };
+        let note = |piece: &[u8]| pointers.extend(buffers::words_within(piece, &span));
         match stored(self.device, (address, wanted), &path, note)? {
             Err(why) => {
                 let _ = std::fs::remove_file(&path);

@@ -238,7 +238,7 @@ fn values(dispatch: &Dispatch<'_>, device: &dyn Device, found: &mut Found<'_>) -
                 "`{label}` points to {address:#x}, which is no memory that the runtime knows: memory of the host that is not registered is not captured"
             ));
         }
-        found.words(&label, bytes)?;
+        found.words(&label, bytes);
         values.push(match pointer.filter(|_| is_buffer) {
             Some(address) => Value::Pointer { name: label, address, element },
             None => {

@@ -188,7 +188,25 @@ struct Launches {
     /// The GPU that the launch file names.
     gpu: Option<String>,
     plain: Results,
-    others: Option<(Results, Results)>,
+    others: Option<Others>,
+}
+
+/// Launches with other contents of output buffers, and in another order.
+enum Others {
+    /// With both at a time the results are the same bits: so they are with either.
+    Same,
+    /// One after the other.
+    Apart(Results, Results),
+}
+
+impl Launches {
+    /// The launches with other contents of output buffers, and in another order.
+    fn others(&self) -> Option<(&Results, &Results)> {
+        match self.others.as_ref()? {
+            Others::Same => Some((&self.plain, &self.plain)),
+            Others::Apart(filled, reversed) => Some((filled, reversed)),
+        }
+    }
 }
 
 /// One set of inputs of a shape.
@@ -353,11 +371,18 @@ impl Bench<'_> {
         }
         let filled = || run(Conditions { fill: Some(FILL), ..Conditions::default() }, false);
         let reversed = || run(Conditions { reversed: true, ..Conditions::default() }, false);
-        let (plain, (filled, reversed)) = rayon::join(plain, || rayon::join(filled, reversed));
-        let plain = plain?;
+        let both = || run(Conditions { reversed: true, fill: Some(FILL) }, false);
+        let (plain, both) = rayon::join(plain, both);
+        let (plain, both) = (plain?, both?);
         // Where it stops, the others say nothing more.
-        let others = if plain.stopped.is_none() { Some((filled?, reversed?)) } else { None };
-        Ok(Launches { gpu, plain, others })
+        if plain.stopped.is_some() {
+            return Ok(Launches { gpu, plain, others: None });
+        }
+        if both.stopped.is_none() && leave_the_same(&plain, &both) {
+            return Ok(Launches { gpu, plain, others: Some(Others::Same) });
+        }
+        let (filled, reversed) = rayon::join(filled, reversed);
+        Ok(Launches { gpu, plain, others: Some(Others::Apart(filled?, reversed?)) })
     }
 
     /// Records a launch; returns the folder.
@@ -441,6 +466,12 @@ fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, shown: &mut 
         .or_else(|| by_order(base, own, shown))
 }
 
+/// Whether two launches leave the same bits.
+fn leave_the_same(one: &Results, other: &Results) -> bool {
+    one.buffers.len() == other.buffers.len()
+        && one.buffers.iter().zip(&other.buffers).all(|(one, other)| one.after == other.after)
+}
+
 /// Buffers of the same name in the base and a candidate.
 fn pairs<'a>(base: &'a Results, own: &'a Results) -> Result<Vec<(&'a LeftBuffer, &'a LeftBuffer)>, String> {
     let pair = |it: &'a LeftBuffer| {
@@ -469,7 +500,7 @@ fn new_finding(base: &[Finding], own: &[Finding]) -> Option<String> {
 
 /// Elements that the base computes, and the candidate leaves as they were.
 fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
-    let ((base_filled, _), (own_filled, _)) = (base.others.as_ref()?, own.others.as_ref()?);
+    let ((base_filled, _), (own_filled, _)) = (base.others()?, own.others()?);
     if base_filled.stopped.is_some() {
         return None;
     }
@@ -495,7 +526,7 @@ fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
 
 /// Results that depend on the order of workgroups, unless the base's do.
 fn by_order(base: &Launches, own: &Launches, shown: &mut Shown) -> Option<Problem> {
-    let ((_, base_reversed), (_, own_reversed)) = (base.others.as_ref()?, own.others.as_ref()?);
+    let ((_, base_reversed), (_, own_reversed)) = (base.others()?, own.others()?);
     if let Some(stopped) = &own_reversed.stopped {
         let why = format!("with workgroups from the last to the first it stops: {}", one_line(&stopped.text));
         return Some(Problem::new(CandidateVerdict::Unsafe, why));

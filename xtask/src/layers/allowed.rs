@@ -159,7 +159,7 @@ fn find(rows: &mut [Row], what: &str) -> bool {
 /// Functions whose arguments a header of HIP fixes.
 fn is_of_c(file: &str, name: &str) -> bool {
     let is_boundary = ["hip", "capture"].iter().any(|it| file.starts_with(&format!("crates/6-enter/{it}/")));
-    is_boundary && (name.starts_with("hip") || name.starts_with("__hip"))
+    is_boundary && ["hip", "__hip", "_Z24hip"].iter().any(|it| name.starts_with(it))
 }
 
 #[cfg(test)]

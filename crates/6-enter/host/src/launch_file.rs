@@ -8,11 +8,9 @@ mod data;
 mod expression;
 
 pub use buffers::{Differences, Element, differences};
-pub(crate) use captured::VERSION;
-pub(crate) use data::COMPRESSED;
 pub use expression::Expression;
 
-use crate::capture::kerncap;
+use crate::capture::{NAME, kerncap};
 use anyhow::{Context, Result, anyhow, bail};
 use buffers::Fill;
 use captured::Captured;
@@ -20,9 +18,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-
-/// Name of the launch file in a folder.
-pub(crate) const NAME: &str = "LAUNCH.toml";
 
 /// Most bytes of one buffer.
 const MOST_BYTES: u64 = 1 << 34;

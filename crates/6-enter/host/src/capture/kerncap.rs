@@ -1,11 +1,12 @@
 //! Captures of kerncap, a tool of AMD's IntelliKit: a folder with `dispatch.json`, the code object, the segment of
 //! arguments and all memory at its addresses.
 
+use super::NAME;
 use super::text::{self, Part, Place, Sizes, Value};
 use super::types;
 use crate::device_code::DeviceCode;
-use crate::launch_file::{Element, NAME};
 use anyhow::{Context, Result, anyhow, bail};
+use buffers::Element;
 use codeobj::Image;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -1,9 +1,9 @@
 //! Memory that a kernel reaches, written to files.
 
 use super::text::{Part, Place};
-use super::{Allocation, Device, Kind};
-use crate::launch_file::{COMPRESSED, Element};
+use super::{Allocation, COMPRESSED, Device, Kind};
 use anyhow::{Context, Result};
+use buffers::Element;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};

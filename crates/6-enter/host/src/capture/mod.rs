@@ -11,7 +11,6 @@ mod types;
 
 pub use code::{DeviceCodes, gpu_named};
 
-use crate::launch_file::NAME;
 use crate::session::{self, KernelNames};
 use anyhow::{Context, Result};
 use codeobj::{Argument, Image};
@@ -21,6 +20,13 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 use text::{Origin, Sizes, Value};
+
+/// Name of the launch file in a folder.
+pub(crate) const NAME: &str = "LAUNCH.toml";
+/// Version of the form that is written.
+pub(crate) const VERSION: u32 = 1;
+/// Ending of the names of compressed files.
+pub(crate) const COMPRESSED: &str = "zst";
 
 /// Memory that a kernel can reach, as its runtime knows it.
 pub trait Device {

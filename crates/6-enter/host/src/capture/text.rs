@@ -1,6 +1,7 @@
 //! Captured launches as the text of a launch file.
 
-use crate::launch_file::{Element, VERSION};
+use super::VERSION;
+use buffers::Element;
 use std::fmt::Write as _;
 
 /// Code, sizes and conditions of a launch.

@@ -1,6 +1,6 @@
 //! Types of arguments from the demangled name of a kernel: `axpy(int, float const*, float*)`.
 
-use crate::launch_file::Element;
+use buffers::Element;
 
 /// Types of C++ and elements.
 const TYPES: [(&str, &str); 23] = [

@@ -1,10 +1,8 @@
 //! The origin of a launch that a program made, as `capture` writes it.
 
+use crate::capture::VERSION;
 use anyhow::{Result, bail};
 use serde::Deserialize;
-
-/// Version of the form that `capture` writes.
-pub(crate) const VERSION: u32 = 1;
 
 /// What of the origin is checked; command line, environment and the rest are for people. Nothing changes a replay.
 #[derive(Clone, PartialEq, Debug, Deserialize)]

@@ -1,12 +1,10 @@
 //! Data files of launch files: bytes as they are, or compressed with zstd if the name ends in `.zst`.
 
+use crate::capture::COMPRESSED;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-
-/// Ending of the names of compressed files.
-pub(crate) const COMPRESSED: &str = "zst";
 
 /// The contents of a file, which must have this length.
 pub(super) fn of_length(path: &Path, bytes: u64) -> Result<Vec<u8>> {

@@ -28,6 +28,17 @@ fn run(command: &mut Command) -> String {
     said
 }
 
+/// Captures the first launch of a program and returns the launch file. In place of a GPU's runtime there is ours.
+fn capture(place: &str, folder: &Path, program: &Path, arguments: &[&str]) -> String {
+    let mut command = rockhound();
+    if place == "gpu" {
+        command.args(["run", "--"]).arg(built("rockhound", "rockhound"));
+    }
+    command.args(["capture", "--on", place, "-o"]).arg(folder).arg("--");
+    run(command.arg(program).args(arguments));
+    std::fs::read_to_string(folder.join("LAUNCH.toml")).unwrap()
+}
+
 /// Exact counters of the first dispatch of a recording.
 fn counters(folder: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap();
@@ -57,13 +68,7 @@ fn launches_of_ten_examples_give_the_same_counters_again() {
         assert!(expected.len() > 20, "{example}: {expected:?}");
         for place in ["emulator", "gpu"] {
             let [captured, replayed] = ["captured", "replayed"].map(|it| path(&format!("{place}-{it}")));
-            let mut command = rockhound();
-            if place == "gpu" {
-                command.args(["run", "--"]).arg(built("rockhound", "rockhound"));
-            }
-            command.args(["capture", "--on", place, "-o"]).arg(&captured).arg("--");
-            run(command.arg(&program).args(arguments));
-            let text = std::fs::read_to_string(captured.join("LAUNCH.toml")).unwrap();
+            let text = capture(place, &captured, &program, arguments);
             // The first launch of `mixbench` only reads.
             assert!(
                 text.contains("expected_file") || example == "mixbench",
@@ -100,4 +105,31 @@ fn what_cannot_be_captured_is_said() {
     std::fs::create_dir_all(folder.join("full")).unwrap();
     std::fs::write(folder.join("full/file"), "").unwrap();
     assert!(refused(&["-o", &folder.join("full").display().to_string()]).contains("not empty"));
+}
+
+#[test]
+fn pointers_and_variables_are_followed() {
+    let Some(toolchain) = toolchain() else { return };
+    let source = root().join("crates/6-enter/hip/tests/programs/reached.cpp");
+    let Some(program) = toolchain.build(&source, "reached-gfx942", &["gfx942"], &[]) else { return };
+    let folder = toolchain.empty("reached");
+    for place in ["emulator", "gpu"] {
+        let captured = folder.join(place);
+        let text = capture(place, &captured, &program, &[]);
+        let count = |it: &str| text.matches(it).count();
+        // The table, its three rows and the result; the variable that is not as in the code.
+        let found =
+            ["[[memory]]", "address = ", "symbol = ", "expected_file", "not_captured = []"].map(count);
+        assert_eq!(found, [6, 6, 1, 1, 1], "{place}: {text}");
+        let replay = |text: &str| {
+            std::fs::write(captured.join("LAUNCH.toml"), text).unwrap();
+            let options = ["profile", "--counters-only", "--overwrite", "-o"];
+            let mut command = rockhound();
+            command.args(options).arg(captured.with_extension("replayed")).arg(&captured);
+            command.output().unwrap().status.code()
+        };
+        // What is captured is what the kernel reads.
+        let other = text.replace("file = \"scale.bin.zst\"", "initial = \"zeros\"");
+        assert_eq!([&text, &other].map(|it| replay(it)), [Some(0), Some(2)], "{place}");
+    }
 }

@@ -1,5 +1,6 @@
-//! Build id and build folder of the HIP runtime library and the library that captures launches. The id is a hash of all sources of both, including the session protocol through which the
-//! command talks to it, so that the command loads only the library built with it. Both depend on this crate.
+//! Build id and build folder of the HIP runtime library and the library that captures launches. The id is a hash of all
+//! sources of both, including the session protocol through which the command talks to them, so that the command loads only
+//! libraries built with it. All depend on this crate.
 //!
 //! A package from a registry is published without the sources of other crates and never changes, so its
 //! version is a sufficient id.

@@ -11,7 +11,7 @@ pub struct Tally {
     pub wrong: u64,
     /// Largest finite difference, relative to the larger of the element and the scale.
     pub largest: f64,
-    /// Root of the sum of all squared differences, relative to that of the squared expected values.
+    /// Root of the sum of all squared differences, relative to the root of the sum of squared expected values.
     pub whole: f64,
 }
 

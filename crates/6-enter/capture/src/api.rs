@@ -1,4 +1,4 @@
-//! The functions of the HIP interface that this library stands before.
+//! The functions of the HIP interface that this library intercepts.
 
 use crate::arguments::Pointers;
 use crate::image::{self, Wrapper};

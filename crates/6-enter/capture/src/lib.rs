@@ -1,4 +1,4 @@
-//! `librockhound_capture.so`: stands between a program and the vendor's HIP runtime (`LD_PRELOAD`) and writes one launch as
+//! `librockhound_capture.so`: receives the calls of a program to the vendor's HIP runtime (`LD_PRELOAD`) and writes one launch as
 //! a launch file.
 //!
 //! Every function of [`api`] has the name and contract of the HIP headers. It calls the runtime's own function of that name,

@@ -1,4 +1,4 @@
-//! What is known of the program: its allocations, code and kernels.
+//! Allocations, code and kernels of the program.
 
 use crate::runtime;
 use host::capture::{Allocation, Capturer, Device, Kind};
@@ -63,7 +63,7 @@ pub(crate) fn with<T>(run: impl FnOnce(&mut State) -> T) -> Option<T> {
     Some(result)
 }
 
-/// What the session asks for.
+/// The capture that the session asks for.
 fn capturer() -> Option<Capturer> {
     let path = std::env::var_os(CAPTURE_VARIABLE)?;
     let read = || -> Result<Capture, String> {

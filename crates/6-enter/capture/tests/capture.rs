@@ -1,4 +1,4 @@
-//! The library as a file: what it stands before, and that it is of this build. Its work is tested with programs, in
+//! The library as a file: the functions that it intercepts, and its mark. Its work is tested with programs, in
 //! `crates/6-enter/hip/tests/hip/capture.rs`.
 
 use std::path::{Path, PathBuf};

@@ -60,7 +60,7 @@ struct Variable {
     blob: PathBuf,
 }
 
-/// What is known beside the dispatch.
+/// Facts of the code object.
 #[derive(Default, Deserialize)]
 struct Metadata {
     #[serde(default)]

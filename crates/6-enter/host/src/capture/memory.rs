@@ -28,7 +28,7 @@ pub(super) struct Reached {
     stored: Stored,
 }
 
-/// What of a file is remembered.
+/// A file that was written: its name, a digest and the begin of its contents.
 #[derive(Debug)]
 struct Stored {
     file: String,
@@ -95,7 +95,7 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// Writes a variable whose contents are not `expected`, those of the file.
+    /// Writes a variable whose contents differ from `expected`, the contents in the file.
     pub(super) fn variable(&mut self, symbol: &str, address: u64, expected: &[u8]) -> Result<()> {
         let mut contents = vec![0; expected.len()];
         if let Err(why) = self.device.read(address, &mut contents) {
@@ -154,7 +154,7 @@ impl<'a> Found<'a> {
         free
     }
 
-    /// What was written, and what was not.
+    /// Memory that was written, and texts on memory that was not.
     pub(super) fn done(self) -> (Vec<Reached>, Vec<String>) {
         (self.reached, self.lacking)
     }

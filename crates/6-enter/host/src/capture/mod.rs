@@ -32,7 +32,7 @@ pub(crate) const COMPRESSED: &str = "zst";
 pub trait Device {
     /// The allocation that holds an address.
     fn allocation(&self, address: u64) -> Option<Allocation>;
-    /// Addresses outside of which there is no allocation.
+    /// Range of addresses that holds all allocations.
     fn span(&self) -> Range<u64>;
     /// Copies memory of an allocation.
     ///
@@ -116,7 +116,7 @@ pub struct Captured<'a> {
     wanted: &'a session::Capture,
     /// Number in its process, from 0.
     dispatch: u64,
-    /// Number among those of the wanted kernels, from 1.
+    /// Number among the launches of the wanted kernels, from 1.
     launch: u64,
 }
 
@@ -255,7 +255,7 @@ fn values(dispatch: &Dispatch<'_>, device: &dyn Device, found: &mut Found<'_>) -
     Ok(values)
 }
 
-/// Variables of the code whose contents are not those of the file.
+/// Variables of the code whose contents differ from the file.
 fn variables(dispatch: &Dispatch<'_>, device: &dyn Device, found: &mut Found<'_>) -> Result<()> {
     let image = Image::read(dispatch.code)?;
     let mut initial = vec![0; usize::try_from(image.bytes)?];

@@ -70,7 +70,7 @@ impl Value {
     }
 }
 
-/// Gives each argument a name of its own, and each part that no argument begins at another name than any argument's.
+/// Makes names distinct: of arguments, and of parts of memory at which no argument points.
 pub(super) fn name_values(values: &mut [Value], parts: &mut [Part]) {
     for at in 1..values.len() {
         let (before, rest) = values.split_at_mut(at);

@@ -273,7 +273,7 @@ impl Bench<'_> {
         Ok(bases)
     }
 
-    /// What a candidate shows on sets of inputs, up to the first with a problem.
+    /// Compares a candidate on sets of inputs, up to the first with a problem.
     fn candidate(
         self,
         variant: &Variant,

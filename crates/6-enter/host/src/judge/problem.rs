@@ -31,7 +31,7 @@ impl Launches {
     }
 }
 
-/// What a candidate's launches showed on one set of inputs.
+/// Result of a candidate's launches on one set of inputs.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) problem: Option<Problem>,

@@ -4,7 +4,7 @@ use crate::capture::VERSION;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-/// What of the origin is checked; command line, environment and the rest are for people. Nothing changes a replay.
+/// The fields of the origin that are checked; command line, environment and the rest are for people. Nothing changes a replay.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub(super) struct Captured {
     /// Arguments that follow.

@@ -17,7 +17,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Puts everything where it belongs: memory with an address of its own first.
+    /// Places memory that has its address first, then code and arguments.
     pub(super) fn new(file: &LaunchFile, code: &DeviceCode, kernel: &Kernel) -> Result<Placed> {
         let contents = file.contents()?.to_vec();
         let mut memory = Memory::new();

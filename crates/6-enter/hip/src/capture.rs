@@ -46,7 +46,7 @@ impl Device for Seen<'_> {
     fn read(&self, address: u64, into: &mut [u8]) -> Result<(), String> {
         let address = usize::try_from(address).map_err(|_| "its address is too large".to_owned())?;
         let found = self.allocations.find(address);
-        if !found.is_some_and(|it| into.len() <= it.bytes - (address - it.base)) {
+        if found.is_none_or(|it| into.len() > it.bytes - (address - it.base)) {
             return Err("it is not in one allocation".to_owned());
         }
         let start = std::ptr::with_exposed_provenance::<u8>(self.allocations.host(address));

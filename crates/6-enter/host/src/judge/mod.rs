@@ -346,7 +346,7 @@ impl Bench<'_> {
             return Ok(Launches { gpu, plain, others: Some(Others::Same) });
         }
         let (filled, reversed) = rayon::join(filled, reversed);
-        Ok(Launches { gpu, plain, others: Some(Others::Apart(filled?, reversed?)) })
+        Ok(Launches { gpu, plain, others: Some(Others::Apart(Box::new([filled?, reversed?]))) })
     }
 
     /// Records a launch; returns the folder.

@@ -18,7 +18,7 @@ pub(super) enum Others {
     /// With both at a time the results are the same bits: so they are with either.
     Same,
     /// One after the other.
-    Apart(Results, Results),
+    Apart(Box<[Results; 2]>),
 }
 
 impl Launches {
@@ -26,7 +26,7 @@ impl Launches {
     fn others(&self) -> Option<(&Results, &Results)> {
         match self.others.as_ref()? {
             Others::Same => Some((&self.plain, &self.plain)),
-            Others::Apart(filled, reversed) => Some((filled, reversed)),
+            Others::Apart(both) => Some((&both[0], &both[1])),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The library as a file: the functions that it intercepts, and its mark. Its work is tested with programs, in
 //! `crates/6-enter/hip/tests/hip/capture.rs`.
+#![allow(clippy::disallowed_methods, reason = "a test reads files")]
 
 use std::path::{Path, PathBuf};
 

@@ -7,6 +7,7 @@ mod cold_start;
 mod decoder;
 mod emulator;
 mod facts;
+mod judging;
 mod libraries;
 mod memory;
 mod recordings;
@@ -60,6 +61,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "trace",
         about: "`rockhound trace` of a real trace, of a gigabyte made of it, and of that again from its index",
         run: traces::run,
+    },
+    Benchmark {
+        name: "judge",
+        about: "`rockhound judge` of two compiled variants, as a new process",
+        run: judging::run,
     },
     Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
     Benchmark {

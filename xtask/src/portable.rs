@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Packages whose programs and libraries are given away.
-pub(crate) const PACKAGES: [&str; 3] = ["rockhound", "rockhound-hip", "rockhound-python"];
+pub(crate) const PACKAGES: [&str; 4] =
+    ["rockhound", "rockhound-hip", "rockhound-capture", "rockhound-python"];
+
+/// Shared libraries that the command looks for.
+pub(crate) const LIBRARIES: [&str; 2] = ["libamdhip64.so", "librockhound_capture.so"];
 
 /// Shells, with the place of their completions.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -33,7 +37,7 @@ pub(crate) struct Built {
 pub(crate) struct Layout {
     /// Folder of the command.
     pub(crate) command: &'static str,
-    /// Folder of the HIP library.
+    /// Folder of the libraries.
     pub(crate) library: &'static str,
     /// Path before `share/`.
     pub(crate) shared: &'static str,
@@ -55,7 +59,7 @@ pub(crate) fn is_portable(profile: &str) -> bool {
 
 /// Builds command and library.
 pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
-    let packages = ["--package", "rockhound", "--package", "rockhound-hip"];
+    let packages = ["--package", "rockhound", "--package", "rockhound-hip", "--package", "rockhound-capture"];
     let options = [&["--locked", "--profile", profile][..], &packages, &FULL].concat();
     let target = target();
     let profile_folder = if profile == "dev" { "debug" } else { profile };
@@ -93,8 +97,9 @@ impl Built {
     /// Puts command, library, licences, manual pages and completions into a folder.
     pub(crate) fn place(&self, stage: &Path, layout: &Layout) -> Result<()> {
         let command = stage.join(layout.command).join("rockhound");
-        let library = stage.join(layout.library).join("libamdhip64.so");
-        for file in [&command, &library] {
+        let mut files = vec![command.clone()];
+        files.extend(LIBRARIES.map(|it| stage.join(layout.library).join(it)));
+        for file in &files {
             copy(&self.folder.join(file.file_name().unwrap_or_default()), file)?;
             if self.for_tests {
                 // A matter of size alone, so nobody needs to have it.
@@ -102,7 +107,7 @@ impl Built {
             }
         }
         if self.portable {
-            elf::check(&[&command, &library])?;
+            elf::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
         }
         for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
             copy(&root().join(file), &stage.join(layout.licences).join(file))?;
@@ -125,7 +130,7 @@ impl Built {
     /// The glibc that command and library need.
     pub(crate) fn glibc(&self) -> Result<String> {
         let mut newest = (0, 0);
-        for file in ["rockhound", "libamdhip64.so"] {
+        for file in LIBRARIES.iter().chain(&["rockhound"]) {
             newest = newest.max(elf::needs(&self.folder.join(file))?.glibc().unwrap_or_default());
         }
         Ok(format!("{}.{}", newest.0, newest.1))

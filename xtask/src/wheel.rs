@@ -91,6 +91,7 @@ fn check(wheel: &Path, folder: &Path, portable: bool) -> Result<()> {
     let parts = [
         format!("{data}/scripts/rockhound"),
         format!("{data}/data/lib/rockhound/libamdhip64.so"),
+        format!("{data}/data/lib/rockhound/librockhound_capture.so"),
         "rockhound/_rockhound.abi3.so".to_owned(),
     ];
     let paths: Vec<PathBuf> = parts.iter().map(|it| folder.join(it)).collect();

@@ -1,5 +1,6 @@
-//! Build id and build folder of the HIP runtime library. The id is a hash of all sources of the HIP library, including the session protocol through which the
-//! command talks to it, so that the command loads only the library built with it. Both depend on this crate.
+//! Build id and build folder of the HIP runtime library and the library that captures launches. The id is a hash of all
+//! sources of both, including the session protocol through which the command talks to them, so that the command loads only
+//! libraries built with it. All depend on this crate.
 //!
 //! A package from a registry is published without the sources of other crates and never changes, so its
 //! version is a sufficient id.
@@ -28,8 +29,9 @@ fn main() {
         return;
     };
     let hip = &hip;
-    let mut folders = BTreeSet::from([hip.to_owned()]);
-    let mut waiting = vec![hip.to_owned()];
+    let libraries = [hip.to_owned(), hip.with_file_name("capture")];
+    let mut folders = BTreeSet::from(libraries.clone());
+    let mut waiting = Vec::from(libraries);
     while let Some(folder) = waiting.pop() {
         for needed in needed(&folder, hip) {
             if folders.insert(needed.clone()) {

@@ -158,7 +158,8 @@ fn find(rows: &mut [Row], what: &str) -> bool {
 
 /// Functions whose arguments a header of HIP fixes.
 fn is_of_c(file: &str, name: &str) -> bool {
-    file.starts_with("crates/6-enter/hip/") && (name.starts_with("hip") || name.starts_with("__hip"))
+    let is_boundary = ["hip", "capture"].iter().any(|it| file.starts_with(&format!("crates/6-enter/{it}/")));
+    is_boundary && ["hip", "__hip", "_Z24hip"].iter().any(|it| name.starts_with(it))
 }
 
 #[cfg(test)]

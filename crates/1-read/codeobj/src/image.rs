@@ -45,6 +45,8 @@ pub struct ImageSymbol {
     pub address: u64,
     /// Size in bytes.
     pub size: u64,
+    /// It is a variable, and no function or kernel descriptor.
+    pub is_variable: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +76,8 @@ impl<'a> Image<'a> {
         for symbol in elf.symbols()? {
             if symbol.section != 0 && matches!(symbol.kind, 1 | 2 | 10) && !symbol.name.is_empty() {
                 let name = String::from_utf8_lossy(symbol.name).into_owned();
-                symbols.push(ImageSymbol { name, address: symbol.value, size: symbol.size });
+                let is_variable = symbol.kind == 1 && symbol.size > 0 && !name.ends_with(".kd");
+                symbols.push(ImageSymbol { name, address: symbol.value, size: symbol.size, is_variable });
             }
         }
         let relocations = relocations(&elf)?;
@@ -84,6 +87,11 @@ impl<'a> Image<'a> {
     /// A symbol by its name.
     pub fn symbol(&self, name: &str) -> Option<&ImageSymbol> {
         self.symbols.iter().find(|symbol| symbol.name == name)
+    }
+
+    /// Variables that are visible from outside.
+    pub fn variables(&self) -> impl Iterator<Item = &ImageSymbol> {
+        self.symbols.iter().filter(|symbol| symbol.is_variable)
     }
 
     /// Writes the image into `memory`, whose first byte has the address `base`. At most `bytes` are written.

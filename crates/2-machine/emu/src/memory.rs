@@ -117,11 +117,25 @@ impl Memory {
     pub fn load(&mut self, name: &str, image: &codeobj::Image<'_>) -> u64 {
         let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
         let base = self.allocate(name, length);
+        self.fill(base, image, length);
+        base
+    }
+
+    /// Loads a code object's image so that its virtual address 0 is at `base`. False if memory is there.
+    pub fn load_at(&mut self, name: &str, image: &codeobj::Image<'_>, base: u64) -> bool {
+        let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
+        let is_free = self.register(name, base, length, Shared::zeroed(whole_dwords(base, length))).is_ok();
+        if is_free {
+            self.fill(base, image, length);
+        }
+        is_free
+    }
+
+    fn fill(&self, base: u64, image: &codeobj::Image<'_>, length: usize) {
         if let Some((range, start)) = self.locate(base, image.bytes) {
             // Pages of zeros are not touched, so the host need not back them.
             image.place_with(base, length, |at, bytes| range.write(start + at, bytes));
         }
-        base
     }
 
     /// Registers a range of `length` bytes at a given address, for example memory of the process itself; `bytes` are

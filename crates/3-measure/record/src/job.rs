@@ -33,6 +33,9 @@ pub enum JobError {
     /// It has no such kernel.
     #[error("there is no such kernel in the code object: `{0}`")]
     NoKernel(String),
+    /// Other memory is where its code is to be.
+    #[error("at {0:#x}, where the code is to be, is other memory")]
+    Taken(u64),
     /// The kernel cannot be decoded.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -53,16 +56,32 @@ impl Job {
     }
 
     /// A kernel of a code object that was read from `bytes`, in memory that may hold data.
-    pub fn new(
+    pub fn new(bytes: &[u8], object: &CodeObject, kernel: &Kernel, memory: Memory) -> Result<Job, JobError> {
+        Job::at(bytes, object, kernel, memory, None)
+    }
+
+    /// The same with its code at an address, if one is given.
+    pub fn at(
         bytes: &[u8],
         object: &CodeObject,
         kernel: &Kernel,
         mut memory: Memory,
+        address: Option<u64>,
     ) -> Result<Job, JobError> {
         let program = Program::new(bytes, object, kernel)?;
-        let load = memory.load("code", &Image::read(bytes).map_err(JobError::Read)?);
+        let image = Image::read(bytes).map_err(JobError::Read)?;
+        let load = match address {
+            Some(address) if memory.load_at("code", &image, address) => address,
+            Some(address) => return Err(JobError::Taken(address)),
+            None => memory.load("code", &image),
+        };
         let table = Table::new(&program).with_code(Arc::new(Code::new(bytes.to_vec())));
         Ok(Job { name: kernel.demangled.clone(), program, table, memory, explicit: Vec::new(), load })
+    }
+
+    /// Address of virtual address 0 of the code.
+    pub fn load(&self) -> u64 {
+        self.load
     }
 
     /// Sets arguments in order; a value longer than its argument is truncated.

@@ -3,6 +3,7 @@
 //! Work is a value, so that doing it now and keeping it in a graph differ in one place.
 
 use crate::calls;
+use crate::capture::{self, Seen};
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::graph::Action;
@@ -253,15 +254,15 @@ impl Runtime {
         };
         let order = self.reversed.then(|| reversed(&launch)).flatten();
         launch.only = order.as_deref();
-        let capture = self.capture.as_mut();
-        let captured = capture.and_then(|it| it.begin((&name, kernel), &code, &program, &self.allocations));
+        let seen = Seen::new(&self.modules, kernel, &self.allocations);
+        let captured = capture::begin(self.capture.as_mut(), seen, (&name, kernel), &program);
         let start = Instant::now();
         let result = ways.run((&name, &code, &program), memory, &launch, (wanted, note));
         if launch.progress.is_some() {
             progress::end();
         }
         if let (Some(captured), Ok(_)) = (captured, &result) {
-            captured.end();
+            captured.end(&name);
         }
         let outcome = result.as_ref().map(|it| it.1).unwrap_or_default();
         self.timeline.add(stream, Engine::Compute, outcome.time);

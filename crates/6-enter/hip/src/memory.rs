@@ -276,6 +276,12 @@ impl Allocations {
         (address - allocation.base < allocation.bytes).then_some(*allocation)
     }
 
+    /// Addresses outside of which there is no allocation.
+    pub(crate) fn span(&self) -> std::ops::Range<usize> {
+        let first = self.live.first_key_value().map_or(0, |(base, _)| *base);
+        first..self.live.last_key_value().map_or(0, |(base, it)| base + it.bytes)
+    }
+
     /// Whether an address is in the pages of an allocation, perhaps behind its last byte.
     pub(crate) fn is_in_pages(&self, address: u64) -> bool {
         let found = usize::try_from(address).ok().and_then(|it| self.live.range(..=it).next_back());

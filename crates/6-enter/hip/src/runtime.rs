@@ -5,7 +5,6 @@
 
 use crate::advice::Advice;
 use crate::calls::Calls;
-use crate::capture::Capture;
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
@@ -25,6 +24,7 @@ use crate::virtual_memory::VirtualMemory;
 use crate::virtual_time;
 use crate::visible;
 use crate::work::{Function, ModuleId};
+use host::capture::Capturer;
 use host::session::{self, Progress, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ pub(crate) struct Runtime {
     /// Workgroups run from the last to the first.
     pub(crate) reversed: bool,
     /// Launch to capture.
-    pub(crate) capture: Option<Capture>,
+    pub(crate) capture: Option<Capturer>,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -156,6 +156,14 @@ fn new_memory(session: &Session) -> anyhow::Result<NewMemory> {
         return Ok(NewMemory::Unwritten);
     }
     Ok(session.watched.and_then(|it| it.fill).map_or(NewMemory::Cleared, NewMemory::Filled))
+}
+
+/// A module that is loaded.
+pub(crate) fn loaded(modules: &[Slot], id: ModuleId) -> Option<&Module> {
+    match modules.get(id)? {
+        Slot::Loaded(module) => Some(module),
+        _ => None,
+    }
 }
 
 impl Runtime {
@@ -230,7 +238,7 @@ impl Runtime {
             lost: BTreeSet::new(),
             repeats: Repeats::default(),
             results: folder.filter(|_| session.watched.is_some()).map(Results::new),
-            capture: session.capture.as_ref().map(Capture::new),
+            capture: session.capture.as_ref().map(Capturer::new),
             reversed: session.watched.is_some_and(|it| it.reversed),
             faults: folder.map_or_else(Faults::default, |it| Faults::new(it, session.stderr)),
         })

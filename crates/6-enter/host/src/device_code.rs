@@ -19,11 +19,16 @@ impl DeviceCode {
     /// Finds the code for a target in a file, or generic code if it has none for this exact target; without a
     /// target the first code.
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
-        let name = path.display();
+        let name = path.display().to_string();
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
+        DeviceCode::find_in(&name, contents.bytes(), target)
+    }
+
+    /// The same in the contents of a file.
+    pub(crate) fn find_in(name: &str, contents: &[u8], target: Option<&str>) -> Result<DeviceCode> {
         let mut others = Vec::new();
         let mut generic = None;
-        let scan = codeobj::scan(contents.bytes(), &Wanted::all());
+        let scan = codeobj::scan(contents, &Wanted::all());
         for found in scan.map_err(|error| anyhow!("`{name}`: {error}"))? {
             let found = found.map_err(|error| anyhow!("`{name}`: {error}"))?;
             let processor = &found.target.processor;

@@ -3,13 +3,17 @@
 //! The file names arguments in the kernel's order; sizes and places come from the code object, and a mismatch
 //! is reported with both sides.
 
+mod captured;
+mod data;
 mod expression;
-mod values;
 
+pub use buffers::{Differences, Element, differences};
 pub use expression::Expression;
-pub use values::{Differences, Element, differences};
 
+use crate::capture::{NAME, kerncap};
 use anyhow::{Context, Result, anyhow, bail};
+use buffers::Fill;
+use captured::Captured;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,12 +39,22 @@ pub struct LaunchFile {
     /// LDS beyond what the kernel declares, bytes.
     #[serde(default)]
     pub dynamic_lds: u32,
+    /// All workgroups run at a time, and may wait for each other.
+    #[serde(default)]
+    pub cooperative: bool,
     /// Number of launches.
     #[serde(default = "once")]
     pub repeat: u32,
+    /// Address of the code's virtual address 0; anywhere by default.
+    pub code_address: Option<u64>,
+    /// Origin of a launch that a program made.
+    captured: Option<Captured>,
     /// Arguments in the kernel's order.
     #[serde(default)]
     pub argument: Vec<Argument>,
+    /// Further memory that the kernel reaches: at an address, or of a variable of the code.
+    #[serde(default)]
+    pub memory: Vec<Argument>,
     /// The initial values, once they were asked for.
     #[serde(skip)]
     made: OnceLock<Arc<[Contents]>>,
@@ -50,7 +64,7 @@ fn once() -> u32 {
     1
 }
 
-/// One argument: a scalar with `value`, or a buffer with `shape`.
+/// One argument: a scalar with `value`, or a buffer with `shape`. Memory has the same form.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
@@ -63,6 +77,10 @@ pub struct Argument {
     value: Option<f64>,
     /// Bytes of an argument that is passed by value, in hexadecimal digits: of a structure, or exactly.
     bytes: Option<String>,
+    /// Address of a buffer; without `shape` the argument itself, which points into memory that is described elsewhere.
+    pub address: Option<u64>,
+    /// Variable of the code whose memory it is.
+    pub symbol: Option<String>,
     /// Elements of a buffer in each dimension.
     shape: Option<Vec<u64>>,
     /// Contents of a buffer at the start; zeros by default.
@@ -106,11 +124,10 @@ pub enum Contents {
 }
 
 impl LaunchFile {
-    /// Reads a launch file; paths in it are made to start from its folder.
+    /// Reads a launch file or a folder with one; paths in it are made to start from its folder.
     pub fn read(path: &Path) -> Result<LaunchFile> {
-        let name = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
-        LaunchFile::of(&text, path)
+        let (text, path) = text(path)?;
+        LaunchFile::of(&text, &path)
     }
 
     /// The launch file with this text, at this path.
@@ -118,11 +135,13 @@ impl LaunchFile {
     /// # Errors
     /// If the text does not have this form.
     pub fn of(text: &str, path: &Path) -> Result<LaunchFile> {
-        let mut file: LaunchFile =
-            toml::from_str(text).map_err(|error| anyhow!("`{}`: {error}", path.display()))?;
+        let name = path.display();
+        captured::check_version(text).with_context(|| format!("`{name}`"))?;
+        let mut file: LaunchFile = toml::from_str(text).map_err(|error| anyhow!("`{name}`: {error}"))?;
+        file.check().with_context(|| format!("`{name}`"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         file.code = folder.join(&file.code);
-        for argument in &mut file.argument {
+        for argument in file.argument.iter_mut().chain(&mut file.memory) {
             for path in [&mut argument.file, &mut argument.expected_file].into_iter().flatten() {
                 *path = folder.join(&*path);
             }
@@ -130,13 +149,36 @@ impl LaunchFile {
         Ok(file)
     }
 
-    /// Initial values of the arguments, which are made once.
+    /// Whether its parts go together.
+    fn check(&self) -> Result<()> {
+        for memory in &self.memory {
+            if memory.shape.is_none() || memory.address.is_some() == memory.symbol.is_some() {
+                bail!("memory `{}` has a `shape`, and either an `address` or a `symbol`", memory.name);
+            }
+        }
+        if let Some(argument) = self.argument.iter().find(|it| it.symbol.is_some()) {
+            bail!("argument `{}`: `symbol` is for `[[memory]]`", argument.name);
+        }
+        self.captured.as_ref().map_or(Ok(()), |it| it.check(self.argument.len(), self.memory.len()))
+    }
+
+    /// Arguments, then further memory.
+    pub fn parts(&self) -> impl Iterator<Item = &Argument> {
+        self.argument.iter().chain(&self.memory)
+    }
+
+    /// Bytes of all buffers.
+    pub fn bytes(&self) -> u64 {
+        self.parts().map(|it| it.bytes_of_buffer().unwrap_or(0)).fold(0, u64::saturating_add)
+    }
+
+    /// Initial values of arguments and memory, which are made once.
     ///
     /// # Errors
     /// If an argument has neither value nor shape, or its file cannot be read.
     pub fn contents(&self) -> Result<&[Contents]> {
         if self.made.get().is_none() {
-            let made = self.argument.iter().map(Argument::contents).collect::<Result<Arc<[_]>>>()?;
+            let made = self.parts().map(Argument::contents).collect::<Result<Arc<[_]>>>()?;
             let _ = self.made.set(made);
         }
         Ok(self.made.get().map_or(&[], |it| it))
@@ -144,7 +186,7 @@ impl LaunchFile {
 
     /// Takes over initial values that were made for another launch with the same arguments.
     pub fn share_contents(&mut self, other: &LaunchFile) {
-        if self.argument == other.argument {
+        if self.argument == other.argument && self.memory == other.memory {
             self.made = other.made.clone();
         }
     }
@@ -164,24 +206,45 @@ impl LaunchFile {
     pub fn reseed(&mut self, by: u64) -> bool {
         let mut changed = false;
         self.made = OnceLock::new();
-        for argument in self.argument.iter_mut().filter(|it| it.initial == Some(Initial::Random)) {
+        let parts = self.argument.iter_mut().chain(&mut self.memory);
+        for argument in parts.filter(|it| it.initial == Some(Initial::Random)) {
             argument.seed = argument.seed.wrapping_add(by.wrapping_mul(0xd134_2543_de82_ef95));
             changed = true;
         }
         if changed {
-            self.argument.iter_mut().for_each(|it| it.expected_file = None);
+            self.argument.iter_mut().chain(&mut self.memory).for_each(|it| it.expected_file = None);
         }
         changed
     }
 
     /// Arguments by name as numbers, for expressions.
     pub fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
-        let numbers = self.argument.iter().zip(contents).map(|(argument, contents)| {
+        let numbers = self.parts().zip(contents).map(|(argument, contents)| {
             let (Contents::Scalar(bytes) | Contents::Buffer(bytes)) = contents;
             (argument.name.clone(), argument.element.numbers(bytes))
         });
         numbers.collect()
     }
+}
+
+/// The text of a launch file, or of the one in a folder, and its path. A capture of kerncap becomes one.
+///
+/// # Errors
+/// If it cannot be read, or the folder holds none.
+pub(crate) fn text(path: &Path) -> Result<(String, PathBuf)> {
+    let name = path.display();
+    if let Some(folder) = kerncap::folder(path) {
+        let text = kerncap::launch_file(&folder).with_context(|| format!("`{}`", folder.display()))?;
+        return Ok((text, folder.join(NAME)));
+    }
+    let file = if path.is_dir() { path.join(NAME) } else { path.to_owned() };
+    if path.is_dir() && !file.exists() {
+        bail!(
+            "`{name}` has no {NAME}: the capture did not end, or it is none\nhint: `rockhound capture -o DIR -- PROGRAM` writes one"
+        );
+    }
+    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    Ok((text, file))
 }
 
 /// The text of a launch file as a table whose paths no longer start from its folder.
@@ -200,9 +263,11 @@ pub(crate) fn rooted(text: &str, path: &Path) -> Result<toml::Table> {
         }
     };
     table.get_mut("code").into_iter().for_each(absolute);
-    for argument in table.get_mut("argument").and_then(toml::Value::as_array_mut).into_iter().flatten() {
-        for key in ["file", "expected_file"] {
-            argument.get_mut(key).into_iter().for_each(absolute);
+    for part in ["argument", "memory"] {
+        for argument in table.get_mut(part).and_then(toml::Value::as_array_mut).into_iter().flatten() {
+            for key in ["file", "expected_file"] {
+                argument.get_mut(key).into_iter().for_each(absolute);
+            }
         }
     }
     Ok(table)
@@ -226,9 +291,20 @@ impl Argument {
         self.expected.is_some() || self.expected_file.is_some()
     }
 
+    /// Bytes of a buffer; `None` if it is none, or too large.
+    fn bytes_of_buffer(&self) -> Option<u64> {
+        let size = self.element.size() as u64;
+        let bytes =
+            self.shape.as_ref()?.iter().try_fold(size, |product, &length| product.checked_mul(length));
+        bytes.filter(|bytes| *bytes <= MOST_BYTES)
+    }
+
     /// Initial value of the argument.
     fn contents(&self) -> Result<Contents> {
         let name = &self.name;
+        if let (None, None, None, Some(address)) = (&self.bytes, self.value, &self.shape, self.address) {
+            return Ok(Contents::Scalar(address.to_le_bytes().to_vec()));
+        }
         if let (Some(digits), None, None) = (&self.bytes, self.value, &self.shape) {
             let bytes = by_digits(digits);
             let bytes = bytes.with_context(|| {
@@ -240,42 +316,35 @@ impl Argument {
             (Some(value), None) if self.bytes.is_none() => {
                 Ok(Contents::Scalar(self.element.bytes(std::iter::once(value))))
             }
-            (None, Some(shape)) if self.bytes.is_none() => {
-                let size = self.element.size() as u64;
-                let bytes = shape.iter().try_fold(size, |product, &length| product.checked_mul(length));
-                let Some(bytes) = bytes.filter(|bytes| *bytes <= MOST_BYTES) else {
+            (None, Some(_)) if self.bytes.is_none() => {
+                let Some(bytes) = self.bytes_of_buffer() else {
                     bail!("argument `{name}`: a buffer has at most 16 GiB");
                 };
-                self.buffer(bytes, bytes / size).map(Contents::Buffer)
+                self.buffer(bytes, bytes / self.element.size() as u64).map(Contents::Buffer)
             }
             _ => bail!(
-                "argument `{name}`: give one of `value` (a scalar), `bytes` (a structure) and `shape` (a buffer)"
+                "argument `{name}`: give one of `value` (a scalar), `bytes` (a structure), `shape` (a buffer) and `address` (a pointer)"
             ),
         }
     }
 
     fn buffer(&self, bytes: u64, count: u64) -> Result<Vec<u8>> {
         if let Some(path) = &self.file {
-            return of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
+            return data::of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
         }
-        let whole = self.element.is_whole();
-        Ok(match self.initial.unwrap_or_default() {
-            Initial::Zeros => vec![0; bytes as usize],
-            Initial::Ones => self.element.bytes((0..count).map(|_| 1.0)),
-            Initial::Arange => self.element.bytes((0..count).map(|number| number as f64)),
-            Initial::Random => self.element.bytes((0..count).map(|number| {
-                let random = spread(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                let [low, high] = self.range.unwrap_or([0.0, if whole { 100.0 } else { 1.0 }]);
-                let number = low + (high - low) * random;
-                if whole { number.floor() } else { number }
-            })),
-        })
+        let fill = match self.initial.unwrap_or_default() {
+            Initial::Zeros => Fill::Zeros,
+            Initial::Ones => Fill::Ones,
+            Initial::Arange => Fill::Arange,
+            Initial::Random => Fill::Random { seed: self.seed, range: self.range },
+        };
+        Ok(fill.bytes(self.element, count))
     }
 
     /// Expected content of the buffer after the launch, if the file states it.
     pub fn expected(&self, count: usize, start: &BTreeMap<String, Vec<f64>>) -> Result<Option<Vec<f64>>> {
         if let Some(path) = &self.expected_file {
-            let bytes = of_length(path, (count * self.element.size()) as u64)?;
+            let bytes = data::of_length(path, (count * self.element.size()) as u64)?;
             return Ok(Some(self.element.numbers(&bytes)));
         }
         let Some(expression) = &self.expected else { return Ok(None) };
@@ -293,21 +362,4 @@ fn by_digits(digits: &str) -> Option<Vec<u8>> {
     let digit = |it: u8| char::from(it).to_digit(16);
     let byte = |it: &[u8]| Some((digit(it[0])? * 16 + digit(*it.get(1)?)?) as u8);
     if digits.is_empty() { None } else { digits.chunks(2).map(byte).collect() }
-}
-
-/// A file of a given length.
-fn of_length(path: &Path, bytes: u64) -> Result<Vec<u8>> {
-    let contents = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    if contents.len() as u64 != bytes {
-        bail!("`{}` has {} bytes, the buffer {bytes}", path.display(), contents.len());
-    }
-    Ok(contents)
-}
-
-/// A number of 0 to 1 from a seed: the finisher of SplitMix64.
-fn spread(seed: u64) -> f64 {
-    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ bits >> 31) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -6,6 +6,8 @@
 
 mod beside;
 pub mod breakdown;
+pub mod capture;
+pub mod code_in_memory;
 pub mod comm;
 pub mod compiler;
 #[cfg(feature = "confine")]
@@ -55,6 +57,10 @@ pub const BUILD_ID: &str = env!("ROCKHOUND_BUILD_ID");
 /// Marker in the HIP library, by which the command finds the library of its own build.
 pub const HIP_LIBRARY_MARK: &str =
     concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
+
+/// The same in the library that captures launches on a GPU.
+pub const CAPTURE_LIBRARY_MARK: &str =
+    concat!("rockhound-capture-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
 pub use beside::emulated_beside;
 pub use contents::Contents;

@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 /// The variable that names the folder of the session.
 pub const VARIABLE: &str = "ROCKHOUND_SESSION";
 
+/// The variable that names the file with the launch to capture on a GPU.
+pub const CAPTURE_VARIABLE: &str = "ROCKHOUND_CAPTURE";
+
 /// The variable that is set where results are kept, for Python.
 pub const WATCHED: &str = "ROCKHOUND_WATCHED";
 
@@ -87,13 +90,17 @@ pub struct Capture {
     pub kernels: Vec<String>,
     /// Which of their launches, counted from 1.
     pub nth: u64,
+    /// In place of it the number of the dispatch in its process, from 0.
+    pub dispatch: Option<u64>,
     /// Folder to write.
     #[serde(with = "path")]
     pub folder: PathBuf,
-    /// Most bytes of a buffer.
-    pub most: u64,
-    /// GPU of the launch file.
+    /// Most bytes of memory, before compression.
+    pub limit: u64,
+    /// GPU of the launch file; empty if a replay chooses.
     pub gpu: String,
+    /// Command line of the program.
+    pub program: Vec<String>,
 }
 
 /// How a program is watched whose results are compared: what it reads back from the GPU is kept.

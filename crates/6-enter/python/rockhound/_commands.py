@@ -150,11 +150,13 @@ def capture(
     kernel: Texts = (),
     nth: Optional[Text] = None,
     output: Texts,
-    most: Optional[Text] = None,
+    dispatch: Optional[Text] = None,
+    on: Optional[Text] = None,
+    limit: Optional[Text] = None,
     program: Sequence[Text] = (),
     progress: Optional[Progress] = None,
 ) -> Ran:
-    """Run a program on an emulated GPU, and write one of its launches as a launch file.
+    """Run a program, and write one of its launches as a launch file with its data.
 
     Args:
         gpu: GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels (mi100, mi210, mi250, mi250x, mi300a, mi300x, mi325x, mi350p, mi350x, mi355x).
@@ -168,7 +170,9 @@ def capture(
         kernel: Kernels: names or regular expressions; by default any.
         nth: Which of their launches, counted from 1.
         output: Folder to write.
-        most: Most of a buffer, MiB.
+        dispatch: In place of it the dispatch with this number, counted from 0 over all kernels, as in recordings.
+        on: Where the program runs: `auto` takes an AMD GPU if `/dev/kfd` can be opened, unless `--gpu` names one to emulate (auto, gpu, emulator).
+        limit: Most memory, before compression, MiB.
         program: Program with its arguments, after `--`.
         progress: called with each line that the command says meanwhile.
     """
@@ -187,7 +191,9 @@ def capture(
             "kernel": kernel,
             "nth": nth,
             "output": output,
-            "most": most,
+            "dispatch": dispatch,
+            "on": on,
+            "limit": limit,
         },
         program,
         progress,
@@ -674,7 +680,7 @@ def profile(
     """Profile a HIP program, or a kernel with a launch file; without a GPU on an emulated one.
 
     Args:
-        file: Launch file, instead of a program.
+        file: Launch file or folder of a capture, instead of a program.
         gpu: GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels (mi100, mi210, mi250, mi250x, mi300a, mi300x, mi325x, mi350p, mi350x, mi355x).
         devices: Devices the program sees.
         threads: Threads that run workgroups; 0: one per core.

@@ -110,7 +110,7 @@ pub(crate) struct Run {
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
 pub(crate) struct Profile {
-    /// Launch file, instead of a program.
+    /// Launch file or folder of a capture, instead of a program.
     #[arg(value_name = "LAUNCH.toml", conflicts_with = "program")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]

@@ -2,10 +2,7 @@
 
 use crate::launch_file::Element;
 use crate::run::LeftBuffer;
-
-/// Bits of a difference that other orders of the same sums make, by bytes of a float: relative to the element, or to the
-/// root of the mean square of all.
-const USUAL: [(&str, f64); 4] = [("f64", 1e-11), ("f32", 1e-5), ("f16", 4e-3), ("bf16", 3e-2)];
+use buffers::Tally;
 
 /// How far all elements together may be off, as a multiple of the usual difference: an element near zero may be off by
 /// much and the whole not.
@@ -14,11 +11,6 @@ const AS_A_WHOLE: f64 = 4.0;
 /// A value with the digits that its type has.
 fn words(element: Element, value: f64) -> String {
     if element.size() < 8 && !element.is_whole() { (value as f32).to_string() } else { value.to_string() }
-}
-
-/// Difference allowed for a type without a tolerance: 0 for integers.
-fn usual(element: Element) -> f64 {
-    USUAL.iter().find(|it| it.0 == element.name()).map_or(0.0, |it| it.1)
 }
 
 /// How two buffers with the same meaning differ.
@@ -38,28 +30,8 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
     }
     let (expected, found) = (base.element.numbers(&base.after), other.element.numbers(&other.after));
     let given = tolerance.or(Some(base.tolerance).filter(|it| *it > 0.0));
-    let allowed = given.unwrap_or_else(|| usual(base.element));
-    let finite = || expected.iter().filter(|it| it.is_finite());
-    let squares: f64 = finite().map(|it| it * it).sum();
-    let mean = (squares / finite().count().max(1) as f64).sqrt();
-    let scale = if given.is_some() { 1.0 } else { mean };
-    let (mut first, mut wrong, mut largest, mut off) = (None, 0u64, 0.0f64, 0.0);
-    for (at, (&expected, &found)) in expected.iter().zip(&found).enumerate() {
-        if expected == found || expected.is_nan() && found.is_nan() {
-            continue;
-        }
-        let difference = (expected - found).abs();
-        let relative = difference / expected.abs().max(scale).max(f64::MIN_POSITIVE);
-        // A difference that is no number is one of NaN or infinity from a number.
-        if relative.is_nan() || relative > allowed {
-            wrong += 1;
-            first.get_or_insert((at, found, expected));
-        }
-        if relative.is_finite() {
-            largest = largest.max(relative);
-            off += difference * difference;
-        }
-    }
+    let usual = base.element.usual_difference();
+    let Tally { allowed, first, wrong, largest, whole } = buffers::compare(&expected, &found, given, usual);
     let (name, all) = (&base.name, expected.len());
     let beyond = if allowed > 0.0 { format!(" by more than {allowed:e}") } else { String::new() };
     let problem = first.map(|(at, found, expected)| {
@@ -71,8 +43,7 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
             view::thousands(all as u64)
         )
     });
-    let whole = (off / squares.max(f64::MIN_POSITIVE)).sqrt();
-    let most = allowed.max(AS_A_WHOLE * usual(base.element));
+    let most = allowed.max(AS_A_WHOLE * usual);
     let problem = problem.or_else(|| {
         (whole > most).then(|| {
             format!(
@@ -87,7 +58,7 @@ pub(super) fn compared(base: &LeftBuffer, other: &LeftBuffer, tolerance: Option<
 /// The first element that differs in any bit, with what two launches left there.
 pub(super) fn first_bits(one: &LeftBuffer, other: &LeftBuffer) -> Option<(usize, String, String)> {
     let size = one.element.size();
-    let at = one.after.chunks_exact(size).zip(other.after.chunks_exact(size)).position(|(a, b)| a != b)?;
+    let at = buffers::first_different(&one.after, &other.after, size)?;
     let value =
         |it: &LeftBuffer| words(it.element, it.element.numbers(&it.after[at * size..(at + 1) * size])[0]);
     Some((at, value(one), value(other)))
@@ -99,16 +70,9 @@ pub(super) fn first_left(
     (base, base_filled): (&LeftBuffer, &LeftBuffer),
     (other, other_filled): (&LeftBuffer, &LeftBuffer),
 ) -> Option<usize> {
-    if other.after == other_filled.after {
-        return None;
-    }
-    let size = base.element.size();
-    let is_same = |a: &'_ LeftBuffer, b: &'_ LeftBuffer, at: usize| {
-        let range = at * size..(at + 1) * size;
-        a.after.get(range.clone()) == b.after.get(range)
-    };
-    (0..base.after.len() / size)
-        .find(|&at| is_same(base, base_filled, at) && !is_same(other, other_filled, at))
+    let (first, second) =
+        ((&base.after[..], &base_filled.after[..]), (&other.after[..], &other_filled.after[..]));
+    buffers::first_kept(first, second, base.element.size())
 }
 
 #[cfg(test)]

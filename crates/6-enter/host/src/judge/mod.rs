@@ -1,6 +1,7 @@
 //! Variants of a kernel, run on the same inputs: what each leaves is compared with what the base leaves.
 
 mod compare;
+mod problem;
 mod program;
 mod rounds;
 mod variant;
@@ -10,22 +11,22 @@ pub use rounds::Rounds;
 
 use crate::launch_file::LaunchFile;
 use crate::run::{
-    self, Conditions, Detail, Emulate, LeftBuffer, OnGpu, Output, Place, Recording, Reporter, Request,
-    Results, Selection, What,
+    self, Conditions, Detail, Emulate, OnGpu, Output, Place, Recording, Reporter, Request, Selection, What,
 };
 use crate::session::Progress;
 use crate::tune::Shape;
 use crate::usage;
 use anyhow::{Context, Result, bail};
+use problem::{Launches, Others, Shown, fault_of_base, leave_the_same, one_line, problem};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use variant::Variant;
-use view::{CandidateVerdict, Finding, Severity};
+use view::{CandidateVerdict, Finding};
 
 /// The GPU for which sources are compiled where nothing names one.
 pub const GPU: &str = "mi300x";
@@ -35,6 +36,9 @@ const MOST_TIMES: u64 = 4;
 const MOST_MORE: u64 = 100_000;
 /// In buffers that a kernel is to write: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
+
+/// Bytes of buffers of sets of inputs that are tried side by side; each is held some ten times.
+const MOST_AT_ONCE: u64 = 256 << 20;
 
 /// The variants to judge, and their inputs.
 #[derive(Clone, Debug)]
@@ -179,20 +183,46 @@ struct Bench<'a> {
     quiet: &'a Quiet<'a>,
 }
 
-/// The launches of a variant on one set of inputs: as it is, with other contents of its output buffers, and with the
-/// workgroups from the last to the first. The last two only once for each shape.
-struct Launches {
-    /// The GPU that the launch file names.
-    gpu: Option<String>,
-    plain: Results,
-    others: Option<(Results, Results)>,
+/// One set of inputs of a shape.
+struct Inputs {
+    file: LaunchFile,
+    seed: u64,
+    /// For people.
+    name: String,
 }
 
 impl Panel<'_> {
-    /// Tries all variants on a shape.
+    /// Tries all variants on a shape: on all sets of inputs side by side, as far as memory has room for.
     fn shape(&mut self, shape: &Shape, scratch: &Path) -> Result<()> {
+        let bench = self.bench;
+        let inputs = self.inputs(shape)?;
+        let bytes: u64 = inputs.first().map_or(0, |it| it.file.bytes());
+        let at_once = usize::try_from(MOST_AT_ONCE / bytes.max(1)).unwrap_or(1).max(1);
+        for some in inputs.chunks(at_once) {
+            let bases = bench.bases(some)?;
+            let pairs: Vec<(&Inputs, Launches)> = some.iter().zip(bases).collect();
+            self.others().try_for_each(|(variant, tried)| -> Result<()> {
+                for it in bench.candidate(variant, shape, &pairs)? {
+                    tried.largest = tried.largest.max(it.largest);
+                    tried.by_order |= it.by_order;
+                    tried.problem = it.problem;
+                }
+                Ok(())
+            })?;
+            self.judged.cases += some.len() as u64;
+        }
+        self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
+            let Some((variant, tried)) = it else { return Ok(()) };
+            tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
+            Ok(())
+        })
+    }
+
+    /// The sets of inputs of a shape.
+    fn inputs(&mut self, shape: &Shape) -> Result<Vec<Inputs>> {
         let Some(base) = &self.variants[0] else { bail!("there is no base") };
         let (_, base_file) = base.launch(shape)?;
+        let mut all = Vec::new();
         for seed in 0..u64::from(self.bench.question.seeds.max(1)) {
             let mut file = base_file.clone();
             if seed > 0 && !file.reseed(seed) {
@@ -202,32 +232,13 @@ impl Panel<'_> {
                 }
                 break;
             }
-            let inputs = match shape.name.as_str() {
+            let name = match shape.name.as_str() {
                 "" => format!("seed {seed}"),
                 name => format!("{name}, seed {seed}"),
             };
-            // Made here, and not by each of the launches side by side.
-            file.contents()?;
-            let base = self.bench.launches(&file, seed == 0, run::MOST_INSTRUCTIONS)?;
-            if let Some(why) = fault_of_base(&base.plain) {
-                bail!("the base is wrong itself ({inputs}): {why}");
-            }
-            let bench = self.bench;
-            self.others().try_for_each(|(variant, tried)| -> Result<()> {
-                tried.problem = bench.candidate(variant, tried, (shape, seed), (&file, &base))?;
-                if let Some(problem) = &mut tried.problem {
-                    problem.inputs = Some(inputs.clone());
-                }
-                Ok(())
-            })?;
-            self.judged.cases += 1;
+            all.push(Inputs { file, seed, name });
         }
-        let bench = self.bench;
-        self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
-            let Some((variant, tried)) = it else { return Ok(()) };
-            tried.recordings.push(bench.record(variant, shape, &scratch.join(at.to_string()))?);
-            Ok(())
-        })
+        Ok(all)
     }
 
     /// Each variant, side by side, with what is known of it; `None` for one that cannot be used.
@@ -243,31 +254,70 @@ impl Panel<'_> {
 }
 
 impl Bench<'_> {
-    /// Why a candidate cannot be used, from one set of inputs.
+    /// Launches of the base on sets of inputs.
+    fn bases(self, inputs: &[Inputs]) -> Result<Vec<Launches>> {
+        let one = |it: &Inputs| {
+            // Made here, and not by each of the launches side by side.
+            it.file.contents()?;
+            self.launches(&it.file, it.seed == 0, run::MOST_INSTRUCTIONS)
+        };
+        let all: Vec<Result<Launches>> = inputs.par_iter().map(one).collect();
+        let mut bases = Vec::new();
+        for (it, base) in inputs.iter().zip(all) {
+            let base = base?;
+            if let Some(why) = fault_of_base(&base.plain) {
+                bail!("the base is wrong itself ({}): {why}", it.name);
+            }
+            bases.push(base);
+        }
+        Ok(bases)
+    }
+
+    /// Compares a candidate on sets of inputs, up to the first with a problem.
     fn candidate(
         self,
         variant: &Variant,
-        tried: &mut Tried,
-        (shape, seed): (&Shape, u64),
-        (base_file, base): (&LaunchFile, &Launches),
-    ) -> Result<Option<Problem>> {
+        shape: &Shape,
+        pairs: &[(&Inputs, Launches)],
+    ) -> Result<Vec<Shown>> {
+        // The first set with a problem so far: no later one is needed.
+        let first = AtomicUsize::new(usize::MAX);
+        let one = |(at, (inputs, base)): (usize, &(&Inputs, Launches))| {
+            if first.load(Ordering::Relaxed) < at {
+                return Ok(Shown::default());
+            }
+            let shown = self.shown(variant, shape, (inputs, base))?;
+            if shown.problem.is_some() {
+                first.fetch_min(at, Ordering::Relaxed);
+            }
+            Ok(shown)
+        };
+        let all: Vec<Result<Shown>> = pairs.par_iter().enumerate().map(one).collect();
+        let needed = first.into_inner().saturating_add(1);
+        all.into_iter().take(needed).collect()
+    }
+
+    fn shown(self, variant: &Variant, shape: &Shape, (inputs, base): (&Inputs, &Launches)) -> Result<Shown> {
         let most = base.plain.instructions.saturating_mul(MOST_TIMES).saturating_add(MOST_MORE);
         let launched = variant.launch(shape).and_then(|(_, mut file)| {
             if self.question.gpu.is_none() && file.gpu != base.gpu {
                 bail!("its launch file names another GPU than the base's; `--gpu` names one for all");
             }
-            if seed > 0 {
-                file.reseed(seed);
+            if inputs.seed > 0 {
+                file.reseed(inputs.seed);
             }
-            file.share_contents(base_file);
+            file.share_contents(&inputs.file);
             file.contents()?;
             self.launches(&file, base.others.is_some(), most)
         });
         self.quiet.check()?;
-        Ok(match launched {
+        let mut shown = Shown::default();
+        let problem = match launched {
             Err(error) => Some(Problem::new(CandidateVerdict::NotRun, format!("{error:#}"))),
-            Ok(own) => problem(base, &own, self.question.tolerance, tried),
-        })
+            Ok(own) => problem(base, &own, self.question.tolerance, &mut shown),
+        };
+        shown.problem = problem.map(|it| Problem { inputs: Some(inputs.name.clone()), ..it });
+        Ok(shown)
     }
 
     fn launches(self, file: &LaunchFile, with_others: bool, most: u64) -> Result<Launches> {
@@ -285,11 +335,18 @@ impl Bench<'_> {
         }
         let filled = || run(Conditions { fill: Some(FILL), ..Conditions::default() }, false);
         let reversed = || run(Conditions { reversed: true, ..Conditions::default() }, false);
-        let (plain, (filled, reversed)) = rayon::join(plain, || rayon::join(filled, reversed));
-        let plain = plain?;
+        let both = || run(Conditions { reversed: true, fill: Some(FILL) }, false);
+        let (plain, both) = rayon::join(plain, both);
+        let (plain, both) = (plain?, both?);
         // Where it stops, the others say nothing more.
-        let others = if plain.stopped.is_none() { Some((filled?, reversed?)) } else { None };
-        Ok(Launches { gpu, plain, others })
+        if plain.stopped.is_some() {
+            return Ok(Launches { gpu, plain, others: None });
+        }
+        if both.stopped.is_none() && leave_the_same(&plain, &both) {
+            return Ok(Launches { gpu, plain, others: Some(Others::Same) });
+        }
+        let (filled, reversed) = rayon::join(filled, reversed);
+        Ok(Launches { gpu, plain, others: Some(Others::Apart(Box::new([filled?, reversed?]))) })
     }
 
     /// Records a launch; returns the folder.
@@ -333,124 +390,6 @@ fn emulate(question: &Question<'_>, threads: usize) -> Emulate {
         virtual_time: None,
         autotune_limit: None,
     }
-}
-
-/// Why the base cannot be compared with.
-fn fault_of_base(base: &Results) -> Option<String> {
-    let stopped = base.stopped.as_ref().map(|it| it.text.clone());
-    stopped
-        .or_else(|| base.unexpected.clone())
-        .or_else(|| (base.buffers.is_empty()).then(|| "it has no buffer".to_owned()))
-}
-
-/// Why a candidate cannot be used, from its launches and the base's on the same inputs.
-fn problem(base: &Launches, own: &Launches, tolerance: Option<f64>, tried: &mut Tried) -> Option<Problem> {
-    if let Some(stopped) = &own.plain.stopped {
-        let verdict = if stopped.hangs { CandidateVerdict::Hangs } else { CandidateVerdict::Unsafe };
-        return Some(Problem::new(verdict, one_line(&stopped.text)));
-    }
-    if let Some(finding) = new_finding(&base.plain.findings, &own.plain.findings) {
-        return Some(Problem::new(CandidateVerdict::Unsafe, finding));
-    }
-    let pairs = match pairs(&base.plain, &own.plain) {
-        Ok(pairs) => pairs,
-        Err(why) => return Some(Problem::new(CandidateVerdict::NotRun, why)),
-    };
-    left_over(base, own)
-        .or_else(|| {
-            pairs.into_iter().find_map(|(base, other)| {
-                if base.before == base.after && base.is_given && other.before != other.after {
-                    return Some(Problem::new(
-                        CandidateVerdict::Unsafe,
-                        format!("it writes its input `{}`", base.name),
-                    ));
-                }
-                let compared = compare::compared(base, other, tolerance);
-                tried.largest = tried.largest.max(compared.largest);
-                compared.problem.map(|why| Problem::new(CandidateVerdict::Wrong, why))
-            })
-        })
-        .or_else(|| by_order(base, own, tried))
-}
-
-/// Buffers of the same name in the base and a candidate.
-fn pairs<'a>(base: &'a Results, own: &'a Results) -> Result<Vec<(&'a LeftBuffer, &'a LeftBuffer)>, String> {
-    let pair = |it: &'a LeftBuffer| {
-        let Some(other) = own.buffers.iter().find(|other| other.name == it.name) else {
-            return Err(format!("its launch file has no buffer `{}`", it.name));
-        };
-        if other.after.len() != it.after.len() || other.element != it.element {
-            return Err(format!("its launch file has another type or size of `{}`", it.name));
-        }
-        if other.before != it.before {
-            return Err(format!("its launch file fills `{}` with other contents than the base's", it.name));
-        }
-        Ok((it, other))
-    };
-    base.buffers.iter().map(pair).collect()
-}
-
-/// The first mistake of a kind that the base does not have.
-fn new_finding(base: &[Finding], own: &[Finding]) -> Option<String> {
-    let new = |it: &&Finding| it.severity >= Severity::Warning && !base.iter().any(|old| old.rule == it.rule);
-    let found = own.iter().find(new)?;
-    let place = found.places.first().and_then(|it| it.source.as_ref());
-    let place = place.map_or_else(String::new, |it| format!(" ({}:{})", it.file, it.line));
-    Some(format!("{}: {}{place}", found.rule, found.message))
-}
-
-/// Elements that the base computes, and the candidate leaves as they were.
-fn left_over(base: &Launches, own: &Launches) -> Option<Problem> {
-    let ((base_filled, _), (own_filled, _)) = (base.others.as_ref()?, own.others.as_ref()?);
-    if base_filled.stopped.is_some() {
-        return None;
-    }
-    if let Some(stopped) = &own_filled.stopped {
-        let why = format!("with other contents of its outputs it stops: {}", one_line(&stopped.text));
-        return Some(Problem::new(CandidateVerdict::Unsafe, why));
-    }
-    let of = |it: &'_ Results, name: &str| it.buffers.iter().position(|it| it.name == name);
-    base.plain.buffers.iter().find_map(|it| {
-        let buffer = |results: &'_ Results| of(results, &it.name);
-        let (filled, plain, after) = (buffer(base_filled)?, buffer(&own.plain)?, buffer(own_filled)?);
-        let at = compare::first_left(
-            (it, &base_filled.buffers[filled]),
-            (&own.plain.buffers[plain], &own_filled.buffers[after]),
-        )?;
-        let why = format!(
-            "element {at} of `{}` depends on what the buffer held before: it is not written, or read first",
-            it.name
-        );
-        Some(Problem::new(CandidateVerdict::Unsafe, why))
-    })
-}
-
-/// Results that depend on the order of workgroups, unless the base's do.
-fn by_order(base: &Launches, own: &Launches, tried: &mut Tried) -> Option<Problem> {
-    let ((_, base_reversed), (_, own_reversed)) = (base.others.as_ref()?, own.others.as_ref()?);
-    if let Some(stopped) = &own_reversed.stopped {
-        let why = format!("with workgroups from the last to the first it stops: {}", one_line(&stopped.text));
-        return Some(Problem::new(CandidateVerdict::Unsafe, why));
-    }
-    let first = |a: &Results, b: &Results| {
-        let pairs = a.buffers.iter().zip(&b.buffers);
-        pairs.map(|(a, b)| Some((a.name.clone(), compare::first_bits(a, b)?))).find_map(|it| it)
-    };
-    let (name, (at, one, other)) = first(&own.plain, own_reversed)?;
-    if base_reversed.stopped.is_none() && first(&base.plain, base_reversed).is_some() {
-        tried.by_order = true;
-        return None;
-    }
-    let why = format!(
-        "its results depend on the order of workgroups: element {at} of `{name}` is {one}, and {other} if they run from the last to the first"
-    );
-    Some(Problem::new(CandidateVerdict::Unsafe, why))
-}
-
-/// A message of several lines as one, without its hints.
-fn one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).take_while(|it| !it.starts_with("hint:"));
-    lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// Shows that kernels run, and nothing else.

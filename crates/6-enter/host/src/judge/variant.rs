@@ -64,7 +64,7 @@ pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
 
 fn of(question: &Question<'_>, path: &Path, scratch: &Path) -> (&'static str, Result<Variant>) {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    if ending == "toml" {
+    if ending == "toml" || path.is_dir() {
         return ("launch file", Ok(Variant { launch: path.to_owned(), code: None }));
     }
     let launch = || {
@@ -100,10 +100,9 @@ fn compiled(question: &Question<'_>, source: &Path, launch: &Path, scratch: &Pat
         bail!("`{name}` needs a compiler: none was found, `{}` names one", compiler::OVERRIDE);
     };
     std::fs::create_dir_all(scratch).with_context(|| format!("cannot make `{}`", scratch.display()))?;
-    let text =
-        std::fs::read_to_string(launch).with_context(|| format!("cannot read `{}`", launch.display()))?;
+    let (text, launch) = launch_file::text(launch)?;
     let values = question.shapes.first().map_or(&[][..], |it| &it.values);
-    let table = launch_file::rooted(&crate::tune::with_values(&text, values)?, launch)?;
+    let table = launch_file::rooted(&crate::tune::with_values(&text, values)?, &launch)?;
     let named = table.get("gpu").and_then(toml::Value::as_str).map(str::to_owned);
     let gpu = question.gpu.map(str::to_owned).or(named).unwrap_or_else(|| super::GPU.to_owned());
     let target = format!("--offload-arch={}", run::model(&gpu)?.target().name);
@@ -137,10 +136,9 @@ fn compiled(question: &Question<'_>, source: &Path, launch: &Path, scratch: &Pat
 impl Variant {
     /// The launch of a shape: the table of its launch file, and the file as it is read from that.
     pub(super) fn launch(&self, shape: &Shape) -> Result<(String, LaunchFile)> {
-        let name = self.launch.display();
-        let text = std::fs::read_to_string(&self.launch).with_context(|| format!("cannot read `{name}`"))?;
+        let (text, path) = launch_file::text(&self.launch)?;
         let text = crate::tune::with_values(&text, &shape.values)?;
-        let rooted = launch_file::rooted(&text, &self.launch);
+        let rooted = launch_file::rooted(&text, &path);
         let mut table = match shape.values.is_empty() {
             true => rooted.context("`--shape NAME=VALUE` fills in values in braces")?,
             false => rooted?,
@@ -155,7 +153,7 @@ impl Variant {
             }
         }
         let text = table.to_string();
-        let file = LaunchFile::of(&text, &self.launch)?;
+        let file = LaunchFile::of(&text, &path)?;
         Ok((text, file))
     }
 }

@@ -9,8 +9,7 @@ mod observed;
 mod program;
 mod python;
 
-pub use observed::capture;
-pub(crate) use observed::{Observed, observed};
+pub(crate) use observed::{Observed, capture, observed};
 
 use super::earlier::{hold, make_folder, remove_earlier};
 use super::folder::recording_folder;

@@ -3,6 +3,7 @@
 use super::earlier::{make_folder, remove_earlier};
 use super::emulated::predictions;
 use super::folder::recording_folder;
+use super::placed::Placed;
 use super::progress::watch;
 use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
@@ -12,8 +13,8 @@ use crate::launch_file::{Contents, Element, LaunchFile, differences};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
-use codeobj::{Argument, Kernel, LineTable};
-use emu::{Cause, Hidden, Host, Hostcall, Launch, Memory, Services, Stream};
+use codeobj::{Kernel, LineTable};
+use emu::{Cause, Hidden, Host, Hostcall, Launch, Services, Stream};
 use probe::{Checked, Checks, LaunchSize};
 use record::{Job, Provenance, Recorder, Settings};
 use std::path::{Path, PathBuf};
@@ -155,9 +156,7 @@ pub fn results(
     let stopped = ran.err().map(|error| Stopped { hangs, text: format!("{error:#}") });
     let unexpected = if stopped.is_none() { prepared.unexpected()? } else { None };
     let mut buffers = Vec::new();
-    for ((argument, contents), address) in
-        file.argument.iter().zip(&prepared.contents).zip(&prepared.addresses)
-    {
+    for ((argument, contents), address) in file.parts().zip(&prepared.contents).zip(&prepared.addresses) {
         if let (Contents::Buffer(before), Some(address)) = (contents, address) {
             let after = prepared.job.memory.read(*address, before.len()).unwrap_or_default();
             buffers.push(LeftBuffer {
@@ -175,7 +174,9 @@ pub fn results(
 
 /// Name of the recording and its folder.
 fn name_and_folder(path: &Path, recording: &Recording, gpu: &str) -> Result<(String, PathBuf)> {
-    let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    let of_file = |path: PathBuf| Some(path.parent()?.to_owned());
+    let full = path.canonicalize().ok();
+    let folder = full.and_then(|it| if it.is_dir() { Some(it) } else { of_file(it) });
     let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let name = recording.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
     let folder = recording_folder(recording.output.as_deref(), &name, gpu)?;
@@ -229,7 +230,7 @@ struct Prepared<'a> {
     job: Job,
     /// Arguments at the start.
     contents: Vec<Contents>,
-    /// Address of each argument that is a buffer.
+    /// Address of each buffer, of arguments and then of further memory.
     addresses: Vec<Option<u64>>,
     /// Set by Ctrl-C.
     stop: Arc<AtomicBool>,
@@ -249,41 +250,7 @@ impl<'a> Prepared<'a> {
         emulate: &'a Emulate,
         reporter: &'a dyn Reporter,
     ) -> Result<Prepared<'a>> {
-        let mut job = Job::new(&code.data, &code.object, kernel, Memory::new())?;
-        let contents = file.contents()?.to_vec();
-        let mut addresses = Vec::new();
-        let mut values = Vec::new();
-        let places: Vec<&Argument> = kernel.metadata.given().collect();
-        if places.len() != contents.len() {
-            let of_kernel: Vec<String> = places.iter().map(|place| described(place)).collect();
-            bail!(
-                "`{}` takes {} arguments ({}), the launch file gives {}",
-                kernel.demangled,
-                places.len(),
-                of_kernel.join(", "),
-                contents.len()
-            );
-        }
-        for ((argument, contents), place) in file.argument.iter().zip(&contents).zip(places) {
-            let (value, address) = match contents {
-                Contents::Scalar(bytes) => (bytes.clone(), None),
-                Contents::Buffer(bytes) => {
-                    let address = job.memory.allocate_with(&argument.name, bytes);
-                    (address.to_le_bytes().to_vec(), Some(address))
-                }
-            };
-            if value.len() != place.size as usize {
-                bail!(
-                    "argument `{}` has {} bytes, the kernel takes {}",
-                    argument.name,
-                    value.len(),
-                    described(place)
-                );
-            }
-            values.push(value);
-            addresses.push(address);
-        }
-        job.give(values);
+        let Placed { job, contents, addresses } = Placed::new(file, code, kernel)?;
         let stop = reporter.interrupts()?;
         let (reversed, hangs, instructions) = (false, false, 0);
         Ok(Prepared {
@@ -305,7 +272,7 @@ impl<'a> Prepared<'a> {
     fn under(&mut self, conditions: Conditions) {
         self.reversed = conditions.reversed;
         let Some(fill) = conditions.fill else { return };
-        let buffers = self.file.argument.iter().zip(&mut self.contents).zip(&self.addresses);
+        let buffers = self.file.parts().zip(&mut self.contents).zip(&self.addresses);
         for ((argument, contents), address) in buffers {
             if let (Contents::Buffer(bytes), Some(address), false) = (contents, address, argument.is_given())
             {
@@ -371,6 +338,7 @@ impl<'a> Prepared<'a> {
         let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
+        launch.cooperative = file.cooperative;
         launch.threads = emulate.threads;
         launch.max_instructions = emulate.max_instructions;
         let target =
@@ -449,13 +417,11 @@ impl<'a> Prepared<'a> {
     /// The buffers for which the file has expected values.
     fn compared(&self) -> Result<Vec<Compared<'_>>> {
         let mut all = Vec::new();
-        if !self.file.argument.iter().any(|it| it.is_expected()) {
+        if !self.file.parts().any(|it| it.is_expected()) {
             return Ok(all);
         }
         let start = self.file.numbers(&self.contents);
-        for ((argument, contents), address) in
-            self.file.argument.iter().zip(&self.contents).zip(&self.addresses)
-        {
+        for ((argument, contents), address) in self.file.parts().zip(&self.contents).zip(&self.addresses) {
             let (Contents::Buffer(before), Some(address)) = (contents, address) else { continue };
             let count = before.len() / argument.element.size();
             let Some(expected) = argument.expected(count, &start)? else { continue };
@@ -531,9 +497,4 @@ fn source_line(code: &DeviceCode, address: u64) -> String {
     let frames = LineTable::read(&code.data).map(|table| table.frames(address)).unwrap_or_default();
     let frame = frames.into_iter().find(|frame| !frame.file.is_empty());
     frame.map_or_else(String::new, |frame| format!("\n  {}:{}", frame.file, frame.line))
-}
-
-fn described(argument: &Argument) -> String {
-    let name = if argument.name.is_empty() { &argument.kind } else { &argument.name };
-    format!("{name}: {} bytes", argument.size)
 }

@@ -4,10 +4,12 @@
 //! A [`Request`] becomes [`Ran`]: the recorded folders and the end of the run. The caller reports on the folders
 //! afterwards.
 
+mod captured;
 mod earlier;
 mod emulated;
 mod folder;
 mod launch;
+mod placed;
 mod progress;
 mod report;
 mod request;
@@ -15,7 +17,7 @@ mod runner;
 mod set;
 mod vendor;
 
-pub use emulated::capture;
+pub use captured::capture;
 pub use emulated::library::{Libraries, files as library_files, find as library, look as libraries};
 pub use emulated::run_and_report;
 pub(crate) use emulated::{
@@ -30,6 +32,9 @@ pub use request::{
 pub use runner::run;
 pub(crate) use vendor::wanted_profiler;
 pub use vendor::{denied, model_of_machine};
+
+#[cfg(test)]
+pub(crate) use report::tests;
 
 use crate::usage;
 use anyhow::{Result, anyhow};

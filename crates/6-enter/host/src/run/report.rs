@@ -68,11 +68,11 @@ pub(super) trait Runner {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Reports to nobody.
-    pub(in crate::run) struct Silent;
+    pub(crate) struct Silent;
 
     impl Reporter for Silent {
         fn say(&self, _: &str) {}

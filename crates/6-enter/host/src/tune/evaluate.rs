@@ -457,10 +457,9 @@ impl Evaluator {
 
     /// The launch file of a configuration, with the paths in it made absolute.
     fn launch_job(&self, path: &Path, configuration: &Configuration<'_>, out: &Path) -> Result<Job> {
-        let name = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let (text, path) = launch_file::text(path)?;
         let text = self.filled(&text, (configuration, out), Unknown::Kept)?;
-        let mut table = launch_file::rooted(&text, path)?;
+        let mut table = launch_file::rooted(&text, &path)?;
         let job = Job { warm_ups: self.warm_ups(), ..self.any_job(out) };
         if job.warm_ups > 0 {
             let launches = table.get("repeat").and_then(toml::Value::as_integer).unwrap_or(1);

@@ -5,7 +5,6 @@ use crate::process::{self, Bounds, End};
 use crate::run::report::{Ended, Reporter};
 use crate::run::request::Request;
 use crate::session::{self, Capture, KeptPiece, Record, Watched};
-use crate::usage;
 use anyhow::Result;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,16 +12,11 @@ use std::path::{Path, PathBuf};
 /// Runs a program and captures one of its launches.
 ///
 /// # Errors
-/// If the program cannot be started, or the folder exists.
-pub fn capture(request: &Request, wanted: Capture, reporter: &dyn Reporter) -> Result<Ended> {
-    let folder = std::path::absolute(&wanted.folder)?;
-    if std::fs::read_dir(&folder).is_ok_and(|mut it| it.next().is_some()) {
-        let text = format!("`{}` exists and is not empty", folder.display());
-        return Err(usage(text, "`-o DIR` names another"));
-    }
+/// If the program cannot be started.
+pub(crate) fn capture(request: &Request, wanted: Capture, reporter: &dyn Reporter) -> Result<Ended> {
     let mut emulation = Emulation::prepare(request, reporter)?;
     let gpu = emulation.model_name.clone();
-    emulation.capture = Some(Capture { folder, gpu, ..wanted });
+    emulation.capture = Some(Capture { gpu, ..wanted });
     Ok(emulation.run(request, None, reporter)?.ended())
 }
 

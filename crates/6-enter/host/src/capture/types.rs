@@ -1,0 +1,107 @@
+//! Types of arguments from the demangled name of a kernel: `axpy(int, float const*, float*)`.
+
+use buffers::Element;
+
+/// Types of C++ and elements.
+const TYPES: [(&str, &str); 23] = [
+    ("double", "f64"),
+    ("float", "f32"),
+    ("_Float16", "f16"),
+    ("__half", "f16"),
+    ("half", "f16"),
+    ("__hip_bfloat16", "bf16"),
+    ("hip_bfloat16", "bf16"),
+    ("__bf16", "bf16"),
+    ("bool", "u8"),
+    ("char", "i8"),
+    ("signed char", "i8"),
+    ("unsigned char", "u8"),
+    ("short", "i16"),
+    ("unsigned short", "u16"),
+    ("int", "i32"),
+    ("unsigned int", "u32"),
+    ("unsigned", "u32"),
+    ("long", "i64"),
+    ("long long", "i64"),
+    ("unsigned long", "u64"),
+    ("unsigned long long", "u64"),
+    ("c10::Half", "f16"),
+    ("c10::BFloat16", "bf16"),
+];
+
+/// The element of each argument, or of what it points to, where its type has one. `count` is the number of arguments.
+pub(super) fn elements(name: &str, count: usize) -> Vec<Option<Element>> {
+    let types = parameters(name).filter(|it| it.len() == count);
+    types.map_or_else(|| vec![None; count], |it| it.into_iter().map(element).collect())
+}
+
+/// The parameters in the last parentheses.
+fn parameters(name: &str) -> Option<Vec<&str>> {
+    let inner = name.trim_end().strip_suffix(')')?;
+    let mut depth = 0;
+    let open = inner.char_indices().rev().find(|(_, it)| {
+        depth += match it {
+            ')' => 1,
+            '(' => -1,
+            _ => 0,
+        };
+        depth < 0
+    })?;
+    let inner = &inner[open.0 + 1..];
+    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
+    for (at, it) in inner.char_indices() {
+        match it {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(&inner[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&inner[start..]);
+    Some(found)
+}
+
+fn element(parameter: &str) -> Option<Element> {
+    let words = parameter.replace(['*', '&'], " ");
+    let qualifiers = ["const", "volatile", "__restrict__", "restrict"];
+    let words: Vec<&str> = words.split_ascii_whitespace().filter(|it| !qualifiers.contains(it)).collect();
+    let plain = words.join(" ");
+    // A vector has the elements of its first argument.
+    let vector = plain.strip_prefix("HIP_vector_type<").and_then(|it| it.split(',').next());
+    // What a pointer to pointers leads to are addresses.
+    if parameter.matches('*').count() > 1 {
+        return Element::by_name("u64");
+    }
+    let name = vector.unwrap_or(&plain);
+    TYPES.iter().find(|it| it.0 == name).and_then(|it| Element::by_name(it.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_of_parameters() {
+        for (name, count, expected) in [
+            ("axpy(int, double const*, float*)", 3, &["i32", "f64", "f32"][..]),
+            (
+                "void f<int, (char)3>(HIP_vector_type<float, 4u> const*, g<int, 2>*, _Float16**)",
+                3,
+                &["f32", "-", "u64"],
+            ),
+            ("axpy(int, double const*)", 3, &["-", "-", "-"]),
+            ("void f<a>(float (*)(int), unsigned long long*)", 2, &["-", "u64"]),
+            ("triton_kernel", 1, &["-"]),
+            ("f()", 1, &["-"]),
+            ("f(int __restrict__*, )", 2, &["i32", "-"]),
+            ("f)", 0, &[]),
+        ] {
+            let found: Vec<&str> =
+                elements(name, count).iter().map(|it| it.map_or("-", Element::name)).collect();
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

@@ -62,7 +62,7 @@ pub use hostcall::Hostcall;
 pub use instruction_counts::InstructionCounts;
 pub use launch::{Launch, MOST_INSTRUCTIONS, Progress, Summary, run};
 pub use lost::{Loss, LostAccesses};
-pub use memory::{Memory, Nearest, whole_dwords};
+pub use memory::{Changes, Contents, Memory, Nearest, whole_dwords};
 pub use observe::{LdsDmaLoad, MemoryAccess, Observer};
 pub use print_buffer::PrintBuffer;
 pub use printf::printf;

@@ -160,7 +160,8 @@ static const char *declarations = R"(#include <hip/hip_complex.h>
 extern "C" __global__ void all(float *f, __half *h, int *n, char *bytes, int count, unsigned long *m) {
   float2 a(1, 2.5); float4 b(3.0f); float2 c = make_float2(1, 2.5f); int4 i{1, 2, 3, 4}; double2 d = {1.0, 2};
   int t = threadIdx.x;
-  f[t] = a.y + b.w + (a == c) + d.y + i.w + hipCmul(hipFloatComplex(1, 2), a).x + (HIP_PI_F > 3);
+  d = 2 * d * 0.5l; i *= 2u;
+  f[t] = a.y + b.w + (a == c) + d.y + i.w / 2 + hipCmul(hipFloatComplex(1, 2), a).x + (HIP_PI_F > 3);
   h[t] = __hadd(__half(t), __float2half(0.5f)); half2 two(h[t], h[t]); h[t] = __hadd2(two, two).y; h[t] = hsqrt(h[t]);
   static_assert(std::is_same<float, float>::value && std::integral_constant<int, 3>::value == 3, "");
   n[t] = __syncthreads_count(t & 1) + __syncthreads_or(t == 5) + __syncthreads_and(t >= 0) + __float2int_rn(2.5f) + __float2int_rz(2.7f)

@@ -60,7 +60,7 @@ pub use fault::{Cause, Fault};
 pub use host::{Host, Services, Stream};
 pub use hostcall::Hostcall;
 pub use instruction_counts::InstructionCounts;
-pub use launch::{Launch, MOST_INSTRUCTIONS, Progress, Summary, run};
+pub use launch::{Launch, MOST_INSTRUCTIONS, Progress, Summary, run, run_alone};
 pub use lost::{Loss, LostAccesses};
 pub use memory::{Changes, Contents, Memory, Nearest, whole_dwords};
 pub use observe::{LdsDmaLoad, MemoryAccess, Observer};

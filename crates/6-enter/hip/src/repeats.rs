@@ -11,10 +11,12 @@ use emu::{Changes, Contents, Digest, Memory};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Bytes that are surely read in a second.
+/// Bytes that are read in a second, before that was measured.
 const BYTES_PER_SECOND: f64 = 2e9;
+/// Fewest bytes whose reading tells how long it takes.
+const FEWEST_MEASURED: u64 = 1 << 20;
 /// How many times longer than reading all memory a kernel takes for which that is done.
 const WORTH: f64 = 2.0;
 /// The same for a kernel that is looked at however often its memory changed: reading costs less than a fifth of the time.
@@ -85,8 +87,10 @@ impl Needs {
 }
 
 /// Launches so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Repeats {
+    /// Bytes that are read in a second.
+    rate: f64,
     known: HashMap<Key, Known>,
     /// Effects by launch and digest of the memory before it, and their order.
     effects: HashMap<(Key, Digest), Effect>,
@@ -98,7 +102,33 @@ pub(crate) struct Repeats {
     pub(crate) counted: u64,
 }
 
+impl Default for Repeats {
+    fn default() -> Repeats {
+        Repeats {
+            rate: BYTES_PER_SECOND,
+            known: HashMap::new(),
+            effects: HashMap::new(),
+            order: VecDeque::new(),
+            kept: 0,
+            last: 0,
+            counted: 0,
+        }
+    }
+}
+
 impl Repeats {
+    /// Digests of memory, and how fast they come.
+    fn look(&mut self, memory: &Memory, except: &[u64]) -> Contents {
+        let bytes = memory.digest_bytes(except);
+        let start = Instant::now();
+        let contents = memory.contents(except);
+        if bytes >= FEWEST_MEASURED {
+            let rate = bytes as f64 / start.elapsed().as_secs_f64().max(1e-9);
+            self.rate = f64::midpoint(self.rate, rate);
+        }
+        contents
+    }
+
     /// The caches are empty now.
     pub(crate) fn empty_caches(&mut self) {
         self.last = 0;
@@ -111,7 +141,7 @@ impl Repeats {
         let key = [identity, if needs.time { self.last } else { 0 }];
         self.last = identity;
         let Some(known) = self.known.get_mut(&key) else { return Plan::Run(key, None) };
-        let ratio = known.seconds * BYTES_PER_SECOND / memory.digest_bytes(except).max(1) as f64;
+        let ratio = known.seconds * self.rate / memory.digest_bytes(except).max(1) as f64;
         let is_long = ratio >= WORTH_ALWAYS;
         if !is_long && (known.runs < FEWEST || ratio < WORTH) {
             return Plan::Run(key, None);
@@ -120,11 +150,11 @@ impl Repeats {
             known.wait -= 1;
             return Plan::Run(key, None);
         }
-        let now = memory.contents(except);
+        let now = self.look(memory, except);
         match self.effects.get(&(key, now.whole)) {
             Some(effect) if needs.are_met(effect.outcome) => {
                 memory.change(&effect.changes);
-                known.unseen = 0;
+                self.known.entry(key).and_modify(|it| it.unseen = 0);
                 self.counted += 1;
                 Plan::Count(effect.outcome)
             }
@@ -148,7 +178,8 @@ impl Repeats {
         known.seconds = known.seconds.min(took.as_secs_f64());
         known.runs = known.runs.saturating_add(1);
         let Some(before) = before else { return };
-        let after = memory.contents(except);
+        let after = self.look(memory, except);
+        let Some(known) = self.known.get_mut(&key) else { return };
         if after != before {
             // The first change is followed by a look: most inputs are reset at once or never.
             (known.wait, known.unseen) = (known.unseen, (2 * known.unseen + 1).min(MOST_UNSEEN));

@@ -144,7 +144,7 @@ extern "C" fn at_exit() {
     }
     if counted > 0 && runtime.process == std::process::id() {
         crate::message::say(&format!(
-            "{counted} of {} launches were counted, not run: the same kernel with the same arguments had left all memory as it was",
+            "{counted} of {} launches were counted, not run: the same kernel with the same arguments ran before on the same memory",
             runtime.launches
         ));
     }

@@ -194,6 +194,10 @@ impl Runtime {
         if has_virtual_time {
             virtual_time::turn_on();
         }
+        let mut allocations = Allocations::with(new_memory(&session)?);
+        if checking.is_some() || session.watched.is_some() {
+            allocations.keep_freed();
+        }
         Ok(Runtime {
             device,
             devices: visible.len() as i32,
@@ -205,7 +209,7 @@ impl Runtime {
                 repeats: session.repeats,
                 progress: session.progress,
             },
-            allocations: Allocations::with(new_memory(&session)?),
+            allocations,
             virtual_memory: VirtualMemory::default(),
             pools: Pools::default(),
             advice: Advice::default(),

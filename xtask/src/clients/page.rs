@@ -27,10 +27,11 @@ of the check that is nearest to its limit. Times include the start of Python and
 const HECBENCH: &str = "
 ## HeCBench
 
-Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench) at the arguments of their Makefiles (`make run`), one at a time under `rockhound run --virtual-time`, with 300 seconds for all runs of a
-program. *right* and *wrong* are the program's own verdict; *no verdict* programs print times or values and do not judge them.
+Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench) at the arguments of their Makefiles (`make run`), under `rockhound run`. Seconds are the CPU's, of all runs of a
+program together; programs that do not end were stopped after as many. *right* and *wrong* are the program's own verdict; *no verdict* programs print times or values and do
+not judge them.
 
-| program | arguments | ended | seconds | results |
+| program | arguments | ended | CPU seconds | results |
 |---|---|---|---|---|
 ";
 

@@ -17,7 +17,7 @@ load are stand-ins ([libraries.md](libraries.md)), so products, convolutions and
 
 ## Clients
 
-Each client ran under `rockhound profile --counters-only`, which counts in every dispatch. The error is the largest difference relative to the largest value,
+Each client ran under `rockhound profile --counters-only`, which counts in every dispatch, unless the table says `rockhound run`. The error is the largest difference relative to the largest value,
 of the check that is nearest to its limit. Times include the start of Python and compilation at run time, on two cores that others share.
 
 | program | version | what ran | equal to | checks passed | largest error | dispatches counted | time |
@@ -50,16 +50,14 @@ pub(super) fn write(clients: &[Client], results: &Results) -> Result<()> {
             || "n/a: the tests judge".to_owned(),
             |it| format!("{:.1e} of {:.0e} ({})", it.error, it.limit, it.check),
         );
+        let counted = match result.dispatches {
+            0 => "not counted (`rockhound run`)".to_owned(),
+            dispatches => format!("{dispatches} ({} counters)", result.counters),
+        };
         writeln!(
             text,
-            "| {} | {version} | {} | {} | {} of {all}{skipped} | {largest} | {} ({} counters) | {} s |",
-            client.name,
-            client.ran,
-            client.equal_to,
-            result.passed,
-            result.dispatches,
-            result.counters,
-            result.seconds
+            "| {} | {version} | {} | {} | {} of {all}{skipped} | {largest} | {counted} | {} s |",
+            client.name, client.ran, client.equal_to, result.passed, result.seconds
         )?;
     }
     let failures: Vec<_> = clients
@@ -92,15 +90,15 @@ fn programs(text: &mut String, results: &Results) -> Result<()> {
         wrong += u32::from(result.verdict == Verdict::Wrong);
         let end = match result.end {
             End::Ended => "yes".to_owned(),
-            End::OutOfTime => format!("no: {}", program.waits_for.as_deref().unwrap_or("out of time")),
+            End::OutOfTime => format!("no: {}", program.waits_for.as_deref().unwrap_or("stopped")),
             End::Failed => format!("no: {}", program.waits_for.as_deref().unwrap_or("it fails")),
             End::NotBuilt => "not built".to_owned(),
         };
-        let verdict = match result.verdict {
-            Verdict::Right => "right",
-            Verdict::Wrong => "wrong",
-            Verdict::None if result.end == End::Ended => "no verdict",
-            Verdict::None => "",
+        let verdict = match (result.verdict, result.end) {
+            (Verdict::Wrong, _) => "wrong",
+            (_, End::OutOfTime | End::Failed | End::NotBuilt) => "",
+            (Verdict::Right, End::Ended) => "right",
+            (Verdict::None, End::Ended) => "no verdict",
         };
         writeln!(
             text,

@@ -16,6 +16,7 @@ mod accuracy;
 mod agreement;
 #[cfg(feature = "workspace")]
 mod bench;
+mod clients;
 mod codegen;
 mod dist;
 mod elf;
@@ -144,6 +145,11 @@ const TASKS: &[Task] = &[
         name: "accuracy",
         about: "compare modelled counters with recorded ones in docs/accuracy.md; `--wide` runs kernels in full size",
         run: of_workspace!(accuracy::run),
+    },
+    Task {
+        name: "clients",
+        about: "run programs of others (cupy, ggml, OpenMM, onnxruntime, jax; `hecbench FOLDER`) and write docs/clients.md",
+        run: Some(clients::run),
     },
     Task {
         name: "survey",

@@ -3,9 +3,13 @@
 //! The one idea to keep in mind: a result lane depends on the same lane of the sources only. A kernel reads its
 //! lanes before it writes them, so registers may overlap and no copy is needed.
 
-use crate::lanes::{Cells, Row};
+use crate::lanes::{Cells, LANES, Row};
 use crate::raw::eights;
 use std::cell::Cell;
+
+/// Groups of eight lanes. Loops count them: iterators in pairs and `map` of arrays are functions of their own, into which
+/// nothing that needs the CPU's features is inlined.
+const EIGHTS: usize = LANES / 8;
 
 /// Computes a result from up to three sources; the number is the immediate of the instruction.
 pub(crate) type InPlace = fn(&Cells, &Cells, &Cells, &Cells, u32);
@@ -22,12 +26,13 @@ macro_rules! adapters {
         #[inline(always)]
         #[allow(dead_code, reason = "every type has the same three")]
         pub(crate) fn $one(o: &Cells, a: &Cells, _: &Cells, _: &Cells, _: u32, f: impl Fn($ty) -> $result) {
-            for (o, a) in eights(&o[0]).iter().zip(eights(&a[0])) {
-                let (mut o_lanes, a) = (o.get(), a.get());
+            let (o, a) = (eights(&o[0]), eights(&a[0]));
+            for eight in 0..EIGHTS {
+                let (mut o_lanes, a) = (o[eight].get(), a[eight].get());
                 for lane in 0..8 {
                     o_lanes[lane] = $into(f($from(a[lane])));
                 }
-                o.set(o_lanes);
+                o[eight].set(o_lanes);
             }
         }
 
@@ -41,12 +46,13 @@ macro_rules! adapters {
             _: u32,
             f: impl Fn($ty, $ty) -> $result,
         ) {
-            for ((o, a), b) in eights(&o[0]).iter().zip(eights(&a[0])).zip(eights(&b[0])) {
-                let (mut o_lanes, a, b) = (o.get(), a.get(), b.get());
+            let (o, a, b) = (eights(&o[0]), eights(&a[0]), eights(&b[0]));
+            for eight in 0..EIGHTS {
+                let (mut o_lanes, a, b) = (o[eight].get(), a[eight].get(), b[eight].get());
                 for lane in 0..8 {
                     o_lanes[lane] = $into(f($from(a[lane]), $from(b[lane])));
                 }
-                o.set(o_lanes);
+                o[eight].set(o_lanes);
             }
         }
 
@@ -60,13 +66,13 @@ macro_rules! adapters {
             _: u32,
             f: impl Fn($ty, $ty, $ty) -> $result,
         ) {
-            let sources = eights(&a[0]).iter().zip(eights(&b[0])).zip(eights(&c[0]));
-            for (o, ((a, b), c)) in eights(&o[0]).iter().zip(sources) {
-                let (mut o_lanes, a, b, c) = (o.get(), a.get(), b.get(), c.get());
+            let (o, a, b, c) = (eights(&o[0]), eights(&a[0]), eights(&b[0]), eights(&c[0]));
+            for eight in 0..EIGHTS {
+                let (mut o_lanes, a, b, c) = (o[eight].get(), a[eight].get(), b[eight].get(), c[eight].get());
                 for lane in 0..8 {
                     o_lanes[lane] = $into(f($from(a[lane]), $from(b[lane]), $from(c[lane])));
                 }
-                o.set(o_lanes);
+                o[eight].set(o_lanes);
             }
         }
     };
@@ -90,9 +96,10 @@ pub(crate) fn packed_f32(
     f: impl Fn(f32, f32, f32) -> f32,
 ) {
     let chosen = |bit: usize| eights(&[a, b, c][bit % 3][(number >> bit & 1) as usize]);
-    let (low, high) = ([0, 1, 2].map(chosen), [3, 4, 5].map(chosen));
-    for eight in 0..8 {
-        let ([p, q, r], [s, t, u]) = (low.map(|it| it[eight].get()), high.map(|it| it[eight].get()));
+    let sources = [chosen(0), chosen(1), chosen(2), chosen(3), chosen(4), chosen(5)];
+    for eight in 0..EIGHTS {
+        let get = |source: usize| sources[source][eight].get();
+        let ([p, q, r], [s, t, u]) = ([get(0), get(1), get(2)], [get(3), get(4), get(5)]);
         let mut sums = [[0; 8]; 2];
         for lane in 0..8 {
             sums[0][lane] =

@@ -415,9 +415,11 @@ pub(crate) fn packed_f32(
     _: &mut Extra,
     f: impl Fn(f32, f32, f32) -> f32,
 ) {
+    // `map` of arrays is a function without the CPU's features, into which the compiler inlines none that has them.
     for row in 0..2 {
         for lane in 0..LANES {
-            let [p, q, r] = [a, b, c].map(|pair| f32::from_bits(pair[row].0[lane]));
+            let of = |pair: &Pair| f32::from_bits(pair[row].0[lane]);
+            let [p, q, r] = [of(a), of(b), of(c)];
             o[row].0[lane] = f(p, q, r).to_bits();
         }
     }

@@ -181,6 +181,11 @@ impl Summary {
     }
 }
 
+/// [`run`] without an observer. It is compiled with this crate, so a crate that is not optimised may call it.
+pub fn run_alone(program: &Program, memory: &Memory, launch: &Launch<'_>) -> Result<Summary, Box<Fault>> {
+    run(program, memory, launch, || (), |()| {})
+}
+
 /// Runs a kernel. `make` creates an observer for consecutive workgroups; `merge` gets the observers in workgroup
 /// order.
 pub fn run<O: Observer + Send>(

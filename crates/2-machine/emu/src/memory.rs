@@ -15,6 +15,28 @@ const GUARD: u64 = 1 << 16;
 /// much.
 const FRAGMENT: usize = 1 << 21;
 
+/// Bytes of a block, which is kept whole where a byte of it changes.
+const BLOCK: usize = 1 << 16;
+
+/// Digests of contents of memory: of all together and of each block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Contents {
+    /// Digest of everything.
+    pub whole: Digest,
+    blocks: Vec<Digest>,
+}
+
+/// Blocks of memory that changed, by their addresses.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Changes(Vec<(u64, Vec<u8>)>);
+
+impl Changes {
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|it| it.1.len()).sum()
+    }
+}
+
 /// A registered range.
 #[derive(Debug)]
 struct Range {
@@ -222,7 +244,7 @@ impl Memory {
         found.map(|index| self.ranges.remove(index)).is_some()
     }
 
-    /// Bytes that [`Memory::digest`] reads.
+    /// Bytes that [`Memory::contents`] reads.
     pub fn digest_bytes(&self, except: &[u64]) -> u64 {
         self.watched(except).map(|it| it.length).sum()
     }
@@ -231,14 +253,44 @@ impl Memory {
         self.ranges.iter().filter(|it| !it.freed && !except.contains(&it.base))
     }
 
-    /// Digest of addresses and contents of all live ranges but those that begin at these addresses.
-    pub fn digest(&self, except: &[u64]) -> Digest {
-        let mut digest = Digest::EMPTY;
+    /// Digests of addresses and contents of all live ranges but those that begin at these addresses.
+    pub fn contents(&self, except: &[u64]) -> Contents {
+        let mut contents = Contents { whole: Digest::EMPTY, blocks: Vec::new() };
         for range in self.watched(except) {
-            digest.add(range.base);
-            range.bytes.digest(&mut digest);
+            contents.whole.add(range.base);
+            contents.whole.add(range.bytes.len() as u64);
+            for block in blocks(range) {
+                let mut digest = Digest::EMPTY;
+                range.bytes.digest(block, &mut digest);
+                contents.whole.join(digest);
+                contents.blocks.push(digest);
+            }
         }
-        digest
+        contents
+    }
+
+    /// Blocks that differ from `before`, as they are now; `now` are their digests. `None` if ranges came or went.
+    pub fn changes(&self, before: &Contents, now: &Contents, except: &[u64]) -> Option<Changes> {
+        let all: Vec<_> =
+            self.watched(except).flat_map(|it| blocks(it).map(move |block| (it, block))).collect();
+        if [before, now].iter().any(|it| it.blocks.len() != all.len()) {
+            return None;
+        }
+        let pairs = before.blocks.iter().zip(&now.blocks);
+        let changed = all.into_iter().zip(pairs).filter(|(_, (before, now))| before != now);
+        let read = |(range, block): (&Range, std::ops::Range<usize>)| {
+            let mut bytes = vec![0; block.len()];
+            range.bytes.read(block.start, &mut bytes);
+            (range.base + block.start as u64, bytes)
+        };
+        Some(Changes(changed.map(|(place, _)| read(place)).collect()))
+    }
+
+    /// Makes the memory as it was after a change, if it is as it was before the change.
+    pub fn change(&self, changes: &Changes) {
+        for (address, bytes) in &changes.0 {
+            self.write(*address, bytes);
+        }
     }
 
     /// Range that contains `size` bytes at an address, and the offset in it.
@@ -312,6 +364,12 @@ impl Memory {
     }
 }
 
+/// Parts of a range that have their own digests.
+fn blocks(range: &Range) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+    let length = range.bytes.len();
+    (0..length).step_by(BLOCK).map(move |start| start..length.min(start + BLOCK))
+}
+
 #[inline]
 fn within(range: &Range, address: u64, size: u64) -> Option<(&Shared, usize)> {
     let at = address.checked_sub(range.base)?;
@@ -376,17 +434,36 @@ mod tests {
     fn the_digest_is_of_addresses_and_contents() {
         let mut memory = Memory::new();
         let (a, b) = (memory.allocate("a", 1000), memory.allocate("b", 8));
-        let before = (memory.digest(&[]), memory.digest(&[b]));
+        let before = (memory.contents(&[]).whole, memory.contents(&[b]).whole);
         memory.write(b, &[1]);
-        assert_ne!(memory.digest(&[]), before.0);
-        assert_eq!((memory.digest(&[b]), memory.digest_bytes(&[b])), (before.1, 1000));
+        assert_ne!(memory.contents(&[]).whole, before.0);
+        assert_eq!((memory.contents(&[b]).whole, memory.digest_bytes(&[b])), (before.1, 1000));
         memory.write(a + 999, &[1]);
-        assert_ne!(memory.digest(&[b]), before.1);
+        assert_ne!(memory.contents(&[b]).whole, before.1);
         memory.free(a);
         let mut other = Memory::new();
         other.allocate("a", 0);
-        assert_eq!(memory.digest(&[b]), Memory::new().digest(&[]));
-        assert_ne!(other.digest(&[]), Memory::new().digest(&[]));
+        assert_eq!(memory.contents(&[b]).whole, Memory::new().contents(&[]).whole);
+        assert_ne!(other.contents(&[]).whole, Memory::new().contents(&[]).whole);
+    }
+
+    #[test]
+    fn changes_are_kept_by_block_and_made_again() {
+        let mut memory = Memory::new();
+        let (a, b) = (memory.allocate("a", 3 * BLOCK + 6), memory.allocate("b", 9));
+        let before = memory.contents(&[]);
+        for (at, bytes) in [(a + BLOCK as u64 + 5, [1; 9]), (a + 3 * BLOCK as u64 - 3, [2; 9]), (b, [3; 9])] {
+            memory.write(at, &bytes);
+        }
+        let after = memory.contents(&[]);
+        let changes = memory.changes(&before, &after, &[]).unwrap();
+        assert_eq!(changes.bytes(), 2 * BLOCK + 8 + 12);
+        memory.write(a + BLOCK as u64 + 7, &[7; 100]);
+        memory.write(b, &[0; 9]);
+        memory.change(&changes);
+        assert_eq!(memory.contents(&[]), after);
+        memory.allocate("c", 1);
+        assert_eq!(memory.changes(&before, &after, &[]), None);
     }
 
     #[test]

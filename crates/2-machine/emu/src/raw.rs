@@ -146,7 +146,15 @@ impl Shared {
     /// If the access is not within the range.
     pub fn read(&self, at: usize, out: &mut [u8]) {
         let start = self.at(at, out.len());
-        for (index, byte) in out.iter_mut().enumerate() {
+        let (first, rest) = out.split_at_mut(start.align_offset(8).min(out.len()));
+        let (words, last) = rest.as_chunks_mut::<8>();
+        let behind = first.len() + 8 * words.len();
+        for (index, word) in words.iter_mut().enumerate() {
+            // SAFETY: checked for the whole length, and aligned.
+            let from = unsafe { AtomicU64::from_ptr(start.add(first.len() + 8 * index).cast()) };
+            *word = from.load(Relaxed).to_ne_bytes();
+        }
+        for (index, byte) in first.iter_mut().enumerate().chain((behind..).zip(last)) {
             // SAFETY: checked for the whole length.
             *byte = unsafe { AtomicU8::from_ptr(start.add(index)) }.load(Relaxed);
         }
@@ -158,7 +166,15 @@ impl Shared {
     /// If the access is not within the range.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         let start = self.at(at, bytes.len());
-        for (index, byte) in bytes.iter().enumerate() {
+        let (first, rest) = bytes.split_at(start.align_offset(8).min(bytes.len()));
+        let (words, last) = rest.as_chunks::<8>();
+        let behind = first.len() + 8 * words.len();
+        for (index, word) in words.iter().enumerate() {
+            // SAFETY: checked for the whole length, and aligned.
+            let to = unsafe { AtomicU64::from_ptr(start.add(first.len() + 8 * index).cast()) };
+            to.store(u64::from_ne_bytes(*word), Relaxed);
+        }
+        for (index, byte) in first.iter().enumerate().chain((behind..).zip(last)) {
             // SAFETY: checked for the whole length.
             unsafe { AtomicU8::from_ptr(start.add(index)) }.store(*byte, Relaxed);
         }

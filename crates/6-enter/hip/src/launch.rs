@@ -190,7 +190,7 @@ impl Ways<'_> {
                 if !run {
                     return Ok(untimed(Summary::default()));
                 }
-                emu::run(program, memory, launch, || (), |()| {}).map(untimed)
+                emu::run_alone(program, memory, launch).map(untimed)
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A device pointer is a host pointer inside an allocation registered here. Allocations have an address range
 //! that nothing else in the process uses, and the same addresses in every run, because cache behaviour
 //! depends on them; memory that is freed goes back to the system at once, so that host code faults on it too,
-//! and its addresses are not used again. Tensors of Python programs, whose memory is wherever torch has it,
+//! and its addresses are used again only by programs that free the same size over and over. Tensors of Python programs, whose memory is wherever torch has it,
 //! get device addresses of the same kind and are found through them.
 
 mod mapping;
@@ -11,7 +11,7 @@ mod mapping;
 use crate::codes::Code;
 use emu::{Memory, Shared};
 pub(crate) use mapping::{Pages, shared_pages};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Address range of allocations, which follow one another, between the systems' usual ranges for programs and
 /// libraries.
@@ -93,12 +93,45 @@ pub(crate) struct Allocations {
     /// Bytes of addresses that were given out.
     used: usize,
     new_memory: NewMemory,
+    freed: Freed,
+}
+
+/// Addresses of freed memory of the GPU. A program that allocates and frees in a loop gets the same addresses again from the
+/// third round on, so that its launches repeat each other. Until then no address is used again, and a stale pointer faults.
+#[derive(Debug, Default)]
+struct Freed {
+    /// No address is ever used again.
+    is_off: bool,
+    /// By size: how often such memory was freed, and the addresses that may be used again.
+    sizes: HashMap<usize, (u32, VecDeque<usize>)>,
+}
+
+/// Frees of a size whose addresses are not used again.
+const FEWEST_FREES: u32 = 2;
+
+impl Freed {
+    fn add(&mut self, base: usize, bytes: usize) {
+        let (count, bases) = self.sizes.entry(bytes).or_default();
+        *count = count.saturating_add(1);
+        if *count > FEWEST_FREES && !self.is_off {
+            bases.push_back(base);
+        }
+    }
+
+    fn take(&mut self, bytes: usize) -> Option<usize> {
+        self.sizes.get_mut(&bytes)?.1.pop_front()
+    }
 }
 
 impl Allocations {
     /// No memory yet; what new memory of the GPU holds is given.
     pub(crate) fn with(new_memory: NewMemory) -> Allocations {
         Allocations { new_memory, ..Allocations::default() }
+    }
+
+    /// Addresses are never used again, so that every access of freed memory faults.
+    pub(crate) fn keep_freed(&mut self) {
+        self.freed.is_off = true;
     }
 
     /// Memory of a kind, zeroed unless new memory holds something else. `capacity` is the device's memory size.
@@ -115,8 +148,12 @@ impl Allocations {
             return Err(Code::hipErrorOutOfMemory);
         }
         let mapped = wanted.checked_next_multiple_of(PAGE).ok_or(Code::hipErrorOutOfMemory)?;
-        let start =
-            self.map(mapped, 0, libc::PROT_READ | libc::PROT_WRITE).ok_or(Code::hipErrorOutOfMemory)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let again = (kind == Kind::Device).then(|| self.freed.take(wanted)).flatten();
+        let start = again
+            .and_then(|base| mapping::map_new(base, mapped, access))
+            .or_else(|| self.map(mapped, 0, access))
+            .ok_or(Code::hipErrorOutOfMemory)?;
         self.add(
             start,
             Allocation {
@@ -259,6 +296,9 @@ impl Allocations {
         if matches!(allocation.kind, Kind::Device | Kind::Managed) {
             self.device_bytes -= allocation.bytes;
         }
+        if allocation.kind == Kind::Device && allocation.file.is_none() && allocation.mapped > 0 {
+            self.freed.add(base, allocation.bytes);
+        }
         let start = std::ptr::with_exposed_provenance_mut::<u8>(base);
         // SAFETY: mapped by `allocate` with this length, and no longer registered; the file is its own.
         unsafe {
@@ -343,6 +383,7 @@ impl Allocations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     const CAPACITY: usize = 1 << 30;
 
@@ -395,6 +436,33 @@ mod tests {
             assert_eq!(all.free(std::ptr::with_exposed_provenance_mut(base), &[Kind::Device]), Ok(()));
         }
         assert_eq!(used, [4096, 7 << 20, (7 << 20) + (100 << 10), (7 << 20) + (104 << 10)]);
+    }
+
+    #[test]
+    fn addresses_are_used_again_from_the_third_round_on() {
+        for (is_off, expected) in [(false, 4), (true, 8)] {
+            let mut all = Allocations::default();
+            if is_off {
+                all.keep_freed();
+            }
+            // Other tests may have the wanted address: what counts is how many there are. Two buffers of a size in each round.
+            let rounds: BTreeSet<Vec<usize>> = (0..8)
+                .map(|_| {
+                    let bases: Vec<usize> =
+                        (0..2).map(|_| all.allocate(Kind::Device, 5000, 0, CAPACITY).unwrap()).collect();
+                    for base in &bases {
+                        assert_eq!(all.emulated.read(*base as u64, 5000), Some(vec![0; 5000]));
+                        all.emulated.write(*base as u64, &[1; 5000]);
+                    }
+                    for base in &bases {
+                        let start = std::ptr::with_exposed_provenance_mut(*base);
+                        assert_eq!(all.free(start, &[Kind::Device]), Ok(()));
+                    }
+                    bases
+                })
+                .collect();
+            assert!(if is_off { rounds.len() == expected } else { rounds.len() < expected }, "{rounds:?}");
+        }
     }
 
     #[test]

@@ -144,7 +144,7 @@ extern "C" fn at_exit() {
     }
     if counted > 0 && runtime.process == std::process::id() {
         crate::message::say(&format!(
-            "{counted} of {} launches were counted, not run: the same kernel with the same arguments had left all memory as it was",
+            "{counted} of {} launches were counted, not run: the same kernel with the same arguments ran before on the same memory",
             runtime.launches
         ));
     }
@@ -202,6 +202,10 @@ impl Runtime {
         if has_virtual_time {
             virtual_time::turn_on();
         }
+        let mut allocations = Allocations::with(new_memory(&session)?);
+        if checking.is_some() || session.watched.is_some() {
+            allocations.keep_freed();
+        }
         Ok(Runtime {
             device,
             devices: visible.len() as i32,
@@ -213,7 +217,7 @@ impl Runtime {
                 repeats: session.repeats,
                 progress: session.progress,
             },
-            allocations: Allocations::with(new_memory(&session)?),
+            allocations,
             virtual_memory: VirtualMemory::default(),
             pools: Pools::default(),
             advice: Advice::default(),

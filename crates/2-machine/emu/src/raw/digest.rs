@@ -1,6 +1,7 @@
 //! Part of `raw`: digest of bytes that threads share, as fast as the memory is read.
 
 use super::Shared;
+use std::ops::Range;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,6 +24,13 @@ impl Digest {
         mixed ^ mixed >> 29
     }
 
+    /// Adds a digest, all of whose lanes count.
+    pub(crate) fn join(&mut self, other: Digest) {
+        for (lane, (value, factor)) in self.0.iter_mut().zip(other.0.into_iter().zip(FACTORS)) {
+            *lane = Digest::mix(*lane, value, factor);
+        }
+    }
+
     /// Adds a number.
     pub(crate) fn add(&mut self, value: u64) {
         for (lane, factor) in self.0.iter_mut().zip(FACTORS) {
@@ -32,16 +40,17 @@ impl Digest {
 }
 
 impl Shared {
-    /// Adds the bytes of the range to a digest.
-    pub(crate) fn digest(&self, digest: &mut Digest) {
-        digest.add(self.length as u64);
-        let first = self.start.align_offset(8).min(self.length);
-        let words = (self.length - first) / 8;
+    /// Adds bytes of the range to a digest.
+    pub(crate) fn digest(&self, bytes: Range<usize>, digest: &mut Digest) {
+        let length = bytes.len();
+        let start = self.at(bytes.start, length);
+        digest.add(length as u64);
+        let first = start.align_offset(8).min(length);
+        let words = (length - first) / 8;
         // SAFETY: the byte is inside the range; atomics may alias each other.
-        let byte = |at: usize| u64::from(unsafe { AtomicU8::from_ptr(self.start.add(at)) }.load(Relaxed));
+        let byte = |at: usize| u64::from(unsafe { AtomicU8::from_ptr(start.add(at)) }.load(Relaxed));
         // SAFETY: the word is inside the range and aligned.
-        let word =
-            |at: usize| unsafe { AtomicU64::from_ptr(self.start.add(first + 8 * at).cast()) }.load(Relaxed);
+        let word = |at: usize| unsafe { AtomicU64::from_ptr(start.add(first + 8 * at).cast()) }.load(Relaxed);
         let mut lanes = digest.0;
         for group in 0..words / 4 {
             for (lane, state) in lanes.iter_mut().enumerate() {
@@ -50,7 +59,7 @@ impl Shared {
         }
         digest.0 = lanes;
         (words / 4 * 4..words).for_each(|at| digest.add(word(at)));
-        (0..first).chain(first + 8 * words..self.length).for_each(|at| digest.add(byte(at)));
+        (0..first).chain(first + 8 * words..length).for_each(|at| digest.add(byte(at)));
     }
 }
 
@@ -64,7 +73,7 @@ mod tests {
             let shared = Shared::zeroed(length);
             let of = |shared: &Shared| {
                 let mut digest = Digest::EMPTY;
-                shared.digest(&mut digest);
+                shared.digest(0..length, &mut digest);
                 digest
             };
             let zero = of(&shared);

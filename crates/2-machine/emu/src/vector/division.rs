@@ -18,7 +18,16 @@ fn denormal32(v: f32) -> bool {
 }
 
 /// Scaled operand, and true if the quotient needs scaling back.
+#[inline(always)]
 fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
+    let (e1, e2) = (exponent32(s1), exponent32(s2));
+    // Nearly every operand: normal numbers whose reciprocal and quotient are normal, so nothing is scaled.
+    let is_plain = (1..=250).contains(&e1) && (24..=254).contains(&e2) && (-124..96).contains(&(e2 - e1));
+    if is_plain { (s0, false) } else { rare_scale32(s0, s1, s2) }
+}
+
+/// [`scale32`] of any operands.
+fn rare_scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let reciprocal_denormal = {
         let r = 1.0 / f64::from(s1);
         r != 0.0 && r.abs() < f64::from(f32::MIN_POSITIVE)
@@ -53,7 +62,15 @@ fn denormal64(v: f64) -> bool {
     v != 0.0 && v.abs() < f64::MIN_POSITIVE
 }
 
+#[inline(always)]
 fn scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
+    let (e1, e2) = (exponent64(s1), exponent64(s2));
+    let is_plain = (1..=2042).contains(&e1) && (54..=2046).contains(&e2) && (-1020..768).contains(&(e2 - e1));
+    if is_plain { (s0, false) } else { rare_scale64(s0, s1, s2) }
+}
+
+/// [`scale64`] of any operands.
+fn rare_scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     if s2 == 0.0 || s1 == 0.0 {
         (f64::NAN, false)
     } else if exponent64(s2) - exponent64(s1) >= 768 {
@@ -112,7 +129,8 @@ fixup!(fix64 f64, 1 << 51, exponent64, -1075, 63);
 fn scaling32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     x.mask_out = 0;
     for lane in 0..LANES {
-        let [s0, s1, s2] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
+        let of = |pair: &Pair| f32::from_bits(pair[0].0[lane]);
+        let [s0, s1, s2] = [of(a), of(b), of(c)];
         let (value, flag) = scale32(s0, s1, s2);
         o[0].0[lane] = value.to_bits();
         x.mask_out |= u64::from(flag) << lane;
@@ -123,7 +141,8 @@ fn scaling32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) 
 fn scaling64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     x.mask_out = 0;
     for lane in 0..LANES {
-        let [s0, s1, s2] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
+        let of = |pair: &Pair| f64::from_bits(wide(pair, lane));
+        let [s0, s1, s2] = [of(a), of(b), of(c)];
         let (value, flag) = scale64(s0, s1, s2);
         set_wide(o, lane, value.to_bits());
         x.mask_out |= u64::from(flag) << lane;
@@ -134,7 +153,8 @@ fn scaling64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) 
 #[inline(always)]
 fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
+        let of = |pair: &Pair| f32::from_bits(pair[0].0[lane]);
+        let [p, q, r] = [of(a), of(b), of(c)];
         // A quotient with a small exponent was scaled up, one with a large exponent down.
         let scale = if exponent32(r) > 127 { TWO_TO_64 } else { 1.0 / TWO_TO_64 };
         // The product is exact in f64; rounding the sum to odd makes the later rounding correct.
@@ -163,7 +183,8 @@ fn rounded_once(sum: f64, error: f64, scaled: f64, scale: i32) -> f64 {
 #[inline(always)]
 fn last64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
+        let of = |pair: &Pair| f64::from_bits(wide(pair, lane));
+        let [p, q, r] = [of(a), of(b), of(c)];
         let scale = if exponent64(r) > 1023 { 128 } else { -128 };
         let mut sum = f64::mul_add(p, q, r);
         if x.mask_in >> lane & 1 != 0 {

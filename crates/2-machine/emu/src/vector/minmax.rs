@@ -112,7 +112,8 @@ macro_rules! mode_adapters {
         ) {
             let ieee = x.mode.ieee();
             for lane in 0..LANES {
-                let [p, q, r] = [a, b, c].map(|pair| $from(pair[0].0[lane]));
+                let of = |pair: &Pair| $from(pair[0].0[lane]);
+                let [p, q, r] = [of(a), of(b), of(c)];
                 o[0].0[lane] = $into(f(p, q, r, ieee));
             }
         }
@@ -141,7 +142,8 @@ fn mode_packed_3(
 ) {
     let ieee = x.mode.ieee();
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| pair[0].0[lane]);
+        let of = |pair: &Pair| pair[0].0[lane];
+        let [p, q, r] = [of(a), of(b), of(c)];
         let low = f(from_half(p & 0xffff), from_half(q & 0xffff), from_half(r & 0xffff), ieee);
         let high = f(from_half(p >> 16), from_half(q >> 16), from_half(r >> 16), ieee);
         o[0].0[lane] = u32::from(f32_to_f16(low)) | u32::from(f32_to_f16(high)) << 16;

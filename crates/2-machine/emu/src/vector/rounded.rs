@@ -140,7 +140,8 @@ fn single(
 ) {
     let direction = x.mode.round32();
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| f64::from(f32::from_bits(pair[0].0[lane])));
+        let of = |pair: &Pair| f64::from(f32::from_bits(pair[0].0[lane]));
+        let [p, q, r] = [of(a), of(b), of(c)];
         o[0].0[lane] = to_single(f(p, q, r, direction), direction).to_bits();
     }
 }
@@ -156,7 +157,8 @@ fn half(
 ) {
     let direction = x.mode.round64();
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| f64::from(f16_to_f32(pair[0].0[lane] as u16)));
+        let of = |pair: &Pair| f64::from(f16_to_f32(pair[0].0[lane] as u16));
+        let [p, q, r] = [of(a), of(b), of(c)];
         o[0].0[lane] = u32::from(to_half(f(p, q, r, direction), direction));
     }
 }
@@ -172,9 +174,11 @@ fn halves_of(
 ) {
     let direction = x.mode.round64();
     for lane in 0..LANES {
-        let words = [a, b, c].map(|pair| pair[0].0[lane]);
+        let of = |pair: &Pair| pair[0].0[lane];
+        let words = [of(a), of(b), of(c)];
         let one = |shift: u32| {
-            let [p, q, r] = words.map(|word| f64::from(f16_to_f32((word >> shift) as u16)));
+            let of = |word: u32| f64::from(f16_to_f32((word >> shift) as u16));
+            let [p, q, r] = [of(words[0]), of(words[1]), of(words[2])];
             u32::from(to_half(f(p, q, r, direction), direction))
         };
         o[0].0[lane] = one(0) | one(16) << 16;
@@ -192,7 +196,8 @@ fn double(
 ) {
     let direction = x.mode.round64();
     for lane in 0..LANES {
-        let [p, q, r] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
+        let of = |pair: &Pair| f64::from_bits(wide(pair, lane));
+        let [p, q, r] = [of(a), of(b), of(c)];
         let (value, error) = f(p, q, r);
         set_wide(o, lane, nudge64(value, error, direction).to_bits());
     }

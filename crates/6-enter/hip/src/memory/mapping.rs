@@ -186,7 +186,7 @@ fn mapping(base: usize, bytes: usize, mapped: usize) -> Allocation {
 }
 
 /// A mapping where nothing is, at an address if it is not 0.
-fn map_new(address: usize, bytes: usize, access: i32) -> Option<*mut u8> {
+pub(super) fn map_new(address: usize, bytes: usize, access: i32) -> Option<*mut u8> {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let kind = if address == 0 { kind } else { kind | libc::MAP_FIXED_NOREPLACE };
     let address = std::ptr::without_provenance_mut(address);

@@ -157,10 +157,20 @@ static void libraries() {
 static const char *declarations = R"(#include <hip/hip_complex.h>
 #include <hip/hip_vector_types.h>
 #include <hip/hip_math_constants.h>
+#include <hip/hip_bf16.h>
+#include <hip/hip_version.h>
+static_assert(HIP_VERSION >= 60000000, "");
+static __device__ int halves(float a) {
+  __half_raw raw = __half_raw(__half(a)); half back(raw); raw.x ^= 0x8000;
+  __hip_bfloat16 b = a, c(3), d = __float2bfloat16(1.00390625f); b += c * c; d = -d;
+  return (__half_raw(back).x == 0x3e00) + 2 * (float(half(raw)) == -1.5f) + 4 * (float(b) == 10.5f) + 8 * (__bfloat16_as_ushort(d) == 0xbf80)
+    + 16 * (__float2bfloat16(__builtin_nanf("")).__x > 0x7f80) + 32 * (__heq(__ushort_as_bfloat16(0x4128), b) && c < b);
+}
 extern "C" __global__ void all(float *f, __half *h, int *n, char *bytes, int count, unsigned long *m) {
   float2 a(1, 2.5); float4 b(3.0f); float2 c = make_float2(1, 2.5f); int4 i{1, 2, 3, 4}; double2 d = {1.0, 2};
   int t = threadIdx.x;
-  f[t] = a.y + b.w + (a == c) + d.y + i.w + hipCmul(hipFloatComplex(1, 2), a).x + (HIP_PI_F > 3);
+  d = 2 * d * 0.5l; i *= 2u; d.y += halves(1.5f) - 63;
+  f[t] = a.y + b.w + (a == c) + d.y + i.w / 2 + hipCmul(hipFloatComplex(1, 2), a).x + (HIP_PI_F > 3);
   h[t] = __hadd(__half(t), __float2half(0.5f)); half2 two(h[t], h[t]); h[t] = __hadd2(two, two).y; h[t] = hsqrt(h[t]);
   static_assert(std::is_same<float, float>::value && std::integral_constant<int, 3>::value == 3, "");
   n[t] = __syncthreads_count(t & 1) + __syncthreads_or(t == 5) + __syncthreads_and(t >= 0) + __float2int_rn(2.5f) + __float2int_rz(2.7f)

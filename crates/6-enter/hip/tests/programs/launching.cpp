@@ -23,9 +23,13 @@ __global__ void sums(float *out, const float *in, int n) {
   for (int i = 0; i < n; i++) sum += in[(id + i) & 255];
   out[id] = sum;
 }
+__global__ void grow(float *out, const float *in, int n) {
+  int id = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = 0; i < n; i++) out[id] += in[(id + i) & 255];
+}
 __global__ void bump(float *out) { out[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 
-// The same kernel with the same arguments again and again, the host's writes in between, and one that changes what it reads.
+// The same kernel with the same arguments again and again, the host's writes in between, and kernels that change what they read.
 static void repeats() {
   const int n = 1 << 15, trips = 400;
   float *out, *in, host[256], found;
@@ -39,6 +43,12 @@ static void repeats() {
   run(1, 20); run(2, 1);
   for (int i = 0; i < 20; i++) bump<<<n / 256, 256>>>(out);
   OK(hipMemcpy(&found, out, 4, hipMemcpyDeviceToHost)); CHECK(found == 2 * trips + 20);
+  // What it adds to is reset each time.
+  for (int i = 0; i < 6; i++) {
+    OK(hipMemset(out, 0, n * 4));
+    grow<<<n / 256, 256>>>(out, in, trips);
+    OK(hipMemcpy(&found, out + n - 1, 4, hipMemcpyDeviceToHost)); CHECK(found == 2 * trips);
+  }
 }
 
 // Prints how many microseconds a kernel takes by the program's clock.

@@ -351,19 +351,25 @@ template <class T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) __rh_vecto
   if constexpr (N > 1) result.y = value_y;                         \
   if constexpr (N > 2) result.z = value_z;                         \
   if constexpr (N > 3) result.w = value_w;
+// A vector and a number of any type, which takes the type of the elements: `double2 * 0.5l`.
+template <bool, class R> struct __rh_if {};
+template <class R> struct __rh_if<true, R> { typedef R type; };
+template <class U, class R> using __rh_scaled = typename __rh_if<__is_arithmetic(U), R>::type;
 #define __rh_operator(op)                                                                                       \
   template <class T, unsigned N>                                                                                \
   __rh __rh_vector<T, N> operator op(__rh_vector<T, N> a, __rh_vector<T, N> b) {                                \
     __rh_each(a, N, a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w) return a;                                   \
   }                                                                                                             \
-  template <class T, unsigned N> __rh __rh_vector<T, N> operator op(__rh_vector<T, N> a, T b) {                 \
+  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N>> operator op(__rh_vector<T, N> a, U u) { \
+    T b = (T)u;                                                                                                 \
     __rh_each(a, N, a.x op b, a.y op b, a.z op b, a.w op b) return a;                                           \
   }                                                                                                             \
-  template <class T, unsigned N> __rh __rh_vector<T, N> operator op(T a, __rh_vector<T, N> b) {                 \
+  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N>> operator op(U u, __rh_vector<T, N> b) { \
+    T a = (T)u;                                                                                                 \
     __rh_each(b, N, a op b.x, a op b.y, a op b.z, a op b.w) return b;                                           \
   }                                                                                                             \
   template <class T, unsigned N> __rh __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, __rh_vector<T, N> b) { return a = a op b; } \
-  template <class T, unsigned N> __rh __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, T b) { return a = a op b; }
+  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N> &> operator op##=(__rh_vector<T, N> &a, U b) { return a = a op b; }
 __rh_operator(+) __rh_operator(-) __rh_operator(*) __rh_operator(/)
 template <class T, unsigned N> __rh __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
   __rh_each(a, N, -a.x, -a.y, -a.z, -a.w) return a;

@@ -3,7 +3,15 @@
 #pragma clang system_header
 typedef _Float16 __half;
 typedef _Float16 half;
-struct __half_raw { unsigned short x; };
+struct __half_raw {
+  union {
+    _Float16 data;
+    unsigned short x;
+  };
+  __half_raw() = default;
+  __rh_member __half_raw(_Float16 data) : data(data) {}
+  __rh_member operator _Float16() const { return data; }
+};
 struct alignas(4) __half2 {
   __half x, y;
   __half2() = default;

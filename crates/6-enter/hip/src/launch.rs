@@ -263,7 +263,7 @@ impl Runtime {
         if let (Some(captured), Ok(_)) = (captured, &result) {
             captured.end();
         }
-        let outcome = result.as_ref().map(|it| it.1).unwrap_or_default();
+        let outcome = result.as_ref().map(|it| it.1.clone()).unwrap_or_default();
         self.timeline.add(stream, Engine::Compute, outcome.time);
         if let (Some(Plan::Run(key, before)), Ok(_)) = (plan, &result) {
             let except = [&self.arguments, &self.packets].map(Ring::base);
@@ -309,7 +309,7 @@ impl Runtime {
     /// Counts a launch that would do what an earlier one did.
     fn count(&mut self, stream: usize, outcome: Outcome, note: Option<String>) {
         if let Some(recording) = &mut self.recording {
-            match outcome.dispatch {
+            match &outcome.dispatch {
                 Some(dispatch) => recording.repeat(dispatch, note),
                 None => recording.pass_over(),
             }

@@ -7,9 +7,11 @@
 
 use crate::work::Kernel;
 use emu::{Digest, Memory};
+use record::Dispatch;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes that are surely read in a second.
@@ -27,7 +29,7 @@ const MOST_UNSEEN: u32 = 64;
 type Key = [u64; 2];
 
 /// Facts of a kernel with its arguments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     /// How long it ran, the shortest of its runs, and how often: the first takes longer.
     seconds: f64,
@@ -40,16 +42,16 @@ struct Known {
 }
 
 /// Results of a run that a launch which is left out has too.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
     /// Nanoseconds, where they are known.
     pub(crate) time: Option<f64>,
-    /// Place among the recorded dispatches.
-    pub(crate) dispatch: Option<usize>,
+    /// The recorded dispatch.
+    pub(crate) dispatch: Option<Arc<Dispatch>>,
 }
 
 /// Plan of a launch.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Plan {
     /// Run it; the digest of memory before it, where that is worth it.
     Run(Key, Option<Digest>),
@@ -68,7 +70,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// A recorded launch without a time has none in another run either.
-    fn are_met(self, by: Outcome) -> bool {
+    fn are_met(self, by: &Outcome) -> bool {
         let is_recorded = by.dispatch.is_some();
         (!self.time || by.time.is_some() || is_recorded) && (!self.dispatch || is_recorded)
     }
@@ -107,10 +109,10 @@ impl Repeats {
             return Plan::Run(key, None);
         }
         let now = memory.digest(except);
-        match known.fixed {
-            Some((digest, outcome)) if digest == now && needs.are_met(outcome) => {
+        match &known.fixed {
+            Some((digest, outcome)) if *digest == now && needs.are_met(outcome) => {
                 self.counted += 1;
-                Plan::Count(outcome)
+                Plan::Count(outcome.clone())
             }
             _ => Plan::Run(key, Some(now)),
         }
@@ -134,10 +136,10 @@ impl Repeats {
         let Some(before) = before else { return };
         let after = memory.digest(except);
         if after == before {
-            *known = Known { fixed: Some((before, outcome)), unseen: 0, ..*known };
-        } else if known.fixed.is_none_or(|(digest, _)| digest != after) {
+            (known.fixed, known.unseen) = (Some((before, outcome)), 0);
+        } else if known.fixed.as_ref().is_none_or(|it| it.0 != after) {
             let unseen = (2 * known.unseen + 1).min(MOST_UNSEEN);
-            *known = Known { fixed: None, wait: unseen, unseen, ..*known };
+            (known.fixed, known.wait, known.unseen) = (None, unseen, unseen);
         }
     }
 }

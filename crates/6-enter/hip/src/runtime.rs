@@ -139,7 +139,7 @@ extern "C" fn at_exit() {
     let Some(mut runtime) = try_lock() else { return };
     let counted = runtime.repeats.counted;
     if let Some(recording) = &mut runtime.recording {
-        recording.catch_up();
+        recording.write();
         recording.explain();
     }
     if counted > 0 && runtime.process == std::process::id() {

@@ -80,8 +80,8 @@ pub use view::{Note, NoteKind};
 
 pub use levels::ACCUMULATOR;
 pub use write::{
-    LineOf, RocpdError, counters_header, sysinfo, write, write_beside, write_ceilings, write_counters, write_long,
-    write_rocpd,
+    LineOf, RocpdError, counters_header, sysinfo, write, write_beside, write_ceilings, write_counters,
+    write_long, write_rocpd,
 };
 
 use folder::Files;

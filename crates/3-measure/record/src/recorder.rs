@@ -23,7 +23,7 @@ use crate::prediction::Prediction;
 use crate::sample::{Sample, fewest_with_times};
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall, Wanted};
+use clock::{Detail, Estimate, Gpu, Grid, Outcome, Rates, Stall, Wanted};
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
 use probe::Code;
@@ -39,6 +39,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
+    rates: Rates,
     /// Created at its first use.
     gpu: Option<Gpu>,
     /// Dispatches whose lines were not taken.
@@ -79,6 +80,7 @@ impl Recorder {
     pub fn new(model: &'static Model) -> Recorder {
         Recorder {
             model,
+            rates: Rates::of(model),
             gpu: None,
             dispatches: Vec::new(),
             last: None,
@@ -375,7 +377,7 @@ impl Recorder {
         // What the clock counted says something only where it knows how long a dispatch takes.
         let clocked = outcome.as_ref().filter(|_| estimate.is_some());
         totals.time = clocked.map(|outcome| self.clocked(program, launch, outcome));
-        let lowered_mhz = clocked.and_then(|outcome| clock::Rates::of(self.model).lowered_mhz(outcome));
+        let lowered_mhz = clocked.and_then(|outcome| self.rates.lowered_mhz(outcome));
         let stalls = clocked.map(|outcome| outcome.stalls.clone());
         let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
@@ -437,7 +439,7 @@ impl Recorder {
         let work = traffic::work(&grid, ran.launch, ran.table.vector_cycles(counts), totals);
         let mut estimate = clock::estimate(self.model, &work, &outcome.tally)?;
         estimate.cycles = outcome.cycles as f64;
-        estimate.nanoseconds = clock::Rates::of(self.model).dispatch_nanoseconds(outcome);
+        estimate.nanoseconds = self.rates.dispatch_nanoseconds(outcome);
         Some(estimate)
     }
 

@@ -16,12 +16,13 @@ use crate::staging::Ring;
 use crate::timeline::{self, Engine};
 use crate::times::Times;
 use crate::virtual_time;
-use crate::work::{Copy3, Fill, Kernel, Place, Work};
+use crate::work::{Copy3, Fill, Function, Kernel, Place, Work};
 use arch::Model;
 use emu::{Cause, Fault, Host, Launch, LostAccesses, Memory, Program, Summary};
 use host::launches;
 use host::session::Reliance;
 use probe::{LaunchSize, Oversize};
+use std::collections::BTreeMap;
 use std::ptr::with_exposed_provenance_mut as pointer;
 use std::sync::Arc;
 use std::time::Instant;
@@ -275,6 +276,8 @@ impl Runtime {
         }
         match result {
             Ok((summary, _)) => {
+                self.timeline.wait_for_clock(stream, summary.waited);
+                self.rely_on_approximations(kernel, &name, &program);
                 for lost in summary.lost() {
                     self.warn_of_lost(kernel, &name, &program, &lost);
                 }
@@ -331,6 +334,26 @@ impl Runtime {
                 Code::hipErrorInvalidConfiguration
             }
         })
+    }
+
+    /// Tells the command, once for each kernel, which of its instructions may have other bits than the hardware's.
+    fn rely_on_approximations(&mut self, kernel: &Kernel, name: &str, program: &Program) {
+        let Function { module, name: symbol } = &kernel.function;
+        if self.ran.get(module).is_some_and(|known| known.contains(symbol)) {
+            return;
+        }
+        self.ran.entry(*module).or_default().insert(symbol.clone());
+        let mut opcodes: BTreeMap<&str, u64> = BTreeMap::new();
+        for inst in program.instructions() {
+            let opcode = inst.info().name;
+            if emu::approximation(opcode).is_some() {
+                *opcodes.entry(opcode).or_default() += 1;
+            }
+        }
+        for (opcode, instructions) in opcodes {
+            let (kernel, opcode) = (name.to_owned(), opcode.to_owned());
+            rely(&Reliance::Approximated { kernel, opcode, instructions });
+        }
     }
 
     /// Says which accesses of a kernel are dropped, once for each such instruction.

@@ -107,6 +107,8 @@ pub(crate) struct Runtime {
     pub(crate) came_from_host: bool,
     /// Kernels and addresses of instructions whose accesses are dropped: said once.
     pub(crate) lost: BTreeSet<(String, u64)>,
+    /// Kernels that ran, by module.
+    pub(crate) ran: BTreeMap<ModuleId, BTreeSet<String>>,
     pub(crate) faults: Faults,
     pub(crate) repeats: Repeats,
     /// Contents that the program reads back, if somebody compares them.
@@ -228,6 +230,7 @@ impl Runtime {
             launches: 0,
             came_from_host: false,
             lost: BTreeSet::new(),
+            ran: BTreeMap::new(),
             repeats: Repeats::default(),
             results: folder.filter(|_| session.watched.is_some()).map(Results::new),
             capture: session.capture.as_ref().map(Capture::new),

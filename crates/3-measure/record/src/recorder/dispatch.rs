@@ -145,7 +145,8 @@ impl Counted {
 
     /// Values of the counters.
     pub(super) fn values(&self, totals: &Totals) -> Vec<(&'static str, Value)> {
-        let value = |(of, rule): &(&'static Definition, _)| (of.name.as_str(), probe::value(of, *rule, totals));
+        let value =
+            |(of, rule): &(&'static Definition, _)| (of.name.as_str(), probe::value(of, *rule, totals));
         self.all.iter().map(value).collect()
     }
 

@@ -78,13 +78,11 @@ impl Overview {
             let is_long = time_quantity(time.nanoseconds) == workload::TIME;
             self.times[usize::from(is_long)] += time.nanoseconds;
         }
-        let is_atomic =
-            |it: &(&str, Value)| ATOMIC_COUNTERS.contains(&it.0) && it.1.known() != Some(0);
+        let is_atomic = |it: &(&str, Value)| ATOMIC_COUNTERS.contains(&it.0) && it.1.known() != Some(0);
         self.atomics = self.atomics || dispatch.counters.iter().any(is_atomic);
         if let Some(new) = apart_of(dispatch) {
             let old = self.apart.unwrap_or_default();
-            self.apart =
-                Some(Apart { time: old.time.max(new.time), counts: old.counts.max(new.counts) });
+            self.apart = Some(Apart { time: old.time.max(new.time), counts: old.counts.max(new.counts) });
         }
         if let Some(mhz) = dispatch.lowered_mhz
             && self.lowest_mhz.as_ref().is_none_or(|it| mhz < it.1)
@@ -123,7 +121,8 @@ impl Overview {
         let mut set = |flag: &mut bool, now: bool| more |= now && !std::mem::replace(flag, *flag || now);
         set(&mut self.has_predictions, !dispatch.predicted.is_empty());
         set(&mut self.has_occupancy, dispatch.occupancy.is_some());
-        more |= self.count == 1 || (dispatch.followed.is_some() && self.followed.as_ref().is_some_and(|it| it.2 == 0));
+        more |= self.count == 1
+            || (dispatch.followed.is_some() && self.followed.as_ref().is_some_and(|it| it.2 == 0));
         for (name, _) in dispatch.counters.iter().filter(|(_, value)| value.known().is_some()) {
             more |= self.known.insert(name);
         }

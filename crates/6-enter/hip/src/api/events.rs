@@ -74,14 +74,22 @@ entries! {
         }
     }
 
-    /// Everything recorded has happened.
-    fn hipEventSynchronize = hipEventQuery(event: usize) {
+    /// Waits for an event; everything recorded has happened.
+    fn hipEventSynchronize(event: usize) {
         let mut runtime = lock();
-        if !runtime.streams.events.contains_key(&event) {
-            return Err(Code::hipErrorInvalidHandle);
+        let recorded = runtime.streams.events.get(&event).ok_or(Code::hipErrorInvalidHandle)?.recorded;
+        if let Some(moment) = recorded {
+            runtime.timeline.wait_for_moment(&moment);
         }
-        runtime.timeline.synchronize();
         Ok(())
+    }
+
+    /// Whether a GPU would have reached an event.
+    fn hipEventQuery(event: usize) {
+        let runtime = lock();
+        let recorded = runtime.streams.events.get(&event).ok_or(Code::hipErrorInvalidHandle)?.recorded;
+        let is_ahead = recorded.is_some_and(|moment| runtime.timeline.is_ahead(&moment));
+        if is_ahead { Err(Code::hipErrorNotReady) } else { Ok(()) }
     }
 
     /// Milliseconds between two events.
@@ -92,6 +100,9 @@ entries! {
             event.recorded.filter(|_| event.timing).ok_or(Code::hipErrorInvalidHandle)
         };
         let (from, to) = (event(start)?, event(stop)?);
+        if [&from, &to].iter().any(|moment| runtime.timeline.is_ahead(moment)) {
+            return Err(Code::hipErrorNotReady);
+        }
         let value = match from.until(&to) {
             Span::Modelled(time) => {
                 let host = runtime.device.model.host_gb_per_s.value();

@@ -1,6 +1,6 @@
 //! Streams.
 //!
-//! A stream is never busy, because work is done at the call.
+//! Work is done at the call; whether a GPU would still be at it is up to the timeline.
 
 use super::{entries, get, put};
 use crate::codes::Code;
@@ -150,15 +150,25 @@ entries! {
         ended.ok_or_else(|| runtime.streams.refusal(stream))
     }
 
-    /// Everything is done already.
-    fn hipStreamSynchronize = hipStreamSynchronize_spt hipStreamQuery hipStreamQuery_spt(stream: usize) {
+    /// Waits for the work of a stream, which is done already.
+    fn hipStreamSynchronize = hipStreamSynchronize_spt(stream: usize) {
         check(stream)?;
         let mut runtime = lock();
         if runtime.streams.origin(stream).is_some() {
             return Err(Code::hipErrorStreamCaptureUnsupported);
         }
-        runtime.timeline.synchronize();
+        runtime.timeline.wait_for_stream(stream);
         Ok(())
+    }
+
+    /// Whether a GPU would have done the work of a stream.
+    fn hipStreamQuery = hipStreamQuery_spt(stream: usize) {
+        check(stream)?;
+        let runtime = lock();
+        if runtime.streams.origin(stream).is_some() {
+            return Err(Code::hipErrorStreamCaptureUnsupported);
+        }
+        if runtime.timeline.is_busy(stream) { Err(Code::hipErrorNotReady) } else { Ok(()) }
     }
 
     /// An awaited event is complete already, or captured.

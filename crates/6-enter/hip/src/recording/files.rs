@@ -57,7 +57,8 @@ pub(super) fn widen(folder: &Path, name: &str, old: Option<&str>, header: &str) 
 /// For each new column the place of the old one.
 fn places(old: &str, header: &str) -> Option<Vec<Option<usize>>> {
     let old = cells(old.as_bytes());
-    let new: Vec<_> = cells(header.as_bytes()).iter().map(|it| old.iter().position(|old| old == it)).collect();
+    let new: Vec<_> =
+        cells(header.as_bytes()).iter().map(|it| old.iter().position(|old| old == it)).collect();
     (new.iter().flatten().count() == old.len()).then_some(new)
 }
 

@@ -105,7 +105,11 @@ impl Factor {
     ///
     /// # Safety
     /// Unless `on_gpu`, the address is null or leads to a value of the type.
-    pub(in crate::libraries) unsafe fn read(at: usize, element: Type, on_gpu: bool) -> Result<Factor, Problem> {
+    pub(in crate::libraries) unsafe fn read(
+        at: usize,
+        element: Type,
+        on_gpu: bool,
+    ) -> Result<Factor, Problem> {
         if at == 0 {
             return Err(Problem::Pointer);
         }

@@ -125,7 +125,12 @@ pub(super) fn each(
     if groups == 0 || columns <= 0 {
         return Ok(());
     }
-    kernels::launch(stream, &format!("rockhound_sparse_{kernel}"), [groups, columns.cast_unsigned(), 1], bytes)
+    kernels::launch(
+        stream,
+        &format!("rockhound_sparse_{kernel}"),
+        [groups, columns.cast_unsigned(), 1],
+        bytes,
+    )
 }
 
 /// Work-items where each of `count` gets a wave.
@@ -155,7 +160,13 @@ impl Product {
         let mut a = self.a;
         let (kernel, count) = match a.format {
             Format::Lines if !self.transposed => {
-                return each(stream, &format!("product_{word}"), waves(a.count), self.columns, self.bytes(&a));
+                return each(
+                    stream,
+                    &format!("product_{word}"),
+                    waves(a.count),
+                    self.columns,
+                    self.bytes(&a),
+                );
             }
             Format::Lines => ("transposed", waves(a.count)),
             Format::List => {

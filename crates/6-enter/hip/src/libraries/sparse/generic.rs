@@ -257,9 +257,8 @@ fn dense_to_sparse(arguments: &mut Arguments, is_analysis: bool) -> Result<(), P
     let (strides, across) =
         if by_columns { (strides.transposed(), dense.rows) } else { (strides, dense.columns) };
     // A list has no place for the beginnings of its lines.
-    let lines = (a.format == Format::List)
-        .then(|| Scratch::new(8 * (a.count.max(0) as usize + 1)))
-        .transpose()?;
+    let lines =
+        (a.format == Format::List).then(|| Scratch::new(8 * (a.count.max(0) as usize + 1))).transpose()?;
     let list = a.lines;
     if let Some(lines) = &lines {
         a.lines = super::elements::Indices { at: lines.address(), is_wide: true };

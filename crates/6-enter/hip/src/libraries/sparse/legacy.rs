@@ -193,7 +193,10 @@ fn count_sum(arguments: &mut Arguments) -> Result<(), Problem> {
     let last = index(lines + 4 * m as usize, false)? - base;
     if handle.on_gpu {
         let scratch = Scratch::new(8)?;
-        crate::runtime::lock().allocations.emulated.write(scratch.address() as u64, &(last as i32).to_le_bytes());
+        crate::runtime::lock()
+            .allocations
+            .emulated
+            .write(scratch.address() as u64, &(last as i32).to_le_bytes());
         return kernels::copy(handle.stream, Copy3::flat(total, scratch.address(), 4));
     }
     put(total, last as i32)

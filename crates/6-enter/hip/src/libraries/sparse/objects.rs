@@ -186,9 +186,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
         "SpVec" => new_sparse_vector(arguments),
         "MatDescr" => create(arguments.address(), Object::Description(Description::default())),
         _ if name == "SpSV_createDescr" => create(arguments.address(), Object::Plan),
-        _ if ENDS.contains(&name) => {
-            objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle)
-        }
+        _ if ENDS.contains(&name) => objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle),
         _ if CHANGES.contains(&name) => change(name, arguments),
         _ => {
             let name = name.strip_prefix("Const").unwrap_or(name);
@@ -419,7 +417,16 @@ fn read(name: &str, arguments: &mut Arguments) -> Result<(), Problem> {
         ("DnMatGetStridedBatch", Object::Dense(it)) => put_all!(arguments, it.batches, it.stride),
         ("SpVecGet", Object::SparseVector(it)) => {
             let kind = number_of_indices(it.indices);
-            put_all!(arguments, it.size, it.elements, it.indices.at, it.at, kind, it.base, number_of(it.element))
+            put_all!(
+                arguments,
+                it.size,
+                it.elements,
+                it.indices.at,
+                it.at,
+                kind,
+                it.base,
+                number_of(it.element)
+            )
         }
         ("SpVecGetValues", Object::SparseVector(it)) => put_all!(arguments, it.at),
         ("SpVecGetIndexBase", Object::SparseVector(it)) => put_all!(arguments, it.base),

@@ -7,6 +7,7 @@ mod cold_start;
 mod decoder;
 mod emulator;
 mod facts;
+mod launches;
 mod libraries;
 mod memory;
 mod recordings;
@@ -66,6 +67,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "models",
         about: "profiling with caches and clock beside counters only: time and memory",
         run: emulator::models,
+    },
+    Benchmark {
+        name: "launches",
+        about: "launches of an empty kernel under `rockhound profile`: processor time and memory of the program",
+        run: launches::run,
     },
     Benchmark {
         name: "emu-8g",

@@ -107,6 +107,8 @@ pub(crate) struct Runtime {
     pub(crate) came_from_host: bool,
     /// Kernels and addresses of instructions whose accesses are dropped: said once.
     pub(crate) lost: BTreeSet<(String, u64)>,
+    /// Most dynamic LDS of functions, as the program set it.
+    pub(crate) set_dynamic_lds: BTreeMap<usize, i32>,
     /// Kernels that ran, by module.
     pub(crate) ran: BTreeMap<ModuleId, BTreeSet<String>>,
     pub(crate) faults: Faults,
@@ -230,6 +232,7 @@ impl Runtime {
             launches: 0,
             came_from_host: false,
             lost: BTreeSet::new(),
+            set_dynamic_lds: BTreeMap::new(),
             ran: BTreeMap::new(),
             repeats: Repeats::default(),
             results: folder.filter(|_| session.watched.is_some()).map(Results::new),

@@ -14,7 +14,9 @@ use crate::timeline::Span;
 const NO_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 /// All flags: how to wait, without time, between processes, and three of what is released.
-const FLAGS: u32 = 7 | 7 << 29;
+const FLAGS: u32 = 7 | RELEASES;
+/// At most one of these may be set.
+const RELEASES: u32 = 7 << 29;
 
 fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
@@ -33,7 +35,7 @@ entries! {
 
     /// An event with flags.
     fn hipEventCreateWithFlags(event: *mut usize, flags: u32) {
-        if flags & !FLAGS != 0 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
+        if flags & !FLAGS != 0 || (flags & RELEASES).count_ones() > 1 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
             return Err(Code::hipErrorInvalidValue);
         }
         create(event, flags)
@@ -94,6 +96,9 @@ entries! {
 
     /// Milliseconds between two events.
     fn hipEventElapsedTime(milliseconds: *mut f32, start: usize, stop: usize) {
+        if milliseconds.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
         let runtime = lock();
         let event = |handle: usize| {
             let event = runtime.streams.events.get(&handle).ok_or(Code::hipErrorInvalidHandle)?;

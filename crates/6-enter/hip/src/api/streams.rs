@@ -55,7 +55,7 @@ pub(super) fn of_stream(stream: usize) -> i32 {
 
 impl Stream {
     fn attribute(&self, attribute: u32) -> AttributeValue {
-        let priority = [u64::from(self.priority as u32), 0, 0, 0, 0, 0, 0, 0];
+        let priority = [u64::from(self.priority as u32), 0, 0, 0];
         let unset = if attribute == PRIORITY { priority } else { AttributeValue::default() };
         self.attributes.get(&attribute).copied().unwrap_or(unset)
     }

@@ -192,6 +192,15 @@ struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
+    /// Looks for reads of private memory that the lane has not written.
+    fn check_private(self, group: &mut Group, found: &mut Found, wave: WaveId, access: &MemoryAccess<'_>) {
+        if self.checks.uninitialized {
+            group.private.access(self.program, wave, access, &mut |touch, offset, dwords| {
+                found.add(Wrong::Private, touch, touch, offset, dwords);
+            });
+        }
+    }
+
     /// Memory in which an access has to find what was written before. An exchange stores and need not use what it gets.
     fn needs_written(&self, access: &MemoryAccess<'_>) -> Option<&'a Memory> {
         let exchanges = || {
@@ -348,6 +357,22 @@ impl Group {
         }
         &mut self.written[at]
     }
+
+    /// Whether some bytes of a dword of the LDS were written; from now on they are if they are now.
+    fn touch(&mut self, dword: u64, bytes: u8, writes: bool) -> bool {
+        let written = self.written(dword);
+        let before = *written;
+        if writes {
+            *written |= bytes;
+        }
+        bytes & !before == 0
+    }
+
+    /// An atomic of a wave now.
+    fn sync(&self, lds: bool, address: u64, wave: u32) -> Sync {
+        let released = self.released.get(wave as usize).copied().unwrap_or(0);
+        Sync { lds, address, wave, first: self.time, last: self.time, released }
+    }
 }
 
 /// The observer of a few workgroups.
@@ -430,13 +455,8 @@ impl Observer for Check<'_> {
         let lds = match access.space {
             Space::Lds => true,
             Space::Global | Space::Flat | Space::Buffer | Space::Scalar => false,
-            Space::Scratch if settled.checks.uninitialized => {
-                group.private.access(settled.program, wave, access, &mut |touch, offset, dwords| {
-                    found.add(Wrong::Private, touch, touch, offset, dwords);
-                });
-                return;
-            }
-            Space::Scratch | Space::Gds => return,
+            Space::Scratch => return settled.check_private(group, found, wave, access),
+            Space::Gds => return,
         };
         if access.kind == Access::Exchange || access.index > Touch::MOST_INDEX || group.time == Touch::LAST {
             return;
@@ -460,10 +480,7 @@ impl Observer for Check<'_> {
                 continue;
             }
             if atomic {
-                let (wave, time) = (wave.wave, group.time);
-                let released = group.released.get(wave as usize).copied().unwrap_or(0);
-                let sync = Sync { lds, address: start, wave, first: time, last: time, released };
-                remember(syncs.entry(number).or_default(), sync);
+                remember(syncs.entry(number).or_default(), group.sync(lds, start, wave.wave));
             }
             if needed.is_some_and(|memory| memory.is_unwritten(start, end - start)) {
                 let new = touch.of(lane, 0xf);
@@ -475,12 +492,9 @@ impl Observer for Check<'_> {
                 let new = touch.of(lane, (1 << to) - (1 << from));
                 if lds {
                     let bytes = ((1u32 << to) - (1 << from)) as u8;
-                    let written = group.written(dword);
-                    if settled.checks.uninitialized && reads && bytes & !*written != 0 {
+                    let is_written = group.touch(dword, bytes, writes);
+                    if settled.checks.uninitialized && reads && !is_written {
                         found.add(Wrong::Uninitialized, new, new, 4 * dword, 1);
-                    }
-                    if writes {
-                        *written |= bytes;
                     }
                 }
                 if !settled.checks.races {

@@ -274,17 +274,14 @@ impl Runtime {
             let formats = self.module(kernel.function.module)?.formats().to_vec();
             calls::flush(&buffer, &self.allocations.emulated, &formats);
         }
-        match result {
-            Ok((summary, _)) => {
-                self.timeline.wait_for_clock(stream, summary.waited);
-                self.rely_on_approximations(kernel, &name, &program);
-                for lost in summary.lost() {
-                    self.warn_of_lost(kernel, &name, &program, &lost);
-                }
-                Ok(())
-            }
-            Err(fault) => self.fault(kernel, &name, &fault),
-        }
+        let (summary, _) = match result {
+            Ok(done) => done,
+            Err(fault) => return self.fault(kernel, &name, &fault),
+        };
+        self.timeline.wait_for_clock(stream, summary.waited);
+        self.rely_on_approximations(kernel, &name, &program);
+        summary.lost().for_each(|lost| self.warn_of_lost(kernel, &name, &program, &lost));
+        Ok(())
     }
 
     /// Workgroups that the GPU holds at a time, of a kernel whose workgroups may wait for each other.

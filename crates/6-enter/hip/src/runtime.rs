@@ -107,6 +107,10 @@ pub(crate) struct Runtime {
     pub(crate) came_from_host: bool,
     /// Kernels and addresses of instructions whose accesses are dropped: said once.
     pub(crate) lost: BTreeSet<(String, u64)>,
+    /// Limits that the program set.
+    pub(crate) limits: BTreeMap<u32, usize>,
+    /// Flags of devices, as the program set them.
+    pub(crate) device_flags: BTreeMap<i32, u32>,
     /// Most dynamic LDS of functions, as the program set it.
     pub(crate) set_dynamic_lds: BTreeMap<usize, i32>,
     /// Kernels that ran, by module.
@@ -232,6 +236,8 @@ impl Runtime {
             launches: 0,
             came_from_host: false,
             lost: BTreeSet::new(),
+            limits: BTreeMap::new(),
+            device_flags: BTreeMap::new(),
             set_dynamic_lds: BTreeMap::new(),
             ran: BTreeMap::new(),
             repeats: Repeats::default(),

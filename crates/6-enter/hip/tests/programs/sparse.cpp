@@ -66,7 +66,7 @@ int hipsparseDbsrmv(Handle);
 enum { AS_IT_IS, TRANSPOSED, CONJUGATED };
 enum { F32 = 0, F64 = 1, C32 = 4, C64 = 5 };
 enum { NARROW = 2, WIDE = 3, BY_COLUMNS = 1, BY_ROWS = 2 };
-enum { M = 300, N = 211 };
+enum { M = 75, N = 52 };
 
 static Handle handle;
 template <class T> int kind();
@@ -294,18 +294,18 @@ void dense() {
 
 void triangles() {
   for (int upper : {0, 1}) {
-    Matrix<double, int> a(200, 200, 0);
-    for (int i = 0; i < 200; i++) a.elements[{i, i}] = 4 + next();
+    Matrix<double, int> a(70, 70, 0);
+    for (int i = 0; i < 70; i++) a.elements[{i, i}] = 4 + next();
     a.row_of.clear(), a.column_of.clear(), a.values.clear();
     a.fill();
-    std::vector<double> x = numbers<double>(200), b(200);
+    std::vector<double> x = numbers<double>(70), b(70);
     for (auto &it : a.elements) if (upper ? it.first.second >= it.first.first : it.first.second <= it.first.first) b[it.first.first] += it.second * x[it.first.second];
     Array<int> starts(a.row_starts), across(a.column_of);
-    Array<double> values(a.values), gb(b), gx(200);
+    Array<double> values(a.values), gb(b), gx(70);
     Handle matrix, from, to, plan;
     double one = 1;
-    hipsparseCreateCsr(&matrix, 200, 200, a.count(), starts.gpu, across.gpu, values.gpu, NARROW, NARROW, 0, F64);
-    hipsparseCreateDnVec(&from, 200, gb.gpu, F64), hipsparseCreateDnVec(&to, 200, gx.gpu, F64);
+    hipsparseCreateCsr(&matrix, 70, 70, a.count(), starts.gpu, across.gpu, values.gpu, NARROW, NARROW, 0, F64);
+    hipsparseCreateDnVec(&from, 70, gb.gpu, F64), hipsparseCreateDnVec(&to, 70, gx.gpu, F64);
     check(hipsparseSpMatSetAttribute(matrix, 0, &upper, 4) == 0 && hipsparseSpSV_createDescr(&plan) == 0, "a triangle");
     check(hipsparseSpSV_analysis(handle, 0, &one, matrix, from, to, F64, 0, plan, nullptr) == 0 && hipsparseSpSV_solve(handle, 0, &one, matrix, from, to, F64, 0, plan) == 0 && near(gx.get(), x, 1e-9), "a triangle solved");
   }

@@ -28,7 +28,7 @@ use emu::{
 };
 use isa::{Access, Bits, Space};
 use private::PrivateMemory;
-use release::Releases;
+use release::{LastRelease, Releases};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
 
@@ -343,8 +343,8 @@ struct Group {
     written: Vec<u8>,
     /// Outstanding LDS-DMA loads.
     dma: LdsDma,
-    /// By wave: time of its last release.
-    released: Vec<u32>,
+    /// By wave: its last release.
+    released: BTreeMap<u32, LastRelease>,
     private: PrivateMemory,
 }
 
@@ -370,7 +370,7 @@ impl Group {
 
     /// An atomic of a wave now.
     fn sync(&self, lds: bool, address: u64, wave: u32) -> Sync {
-        let released = self.released.get(wave as usize).copied().unwrap_or(0);
+        let released = self.released.get(&wave).map_or(0, |it| it.time);
         Sync { lds, address, wave, first: self.time, last: self.time, released }
     }
 }
@@ -430,22 +430,19 @@ impl Observer for Check<'_> {
             lds: Shadow::new(4 * SHARE * MOST_LDS),
             written: Vec::new(),
             dma: LdsDma::default(),
-            released: Vec::new(),
+            released: BTreeMap::new(),
             private: PrivateMemory::default(),
         });
     }
 
-    fn issue(&mut self, wave: WaveId, index: usize, _: u64) {
-        if !self.settled.checks.races || !self.settled.releases.is_release(index) {
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, _: u64) {
+        if !self.settled.checks.races {
             return;
         }
         let number = wave.workgroup_index as u32;
         let Some(group) = self.groups.iter_mut().rev().find(|group| group.number == number) else { return };
-        let at = wave.wave as usize;
-        if group.released.len() <= at {
-            group.released.resize(at + 1, 0);
-        }
-        group.released[at] = group.time;
+        let now = group.time;
+        group.released.entry(wave.wave).or_default().begin(self.settled.releases, first..first + count, now);
     }
 
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
@@ -460,6 +457,9 @@ impl Observer for Check<'_> {
         };
         if access.kind == Access::Exchange || access.index > Touch::MOST_INDEX || group.time == Touch::LAST {
             return;
+        }
+        if let Some(released) = group.released.get_mut(&wave.wave) {
+            released.pass(access.index, group.time);
         }
         group.time += 1;
         let atomic = match lds {

@@ -23,7 +23,35 @@ impl Releases {
     }
 
     #[inline]
-    pub(super) fn is_release(&self, index: usize) -> bool {
+    fn is_release(&self, index: usize) -> bool {
         self.0.get(index).copied().unwrap_or(false)
+    }
+}
+
+/// The last release of a wave. Instructions of a run are told before the first of them executes.
+#[derive(Debug, Default)]
+pub(super) struct LastRelease {
+    /// Time of the last access before it.
+    pub(super) time: u32,
+    /// Releases of the run that goes on, in its order.
+    ahead: Vec<usize>,
+}
+
+impl LastRelease {
+    /// A run of instructions begins at a time: the one before is over.
+    pub(super) fn begin(&mut self, releases: &Releases, run: std::ops::Range<usize>, now: u32) {
+        if !self.ahead.is_empty() {
+            self.time = now;
+            self.ahead.clear();
+        }
+        self.ahead.extend(run.filter(|index| releases.is_release(*index)));
+    }
+
+    /// An instruction of the run makes an access; the last one before was at a time.
+    pub(super) fn pass(&mut self, index: usize, before: u32) {
+        if self.ahead.first().is_some_and(|release| *release < index) {
+            self.time = before;
+            self.ahead.retain(|release| *release >= index);
+        }
     }
 }

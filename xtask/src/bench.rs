@@ -8,6 +8,7 @@ mod decoder;
 mod emulator;
 mod facts;
 mod judging;
+mod launches;
 mod libraries;
 mod memory;
 mod recordings;
@@ -72,6 +73,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "models",
         about: "profiling with caches and clock beside counters only: time and memory",
         run: emulator::models,
+    },
+    Benchmark {
+        name: "launches",
+        about: "launches of an empty kernel under `rockhound profile`: processor time and memory of the program",
+        run: launches::run,
     },
     Benchmark {
         name: "emu-8g",

@@ -27,6 +27,8 @@ pub struct Fidelity {
     pub not_supported: Vec<NotSupported>,
     /// Times that the program saw: modelled, or the emulation's.
     pub times: Vec<String>,
+    /// Instructions of kernels that ran whose results may have other bits than the hardware's.
+    pub approximated: Vec<Approximated>,
     /// Accesses that the emulated GPU drops as hardware does, which are often mistakes of compilers.
     pub dropped_accesses: Vec<String>,
     /// Findings of `--check`, each once.
@@ -43,4 +45,20 @@ pub struct NotSupported {
     pub function: String,
     /// The reason.
     pub why: String,
+}
+
+/// Instructions of one opcode in a kernel that ran.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approximated {
+    /// The kernel.
+    pub kernel: String,
+    /// Mnemonic of the instructions.
+    pub opcode: String,
+    /// Instructions in the code of the kernel, run or not.
+    pub instructions: u64,
+    /// Error of the hardware at most, as its documents say.
+    pub bound: String,
+    /// What the emulator does.
+    pub emulated: String,
 }

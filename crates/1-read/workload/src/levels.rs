@@ -8,7 +8,7 @@ use crate::headers;
 use std::cell::RefCell;
 
 /// The column in which a level is summed over cycles.
-pub(crate) const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
+pub const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
 
 /// Whether a name is of the accumulator: plain, numbered by a join (`_8`), or by a reader of CSV that met it
 /// twice (`.1`).

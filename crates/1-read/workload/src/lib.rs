@@ -78,7 +78,11 @@ pub use values::Values;
 pub use view::Mark;
 pub use view::{Note, NoteKind};
 
-pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_rocpd};
+pub use levels::ACCUMULATOR;
+pub use write::{
+    LineOf, RocpdError, counters_header, sysinfo, write, write_beside, write_ceilings, write_counters,
+    write_long, write_rocpd,
+};
 
 use folder::Files;
 use problem::Problems;

@@ -41,6 +41,9 @@ pub fn write_occupancy(out: &mut String, dispatch: u64, kernel: &str, waves: &[f
 
 /// Five digits.
 fn rounded(mean: f64) -> String {
+    if mean == 0.0 {
+        return "0".to_owned();
+    }
     let decimals = match mean.abs() {
         size if size >= 1000.0 => 1,
         size if size >= 100.0 => 2,

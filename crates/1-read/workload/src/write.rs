@@ -7,11 +7,13 @@ mod long;
 mod rocpd;
 
 use crate::Ceilings;
+use crate::levels::ACCUMULATOR;
 use crate::marks::MARKS_FILE;
 use crate::model::Counter;
 use crate::recording::Workload;
 use crate::repeats::{self, SPREADS_FILE};
 use crate::side::CEILINGS_GPU;
+use crate::values::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -41,6 +43,11 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
     }
     files.extend(beside(w, &w.machine.facts));
     files
+}
+
+/// The files of the folder that have no line for each dispatch.
+pub fn write_beside(w: &Workload) -> BTreeMap<String, Vec<u8>> {
+    beside(w, &w.machine.facts)
 }
 
 /// Writes the side files of the counters, with these facts of the machine.
@@ -96,59 +103,116 @@ pub fn write_ceilings(ceilings: &[Ceilings]) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -> Vec<u8> {
-    let d = &w.dispatches;
-    let sizes = [
-        ("Grid_Size", &d.grid),
-        ("Workgroup_Size", &d.workgroup),
-        ("LDS_Per_Workgroup", &d.lds),
-        ("Scratch_Per_Workitem", &d.scratch),
-        ("Arch_VGPR", &d.arch_vgpr),
-        ("Accum_VGPR", &d.accum_vgpr),
-        ("SGPR", &d.sgpr),
-    ];
+/// First columns of a line of counters, besides identity, kernel and times.
+const SIZES: [&str; 7] = [
+    "Grid_Size",
+    "Workgroup_Size",
+    "LDS_Per_Workgroup",
+    "Scratch_Per_Workitem",
+    "Arch_VGPR",
+    "Accum_VGPR",
+    "SGPR",
+];
+
+/// The begin of a line of counters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LineOf<'a> {
+    /// Number of the dispatch.
+    pub dispatch: u64,
+    /// Number of its GPU.
+    pub gpu: u32,
+    /// Work-items, work-items of a workgroup, bytes of LDS and of scratch, registers of three kinds.
+    pub sizes: [Option<f64>; 7],
+    /// Kernel.
+    pub kernel: &'a str,
+    /// Start and end: nanoseconds, and the fraction that remains.
+    pub times: [Option<(i64, f64)>; 2],
+}
+
+/// The first line of a file of counters; `columns` are names with the instance of the block.
+pub fn counters_header<'a>(columns: impl Iterator<Item = (&'a str, Option<u32>)>) -> String {
     let mut out = String::from("Dispatch_ID,GPU_ID");
-    for (name, _) in &sizes {
+    for name in SIZES {
         let _ = write!(out, ",{name}");
     }
     out.push_str(",Kernel_Name,Start_Timestamp,End_Timestamp");
-    for c in counters {
-        let name = if c.name == accumulated { "SQ_ACCUM_PREV_HIRES" } else { &c.name };
+    for (name, instance) in columns {
         out.push(',');
-        let instance = c.instance.map_or_else(String::new, |i| format!("[{i}]"));
+        let instance = instance.map_or_else(String::new, |i| format!("[{i}]"));
         out.push_str(&quoted(&format!("{name}{instance}")));
     }
-    let extras: &[_] = if extras { &w.extras } else { &[] };
-    for e in extras {
-        let _ = write!(out, ",{}", quoted(&e.name));
+    out.push('\n');
+    out
+}
+
+/// Appends the line of a dispatch, which has a value or a gap for each column.
+pub fn write_counters(out: &mut String, of: &LineOf<'_>, values: impl Iterator<Item = Option<f64>>) {
+    let _ = write!(out, "{},{}", of.dispatch, of.gpu);
+    for size in of.sizes {
+        cell(out, size);
+    }
+    let _ = write!(out, ",{}", quoted(of.kernel));
+    for it in of.times {
+        out.push(',');
+        if let Some((whole, fraction)) = it {
+            time(out, whole, fraction);
+        }
+    }
+    for value in values {
+        cell(out, value);
     }
     out.push('\n');
-    let cell = |out: &mut String, v: Option<f64>| {
-        out.push(',');
-        if let Some(v) = v {
-            let _ = write!(out, "{v}");
-        }
-    };
+}
+
+fn cell(out: &mut String, value: Option<f64>) {
+    /// Whole numbers below this have a short way.
+    const MOST: f64 = 9e15;
+    out.push(',');
+    let Some(value) = value else { return };
+    if !(value >= 0.0 && value < MOST && value.fract() == 0.0 && value.is_sign_positive()) {
+        let _ = write!(out, "{value}");
+        return;
+    }
+    let mut rest = value as u64;
+    if rest < 10 {
+        out.push(char::from(b'0' + rest as u8));
+        return;
+    }
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    while rest > 0 {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+}
+
+fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -> Vec<u8> {
+    let d = &w.dispatches;
+    let extras: &[_] = if extras { &w.extras } else { &[] };
+    let columns = counters.iter().map(|c| {
+        let name = if c.name == accumulated { ACCUMULATOR } else { &c.name };
+        (name, c.instance)
+    });
+    let mut out = counters_header(columns.chain(extras.iter().map(|e| (e.name.as_str(), None))));
     for row in 0..d.len() {
-        let _ = write!(out, "{},{}", d.id[row], d.gpu.get(row).copied().unwrap_or(0));
-        for (_, v) in &sizes {
-            cell(&mut out, v.get(row));
-        }
-        let _ = write!(out, ",{}", quoted(w.kernel_of(row)));
-        for (t, fraction) in [(&d.start, &d.start_fraction), (&d.end, &d.end_fraction)] {
-            out.push(',');
-            if let Some(Some(t)) = t.get(row) {
-                time(&mut out, *t, fraction.get(row).unwrap_or(0.0));
-            }
-        }
-        for c in counters {
+        let sizes = [&d.grid, &d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
+        let time = |times: &Vec<Option<i64>>, fractions: &Values| {
+            times.get(row).copied().flatten().map(|it| (it, fractions.get(row).unwrap_or(0.0)))
+        };
+        let of = LineOf {
+            dispatch: d.id[row],
+            gpu: d.gpu.get(row).copied().unwrap_or(0),
+            sizes: sizes.map(|it| it.get(row)),
+            kernel: w.kernel_of(row),
+            times: [time(&d.start, &d.start_fraction), time(&d.end, &d.end_fraction)],
+        };
+        let counted = counters.iter().map(|c| {
             let recorded = w.multiplexed.as_ref().is_none_or(|it| it.recorded(c, row));
-            cell(&mut out, c.values.get(row).filter(|_| recorded));
-        }
-        for e in extras {
-            cell(&mut out, e.values.get(row));
-        }
-        out.push('\n');
+            c.values.get(row).filter(|_| recorded)
+        });
+        write_counters(&mut out, &of, counted.chain(extras.iter().map(|e| e.values.get(row))));
     }
     out.into_bytes()
 }

@@ -166,11 +166,14 @@ pub struct Summary {
     pub outside_lds: Option<LostAccesses>,
     /// Accesses of buffers whose offset register is negative until the immediate offset is added.
     pub negative_offset: Option<LostAccesses>,
+    /// Ticks of the clock in the longest workgroup of a program that waits for the clock; 0 of others.
+    pub waited: u64,
 }
 
 impl Summary {
-    /// Adds the dropped accesses of other workgroups.
+    /// Adds the dropped accesses of other workgroups, and how long they waited.
     pub(crate) fn add_lost(&mut self, other: &Summary) {
+        self.waited = self.waited.max(other.waited);
         self.outside_lds = LostAccesses::joined(self.outside_lds, other.outside_lds);
         self.negative_offset = LostAccesses::joined(self.negative_offset, other.negative_offset);
     }

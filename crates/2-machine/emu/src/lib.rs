@@ -2,6 +2,7 @@
 
 mod access;
 mod altered;
+mod approximations;
 mod arguments;
 mod atomics;
 mod control;
@@ -51,6 +52,7 @@ mod vector;
 mod walk;
 mod wave;
 
+pub use approximations::{Approximation, approximation, approximations};
 pub use codeobj;
 
 pub use arguments::{Hidden, arguments};

@@ -132,6 +132,7 @@ impl Caches {
             front_counts,
             timing,
         };
+        units[unit].used = true;
         units[unit].look_up_access(access, block, progress, &mut backend)
     }
 

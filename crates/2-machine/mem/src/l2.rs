@@ -73,6 +73,8 @@ const MOST_CHANNELS: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct L2 {
     cache: Sets16<LineState>,
+    /// False if no line was written since the last flush.
+    may_be_dirty: bool,
     /// Most recently used lines of a set that may be dirty.
     recent: u32,
     /// Offset of this dispatch's notes, and the largest note so far: smaller notes are of earlier dispatches.
@@ -101,6 +103,7 @@ impl L2 {
         L2 {
             cache: Sets16::new(sets * shape.channels),
             recent: shape.dirty_lines,
+            may_be_dirty: false,
             note_base: 0,
             largest_note: 0,
             channels: vec![ChannelCounts::default(); shape.channels],
@@ -258,6 +261,7 @@ impl L2 {
         };
         answer.place = Some(place);
         answer.read = self.fetch_missing(place, answer.channel, needs, request.local);
+        self.may_be_dirty |= written != 0;
         let state = self.cache.of(place);
         state.add(full, written);
         state.complete(self.all);
@@ -377,6 +381,10 @@ impl L2 {
 
     /// Writes back all dirty lines, which stay; `each` gets line and bytes.
     pub(crate) fn flush(&mut self, mut each: impl FnMut(u64, u32)) {
+        // A short kernel that writes nothing is not to cost a look at every line.
+        if !std::mem::take(&mut self.may_be_dirty) {
+            return;
+        }
         let per_channel = self.cache.places() / self.channels.len().max(1);
         for place in 0..self.cache.places() {
             let state = *self.cache.of(place);

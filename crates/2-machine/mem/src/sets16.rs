@@ -162,8 +162,11 @@ impl<P: Copy + Default> Sets16<P> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.sets.fill([0; 4]);
-        self.ways.fill([(EMPTY, P::default()); WAYS]);
+        // Short kernels touch few sets, and there are megabytes of them.
+        for (set, ways) in self.sets.iter_mut().zip(&mut self.ways).filter(|it| *it.0 != [0; 4]) {
+            *set = [0; 4];
+            ways.fill((EMPTY, P::default()));
+        }
     }
 
     #[inline]

@@ -27,6 +27,8 @@ pub(crate) struct VectorL1 {
     last_page: Option<u64>,
     /// Remaining look-ups behind a translation miss, which are not counted.
     uncounted_lookups: u32,
+    /// An access came in this dispatch.
+    pub(crate) used: bool,
 }
 
 /// Translated pages.
@@ -78,11 +80,16 @@ impl VectorL1 {
             pages,
             last_page: None,
             uncounted_lookups: 0,
+            used: false,
         }
     }
 
     /// Begins a dispatch.
     pub(crate) fn restart(&mut self, keep_lines: bool, keep_pages: bool) {
+        // Clearing the caches of all compute units takes longer than a short kernel.
+        if !std::mem::take(&mut self.used) {
+            return;
+        }
         if !keep_lines {
             self.cache.clear();
         }

@@ -6,8 +6,11 @@
 //! not matter. If several waves of a workgroup write one address with the same store instruction, they are
 //! assumed to write the same value: Triton's layouts replicate data among waves.
 //!
+//! An atomic orders the accesses of workgroups only if a release of the agent's scope comes before it, see
+//! [`release`]: the caches of the XCDs differ without.
+//!
 //! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: atomic
-//! loads and stores compile to these. In the LDS such accesses look like any other, so only
+//! loads and stores compile to these, and those of `volatile`, too. In the LDS such accesses look like any other, so only
 //! read-modify-writes count. LDS-DMA loads write at any time between their issue and the wait for them: `dma`
 //! tracks the outstanding ones.
 //!
@@ -15,6 +18,8 @@
 //! filled with ([`Memory::expect_unwritten`]).
 
 mod dma;
+mod private;
+mod release;
 mod shadow;
 
 use dma::{LdsDma, Outstanding};
@@ -22,6 +27,8 @@ use emu::{
     Fault, Launch, LdsDmaLoad, LostAccesses, Memory, MemoryAccess, Observer, Program, Summary, WaveId,
 };
 use isa::{Access, Bits, Space};
+use private::PrivateMemory;
+use release::{LastRelease, Releases};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
 
@@ -77,6 +84,8 @@ pub enum Wrong {
     Unwritten,
     /// A wave accesses LDS before waiting for its own LDS-DMA load to it.
     NotWaited,
+    /// A lane reads of its private memory what it has not written.
+    Private,
 }
 
 /// One of the accesses.
@@ -97,8 +106,8 @@ pub struct Side {
 pub struct Conflict {
     /// Kind of mistake.
     pub wrong: Wrong,
-    /// The access that was seen first; with [`Wrong::Uninitialized`] and [`Wrong::Unwritten`] the read, with
-    /// [`Wrong::NotWaited`] the load into the LDS.
+    /// The access that was seen first; with [`Wrong::Uninitialized`], [`Wrong::Unwritten`] and [`Wrong::Private`] the
+    /// read, with [`Wrong::NotWaited`] the load into the LDS.
     pub first: Side,
     /// The other one.
     pub second: Side,
@@ -150,10 +159,12 @@ pub fn check(
     // A barrier of the whole grid orders workgroups, and is not seen.
     let grid_barrier = program.instructions().iter().any(|inst| inst.info().name.starts_with("ds_gws"));
     let written = checks.uninitialized && memory.expects_unwritten();
+    let releases = Releases::of(program);
     let settled = Settled {
         checks,
         program,
         atomic: &atomic,
+        releases: &releases,
         across: !grid_barrier,
         written: written.then_some(memory),
     };
@@ -173,6 +184,7 @@ struct Settled<'a> {
     program: &'a Program,
     /// By instruction: its accesses are atomic.
     atomic: &'a [bool],
+    releases: &'a Releases,
     /// Workgroups are compared with each other.
     across: bool,
     /// The memory, if it knows what was never written.
@@ -180,6 +192,15 @@ struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
+    /// Looks for reads of private memory that the lane has not written.
+    fn check_private(self, group: &mut Group, found: &mut Found, wave: WaveId, access: &MemoryAccess<'_>) {
+        if self.checks.uninitialized {
+            group.private.access(self.program, wave, access, &mut |touch, offset, dwords| {
+                found.add(Wrong::Private, touch, touch, offset, dwords);
+            });
+        }
+    }
+
     /// Memory in which an access has to find what was written before. An exchange stores and need not use what it gets.
     fn needs_written(&self, access: &MemoryAccess<'_>) -> Option<&'a Memory> {
         let exchanges = || {
@@ -202,6 +223,8 @@ struct Sync {
     wave: u32,
     first: u32,
     last: u32,
+    /// Time of the last release of its wave before the last one.
+    released: u32,
 }
 
 /// Atomics by workgroup.
@@ -297,8 +320,12 @@ fn groups_ordered(syncs: &Syncs, old: Touch, new: Touch) -> bool {
         return false;
     };
     let global = |it: &&Sync| !it.lds;
-    ordered(before.iter().filter(global), after.iter().filter(global), old.time(), new.time())
-        || ordered(after.iter().filter(global), before.iter().filter(global), new.time(), old.time())
+    // What comes before the release is seen by whoever sees the atomic.
+    let ordered = |first: &[Sync], second: &[Sync], left: u32, entered: u32| {
+        let first = first.iter().filter(global).filter(|it| it.released >= left);
+        ordered(first, second.iter().filter(global), left, entered)
+    };
+    ordered(before, after, old.time(), new.time()) || ordered(after, before, new.time(), old.time())
 }
 
 /// A workgroup that runs.
@@ -316,6 +343,9 @@ struct Group {
     written: Vec<u8>,
     /// Outstanding LDS-DMA loads.
     dma: LdsDma,
+    /// By wave: its last release.
+    released: BTreeMap<u32, LastRelease>,
+    private: PrivateMemory,
 }
 
 impl Group {
@@ -326,6 +356,22 @@ impl Group {
             self.written.resize(at + 1, 0);
         }
         &mut self.written[at]
+    }
+
+    /// Whether some bytes of a dword of the LDS were written; from now on they are if they are now.
+    fn touch(&mut self, dword: u64, bytes: u8, writes: bool) -> bool {
+        let written = self.written(dword);
+        let before = *written;
+        if writes {
+            *written |= bytes;
+        }
+        bytes & !before == 0
+    }
+
+    /// An atomic of a wave now.
+    fn sync(&self, lds: bool, address: u64, wave: u32) -> Sync {
+        let released = self.released.get(&wave).map_or(0, |it| it.time);
+        Sync { lds, address, wave, first: self.time, last: self.time, released }
     }
 }
 
@@ -352,11 +398,11 @@ impl<'a> Check<'a> {
 }
 
 /// Records an atomic.
-fn remember(syncs: &mut Vec<Sync>, lds: bool, address: u64, wave: u32, time: u32) {
-    let known = |it: &Sync| it.wave == wave && it.address == address && it.lds == lds;
+fn remember(syncs: &mut Vec<Sync>, new: Sync) {
+    let known = |it: &Sync| it.wave == new.wave && it.address == new.address && it.lds == new.lds;
     match syncs.iter().position(known) {
-        Some(at) => syncs[at].last = time,
-        None if syncs.len() < MOST_SYNCS => syncs.push(Sync { lds, address, wave, first: time, last: time }),
+        Some(at) => (syncs[at].last, syncs[at].released) = (new.last, new.released),
+        None if syncs.len() < MOST_SYNCS => syncs.push(new),
         None => {}
     }
 }
@@ -384,7 +430,19 @@ impl Observer for Check<'_> {
             lds: Shadow::new(4 * SHARE * MOST_LDS),
             written: Vec::new(),
             dma: LdsDma::default(),
+            released: BTreeMap::new(),
+            private: PrivateMemory::default(),
         });
+    }
+
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, _: u64) {
+        if !self.settled.checks.races {
+            return;
+        }
+        let number = wave.workgroup_index as u32;
+        let Some(group) = self.groups.iter_mut().rev().find(|group| group.number == number) else { return };
+        let now = group.time;
+        group.released.entry(wave.wave).or_default().begin(self.settled.releases, first..first + count, now);
     }
 
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
@@ -394,10 +452,14 @@ impl Observer for Check<'_> {
         let lds = match access.space {
             Space::Lds => true,
             Space::Global | Space::Flat | Space::Buffer | Space::Scalar => false,
-            Space::Scratch | Space::Gds => return,
+            Space::Scratch => return settled.check_private(group, found, wave, access),
+            Space::Gds => return,
         };
         if access.kind == Access::Exchange || access.index > Touch::MOST_INDEX || group.time == Touch::LAST {
             return;
+        }
+        if let Some(released) = group.released.get_mut(&wave.wave) {
+            released.pass(access.index, group.time);
         }
         group.time += 1;
         let atomic = match lds {
@@ -418,7 +480,7 @@ impl Observer for Check<'_> {
                 continue;
             }
             if atomic {
-                remember(syncs.entry(number).or_default(), lds, start, wave.wave, group.time);
+                remember(syncs.entry(number).or_default(), group.sync(lds, start, wave.wave));
             }
             if needed.is_some_and(|memory| memory.is_unwritten(start, end - start)) {
                 let new = touch.of(lane, 0xf);
@@ -430,12 +492,9 @@ impl Observer for Check<'_> {
                 let new = touch.of(lane, (1 << to) - (1 << from));
                 if lds {
                     let bytes = ((1u32 << to) - (1 << from)) as u8;
-                    let written = group.written(dword);
-                    if settled.checks.uninitialized && reads && bytes & !*written != 0 {
+                    let is_written = group.touch(dword, bytes, writes);
+                    if settled.checks.uninitialized && reads && !is_written {
                         found.add(Wrong::Uninitialized, new, new, 4 * dword, 1);
-                    }
-                    if writes {
-                        *written |= bytes;
                     }
                 }
                 if !settled.checks.races {

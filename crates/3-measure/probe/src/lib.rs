@@ -24,6 +24,6 @@ pub use code::Code;
 pub use counts::{Counts, Memory};
 pub use event::{Event, Source, Time, Times, Totals};
 pub use observe::{Probe, each_dword};
-pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
+pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, channels, reason, registry, value};
 pub use size::{LaunchSize, Oversize};
 pub use table::{NO_SLOT, Table};

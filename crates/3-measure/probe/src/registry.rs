@@ -5,7 +5,8 @@
 
 use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 /// Evidence for a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +70,7 @@ pub struct Rule {
     /// The rule in words; empty for a missing one.
     pub rule: String,
     /// Open questions; empty if there are none.
-    pub open: String,
+    pub open: Arc<str>,
 }
 
 /// A counter's value, or why there is none.
@@ -78,7 +79,7 @@ pub enum Value {
     /// Counted.
     Known(u64),
     /// Not known, with the reason.
-    Missing(String),
+    Missing(Arc<str>),
 }
 
 impl Value {
@@ -105,6 +106,8 @@ pub struct RegistryError {
 #[derive(Debug)]
 pub struct Registry {
     rules: Vec<Rule>,
+    /// Places of the rules of each counter.
+    by_counter: HashMap<String, Vec<usize>>,
 }
 
 /// The registry compiled into the program.
@@ -132,7 +135,11 @@ impl Registry {
             }
             rules.push(rule);
         }
-        Ok(Registry { rules })
+        let mut by_counter: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, rule) in rules.iter().enumerate() {
+            by_counter.entry(rule.counter.clone()).or_default().push(place);
+        }
+        Ok(Registry { rules, by_counter })
     }
 
     /// All rules, in the order of the data file.
@@ -143,48 +150,62 @@ impl Registry {
     /// The rule of a counter on a target.
     pub fn rule(&self, counter: &str, target: &str) -> Option<&Rule> {
         let bit = catalogue().target_bit(target);
-        self.rules.iter().find(|rule| rule.counter == counter && rule.targets & bit != 0)
+        let places = self.by_counter.get(counter)?.iter();
+        places.filter_map(|place| self.rules.get(*place)).find(|rule| rule.targets & bit != 0)
     }
 
     /// A counter of the catalogue on a target.
     pub fn value(&self, definition: &Definition, target: &str, totals: &Totals) -> Value {
-        let Some(rule) = self.rule(&definition.name, target) else {
-            return Value::Missing(reason(definition.class).to_string());
-        };
-        let (terms, unless) = match &rule.formula {
-            Formula::Missing => return Value::Missing(rule.open.clone()),
-            Formula::Sum { terms, unless } => (terms, unless),
-        };
-        if unless.and_then(|source| totals.source(source)).unwrap_or(0) > 0 {
-            return Value::Missing(rule.open.clone());
-        }
-        if definition.class == Class::Cache && totals.caches.is_none() {
-            return Value::Missing(reason(Class::Cache).to_string());
-        }
-        let unknown = || Value::Missing(reason(definition.class).to_string());
-        let values = terms.iter().map(|&(factor, source)| Some(factor * totals.source(source)?));
-        values.sum::<Option<u64>>().map_or_else(unknown, Value::Known)
+        value(definition, self.rule(&definition.name, target), totals)
     }
 
     /// A counter of the L2, channel by channel; empty for others.
     pub fn channels(&self, definition: &Definition, target: &str, totals: &Totals) -> Vec<u64> {
-        let (Some(rule), Some(tally)) = (self.rule(&definition.name, target), &totals.caches) else {
-            return Vec::new();
-        };
-        let Formula::Sum { terms, .. } = &rule.formula else { return Vec::new() };
-        let count = |source: Source| match source {
-            Source::Cache(count) if count.per_channel() => Some(count),
-            _ => None,
-        };
-        let Some(terms) =
-            terms.iter().map(|&(factor, source)| Some((factor, count(source)?))).collect::<Option<Vec<_>>>()
-        else {
-            return Vec::new();
-        };
-        let of =
-            |channel| terms.iter().map(|&(factor, count)| factor * tally.of_channel(count, channel)).sum();
-        (0..tally.channels()).map(of).collect()
+        channels(self.rule(&definition.name, target), totals)
     }
+}
+
+/// A counter by its rule.
+pub fn value(definition: &Definition, rule: Option<&Rule>, totals: &Totals) -> Value {
+    let missing = |class: Class| Value::Missing(shared_reason(class));
+    let Some(rule) = rule else { return missing(definition.class) };
+    let (terms, unless) = match &rule.formula {
+        Formula::Missing => return Value::Missing(rule.open.clone()),
+        Formula::Sum { terms, unless } => (terms, unless),
+    };
+    if unless.and_then(|source| totals.source(source)).unwrap_or(0) > 0 {
+        return Value::Missing(rule.open.clone());
+    }
+    if definition.class == Class::Cache && totals.caches.is_none() {
+        return missing(Class::Cache);
+    }
+    let values = terms.iter().map(|&(factor, source)| Some(factor * totals.source(source)?));
+    values.sum::<Option<u64>>().map_or_else(|| missing(definition.class), Value::Known)
+}
+
+/// A counter of the L2 by its rule, channel by channel; empty for others.
+pub fn channels(rule: Option<&Rule>, totals: &Totals) -> Vec<u64> {
+    let (Some(rule), Some(tally)) = (rule, &totals.caches) else { return Vec::new() };
+    let Formula::Sum { terms, .. } = &rule.formula else { return Vec::new() };
+    let count = |source: Source| match source {
+        Source::Cache(count) if count.per_channel() => Some(count),
+        _ => None,
+    };
+    let Some(terms) =
+        terms.iter().map(|&(factor, source)| Some((factor, count(source)?))).collect::<Option<Vec<_>>>()
+    else {
+        return Vec::new();
+    };
+    let of = |channel| terms.iter().map(|&(factor, count)| factor * tally.of_channel(count, channel)).sum();
+    (0..tally.channels()).map(of).collect()
+}
+
+/// A reason of which all values have one copy: a dispatch has hundreds.
+fn shared_reason(class: Class) -> Arc<str> {
+    static REASONS: OnceLock<[Arc<str>; 4]> = OnceLock::new();
+    const CLASSES: [Class; 4] = [Class::Functional, Class::Cache, Class::Timing, Class::Firmware];
+    let reasons = REASONS.get_or_init(|| CLASSES.map(|it| Arc::from(reason(it))));
+    reasons[CLASSES.iter().position(|it| *it == class).unwrap_or(0)].clone()
 }
 
 /// Reason why a counter without rule cannot be derived from execution.
@@ -221,7 +242,7 @@ fn rule(row: &str, catalogue: &Catalogue) -> Result<Rule, String> {
         formula,
         basis,
         rule: absent(rule),
-        open: absent(open),
+        open: absent(open).into(),
     })
 }
 

@@ -22,6 +22,6 @@ pub use events::{Events, EventsError, Head, Replay};
 pub use job::{Job, JobError};
 pub use marks::{TIME_SHARED, is_modelled, time_quantity};
 pub use prediction::{CHANGES, Prediction, PredictionError};
-pub use recorder::{Dispatch, Provenance, Recorder, Timed};
+pub use recorder::{Columns, Dispatch, Lines, Provenance, Recorder, Timed};
 pub use sample::Sample;
 pub use settings::Settings;

@@ -89,14 +89,14 @@ const ATOMICS: [Event; 2] = [Event::TcpAtomic, Event::TcpAtomicReturn];
 pub(crate) const ATOMIC_COUNTERS: [&str; 2] = ["TCP_TOTAL_ATOMIC_WITH_RET", "TCP_TOTAL_ATOMIC_WITHOUT_RET"];
 
 /// The marks of a recording with these counters; `sampled` if only some workgroups ran, `atomics` if an
-/// atomic was executed. `times` are the times of its dispatches in nanoseconds; the mark belongs to the class
-/// of lengths (short or long) with most of the time. With representative XCDs, the errors grow by their
-/// spread `apart`, and the error of times also by the measured error of this method.
+/// atomic was executed. `times` are the sums of its short and of its long times in nanoseconds; the mark belongs to
+/// the class of lengths with most of the time. With representative XCDs, the errors grow by their spread `apart`, and
+/// the error of times also by the measured error of this method.
 pub(crate) fn marks<'a>(
     target: &str,
     counters: impl Iterator<Item = &'a str>,
     (sampled, atomics): (bool, bool),
-    times: impl Iterator<Item = f64>,
+    [short, long]: [f64; 2],
     apart: Option<Apart>,
 ) -> Marks {
     let found = match compared(target, TIME_SHARED) {
@@ -119,8 +119,6 @@ pub(crate) fn marks<'a>(
         false => modelled(counter, catalogue().get(counter).map_or(Class::Timing, |it| it.class)),
     };
     let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
-    let [mut short, mut long] = [0.0, 0.0];
-    times.for_each(|time| *if time_quantity(time) == TIME { &mut long } else { &mut short } += time);
     let quantity = time_quantity(if short > long { 0.0 } else { SHORT });
     let time = if compared(target, quantity).is_some() { quantity } else { TIME };
     marks.insert(TIME.to_string(), modelled(time, Class::Timing));
@@ -142,7 +140,7 @@ mod tests {
     #[test]
     fn counters_of_execution_are_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
-        let marks = marks("gfx942", counters.into_iter(), (false, false), [].into_iter(), None);
+        let marks = marks("gfx942", counters.into_iter(), (false, false), [0.0; 2], None);
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
         assert_eq!(found[..2], [Mark::Exact; 2]);
         assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
@@ -152,7 +150,7 @@ mod tests {
     fn accesses_of_atomics_are_not_exact() {
         let counters = ["TCP_TOTAL_ACCESSES", ATOMIC_COUNTERS[0], ATOMIC_COUNTERS[1], "TCP_TOTAL_READ"];
         let of = |atomics: bool| {
-            let marks = marks("gfx90a", counters.into_iter(), (false, atomics), [].into_iter(), None);
+            let marks = marks("gfx90a", counters.into_iter(), (false, atomics), [0.0; 2], None);
             counters.map(|counter| marks.of(counter))
         };
         assert_eq!(of(false), [Mark::Exact; 4]);
@@ -162,14 +160,16 @@ mod tests {
 
     #[test]
     fn a_sample_is_not_exact() {
-        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), (true, false), [].into_iter(), None);
+        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), (true, false), [0.0; 2], None);
         assert_eq!(marks.of("SQ_INSTS_VALU"), Mark::Sampled);
     }
 
     #[test]
     fn short_dispatches_have_their_own_mark() {
         let mark = |times: &[f64]| {
-            marks("gfx942", [].into_iter(), (false, false), times.iter().copied(), None).of(TIME)
+            let mut sums = [0.0; 2];
+            times.iter().for_each(|time| sums[usize::from(time_quantity(*time) == TIME)] += time);
+            marks("gfx942", [].into_iter(), (false, false), sums, None).of(TIME)
         };
         let error = |times: &[f64]| match mark(times) {
             Mark::Modelled(Some(error)) => error,
@@ -185,7 +185,7 @@ mod tests {
     fn the_spread_of_xcds_adds_to_the_error() {
         let of = |apart: Option<Apart>| {
             let counters = ["TCC_HIT", "SQ_WAVES"].into_iter();
-            let marks = marks("gfx942", counters, (false, false), [5e6].into_iter(), apart);
+            let marks = marks("gfx942", counters, (false, false), [0.0, 5e6], apart);
             ["TCC_HIT", TIME].map(|quantity| match marks.of(quantity) {
                 Mark::Modelled(Some(error)) => error,
                 other => panic!("{quantity}: {other:?}"),

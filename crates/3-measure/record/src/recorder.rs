@@ -5,11 +5,15 @@
 
 mod dispatch;
 mod folder;
+mod overview;
+mod rows;
 
 pub use dispatch::{Dispatch, Timed};
 pub use folder::Provenance;
+pub use rows::{Columns, Lines};
 
-use dispatch::{CHANNELS, Ran, channels_of, counters_of};
+use dispatch::{Counted, Ran};
+use overview::Overview;
 
 use crate::cache_state::CacheState;
 use crate::clocks::{self, Clock};
@@ -19,41 +23,40 @@ use crate::prediction::Prediction;
 use crate::sample::{Sample, fewest_with_times};
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Grid, Outcome, Stall, Wanted};
-use counters::catalogue;
+use clock::{Detail, Estimate, Gpu, Grid, Outcome, Rates, Stall, Wanted};
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
 use probe::Code;
 use probe::Counts;
 use probe::Probe;
 use probe::Table;
-use probe::Value;
 use probe::{Times, Totals};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use workload::{Counter, Counters, Dispatches, Generation, Values, Workload};
 
 /// Gathers dispatches.
 #[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
+    rates: Rates,
     /// Created at its first use.
     gpu: Option<Gpu>,
+    /// Dispatches whose lines were not taken.
     dispatches: Vec<Dispatch>,
+    /// The one before.
+    last: Option<Arc<Dispatch>>,
+    overview: Overview,
+    /// Columns of the files, while they do not change.
+    columns: Option<Arc<Columns>>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
     /// Number of the GPU that runs the next launch.
     device: u32,
     /// Number of the next launch.
     next: u64,
-    /// Time before the first recorded dispatch, and total time of the recorded dispatches, nanoseconds.
+    /// Time before the first dispatch that is kept, nanoseconds.
     before: i64,
-    length: i64,
-    /// Counters with a value in some dispatch: all parts of the recording have the same columns.
-    known: BTreeSet<&'static str>,
-    /// Largest number of channel values of a counter in a dispatch.
-    most_channels: BTreeMap<&'static str, usize>,
     /// Most workgroups that run of a launch; 0 means all.
     most_workgroups: u64,
     /// Predictions for each dispatch.
@@ -77,15 +80,16 @@ impl Recorder {
     pub fn new(model: &'static Model) -> Recorder {
         Recorder {
             model,
+            rates: Rates::of(model),
             gpu: None,
             dispatches: Vec::new(),
+            last: None,
+            overview: Overview::default(),
+            columns: None,
             code: BTreeMap::new(),
             device: 0,
             next: 0,
             before: 0,
-            length: 0,
-            known: BTreeSet::new(),
-            most_channels: BTreeMap::new(),
             most_workgroups: 0,
             clocks: Vec::new(),
             counters_only: false,
@@ -107,9 +111,19 @@ impl Recorder {
         self.model
     }
 
-    /// The dispatches recorded so far.
+    /// The dispatches recorded so far, without those whose lines were taken.
     pub fn dispatches(&self) -> &[Dispatch] {
         &self.dispatches
+    }
+
+    /// Number of dispatches recorded so far.
+    pub fn recorded(&self) -> u64 {
+        self.overview.count
+    }
+
+    /// The last dispatch whose lines were taken.
+    pub fn last_taken(&self) -> Option<&Arc<Dispatch>> {
+        self.last.as_ref()
     }
 
     /// Runs only some workgroups of each launch from now on and scales their counts; results are then not
@@ -168,14 +182,20 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// Records a launch that would do what a recorded dispatch did, by its place; returns the numbers of both.
-    pub fn repeat(&mut self, place: usize) -> Option<[u64; 2]> {
-        let earlier = self.dispatches.get(place)?.clone();
+    /// Records a launch that would do what a recorded dispatch did; returns the numbers of both.
+    pub fn repeat(&mut self, earlier: &Dispatch) -> [u64; 2] {
         let numbers = [earlier.id, self.next];
-        self.length += folder::length(&earlier).unwrap_or(0);
-        self.dispatches.push(Dispatch { id: self.next, device: self.device, ..earlier });
+        self.keep(Dispatch { id: self.next, device: self.device, ..earlier.clone() });
+        numbers
+    }
+
+    /// Keeps a dispatch.
+    fn keep(&mut self, dispatch: Dispatch) {
+        if self.overview.add(&dispatch) {
+            self.columns = None;
+        }
+        self.dispatches.push(dispatch);
         self.next += 1;
-        Some(numbers)
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as
@@ -357,7 +377,7 @@ impl Recorder {
         // What the clock counted says something only where it knows how long a dispatch takes.
         let clocked = outcome.as_ref().filter(|_| estimate.is_some());
         totals.time = clocked.map(|outcome| self.clocked(program, launch, outcome));
-        let lowered_mhz = clocked.and_then(|outcome| clock::Rates::of(self.model).lowered_mhz(outcome));
+        let lowered_mhz = clocked.and_then(|outcome| self.rates.lowered_mhz(outcome));
         let stalls = clocked.map(|outcome| outcome.stalls.clone());
         let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
@@ -365,7 +385,8 @@ impl Recorder {
         let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
         totals.caches = outcome.map(|it| it.tally);
         let target = program.isa.processor();
-        let (counters, channels) = (counters_of(target, &totals), channels_of(target, &totals));
+        let counted = Counted::of(target);
+        let (counters, channels) = (counted.values(&totals), counted.channels(&totals));
         let descriptor = &program.descriptor;
         let unified = descriptor.accum_offset > 0;
         let arch_vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
@@ -377,8 +398,7 @@ impl Recorder {
             self.code.entry(code.hash().to_string()).or_insert_with(|| code.clone());
             code.hash().to_string()
         });
-        self.note_columns(&counters, &channels);
-        self.dispatches.push(Dispatch {
+        self.keep(Dispatch {
             id: self.next,
             device: self.device,
             kernel: kernel.to_string(),
@@ -405,8 +425,6 @@ impl Recorder {
             hurried,
             occupancy,
         });
-        self.length += self.dispatches.last().and_then(folder::length).unwrap_or(0);
-        self.next += 1;
     }
 
     /// Time of a dispatch, if it is modelled.
@@ -421,7 +439,7 @@ impl Recorder {
         let work = traffic::work(&grid, ran.launch, ran.table.vector_cycles(counts), totals);
         let mut estimate = clock::estimate(self.model, &work, &outcome.tally)?;
         estimate.cycles = outcome.cycles as f64;
-        estimate.nanoseconds = clock::Rates::of(self.model).dispatch_nanoseconds(outcome);
+        estimate.nanoseconds = self.rates.dispatch_nanoseconds(outcome);
         Some(estimate)
     }
 
@@ -451,114 +469,6 @@ impl Recorder {
             reads: under_way.reads,
             writes: under_way.writes,
         }
-    }
-
-    fn note_columns(&mut self, counters: &[(&'static str, Value)], channels: &[(&'static str, Vec<u64>)]) {
-        self.known
-            .extend(counters.iter().filter(|(_, value)| value.known().is_some()).map(|(name, _)| *name));
-        for (name, values) in channels {
-            let most = self.most_channels.entry(name).or_default();
-            *most = values.len().max(*most);
-        }
-    }
-
-    /// The recording.
-    pub fn workload(&self, provenance: &Provenance) -> Workload {
-        let each = |value: fn(&Dispatch) -> f64| -> Values {
-            self.dispatches.iter().map(|dispatch| Some(value(dispatch))).collect()
-        };
-        let size = |sizes: [u32; 3]| sizes.iter().map(|&size| f64::from(size)).product::<f64>();
-        let mut kernels: Vec<String> = Vec::new();
-        let mut numbers = Vec::new();
-        for dispatch in &self.dispatches {
-            let known = kernels.iter().position(|name| *name == dispatch.kernel);
-            numbers.push(known.unwrap_or_else(|| {
-                kernels.push(dispatch.kernel.clone());
-                kernels.len() - 1
-            }) as u32);
-        }
-        let grid = self.dispatches.iter().map(|dispatch| Some(size(dispatch.grid))).collect();
-        let workgroup = self.dispatches.iter().map(|dispatch| Some(size(dispatch.workgroup))).collect();
-        let times = self.times();
-        Workload {
-            machine: self.machine(provenance),
-            kernels,
-            dispatches: Dispatches {
-                id: self.dispatches.iter().map(|dispatch| dispatch.id).collect(),
-                kernel: numbers,
-                gpu: self.dispatches.iter().map(|dispatch| dispatch.device).collect(),
-                start: times.iter().map(|time| time.map(|(start, _)| start)).collect(),
-                end: times.iter().map(|time| time.map(|(_, end)| end)).collect(),
-                grid,
-                workgroup,
-                lds: each(|it| f64::from(it.lds)),
-                scratch: each(|it| f64::from(it.scratch)),
-                arch_vgpr: each(|it| f64::from(it.arch_vgprs)),
-                accum_vgpr: each(|it| f64::from(it.accum_vgprs)),
-                sgpr: each(|it| f64::from(it.sgprs)),
-                ..Dispatches::default()
-            },
-            counters: self.counters(),
-            settings: BTreeMap::from([
-                ("name".to_string(), provenance.name.clone()),
-                ("mode".to_string(), "profile".to_string()),
-                ("emulated_by".to_string(), provenance.emulator.clone()),
-            ]),
-            ..Workload::empty(Generation::Wide)
-        }
-    }
-
-    /// Start and end of each dispatch, nanoseconds: one right after the other.
-    fn times(&self) -> Vec<Option<(i64, i64)>> {
-        let mut now = self.before;
-        let each = |dispatch: &Dispatch| {
-            let start = now;
-            now += folder::length(dispatch)?;
-            Some((start, now))
-        };
-        self.dispatches.iter().map(each).collect()
-    }
-
-    /// Counters as recorded: counters of the units of a compute unit are sums over all units.
-    fn counters(&self) -> Counters {
-        let mut counters = Counters::default();
-        // Dispatches have their counters in the catalogue's order: each follows the one before.
-        let mut place = 0;
-        for definition in catalogue().counters() {
-            if !self.known.contains(definition.name.as_str()) {
-                continue;
-            }
-            let value = |dispatch: &Dispatch, place: &mut usize| {
-                let named = |it: &&(&str, Value)| it.0 == definition.name;
-                let found =
-                    dispatch.counters.get(*place..).and_then(|rest| rest.iter().position(|it| named(&it)));
-                let at = found.map(|more| *place + more).or_else(|| {
-                    // Dispatches of another target have other counters.
-                    dispatch.counters.iter().position(|it| named(&it))
-                })?;
-                *place = at;
-                dispatch.counters[at].1.known().map(|value| value as f64)
-            };
-            let values = self.dispatches.iter().map(|dispatch| value(dispatch, &mut place)).collect();
-            let name = match catalogue().block(definition).per {
-                _ if definition.is_level() => format!("{}_ACCUM", definition.name),
-                counters::Per::Cu | counters::Per::Channel => format!("{}_sum", definition.name),
-                counters::Per::Xcd | counters::Per::ShaderEngine => definition.name.clone(),
-            };
-            counters.add(Counter { name, instance: None, run: None, pass: None, source: 0, values });
-        }
-        for name in CHANNELS {
-            for channel in 0..self.most_channels.get(name).copied().unwrap_or(0) {
-                let value = |dispatch: &Dispatch| {
-                    let values = &dispatch.channels.iter().find(|it| it.0 == name)?.1;
-                    values.get(channel).map(|&value| value as f64)
-                };
-                let (name, instance) = (name.to_string(), Some(channel as u32));
-                let values = self.dispatches.iter().map(value).collect();
-                counters.add(Counter { name, instance, run: None, pass: None, source: 0, values });
-            }
-        }
-        counters
     }
 }
 

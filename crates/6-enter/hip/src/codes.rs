@@ -123,6 +123,11 @@ pub(crate) fn text(code: i32) -> &'static CStr {
     find(code).map_or(c"unknown error", |it| it.2)
 }
 
+/// Whether a number is a code.
+pub(crate) fn exists(code: i32) -> bool {
+    find(code).is_some()
+}
+
 fn find(code: i32) -> Option<&'static (i32, &'static CStr, &'static CStr)> {
     CODES.binary_search_by_key(&code, |it| it.0).ok().map(|index| &CODES[index])
 }

@@ -17,12 +17,13 @@ use crate::staging::Ring;
 use crate::timeline::{self, Engine};
 use crate::times::Times;
 use crate::virtual_time;
-use crate::work::{Copy3, Fill, Kernel, Place, Work};
+use crate::work::{Copy3, Fill, Function, Kernel, Place, Work};
 use arch::Model;
 use emu::{Cause, Fault, Host, Launch, LostAccesses, Memory, Program, Summary};
 use host::launches;
 use host::session::Reliance;
 use probe::{LaunchSize, Oversize};
+use std::collections::BTreeMap;
 use std::ptr::with_exposed_provenance_mut as pointer;
 use std::sync::Arc;
 use std::time::Instant;
@@ -264,7 +265,7 @@ impl Runtime {
         if let (Some(captured), Ok(_)) = (captured, &result) {
             captured.end(&name);
         }
-        let outcome = result.as_ref().map(|it| it.1).unwrap_or_default();
+        let outcome = result.as_ref().map(|it| it.1.clone()).unwrap_or_default();
         self.timeline.add(stream, Engine::Compute, outcome.time);
         if let (Some(Plan::Run(key, before)), Ok(_)) = (plan, &result) {
             let except = [&self.arguments, &self.packets].map(Ring::base);
@@ -274,15 +275,14 @@ impl Runtime {
             let formats = self.module(kernel.function.module)?.formats().to_vec();
             calls::flush(&buffer, &self.allocations.emulated, &formats);
         }
-        match result {
-            Ok((summary, _)) => {
-                for lost in summary.lost() {
-                    self.warn_of_lost(kernel, &name, &program, &lost);
-                }
-                Ok(())
-            }
-            Err(fault) => self.fault(kernel, &name, &fault),
-        }
+        let (summary, _) = match result {
+            Ok(done) => done,
+            Err(fault) => return self.fault(kernel, &name, &fault),
+        };
+        self.timeline.wait_for_clock(stream, summary.waited);
+        self.rely_on_approximations(kernel, &name, &program);
+        summary.lost().for_each(|lost| self.warn_of_lost(kernel, &name, &program, &lost));
+        Ok(())
     }
 
     /// Workgroups that the GPU holds at a time, of a kernel whose workgroups may wait for each other.
@@ -310,7 +310,7 @@ impl Runtime {
     /// Counts a launch that would do what an earlier one did.
     fn count(&mut self, stream: usize, outcome: Outcome, note: Option<String>) {
         if let Some(recording) = &mut self.recording {
-            match outcome.dispatch {
+            match &outcome.dispatch {
                 Some(dispatch) => recording.repeat(dispatch, note),
                 None => recording.pass_over(),
             }
@@ -332,6 +332,26 @@ impl Runtime {
                 Code::hipErrorInvalidConfiguration
             }
         })
+    }
+
+    /// Tells the command, once for each kernel, which of its instructions may have other bits than the hardware's.
+    fn rely_on_approximations(&mut self, kernel: &Kernel, name: &str, program: &Program) {
+        let Function { module, name: symbol } = &kernel.function;
+        if self.ran.get(module).is_some_and(|known| known.contains(symbol)) {
+            return;
+        }
+        self.ran.entry(*module).or_default().insert(symbol.clone());
+        let mut opcodes: BTreeMap<&str, u64> = BTreeMap::new();
+        for inst in program.instructions() {
+            let opcode = inst.info().name;
+            if emu::approximation(opcode).is_some() {
+                *opcodes.entry(opcode).or_default() += 1;
+            }
+        }
+        for (opcode, instructions) in opcodes {
+            let (kernel, opcode) = (name.to_owned(), opcode.to_owned());
+            rely(&Reliance::Approximated { kernel, opcode, instructions });
+        }
     }
 
     /// Says which accesses of a kernel are dropped, once for each such instruction.

@@ -20,6 +20,7 @@
 
 mod advice;
 mod api;
+mod busy;
 mod calls;
 mod capture;
 mod checks;

@@ -1,7 +1,10 @@
 //! Recording of the executed dispatches, written as a workload folder.
 //!
-//! Every finished dispatch is appended to the files at once, so it survives any end of the program. The files
-//! are rewritten only when a dispatch brings a new column; the number of columns is bounded.
+//! Every finished dispatch is appended to the files at once, so it survives any end of the program, and forgotten, so that a
+//! million launches take no memory. The files are rewritten only when a dispatch brings a new column; the number of
+//! columns is bounded.
+
+mod files;
 
 use crate::message::{say, say_once};
 use crate::repeats::Outcome;
@@ -11,7 +14,7 @@ use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
 use host::session::{self, Record, claim};
 use probe::{Code, Table};
-use record::{Provenance, Recorder};
+use record::{Columns, Dispatch, Lines, Provenance, Recorder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -22,8 +25,9 @@ use std::time::{Duration, Instant};
 /// Files of Triton's cache that are kept beside the code of a kernel: what a launch needs to know, and the IR.
 const COMPILED: [&str; 2] = ["json", "ttgir"];
 
-/// Longest time for which launches that repeat others are not written.
+/// Longest time for which launches that repeat others are not written, and most of them.
 const PATIENCE: Duration = Duration::from_millis(50);
+const MOST_WAITING: usize = 256;
 
 /// The recording of this process.
 #[derive(Debug)]
@@ -38,14 +42,19 @@ pub(crate) struct Recording {
     process: u32,
     selection: Selection,
     tables: BTreeMap<usize, (Arc<Program>, Arc<Table>)>,
-    written: usize,
-    /// When that was, and lines on repeated launches since then.
+    /// When lines were written last, and lines on repeated launches since then.
     added: Instant,
     repeats: String,
-    /// First line of each file that lines are added to.
-    headers: BTreeMap<String, Vec<u8>>,
-    /// The same files, open: opening one costs more than adding a line.
+    /// Columns of the files as they are.
+    columns: Option<Arc<Columns>>,
+    /// Lines to be written; the memory is used again.
+    lines: Lines,
+    /// Files that lines are added to, open: opening one costs more than adding a line.
     open: BTreeMap<String, File>,
+    /// Files without lines, as they are.
+    about: BTreeMap<String, Vec<u8>>,
+    /// Number of dispatches for which these are made again.
+    next_about: u64,
     /// Code objects that are written.
     written_code: BTreeSet<String>,
 }
@@ -66,18 +75,20 @@ impl Recording {
             process: std::process::id(),
             selection: Selection::new(record),
             tables: BTreeMap::new(),
-            written: 0,
             added: Instant::now(),
             repeats: String::new(),
-            headers: BTreeMap::new(),
+            columns: None,
+            lines: Lines::new(),
             open: BTreeMap::new(),
+            about: BTreeMap::new(),
+            next_about: 1,
             written_code: BTreeSet::new(),
         })
     }
 
     /// Whether the next launch is to be recorded.
     pub(crate) fn wants(&mut self, kernel: &str) -> bool {
-        let recorded = self.recorder.dispatches().len() as u64;
+        let recorded = self.recorder.recorded();
         self.process == std::process::id() && self.selection.wants(kernel, self.recorder.next(), recorded)
     }
 
@@ -130,7 +141,7 @@ impl Recording {
 
     /// Keeps the program's note on the launch that was recorded last.
     pub(crate) fn note(&self, note: Option<String>) {
-        let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };
+        let (Some(note), Some(dispatch)) = (note, self.last_dispatch()) else { return };
         self.add_note(&workload::launch_note(Some(dispatch.id), &note));
         if let Some(compiled) = workload::compiled_stem(&note).filter(|_| self.process == std::process::id())
         {
@@ -148,7 +159,7 @@ impl Recording {
                 continue;
             }
             let name = to.to_string_lossy();
-            let kept = std::fs::read(&from).and_then(|bytes| replace(&self.folder, &name, &bytes));
+            let kept = std::fs::read(&from).and_then(|bytes| files::replace(&self.folder, &name, &bytes));
             if let Err(error) = kept {
                 say_once(&format!("cannot copy {} into {}: {error}", from.display(), self.folder.display()));
             }
@@ -181,19 +192,24 @@ impl Recording {
         self.has_clock
     }
 
-    /// Place and time of the dispatch that was recorded last.
+    /// The dispatch that was recorded last.
+    fn last_dispatch(&self) -> Option<&Dispatch> {
+        self.recorder.dispatches().last().or_else(|| self.recorder.last_taken().map(|it| &**it))
+    }
+
+    /// The dispatch that was run last, with its time.
     pub(crate) fn last(&self) -> Outcome {
-        let all = self.recorder.dispatches();
-        let time = all.last().and_then(|it| it.time.as_ref()).map(|it| it.nanoseconds);
-        Outcome { time, dispatch: all.len().checked_sub(1) }
+        let dispatch = self.recorder.last_taken().cloned();
+        let time = dispatch.as_ref().and_then(|it| it.time.as_ref()).map(|it| it.nanoseconds);
+        Outcome { time, dispatch }
     }
 
     /// Records a launch that would do what a recorded dispatch did.
-    pub(crate) fn repeat(&mut self, dispatch: usize, note: Option<String>) {
-        let Some([from, to]) = self.recorder.repeat(dispatch) else { return };
+    pub(crate) fn repeat(&mut self, dispatch: &Dispatch, note: Option<String>) {
+        let [from, to] = self.recorder.repeat(dispatch);
         self.note(note);
         self.repeats.push_str(&workload::repeat_line(from, to));
-        if self.added.elapsed() > PATIENCE {
+        if self.recorder.dispatches().len() >= MOST_WAITING || self.added.elapsed() > PATIENCE {
             self.catch_up();
         }
     }
@@ -204,57 +220,58 @@ impl Recording {
         if !repeats.is_empty() {
             self.append(workload::REPEATS_FILE, &repeats);
         }
-        if self.process == std::process::id()
-            && self.recorder.dispatches().len() > self.written
-            && !self.add()
-        {
-            self.write();
+        if self.process == std::process::id() && !self.recorder.dispatches().is_empty() {
+            let added = self.add();
+            self.settle(added);
         }
         self.added = Instant::now();
     }
 
-    /// Appends the unwritten dispatches to the files; returns whether that was possible.
-    fn add(&mut self) -> bool {
-        if self.written == 0 {
-            return false;
+    /// Appends the dispatches to the files.
+    fn add(&mut self) -> std::io::Result<()> {
+        let columns = self.recorder.columns();
+        self.lines.values_mut().for_each(String::clear);
+        self.recorder.take_lines(&mut self.lines);
+        self.write_code()?;
+        if self.columns.as_ref().is_none_or(|old| !Arc::ptr_eq(old, &columns)) {
+            // Files that are replaced are other files.
+            self.open.clear();
+            for (name, header) in columns.headers() {
+                let old = self.columns.as_ref().and_then(|it| it.headers().get(name));
+                files::widen(&self.folder, name, old.map(String::as_str), header)?;
+            }
+            self.columns = Some(columns);
         }
-        let files = self.recorder.since(self.written).files(&self.provenance);
-        let same = |(name, bytes): (&String, &Vec<u8>)| {
-            header(bytes).is_none_or(|header| self.headers.get(name).is_some_and(|it| it == header))
-        };
-        if !files.iter().all(same) {
-            return false;
+        for (name, lines) in self.lines.iter().filter(|it| !it.1.is_empty()) {
+            if !self.open.contains_key(name) {
+                let file = OpenOptions::new().append(true).open(self.folder.join(name))?;
+                self.open.insert(name.clone(), file);
+            }
+            self.open.get_mut(name).map_or(Ok(()), |file| files::add(file, lines.as_bytes()))?;
         }
-        let mut lines = files.iter().filter_map(|(name, bytes)| Some((name, &bytes[header(bytes)?.len()..])));
-        let added =
-            self.write_code().and_then(|()| lines.try_for_each(|(name, lines)| self.add_lines(name, lines)));
-        self.settle(added);
-        true
+        if self.recorder.recorded() >= self.next_about { self.write_about() } else { Ok(()) }
     }
 
-    /// Adds lines to a file of the folder.
-    fn add_lines(&mut self, name: &str, lines: &[u8]) -> std::io::Result<()> {
-        if !self.open.contains_key(name) {
-            let file = OpenOptions::new().append(true).open(self.folder.join(name))?;
-            self.open.insert(name.to_owned(), file);
+    /// Writes the files without lines that have changed.
+    fn write_about(&mut self) -> std::io::Result<()> {
+        // Facts about all dispatches change ever more seldom.
+        self.next_about = self.recorder.recorded().saturating_mul(2);
+        for (name, bytes) in self.recorder.about(&self.provenance) {
+            if self.about.get(&name) != Some(&bytes) {
+                files::replace(&self.folder, &name, &bytes)?;
+                self.about.insert(name, bytes);
+            }
         }
-        self.open.get_mut(name).map_or(Ok(()), |file| file.write_all(lines))
+        Ok(())
     }
 
-    /// Writes the folder, unless it is written already.
+    /// Writes what is left to be written at the end.
     pub(crate) fn write(&mut self) {
-        if self.process != std::process::id() || self.recorder.dispatches().len() == self.written {
-            return;
+        self.catch_up();
+        if self.process == std::process::id() && self.recorder.recorded() > 0 {
+            let written = self.write_about();
+            self.settle(written);
         }
-        // Files that are replaced are other files.
-        self.open.clear();
-        let files = self.recorder.files(&self.provenance);
-        let written = self
-            .write_code()
-            .and_then(|()| files.iter().try_for_each(|(name, bytes)| replace(&self.folder, name, bytes)));
-        let headers = files.iter().filter_map(|(name, bytes)| Some((name.clone(), header(bytes)?.to_vec())));
-        self.headers = headers.collect();
-        self.settle(written);
     }
 
     /// Code objects are named by their contents: an existing one is kept.
@@ -264,7 +281,7 @@ impl Recording {
                 continue;
             }
             if !self.folder.join(&name).exists() {
-                replace(&self.folder, &name, bytes)?;
+                files::replace(&self.folder, &name, bytes)?;
             }
             self.written_code.insert(name);
         }
@@ -278,20 +295,17 @@ impl Recording {
                 say(&format!("what the waves of dispatch {dispatch} did is too much to keep"));
                 continue;
             };
-            if let Err(error) = replace(&self.folder, &workload::events_file(dispatch), &bytes) {
+            if let Err(error) = files::replace(&self.folder, &workload::events_file(dispatch), &bytes) {
                 say_once(&format!("cannot write into {}: {error}", self.folder.display()));
             }
         }
     }
 
     fn settle(&mut self, result: std::io::Result<()>) {
-        match result {
-            Ok(()) => self.written = self.recorder.dispatches().len(),
-            Err(error) => {
-                say_once(&format!("cannot write into {}: {error}", self.folder.display()));
-                // The command fails for it. Without room for an empty file too, the message has to do.
-                let _ = std::fs::write(self.session.join(session::INCOMPLETE), "");
-            }
+        if let Err(error) = result {
+            say_once(&format!("cannot write into {}: {error}", self.folder.display()));
+            // The command fails for it. Without room for an empty file too, the message has to do.
+            let _ = std::fs::write(self.session.join(session::INCOMPLETE), "");
         }
     }
 
@@ -300,22 +314,9 @@ impl Recording {
         if self.process != std::process::id() {
             return;
         }
-        if self.recorder.dispatches().is_empty() {
+        if self.recorder.recorded() == 0 {
             self.selection.explain(self.recorder.next());
         }
         self.recorder.notes().iter().for_each(|text| say(text));
     }
-}
-
-/// The first line of a file with a line for each dispatch.
-fn header(bytes: &[u8]) -> Option<&[u8]> {
-    let end = bytes.iter().position(|byte| *byte == b'\n')?;
-    bytes.starts_with(b"Dispatch_ID").then_some(&bytes[..=end])
-}
-
-/// Puts a file in place of an older one in one step.
-fn replace(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-    let next = folder.join(format!(".{name}.new"));
-    std::fs::write(&next, bytes)?;
-    std::fs::rename(next, folder.join(name))
 }

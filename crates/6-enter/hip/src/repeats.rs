@@ -8,9 +8,11 @@
 
 use crate::work::Kernel;
 use emu::{Changes, Contents, Digest, Memory};
+use record::Dispatch;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Bytes that are read in a second, before that was measured.
@@ -34,7 +36,7 @@ const MOST_KEPT: usize = 1 << 30;
 type Key = [u64; 2];
 
 /// Facts of a kernel with its arguments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     /// How long it ran, the shortest of its runs, and how often: the first takes longer.
     seconds: f64,
@@ -52,12 +54,12 @@ struct Effect {
 }
 
 /// Results of a run that a launch which is left out has too.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
     /// Nanoseconds, where they are known.
     pub(crate) time: Option<f64>,
-    /// Place among the recorded dispatches.
-    pub(crate) dispatch: Option<usize>,
+    /// The recorded dispatch.
+    pub(crate) dispatch: Option<Arc<Dispatch>>,
 }
 
 /// Plan of a launch.
@@ -80,7 +82,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// A recorded launch without a time has none in another run either.
-    fn are_met(self, by: Outcome) -> bool {
+    fn are_met(self, by: &Outcome) -> bool {
         let is_recorded = by.dispatch.is_some();
         (!self.time || by.time.is_some() || is_recorded) && (!self.dispatch || is_recorded)
     }
@@ -153,11 +155,11 @@ impl Repeats {
         }
         let now = self.look(memory, except);
         match self.effects.get(&(key, now.whole)) {
-            Some(effect) if needs.are_met(effect.outcome) => {
+            Some(effect) if needs.are_met(&effect.outcome) => {
                 memory.change(&effect.changes);
                 self.known.entry(key).and_modify(|it| it.unseen = 0);
                 self.counted += 1;
-                Plan::Count(effect.outcome)
+                Plan::Count(effect.outcome.clone())
             }
             _ => Plan::Run(key, Some(now)),
         }

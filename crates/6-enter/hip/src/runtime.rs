@@ -107,6 +107,14 @@ pub(crate) struct Runtime {
     pub(crate) came_from_host: bool,
     /// Kernels and addresses of instructions whose accesses are dropped: said once.
     pub(crate) lost: BTreeSet<(String, u64)>,
+    /// Limits that the program set.
+    pub(crate) limits: BTreeMap<u32, usize>,
+    /// Flags of devices, as the program set them.
+    pub(crate) device_flags: BTreeMap<i32, u32>,
+    /// Most dynamic LDS of functions, as the program set it.
+    pub(crate) set_dynamic_lds: BTreeMap<usize, i32>,
+    /// Kernels that ran, by module.
+    pub(crate) ran: BTreeMap<ModuleId, BTreeSet<String>>,
     pub(crate) faults: Faults,
     pub(crate) repeats: Repeats,
     /// Contents that the program reads back, if somebody compares them.
@@ -139,7 +147,7 @@ extern "C" fn at_exit() {
     let Some(mut runtime) = try_lock() else { return };
     let counted = runtime.repeats.counted;
     if let Some(recording) = &mut runtime.recording {
-        recording.catch_up();
+        recording.write();
         recording.explain();
     }
     if counted > 0 && runtime.process == std::process::id() {
@@ -240,6 +248,10 @@ impl Runtime {
             launches: 0,
             came_from_host: false,
             lost: BTreeSet::new(),
+            limits: BTreeMap::new(),
+            device_flags: BTreeMap::new(),
+            set_dynamic_lds: BTreeMap::new(),
+            ran: BTreeMap::new(),
             repeats: Repeats::default(),
             results: folder.filter(|_| session.watched.is_some()).map(Results::new),
             capture: session.capture.as_ref().map(Capturer::new),

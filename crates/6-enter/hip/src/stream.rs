@@ -7,8 +7,8 @@ use crate::codes::Code;
 use crate::timeline::Moment;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The value of an attribute of a stream or of a node, as programs lay it out.
-pub(crate) type AttributeValue = [u64; 8];
+/// The value of an attribute of a stream or of a node, as programs lay it out: no larger than a window of accesses.
+pub(crate) type AttributeValue = [u64; 4];
 
 /// A capture.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 //! Work of a stream runs in order. Kernels and fills share one engine and copies from or to the host another, so
 //! streams overlap where they use different ones. A piece without modelled time counts with its emulation time.
 
+use crate::busy::Busy;
 use crate::memory::Allocations;
 use crate::message::{rely_on_times, say_once};
 use crate::virtual_time;
@@ -27,6 +28,7 @@ pub(crate) struct Timeline {
     engines: [f64; 2],
     /// After a synchronisation the host launches nothing before this time.
     host: f64,
+    busy: Busy,
 }
 
 /// Engine that does a piece of work.
@@ -45,6 +47,8 @@ pub(crate) struct Moment {
     is_modelled: bool,
     nanoseconds: f64,
     unknown: u64,
+    /// Until when the stream is busy.
+    until: f64,
 }
 
 /// Time between two moments, milliseconds.
@@ -81,6 +85,7 @@ impl Timeline {
             ends: BTreeMap::new(),
             engines: [0.0; 2],
             host: 0.0,
+            busy: Busy::new(),
         }
     }
 
@@ -110,14 +115,48 @@ impl Timeline {
             Engine::Compute => self.costs.queued_ns.value(),
             Engine::Copy => self.costs.copy_ns.value(),
         };
+        if self.is_modelled {
+            self.busy.add(stream, time + f64::from(cost.unwrap_or(0)));
+        }
         let start = self.ready(stream).max(self.engines[engine as usize]);
         let end = start + time + f64::from(cost.unwrap_or(0));
         self.engines[engine as usize] = end;
         self.ends.insert(stream, end);
     }
 
+    /// A kernel of a stream waited for some ticks of the GPU's clock.
+    pub(crate) fn wait_for_clock(&mut self, stream: usize, ticks: u64) {
+        self.busy.wait_for_clock(stream, ticks);
+    }
+
+    /// Whether a GPU would still work on a stream.
+    pub(crate) fn is_busy(&self, stream: usize) -> bool {
+        self.busy.is_ahead(self.busy.until(stream))
+    }
+
+    /// Whether a GPU would not have reached a moment.
+    pub(crate) fn is_ahead(&self, moment: &Moment) -> bool {
+        self.busy.is_ahead(moment.until)
+    }
+
+    /// The host waits until the work of a stream is done.
+    pub(crate) fn wait_for_stream(&mut self, stream: usize) {
+        self.busy.reach(self.busy.until(stream));
+        self.reach_end();
+    }
+
+    /// The host waits until a moment.
+    pub(crate) fn wait_for_moment(&mut self, moment: &Moment) {
+        self.busy.reach(moment.until);
+        self.reach_end();
+    }
+
     /// The host waits until all work is done.
     pub(crate) fn synchronize(&mut self) {
+        self.wait_for_stream(LEGACY);
+    }
+
+    fn reach_end(&mut self) {
         let end = self.ready(LEGACY);
         if end > self.host {
             self.host = end + f64::from(self.costs.synchronize_ns.value().unwrap_or(0));
@@ -126,12 +165,14 @@ impl Timeline {
     }
 
     /// The host waits for a copy or a fill that it started.
-    pub(crate) fn wait_for_copy(&self) {
+    pub(crate) fn wait_for_copy(&mut self) {
+        self.busy.reach(self.busy.until(LEGACY));
         reach(self.ready(LEGACY));
     }
 
     /// A stream waits for a moment.
     pub(crate) fn wait(&mut self, stream: usize, moment: &Moment) {
+        self.busy.hold(stream, moment.until);
         let end = self.ready(stream).max(moment.nanoseconds);
         self.ends.insert(stream, end);
     }
@@ -146,7 +187,8 @@ impl Timeline {
         let nanoseconds = self.ready(stream) + self.costs.event_ns().unwrap_or(0.0);
         self.ends.insert(stream, nanoseconds);
         let (is_modelled, unknown) = (self.is_modelled, self.unknown);
-        Moment { emulated: Instant::now(), is_modelled, nanoseconds, unknown }
+        let until = self.busy.until(stream);
+        Moment { emulated: Instant::now(), is_modelled, nanoseconds, unknown, until }
     }
 }
 

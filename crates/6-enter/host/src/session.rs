@@ -403,6 +403,15 @@ pub enum Reliance {
         /// Which, and where they come from.
         what: String,
     },
+    /// A kernel has instructions whose results may have other bits than the hardware's.
+    Approximated {
+        /// The kernel.
+        kernel: String,
+        /// Mnemonic of the instructions.
+        opcode: String,
+        /// Their number in the code.
+        instructions: u64,
+    },
     /// A kernel makes accesses that the GPU drops.
     Dropped {
         /// Kernel and instruction.

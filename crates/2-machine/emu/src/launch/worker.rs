@@ -99,7 +99,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes the workgroup's dropped accesses.
+    /// Takes the workgroup's dropped accesses, and how long it waited.
     fn take_lost(&mut self) -> Summary {
         let Executor { program, machine, .. } = &mut self.executor;
         let program = *program;
@@ -107,6 +107,7 @@ impl<'a> Worker<'a> {
         Summary {
             outside_lds: machine.outside.take().map(lost(Loss::PastLds)),
             negative_offset: machine.negative.take().map(lost(Loss::NegativeOffset)),
+            waited: if program.clock_loops.is_empty() { 0 } else { machine.clock },
             ..Summary::default()
         }
     }

@@ -2,12 +2,11 @@
 
 use crate::clocks::Predicted;
 use clock::{Estimate, FollowedWorkgroups, Outcome, RepresentativeXcds};
-use counters::catalogue;
+use counters::{Definition, catalogue};
 use emu::{Launch, Program};
-use probe::Table;
-use probe::Totals;
-use probe::{Value, registry};
-use std::sync::Arc;
+use probe::{Rule, Table, Totals, Value, registry};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use workload::InstructionRow;
 
 /// Counters that profilers record channel by channel besides their sum.
@@ -120,19 +119,40 @@ pub(super) struct Ran<'a> {
     pub(super) launch: &'a Launch<'a>,
 }
 
-/// Counters of a target, in the order of the catalogue.
-pub(super) fn counters_of(target: &str, totals: &Totals) -> Vec<(&'static str, Value)> {
-    let catalogue = catalogue();
-    let has = catalogue.counters().iter().filter(|definition| catalogue.has(definition, target));
-    has.map(|definition| (definition.name.as_str(), registry().value(definition, target, totals))).collect()
+/// Counters of a target with their rules, which are looked up once.
+pub(super) struct Counted {
+    /// In the order of the catalogue.
+    all: Vec<(&'static Definition, Option<&'static Rule>)>,
+    channels: Vec<(&'static str, Option<&'static Rule>)>,
 }
 
-/// Counters of the L2 by channel.
-pub(super) fn channels_of(target: &str, totals: &Totals) -> Vec<(&'static str, Vec<u64>)> {
-    let of = |name: &&'static str| {
-        let definition = catalogue().get(name).filter(|it| catalogue().has(it, target))?;
-        let values = registry().channels(definition, target, totals);
-        (!values.is_empty()).then_some((*name, values))
-    };
-    CHANNELS.iter().filter_map(of).collect()
+impl Counted {
+    /// The counters of a target.
+    pub(super) fn of(target: &'static str) -> Arc<Counted> {
+        static KNOWN: Mutex<BTreeMap<&'static str, Arc<Counted>>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(target).or_insert_with(|| Arc::new(Counted::new(target))).clone()
+    }
+
+    fn new(target: &str) -> Counted {
+        let catalogue = catalogue();
+        let has = |it: &&'static Definition| catalogue.has(it, target);
+        let rule = |name: &str| registry().rule(name, target);
+        let all = catalogue.counters().iter().filter(has).map(|it| (it, rule(&it.name))).collect();
+        let channels = CHANNELS.into_iter().filter(|name| catalogue.get(name).as_ref().is_some_and(has));
+        Counted { all, channels: channels.map(|name| (name, rule(name))).collect() }
+    }
+
+    /// Values of the counters.
+    pub(super) fn values(&self, totals: &Totals) -> Vec<(&'static str, Value)> {
+        let value =
+            |(of, rule): &(&'static Definition, _)| (of.name.as_str(), probe::value(of, *rule, totals));
+        self.all.iter().map(value).collect()
+    }
+
+    /// Values of the counters of the L2 that are recorded by channel.
+    pub(super) fn channels(&self, totals: &Totals) -> Vec<(&'static str, Vec<u64>)> {
+        let of = |(name, rule): &(&'static str, _)| (*name, probe::channels(*rule, totals));
+        self.channels.iter().map(of).filter(|(_, values)| !values.is_empty()).collect()
+    }
 }

@@ -73,6 +73,25 @@ fn races_are_found_and_correct_kernels_are_clean() {
 }
 
 #[test]
+fn scopes_of_flags_and_arrays_of_lanes_are_checked() {
+    let bytes = named("scopes.gfx942.hsaco");
+    for (kernel, expected, times) in [
+        ("volatile_flag_race", Some(Wrong::GroupRace), u64::from(GROUPS) - 1),
+        ("workgroup_flag_race", Some(Wrong::GroupRace), u64::from(GROUPS) - 1),
+        ("agent_flag_right", None, 0),
+        ("fence_flag_right", None, 0),
+        // `a` holds 1, 2, 3 …: lanes with an even value read the last element.
+        ("array_unwritten", Some(Wrong::Private), ITEMS as u64 / 2),
+        ("array_written", None, 0),
+    ] {
+        let (_, checked) = run(&bytes, kernel, 1, BOTH);
+        let found: Vec<(Wrong, u64)> = checked.conflicts.iter().map(|it| (it.wrong, it.times)).collect();
+        assert_eq!(found, expected.map(|wrong| (wrong, times)).into_iter().collect::<Vec<_>>(), "{kernel}");
+        assert_eq!(checked.conflicts, run(&bytes, kernel, 3, BOTH).1.conflicts, "{kernel}");
+    }
+}
+
+#[test]
 fn loads_into_the_lds_that_are_not_waited_for_are_found() {
     use Wrong::{LdsRace, NotWaited};
     // (kernel, kinds of what is found, and of the accesses that meet loads)

@@ -27,7 +27,10 @@ bytes. Workgroups on different XCDs do not see each other's plain writes before 
 ## Evidence
 Every access of the run, by workgroup, wave and lane. Waves of a workgroup are ordered by barriers. Workgroups are ordered by an
 atomic that the first one makes after its access and the second one made on the same address before its own: counters of
-finished workgroups and locks do this. Loads and stores past the caches (`sc0`, `sc1`, `glc`) count as atomic.
+finished workgroups and locks do this. Between the access and that atomic the first workgroup must release what it wrote for the whole
+GPU: `__threadfence()`, or an atomic with release order and agent scope. On the MI300 and MI350 series this writes back the L2 of the
+XCD (`buffer_wbl2 sc1`); on others it is a wait for all memory instructions. So a flag that is only `volatile`, or released for its workgroup
+only, orders no other accesses. Loads and stores past the caches (`sc0`, `sc1`, `glc`) count as atomic themselves.
 
 Memory is watched page by page as it is touched, up to 1 GiB of notes; what is touched beyond that is not watched, and the end
 of the output says how many accesses that were. Each dword remembers one writer and three readers; where waves own single

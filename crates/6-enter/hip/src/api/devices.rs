@@ -72,15 +72,25 @@ entries! {
         Ok(())
     }
 
-    /// Flags of the device change nothing here.
-    fn hipSetDeviceFlags(_flags: u32) {
+    /// How the host waits, which is kept and told: nothing is waited for.
+    fn hipSetDeviceFlags(flags: u32) {
+        // One way to wait; memory of the host is mapped; scratch memory stays.
+        const WAYS: u32 = 7;
+        const ALL: u32 = WAYS | 8 | 16;
+        if flags & !ALL != 0 || (flags & WAYS).count_ones() > 1 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let device = current();
+        lock().device_flags.insert(device, flags & WAYS);
         Ok(())
     }
 
-    /// The default flags.
+    /// The flags that were set.
     fn hipGetDeviceFlags(flags: *mut u32) {
+        let device = current();
+        let set = lock().device_flags.get(&device).copied().unwrap_or_default();
         // SAFETY: as above.
-        unsafe { put(flags, 0) }
+        unsafe { put(flags, set) }
     }
 
     /// Cache preferences change nothing on these GPUs.

@@ -53,6 +53,9 @@ entries! {
 
     /// Text of a code.
     fn hipDrvGetErrorString(code: i32, text: *mut Chars) {
+        if !codes::exists(code) {
+            return Err(Code::hipErrorInvalidValue);
+        }
         // SAFETY: as above.
         unsafe { put(text, codes::text(code).as_ptr()) }
     }

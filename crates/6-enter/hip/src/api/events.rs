@@ -14,7 +14,9 @@ use crate::timeline::Span;
 const NO_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 /// All flags: how to wait, without time, between processes, and three of what is released.
-const FLAGS: u32 = 7 | 7 << 29;
+const FLAGS: u32 = 7 | RELEASES;
+/// At most one of these may be set.
+const RELEASES: u32 = 7 << 29;
 
 fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
@@ -33,7 +35,7 @@ entries! {
 
     /// An event with flags.
     fn hipEventCreateWithFlags(event: *mut usize, flags: u32) {
-        if flags & !FLAGS != 0 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
+        if flags & !FLAGS != 0 || (flags & RELEASES).count_ones() > 1 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
             return Err(Code::hipErrorInvalidValue);
         }
         create(event, flags)
@@ -74,24 +76,38 @@ entries! {
         }
     }
 
-    /// Everything recorded has happened.
-    fn hipEventSynchronize = hipEventQuery(event: usize) {
+    /// Waits for an event; everything recorded has happened.
+    fn hipEventSynchronize(event: usize) {
         let mut runtime = lock();
-        if !runtime.streams.events.contains_key(&event) {
-            return Err(Code::hipErrorInvalidHandle);
+        let recorded = runtime.streams.events.get(&event).ok_or(Code::hipErrorInvalidHandle)?.recorded;
+        if let Some(moment) = recorded {
+            runtime.timeline.wait_for_moment(&moment);
         }
-        runtime.timeline.synchronize();
         Ok(())
+    }
+
+    /// Whether a GPU would have reached an event.
+    fn hipEventQuery(event: usize) {
+        let runtime = lock();
+        let recorded = runtime.streams.events.get(&event).ok_or(Code::hipErrorInvalidHandle)?.recorded;
+        let is_ahead = recorded.is_some_and(|moment| runtime.timeline.is_ahead(&moment));
+        if is_ahead { Err(Code::hipErrorNotReady) } else { Ok(()) }
     }
 
     /// Milliseconds between two events.
     fn hipEventElapsedTime(milliseconds: *mut f32, start: usize, stop: usize) {
+        if milliseconds.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
         let runtime = lock();
         let event = |handle: usize| {
             let event = runtime.streams.events.get(&handle).ok_or(Code::hipErrorInvalidHandle)?;
             event.recorded.filter(|_| event.timing).ok_or(Code::hipErrorInvalidHandle)
         };
         let (from, to) = (event(start)?, event(stop)?);
+        if [&from, &to].iter().any(|moment| runtime.timeline.is_ahead(moment)) {
+            return Err(Code::hipErrorNotReady);
+        }
         let value = match from.until(&to) {
             Span::Modelled(time) => {
                 let host = runtime.device.model.host_gb_per_s.value();

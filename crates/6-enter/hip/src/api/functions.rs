@@ -30,20 +30,28 @@ fn program(runtime: &mut Runtime, function: usize) -> Result<Arc<Program>, Code>
     runtime.module(function.module)?.program(&function.name)
 }
 
+/// Bytes of LDS that a kernel leaves for dynamic use.
+fn most_dynamic_lds(function: usize) -> Result<i32, Code> {
+    let mut runtime = lock();
+    let program = program(&mut runtime, function)?;
+    let most = runtime.device.model.target().lds.bytes_per_workgroup.value;
+    Ok(most.saturating_sub(program.descriptor.lds_bytes) as i32)
+}
+
 fn attributes(function: usize) -> Result<Attributes, Code> {
+    let most_dynamic_lds = most_dynamic_lds(function)?;
     let mut runtime = lock();
     let program = program(&mut runtime, function)?;
     let device = runtime.device;
     let descriptor = &program.descriptor;
     let (major, minor) = device.version();
-    let most_lds = device.model.target().lds.bytes_per_workgroup.value;
     let version = major * 10 + minor;
     Ok(Attributes {
         binary_version: version,
         cache_mode: 0,
         constant_bytes: 0,
         local_bytes: descriptor.scratch_bytes as usize,
-        most_dynamic_lds: most_lds.saturating_sub(descriptor.lds_bytes) as i32,
+        most_dynamic_lds: runtime.set_dynamic_lds.get(&function).copied().unwrap_or(most_dynamic_lds),
         most_threads: program.metadata.max_workgroup.unwrap_or(MOST_THREADS) as i32,
         registers: program.metadata.vgprs.unwrap_or(descriptor.vgprs_allocated) as i32,
         carveout: 0,
@@ -62,6 +70,11 @@ fn active_blocks(count: *mut i32, function: usize, threads: i32, dynamic_lds: us
     };
     // SAFETY: as the headers say.
     unsafe { put(count, blocks as i32) }
+}
+
+/// Flags of questions about occupancy: none, or that caching is not as usual.
+fn check_flags(flags: u32) -> Result<(), Code> {
+    if flags > 1 { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
 }
 
 /// The size of workgroup that fills a compute unit best, the largest of equals.
@@ -116,9 +129,22 @@ entries! {
         unsafe { put(value, found) }
     }
 
-    /// All LDS may be used dynamically anyway.
-    fn hipFuncSetAttribute(function: usize, _attribute: u32, _value: i32) {
-        if lock().functions.contains_key(&function) { Ok(()) } else { Err(Code::hipErrorInvalidDeviceFunction) }
+    /// Sets an attribute: most dynamic LDS, which is told and limits nothing, or how much of it is preferred.
+    fn hipFuncSetAttribute(function: usize, attribute: i32, value: i32) {
+        const LDS: i32 = 8;
+        const CARVEOUT: i32 = 9;
+        if !lock().functions.contains_key(&function) {
+            return Err(Code::hipErrorInvalidDeviceFunction);
+        }
+        match attribute {
+            LDS if (0..=most_dynamic_lds(function)?).contains(&value) => {
+                lock().set_dynamic_lds.insert(function, value);
+                Ok(())
+            }
+            CARVEOUT if (-1..=100).contains(&value) => Ok(()),
+            0..LDS => Ok(()),
+            _ => Err(Code::hipErrorInvalidValue),
+        }
     }
 
     /// Cache preferences change nothing on these GPUs.
@@ -144,8 +170,9 @@ entries! {
 
     /// The same with flags that change nothing.
     fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags = hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize, _flags: u32,
+        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize, flags: u32,
     ) {
+        check_flags(flags)?;
         active_blocks(count, function, threads, dynamic_lds)
     }
 
@@ -158,8 +185,9 @@ entries! {
 
     /// The same with flags that change nothing.
     fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
-        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32, _flags: u32,
+        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32, flags: u32,
     ) {
+        check_flags(flags)?;
         best_block(grid, block, function, dynamic_lds, limit)
     }
 }

@@ -8,7 +8,7 @@ use super::kernels::NodeKernel;
 use super::memory::{Parameters3, copy_of, parameters_of};
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;
-use crate::graph::{Action, Node};
+use crate::graph::{Action, Node, Step};
 use crate::runtime::lock;
 use crate::work::{Copy3, Fill, HostFunction, Kernel, Place, Work};
 use std::ffi::c_void;
@@ -322,7 +322,10 @@ entries! {
 
     /// Whether a node runs.
     fn hipGraphNodeGetEnabled(executable: usize, node: usize, enabled: *mut u32) {
-        let is_enabled = lock().graphs.step(executable, node)?.enabled;
+        let is_enabled = match lock().graphs.step(executable, node)? {
+            Step { action: Action::Work(Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)), enabled, .. } => *enabled,
+            _ => return Err(Code::hipErrorInvalidValue),
+        };
         // SAFETY: as above.
         unsafe { put(enabled, u32::from(is_enabled)) }
     }

@@ -332,6 +332,10 @@ impl Request {
         let workgroups = count(0).saturating_mul(count(1)).saturating_mul(count(2));
         let threads = self.block.iter().fold(1u32, |all, size| all.saturating_mul(*size));
         let device = runtime.device;
+        let most_lds = device.model.target().lds.bytes_per_workgroup.value as usize;
+        if self.shared.saturating_add(program.descriptor.lds_bytes as usize) > most_lds {
+            return Err(Code::hipErrorCooperativeLaunchTooLarge);
+        }
         let fitting = device.workgroups_at_once(&program, threads, self.shared);
         // Launches that are wrong in other ways are answered when they are made.
         if fitting > 0 && workgroups > fitting {

@@ -190,6 +190,11 @@ entries! {
 
     /// Device memory of a sort; all sorts are the same here.
     fn hipExtMallocWithFlags(place: *mut usize, bytes: usize, flags: u32) {
+        // Default, fine-grained, of a signal, not cached, contiguous.
+        const SIGNAL: u32 = 2;
+        if flags > 4 || (flags == SIGNAL && bytes != 8) {
+            return Err(Code::hipErrorInvalidValue);
+        }
         allocate(place, bytes, Kind::Device, flags)
     }
 
@@ -200,6 +205,11 @@ entries! {
 
     /// Host memory that kernels reach.
     fn hipHostMalloc = hipHostAlloc hipExtHostAlloc(place: *mut usize, bytes: usize, flags: u32) {
+        // Coherent and not.
+        const EITHER: u32 = 3 << 30;
+        if flags & EITHER == EITHER {
+            return Err(Code::hipErrorInvalidValue);
+        }
         allocate(place, bytes, Kind::Host, flags)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Host and device addresses are the same, so the answer names one address twice.
 
-use super::{entries, put};
+use super::{entries, get, put};
 use crate::codes::Code;
 use crate::memory::{Allocation, Kind};
 use crate::runtime::lock;
@@ -124,9 +124,15 @@ entries! {
         Ok(())
     }
 
-    /// Nothing about a pointer can be set.
-    fn hipPointerSetAttribute(_value: *const c_void, _number: u32, _address: usize) {
-        Ok(())
+    /// Sets whether operations on memory are synchronous, which they are anyway.
+    fn hipPointerSetAttribute(value: *const c_void, number: u32, address: usize) {
+        const SYNCHRONOUS: u32 = 6;
+        // SAFETY: as above.
+        let value = unsafe { get(value.cast::<u32>()) }?;
+        if address == 0 || number != SYNCHRONOUS || value > 1 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        lock().allocations.find(address).map(|_| ()).ok_or(Code::hipErrorInvalidDevicePointer)
     }
 
     /// The allocation around an address.

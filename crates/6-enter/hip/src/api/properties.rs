@@ -188,7 +188,10 @@ entries! {
     }
 
     /// All devices are alike.
-    fn hipChooseDevice = hipChooseDeviceR0000 hipChooseDeviceR0600(device: *mut i32, _properties: *const u8) {
+    fn hipChooseDevice = hipChooseDeviceR0000 hipChooseDeviceR0600(device: *mut i32, properties: *const u8) {
+        if properties.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { put(device, 0) }
     }
@@ -250,14 +253,20 @@ entries! {
         unsafe { put(place, bytes) }
     }
 
-    /// Limits: stack, printf buffer, heap. The existing sizes suffice.
-    fn hipDeviceSetLimit(_limit: u32, _value: usize) {
+    /// Limits of stack and heap, which are kept and told: the existing sizes suffice.
+    fn hipDeviceSetLimit(limit: u32, value: usize) {
+        if !matches!(limit, 0 | 2) {
+            return Err(Code::hipErrorUnsupportedLimit);
+        }
+        lock().limits.insert(limit, value);
         Ok(())
     }
 
     /// As above.
     fn hipDeviceGetLimit(value: *mut usize, limit: u32) {
+        let set = lock().limits.get(&limit).copied();
         let found = match limit {
+            0 | 2 if let Some(set) = set => set,
             0 => 16 << 10,
             1 => 1 << 20,
             2 => 8 << 20,

@@ -1,6 +1,6 @@
 //! Streams.
 //!
-//! A stream is never busy, because work is done at the call.
+//! Work is done at the call; whether a GPU would still be at it is up to the timeline.
 
 use super::{entries, get, put};
 use crate::codes::Code;
@@ -55,7 +55,7 @@ pub(super) fn of_stream(stream: usize) -> i32 {
 
 impl Stream {
     fn attribute(&self, attribute: u32) -> AttributeValue {
-        let priority = [u64::from(self.priority as u32), 0, 0, 0, 0, 0, 0, 0];
+        let priority = [u64::from(self.priority as u32), 0, 0, 0];
         let unset = if attribute == PRIORITY { priority } else { AttributeValue::default() };
         self.attributes.get(&attribute).copied().unwrap_or(unset)
     }
@@ -150,15 +150,25 @@ entries! {
         ended.ok_or_else(|| runtime.streams.refusal(stream))
     }
 
-    /// Everything is done already.
-    fn hipStreamSynchronize = hipStreamSynchronize_spt hipStreamQuery hipStreamQuery_spt(stream: usize) {
+    /// Waits for the work of a stream, which is done already.
+    fn hipStreamSynchronize = hipStreamSynchronize_spt(stream: usize) {
         check(stream)?;
         let mut runtime = lock();
         if runtime.streams.origin(stream).is_some() {
             return Err(Code::hipErrorStreamCaptureUnsupported);
         }
-        runtime.timeline.synchronize();
+        runtime.timeline.wait_for_stream(stream);
         Ok(())
+    }
+
+    /// Whether a GPU would have done the work of a stream.
+    fn hipStreamQuery = hipStreamQuery_spt(stream: usize) {
+        check(stream)?;
+        let runtime = lock();
+        if runtime.streams.origin(stream).is_some() {
+            return Err(Code::hipErrorStreamCaptureUnsupported);
+        }
+        if runtime.timeline.is_busy(stream) { Err(Code::hipErrorNotReady) } else { Ok(()) }
     }
 
     /// An awaited event is complete already, or captured.

@@ -77,9 +77,16 @@ unsafe fn device_of(properties: *const Properties) -> Result<(Properties, i32), 
 /// # Safety
 /// `file` is a small number or leads to one.
 pub(super) unsafe fn file_of(file: *const c_void) -> Result<OwnedFd, Code> {
+    // AMD's runtime takes the lower half for the file, so programs leave the upper one undefined.
+    let half = file.addr() & 0xffff_ffff;
+    let is_file = |number: usize| {
+        // SAFETY: asks whether the process has a file of that number.
+        number > 0 && number < MOST_FILES && unsafe { libc::fcntl(number as i32, libc::F_GETFD) } != -1
+    };
     let number = match file.addr() {
         0 => return Err(Code::hipErrorInvalidValue),
         number if number < MOST_FILES => number as i32,
+        _ if is_file(half) => half as i32,
         // SAFETY: as the caller says.
         _ => unsafe { get(file.cast::<i32>()) }?,
     };

@@ -9,7 +9,8 @@ use crate::work::{Copy3, Function, Kernel, ModuleId, Work};
 use std::sync::OnceLock;
 
 /// Code for all targets: kernels whose names begin with a prefix; the others are in the last one.
-static BUNDLES: [(&[&str], &[u8]); 5] = [
+static BUNDLES: [(&[&str], &[u8]); 6] = [
+    (&["rockhound_sparse"], include_bytes!("../../kernels/sparse.bundle")),
     (&["rockhound_solver"], include_bytes!("../../kernels/solver.bundle")),
     (&["rockhound_dnn"], include_bytes!("../../kernels/dnn.bundle")),
     (&["rockhound_reduce"], include_bytes!("../../kernels/collectives.bundle")),

@@ -15,6 +15,7 @@ mod numa;
 mod presence;
 mod random;
 mod solver;
+mod sparse;
 
 use crate::codes::Code;
 use crate::message::say_once;
@@ -131,6 +132,7 @@ pub unsafe extern "C" fn rockhound_library_call(
         .or_else(|| fft::call(function, &mut arguments))
         .or_else(|| dnn::call(function, &mut arguments))
         .or_else(|| solver::call(function, &mut arguments))
+        .or_else(|| sparse::call(function, &mut arguments))
         .or_else(|| random::call(function, &mut arguments))
         .or_else(|| collectives::call(function, &mut arguments))
         .or_else(|| presence::call(function, &mut arguments))

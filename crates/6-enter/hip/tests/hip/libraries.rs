@@ -106,6 +106,20 @@ fn systems_of_equations_are_solved() {
 }
 
 #[test]
+fn sparse_matrices_are_multiplied_converted_and_sorted() {
+    let Some((program, libraries)) = program("sparse", &["-lhipsparse"]) else { return };
+    let parts = ["generic", "older", "sorts", "vectors", "dense", "triangles", "refused"];
+    // Without instructions that add floating-point numbers in memory the first part has other code.
+    for (gpu, parts) in [("mi100", &parts[..1]), ("mi300x", &parts)] {
+        let session = session("session-sparse", gpu);
+        for part in parts {
+            let output = run(&program, &libraries, &session, part);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn layers_of_neural_nets_are_right() {
     let Some((program, libraries)) = program("layers", &["-lMIOpen"]) else { return };
     for gpu in ["mi100", "mi355x"] {

@@ -199,7 +199,9 @@ fn graphs_are_built_captured_and_updated() {
 fn what_few_programs_use_works() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi210", "mi300x"] {
-        for part in ["virtual", "pools", "graphs", "objects", "captures", "images", "copies", "processes"] {
+        for part in
+            ["virtual", "pools", "graphs", "objects", "captures", "images", "copies", "busy", "processes"]
+        {
             let output = program(folder, "further", gpu, &[part]).current_dir(folder).output().unwrap();
             let printed = String::from_utf8_lossy(&output.stdout);
             assert_eq!(printed.lines().last(), Some("0 failed"), "{gpu} {part}: {output:?}");

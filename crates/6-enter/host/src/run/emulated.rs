@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use view::{FIDELITY_SCHEMA, Fidelity, NotSupported};
+use view::{Approximated, FIDELITY_SCHEMA, Fidelity, NotSupported};
 
 /// Names under which programs ask for the runtime, and for compilation at run time, which is in the same
 /// library.
@@ -406,6 +406,7 @@ impl Finished {
             stood_in: Vec::new(),
             not_supported: Vec::new(),
             times: Vec::new(),
+            approximated: Vec::new(),
             dropped_accesses: Vec::new(),
             mistakes: session::found(&self.folder.0)?,
             stopped: session::faults(&self.folder.0)?.into_iter().map(|(message, _)| message).collect(),
@@ -417,6 +418,12 @@ impl Finished {
                     report.not_supported.push(NotSupported { function, why });
                 }
                 Reliance::Times { what } => report.times.push(what),
+                Reliance::Approximated { kernel, opcode, instructions } => {
+                    let known = emu::approximation(&opcode);
+                    let [bound, emulated] =
+                        known.map_or_else(Default::default, |it| [it.bound, it.emulated].map(str::to_owned));
+                    report.approximated.push(Approximated { kernel, opcode, instructions, bound, emulated });
+                }
                 Reliance::Dropped { what } => report.dropped_accesses.push(what),
             }
         }
@@ -431,7 +438,7 @@ impl Finished {
                 Reliance::StoodIn { function } => stood_in.push(function),
                 Reliance::NotSupported { function, why } => refused.push(format!("`{function}` ({why})")),
                 // Said when they were seen.
-                Reliance::Times { .. } | Reliance::Dropped { .. } => {}
+                Reliance::Times { .. } | Reliance::Approximated { .. } | Reliance::Dropped { .. } => {}
             }
         }
         let listed = |all: &[String]| match all.split_at_checked(MOST_FUNCTIONS) {

@@ -4,7 +4,7 @@ use super::Problem;
 
 /// Type of elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Type {
+pub(in crate::libraries) enum Type {
     F16,
     Bf16,
     F32,
@@ -29,13 +29,13 @@ const NUMBERS: [(i32, i32, Type); 8] = [
 
 impl Type {
     /// The type with a number of either enumeration: their ranges do not overlap.
-    pub(super) fn of_number(number: i32) -> Result<Type, Problem> {
+    pub(in crate::libraries) fn of_number(number: i32) -> Result<Type, Problem> {
         let found = NUMBERS.iter().find(|it| it.0 == number || it.1 == number);
         let unknown = || Problem::Unsupported(format!("elements of type {number}"));
         found.map(|it| it.2).ok_or_else(unknown)
     }
 
-    pub(super) fn bytes(self) -> usize {
+    pub(in crate::libraries) fn bytes(self) -> usize {
         match self {
             Type::I8 => 1,
             Type::F16 | Type::Bf16 => 2,
@@ -46,7 +46,7 @@ impl Type {
     }
 
     /// Part of the kernels' names.
-    pub(super) fn word(self) -> &'static str {
+    pub(in crate::libraries) fn word(self) -> &'static str {
         match self {
             Type::F16 => "f16",
             Type::Bf16 => "bf16",
@@ -60,7 +60,7 @@ impl Type {
     }
 
     /// The real type of a complex one.
-    pub(super) fn real(self) -> Type {
+    pub(in crate::libraries) fn real(self) -> Type {
         match self {
             Type::C32 => Type::F32,
             Type::C64 => Type::F64,
@@ -69,7 +69,7 @@ impl Type {
     }
 
     /// Number of the kernels' enumeration of factors.
-    pub(super) fn kind(self) -> i64 {
+    pub(in crate::libraries) fn kind(self) -> i64 {
         match self {
             Type::I8 => 0,
             Type::F32 => 1,

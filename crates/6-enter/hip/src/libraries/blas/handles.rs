@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(in crate::libraries) struct Handle {
     pub(in crate::libraries) stream: usize,
     /// Factors and results are on the GPU.
-    pub(super) on_gpu: bool,
+    pub(in crate::libraries) on_gpu: bool,
     math: i32,
     atomics: i32,
 }

@@ -1,7 +1,7 @@
 //! Elements, matrices and factors as kernels take them.
 
 use super::Problem;
-pub(super) use super::element::Type;
+pub(in crate::libraries) use super::element::Type;
 use super::name::{Form, Name};
 use crate::libraries::arguments::Arguments;
 
@@ -94,7 +94,7 @@ impl Matrix {
 
 /// A factor as kernels take it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Factor {
+pub(in crate::libraries) enum Factor {
     Value(f64, f64),
     /// Address on the GPU and type there.
     At(usize, Type),
@@ -105,7 +105,11 @@ impl Factor {
     ///
     /// # Safety
     /// Unless `on_gpu`, the address is null or leads to a value of the type.
-    pub(super) unsafe fn read(at: usize, element: Type, on_gpu: bool) -> Result<Factor, Problem> {
+    pub(in crate::libraries) unsafe fn read(
+        at: usize,
+        element: Type,
+        on_gpu: bool,
+    ) -> Result<Factor, Problem> {
         if at == 0 {
             return Err(Problem::Pointer);
         }
@@ -118,11 +122,11 @@ impl Factor {
         Ok(value(bytes, element))
     }
 
-    pub(super) fn is(&self, number: f64) -> bool {
+    pub(in crate::libraries) fn is(&self, number: f64) -> bool {
         *self == Factor::Value(number, 0.0)
     }
 
-    pub(super) fn push(&self, bytes: &mut Vec<u8>) {
+    pub(in crate::libraries) fn push(&self, bytes: &mut Vec<u8>) {
         let (re, im, at, kind) = match *self {
             Factor::Value(re, im) => (re, im, 0, 0),
             Factor::At(at, element) => (0.0, 0.0, at as u64, element.kind()),

@@ -14,6 +14,7 @@ mod vectors;
 
 use super::{Answer, Arguments, Problem};
 pub(super) use handles::{Handle, put};
+pub(super) use matrix::{Factor, Type};
 use name::Name;
 
 /// A call of one of the three libraries; `None` if the function is not implemented.

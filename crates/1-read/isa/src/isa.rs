@@ -50,7 +50,7 @@ impl Isa {
     }
 
     /// Cache bits are `sc0 sc1 nt` and not `glc slc scc`.
-    pub(crate) const fn has_sc_bits(self) -> bool {
+    pub const fn has_sc_bits(self) -> bool {
         matches!(self, Isa::Gfx942 | Isa::Gfx950)
     }
 

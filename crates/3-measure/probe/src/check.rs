@@ -462,10 +462,8 @@ impl Observer for Check<'_> {
             released.pass(access.index, group.time);
         }
         group.time += 1;
-        let atomic = match lds {
-            true => access.kind == Access::Atomic,
-            false => settled.atomic.get(access.index).copied().unwrap_or(false),
-        };
+        let atomic =
+            if lds { access.kind == Access::Atomic } else { settled.atomic.get(access.index) == Some(&true) };
         let writes = matches!(access.kind, Access::Store | Access::Atomic);
         let reads = access.kind != Access::Store;
         let touch = Touch::new(number, wave.wave, access.index, group.time, atomic);

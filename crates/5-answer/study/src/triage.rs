@@ -142,6 +142,11 @@ fn ranges(numbers: &[usize]) -> String {
     if out.is_empty() { "none".to_owned() } else { out.join(", ") }
 }
 
+/// GPU of a node on a machine of two sockets.
+fn node_gpu(node: u32) -> Option<u32> {
+    node.checked_sub(2)
+}
+
 fn fact(name: &str, value: impl Into<String>) -> NamedValue {
     NamedValue::new(name, value)
 }

@@ -4,7 +4,7 @@
 //! instructions. A `volatile` access and an atomic of workgroup scope have none of these before them.
 
 use emu::Program;
-use isa::{Bits, Inst, Isa};
+use isa::{Bits, Inst};
 
 /// By instruction: it is a release.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Releases(Vec<bool>);
 impl Releases {
     pub(super) fn of(program: &Program) -> Releases {
         // GPUs whose instruction set tells the scopes by bits have several L2s.
-        let has_scopes = matches!(program.isa, Isa::Gfx942 | Isa::Gfx950);
+        let has_scopes = program.isa.has_sc_bits();
         let is_release = |inst: &Inst| match inst.info().name {
             "buffer_wbl2" => !has_scopes || inst.mods.bits.contains(Bits::SC1),
             "s_waitcnt" => !has_scopes && inst.waits_for_vector_memory() == Some(0),

@@ -182,15 +182,6 @@ impl Recorder {
     }
 }
 
-/// Likely error of a dispatch that was simulated in part, percent.
-pub(super) fn apart_of(dispatch: &Dispatch) -> Option<Apart> {
-    let (shared, followed) = (dispatch.shared, dispatch.followed);
-    let error = shared.map_or(0.0, |it| it.time_error) + followed.map_or(0.0, |it| it.time_error);
-    // Counts are extrapolated as the time is.
-    let counts = shared.map_or(0.0, |it| it.count_error) + followed.map_or(0.0, |it| it.time_error);
-    (shared.is_some() || followed.is_some()).then_some(Apart { time: 100.0 * error, counts: 100.0 * counts })
-}
-
 /// Time of a dispatch as written, in nanoseconds.
 pub(super) fn length(dispatch: &Dispatch) -> Option<i64> {
     Some(whole(dispatch.time.as_ref()?.nanoseconds) as i64)

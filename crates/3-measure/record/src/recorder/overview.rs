@@ -1,7 +1,6 @@
 //! Facts about all dispatches of a recording, which stay when their lines are written and they are gone.
 
 use super::Dispatch;
-use super::folder::apart_of;
 use crate::marks::{ATOMIC_COUNTERS, Apart, time_quantity};
 use clock::{FollowedWorkgroups, RepresentativeXcds};
 use probe::Value;
@@ -133,4 +132,13 @@ impl Overview {
         }
         more
     }
+}
+
+/// Likely error of a dispatch that was simulated in part, percent.
+pub(super) fn apart_of(dispatch: &Dispatch) -> Option<Apart> {
+    let (shared, followed) = (dispatch.shared, dispatch.followed);
+    let error = shared.map_or(0.0, |it| it.time_error) + followed.map_or(0.0, |it| it.time_error);
+    // Counts are extrapolated as the time is.
+    let counts = shared.map_or(0.0, |it| it.count_error) + followed.map_or(0.0, |it| it.time_error);
+    (shared.is_some() || followed.is_some()).then_some(Apart { time: 100.0 * error, counts: 100.0 * counts })
 }

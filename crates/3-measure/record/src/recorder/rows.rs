@@ -5,7 +5,8 @@
 //! before do first lines change; old lines then get gaps.
 
 use super::dispatch::{CHANNELS, Dispatch};
-use super::folder::{apart_of, length, whole};
+use super::folder::{length, whole};
+use super::overview::apart_of;
 use super::{Overview, Recorder};
 use crate::marks::Apart;
 use clock::Detail;

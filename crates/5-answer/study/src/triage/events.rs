@@ -1,7 +1,6 @@
 //! Messages of logs: what ended the job as incidents, the rest as events; what follows from what.
 
-use super::runtime::node_gpu;
-use super::{FaultLog, fact};
+use super::{FaultLog, fact, node_gpu};
 use logs::{Event, Kind, Message, Who};
 use view::{Incident, NamedValue, TriageEvent, counted, listed};
 

@@ -1,7 +1,7 @@
 //! Incidents of the messages of the HSA and HIP runtimes.
 
 use super::page_faults::rights;
-use super::{events, fact, incident};
+use super::{events, fact, incident, node_gpu};
 use system::fault::{FaultLog, Message, QueuedKernel, RuntimeMessage, nearest};
 use view::{Incident, NamedValue, listed};
 
@@ -177,11 +177,6 @@ fn node_words(node: u32) -> String {
         ),
         None => format!("node {node} of the compute driver (rocminfo says which GPU)"),
     }
-}
-
-/// GPU of a node on a machine of two sockets.
-pub(super) fn node_gpu(node: u32) -> Option<u32> {
-    node.checked_sub(2)
 }
 
 fn address_facts(address: Option<u64>, log: &FaultLog, logs: &[FaultLog]) -> Vec<NamedValue> {

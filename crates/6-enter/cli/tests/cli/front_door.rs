@@ -81,7 +81,7 @@ fn the_rank_that_is_behind() {
         "rank 2 is behind in collective 8 (BROADCAST); 2 ranks wait in 9 (ALLREDUCE)"
     );
     let value = triage(&(line(0, 9, "ALLREDUCE") + &line(3, 9, "ALLREDUCE")));
-    assert!(fact(&value, "silent").contains("1 and 2"), "{value:#}");
+    assert!(fact(&value, "silent").contains("ranks 1-2 "), "{value:#}");
 }
 
 #[test]

@@ -3,9 +3,8 @@
 use super::super::blas::{Factor, Handle, Type};
 use super::super::kernels::{self, Scratch};
 use super::elements::{Dense, Format, Indices, Sparse, each, waves, words};
-use super::legacy::letter;
 use super::objects;
-use super::{Arguments, Problem, put};
+use super::{Arguments, Problem, letter, no_memory, put, size};
 use crate::launch::perform;
 use crate::runtime::lock;
 use crate::work::{Copy3, Fill, Place, Work};
@@ -61,17 +60,6 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
             _ => return None,
         },
     })
-}
-
-fn no_memory(arguments: &mut Arguments, skipped: usize) -> Result<(), Problem> {
-    Handle::take(arguments)?;
-    arguments.skip(skipped);
-    put(arguments.address(), 0usize)
-}
-
-fn size(arguments: &mut Arguments) -> Result<i64, Problem> {
-    let size = i64::from(arguments.int());
-    if size < 0 { Err(Problem::Size) } else { Ok(size) }
 }
 
 fn base(number: i32) -> Result<i64, Problem> {

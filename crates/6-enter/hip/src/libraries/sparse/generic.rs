@@ -5,7 +5,7 @@ use super::super::kernels::{self, Scratch};
 use super::convert;
 use super::elements::{Action, Format, Operation, Product, Vectors, each, element, words};
 use super::objects::{self, Dense, Layout, Matrix};
-use super::{Arguments, Problem, put};
+use super::{Arguments, Problem, factor, no_memory, put};
 use crate::work::Copy3;
 
 /// A function of the generic interface; `None` for others. No function needs memory of the program.
@@ -32,12 +32,6 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
     })
 }
 
-fn no_memory(arguments: &mut Arguments, skipped: usize) -> Result<(), Problem> {
-    Handle::take(arguments)?;
-    arguments.skip(skipped);
-    put(arguments.address(), 0usize)
-}
-
 /// All operands, and what is computed with, have one type.
 fn one_type(elements: &[Type]) -> Result<Type, Problem> {
     let first = elements[0];
@@ -48,11 +42,6 @@ fn one_type(elements: &[Type]) -> Result<Type, Problem> {
             Err(Problem::Unsupported(why))
         }
     }
-}
-
-fn factor(at: usize, of: Type, handle: &Handle) -> Result<Factor, Problem> {
-    // SAFETY: addresses of factors as the headers say.
-    unsafe { Factor::read(at, of, handle.on_gpu) }
 }
 
 fn no_batches(counts: &[i32]) -> Result<(), Problem> {

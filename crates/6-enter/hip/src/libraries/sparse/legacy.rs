@@ -6,21 +6,8 @@ use super::convert::index;
 use super::elements::{Action, Dense, Format, Indices, Operation, Product, Sparse, Vectors, each};
 use super::generic::dot_to;
 use super::objects;
-use super::{Arguments, Problem, put};
+use super::{Arguments, Problem, factor, letter, no_memory, put, size};
 use crate::work::Copy3;
-
-/// The type that a name begins with, and the rest.
-pub(super) fn letter(name: &str) -> Option<(Type, &str)> {
-    let (letter, rest) = name.split_at_checked(1)?;
-    let of = match letter {
-        "S" => Type::F32,
-        "D" => Type::F64,
-        "C" => Type::C32,
-        "Z" => Type::C64,
-        _ => return None,
-    };
-    Some((of, rest))
-}
 
 /// A function of the older interface; `None` for others.
 pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), Problem>> {
@@ -32,7 +19,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
         "csrmv" => matrix_times_vector(arguments, of),
         "csrmm" => matrix_times_matrix(arguments, of, false),
         "csrmm2" => matrix_times_matrix(arguments, of, true),
-        "csrgeam2_bufferSizeExt" => no_memory(arguments),
+        "csrgeam2_bufferSizeExt" => no_memory(arguments, 17),
         "csrgeam2" => sum(arguments, of),
         "gthr" => vectors(arguments, of, Action::Gather),
         "gthrz" => vectors(arguments, of, Action::GatherAndClear),
@@ -42,22 +29,6 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
         "dotci" => dot(arguments, of, true),
         _ => return None,
     })
-}
-
-fn no_memory(arguments: &mut Arguments) -> Result<(), Problem> {
-    Handle::take(arguments)?;
-    arguments.skip(17);
-    put(arguments.address(), 0usize)
-}
-
-fn size(arguments: &mut Arguments) -> Result<i64, Problem> {
-    let size = i64::from(arguments.int());
-    if size < 0 { Err(Problem::Size) } else { Ok(size) }
-}
-
-fn factor(at: usize, of: Type, handle: &Handle) -> Result<Factor, Problem> {
-    // SAFETY: addresses of factors as the headers say.
-    unsafe { Factor::read(at, of, handle.on_gpu) }
 }
 
 /// A general matrix: description, values, where rows begin, columns.

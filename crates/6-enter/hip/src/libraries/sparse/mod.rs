@@ -7,7 +7,7 @@ mod generic;
 mod legacy;
 mod objects;
 
-use super::blas::{Handle, put};
+use super::blas::{Factor, Handle, Type, put};
 use super::{Answer, Arguments, Problem};
 
 /// Version that programs are told: 4.0.0.
@@ -62,4 +62,34 @@ fn status(status: i32) -> &'static std::ffi::CStr {
         11 => c"HIPSPARSE_STATUS_INSUFFICIENT_RESOURCES",
         _ => c"<undefined hipsparseStatus_t value>",
     }
+}
+
+/// The type that a name begins with, and the rest.
+fn letter(name: &str) -> Option<(Type, &str)> {
+    let (letter, rest) = name.split_at_checked(1)?;
+    let of = match letter {
+        "S" => Type::F32,
+        "D" => Type::F64,
+        "C" => Type::C32,
+        "Z" => Type::C64,
+        _ => return None,
+    };
+    Some((of, rest))
+}
+
+/// Answers how much scratch memory an operation needs: none.
+fn no_memory(arguments: &mut Arguments, skipped: usize) -> Result<(), Problem> {
+    Handle::take(arguments)?;
+    arguments.skip(skipped);
+    put(arguments.address(), 0usize)
+}
+
+fn size(arguments: &mut Arguments) -> Result<i64, Problem> {
+    let size = i64::from(arguments.int());
+    if size < 0 { Err(Problem::Size) } else { Ok(size) }
+}
+
+fn factor(at: usize, of: Type, handle: &Handle) -> Result<Factor, Problem> {
+    // SAFETY: addresses of factors as the headers say.
+    unsafe { Factor::read(at, of, handle.on_gpu) }
 }

@@ -352,7 +352,7 @@ static void child(char **argv) {
 }
 
 // A kernel that waits for a second of the GPU's clock keeps its stream busy until the host has waited, too.
-__global__ void wait(uint64_t ticks) {
+__global__ void linger(uint64_t ticks) {
   uint64_t start = __builtin_amdgcn_s_memrealtime();
   while (__builtin_amdgcn_s_memrealtime() - start < ticks) __builtin_amdgcn_s_sleep(10);
 }
@@ -360,15 +360,15 @@ static void busy() {
   enum { NOT_READY = 600 };
   hipStream_t stream, other; hipEvent_t start, stop; float time; void *memory;
   OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking)); OK(hipStreamCreateWithFlags(&other, hipStreamNonBlocking)); OK(hipEventCreate(&start)); OK(hipEventCreate(&stop));
-  OK(hipEventRecord(start, stream)); wait<<<1, 64, 0, stream>>>(100000000); OK(hipEventRecord(stop, stream));
+  OK(hipEventRecord(start, stream)); linger<<<1, 64, 0, stream>>>(100000000); OK(hipEventRecord(stop, stream));
   IS(hipStreamQuery(stream), NOT_READY); IS(hipStreamQuery(0), NOT_READY); OK(hipStreamQuery(other)); OK(hipEventQuery(start)); IS(hipEventQuery(stop), NOT_READY); IS(hipEventElapsedTime(&time, start, stop), NOT_READY);
   OK(hipStreamWaitEvent(other, stop, 0)); IS(hipStreamQuery(other), NOT_READY); OK(hipEventSynchronize(stop)); OK(hipStreamQuery(stream)); OK(hipStreamQuery(other)); OK(hipEventQuery(stop)); OK(hipEventElapsedTime(&time, start, stop));
-  wait<<<1, 64, 0, stream>>>(100000000); OK(hipStreamSynchronize(other)); IS(hipStreamQuery(stream), NOT_READY); OK(hipDeviceSynchronize()); OK(hipStreamQuery(stream));
+  linger<<<1, 64, 0, stream>>>(100000000); OK(hipStreamSynchronize(other)); IS(hipStreamQuery(stream), NOT_READY); OK(hipDeviceSynchronize()); OK(hipStreamQuery(stream));
   // What AMD's runtime refuses.
   IS(hipEventElapsedTime(nullptr, start, stop), INVALID); IS(hipEventCreateWithFlags(&start, hipEventReleaseToDevice | hipEventReleaseToSystem), INVALID);
   IS(hipHostMalloc(&memory, 64, hipHostMallocCoherent | hipHostMallocNonCoherent), INVALID); IS(hipExtMallocWithFlags(&memory, 16, hipMallocSignalMemory), INVALID); IS(hipExtMallocWithFlags(&memory, 16, 99), INVALID);
-  IS(hipFuncSetAttribute((const void *)wait, hipFuncAttributeMaxDynamicSharedMemorySize, -1), INVALID); IS(hipFuncSetAttribute((const void *)wait, hipFuncAttribute(-1), 0), INVALID);
-  hipFuncAttributes attributes; OK(hipFuncSetAttribute((const void *)wait, hipFuncAttributeMaxDynamicSharedMemorySize, 1024)); OK(hipFuncGetAttributes(&attributes, (const void *)wait)); CHECK(attributes.maxDynamicSharedSizeBytes == 1024);
+  IS(hipFuncSetAttribute((const void *)linger, hipFuncAttributeMaxDynamicSharedMemorySize, -1), INVALID); IS(hipFuncSetAttribute((const void *)linger, hipFuncAttribute(-1), 0), INVALID);
+  hipFuncAttributes attributes; OK(hipFuncSetAttribute((const void *)linger, hipFuncAttributeMaxDynamicSharedMemorySize, 1024)); OK(hipFuncGetAttributes(&attributes, (const void *)linger)); CHECK(attributes.maxDynamicSharedSizeBytes == 1024);
   // The value of an attribute has 32 bytes: what lies behind it stays.
   struct { uint64_t value[4], behind; } window = {{1, 2, 3, 4}, 5}; OK(hipStreamGetAttribute(stream, 1, (Attribute *)&window)); CHECK(window.value[3] == 0 && window.behind == 5);
 }

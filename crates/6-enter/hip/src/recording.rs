@@ -20,14 +20,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Files of Triton's cache that are kept beside the code of a kernel: what a launch needs to know, and the IR.
 const COMPILED: [&str; 2] = ["json", "ttgir"];
-
-/// Longest time for which launches that repeat others are not written, and most of them.
-const PATIENCE: Duration = Duration::from_millis(50);
-const MOST_WAITING: usize = 256;
 
 /// The recording of this process.
 #[derive(Debug)]
@@ -42,9 +37,6 @@ pub(crate) struct Recording {
     process: u32,
     selection: Selection,
     tables: BTreeMap<usize, (Arc<Program>, Arc<Table>)>,
-    /// When lines were written last, and lines on repeated launches since then.
-    added: Instant,
-    repeats: String,
     /// Columns of the files as they are.
     columns: Option<Arc<Columns>>,
     /// Lines to be written; the memory is used again.
@@ -75,8 +67,6 @@ impl Recording {
             process: std::process::id(),
             selection: Selection::new(record),
             tables: BTreeMap::new(),
-            added: Instant::now(),
-            repeats: String::new(),
             columns: None,
             lines: Lines::new(),
             open: BTreeMap::new(),
@@ -208,23 +198,16 @@ impl Recording {
     pub(crate) fn repeat(&mut self, dispatch: &Dispatch, note: Option<String>) {
         let [from, to] = self.recorder.repeat(dispatch);
         self.note(note);
-        self.repeats.push_str(&workload::repeat_line(from, to));
-        if self.recorder.dispatches().len() >= MOST_WAITING || self.added.elapsed() > PATIENCE {
-            self.catch_up();
-        }
+        self.append(workload::REPEATS_FILE, &workload::repeat_line(from, to));
+        self.catch_up();
     }
 
     /// Writes what is not written yet.
     pub(crate) fn catch_up(&mut self) {
-        let repeats = std::mem::take(&mut self.repeats);
-        if !repeats.is_empty() {
-            self.append(workload::REPEATS_FILE, &repeats);
-        }
         if self.process == std::process::id() && !self.recorder.dispatches().is_empty() {
             let added = self.add();
             self.settle(added);
         }
-        self.added = Instant::now();
     }
 
     /// Appends the dispatches to the files.

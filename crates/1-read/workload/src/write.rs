@@ -169,7 +169,7 @@ fn cell(out: &mut String, value: Option<f64>) {
     const MOST: f64 = 9e15;
     out.push(',');
     let Some(value) = value else { return };
-    if !(value >= 0.0 && value < MOST && value.fract() == 0.0 && value.is_sign_positive()) {
+    if !((0.0..MOST).contains(&value) && value.fract() == 0.0 && value.is_sign_positive()) {
         let _ = write!(out, "{value}");
         return;
     }

@@ -239,9 +239,7 @@ pub(crate) fn text(path: &Path) -> Result<(String, PathBuf)> {
     }
     let file = if path.is_dir() { path.join(NAME) } else { path.to_owned() };
     if path.is_dir() && !file.exists() {
-        let hint = crate::kind::hint(path, "profile")
-            .unwrap_or_else(|| "`rockhound capture -o DIR -- PROGRAM` writes one".to_owned());
-        bail!("`{name}` has no {NAME}: the capture did not end, or it is none\nhint: {hint}");
+        bail!("`{name}` has no {NAME}: the capture did not end, or it is none");
     }
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
     Ok((text, file))

@@ -5,7 +5,7 @@
 
 use super::{Dispatch, Overview, Recorder};
 use crate::cache_state::CacheState;
-use crate::marks::{self, Apart};
+use crate::marks;
 use mem::MOST_PER_GROUP;
 use std::collections::BTreeMap;
 use workload::{Generation, MARKS_FILE, Machine, Marks, Workload};

@@ -114,9 +114,9 @@ fn queued(kernels: &[QueuedKernel]) -> Vec<NamedValue> {
 }
 
 fn repeats(log: &FaultLog, it: &RuntimeMessage) -> Option<NamedValue> {
-    let all = log.messages.iter().filter(|other| same(&other.message, &it.message));
+    let mut all = log.messages.iter().filter(|other| same(&other.message, &it.message));
     let times = all.clone().count();
-    let last = all.last()?.line;
+    let last = all.next_back()?.line;
     (times > 1).then(|| fact("repeats", format!("{times} times, the last in line {last}")))
 }
 

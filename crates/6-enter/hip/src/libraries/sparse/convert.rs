@@ -4,7 +4,7 @@ use super::super::blas::{Factor, Handle, Type};
 use super::super::kernels::{self, Scratch};
 use super::elements::{Dense, Format, Indices, Sparse, each, waves, words};
 use super::objects;
-use super::{Arguments, Problem, letter, no_memory, put, size};
+use super::{Arguments, Problem, letter, no_memory, size};
 use crate::launch::perform;
 use crate::runtime::lock;
 use crate::work::{Copy3, Fill, Place, Work};

@@ -5,7 +5,7 @@ use super::super::kernels::{self, Scratch};
 use super::convert;
 use super::elements::{Action, Format, Operation, Product, Vectors, each, element, words};
 use super::objects::{self, Dense, Layout, Matrix};
-use super::{Arguments, Problem, factor, no_memory, put};
+use super::{Arguments, Problem, factor, no_memory};
 use crate::work::Copy3;
 
 /// A function of the generic interface; `None` for others. No function needs memory of the program.

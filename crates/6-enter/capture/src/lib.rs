@@ -13,7 +13,7 @@
 #![allow(
     clippy::too_many_arguments,
     clippy::missing_safety_doc,
-    reason = "the C interface; its contract stands above"
+    reason = "the C interface; its contract is above"
 )]
 
 mod api;

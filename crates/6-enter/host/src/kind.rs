@@ -74,7 +74,8 @@ pub fn name_nearest(error: &mut FileError, command: &str) {
 
 type Reader = fn(&Path) -> Option<Kind>;
 const READERS: [Reader; 8] = [report, counters, timeline, tunings, communication, launch, a_machine, log];
-const READERS_OF_FOLDERS: [Reader; 5] = [counters, timeline, communication, a_machine, folder_of_code];
+const READERS_OF_FOLDERS: [Reader; 6] =
+    [capture, counters, timeline, communication, a_machine, folder_of_code];
 
 fn code(head: &[u8]) -> Option<Kind> {
     let kind = codeobj::recognise(head).filter(|kind| *kind != codeobj::Kind::Json);
@@ -149,6 +150,10 @@ fn communication(path: &Path) -> Option<Kind> {
 fn launch(path: &Path) -> Option<Kind> {
     LaunchFile::read(path).ok()?;
     Kind::read_by("a launch file", "rockhound profile")
+}
+
+fn capture(path: &Path) -> Option<Kind> {
+    path.join(crate::capture::NAME).is_file().then(|| Kind::read_by("a capture", "rockhound profile"))?
 }
 
 fn a_machine(path: &Path) -> Option<Kind> {

@@ -4,6 +4,7 @@
 
 mod triton;
 
+use crate::capture::types::element_name;
 use crate::device_code::DeviceCode;
 use anyhow::Result;
 use codeobj::{Argument, Metadata};
@@ -15,26 +16,6 @@ use triton::{Companion, Named};
 const EXAMPLE: u32 = 1_048_576;
 /// Work-items of a workgroup in a template.
 const WORKGROUP: u32 = 256;
-
-/// Names of types in sources, with their names in a launch file.
-const TYPES: [(&str, &str); 16] = [
-    ("double", "f64"),
-    ("float", "f32"),
-    ("_Float16", "f16"),
-    ("__half", "f16"),
-    ("half", "f16"),
-    ("__hip_bfloat16", "bf16"),
-    ("unsigned char", "u8"),
-    ("char", "i8"),
-    ("unsigned short", "u16"),
-    ("short", "i16"),
-    ("unsigned int", "u32"),
-    ("int", "i32"),
-    ("unsigned long", "u64"),
-    ("long", "i64"),
-    ("bool", "u8"),
-    ("uint", "u32"),
-];
 
 /// The template for a kernel of a file, which need not be named if it is the only one.
 pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
@@ -103,7 +84,7 @@ fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &s
     let name = if argument.name.is_empty() { format!("argument{number}") } else { argument.name.clone() };
     let source = if argument.type_name.is_empty() { demangled } else { argument.type_name.as_str() };
     let plain = source.replace("const", "").replace(['*', '&'], "").trim().to_string();
-    let known = TYPES.iter().find(|(source, _)| *source == plain).map(|(_, name)| *name);
+    let known = element_name(&plain);
     let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
     let _ = write!(text, "\n[[argument]]\nname = \"{name}\"");
     text.push_str(&if source.is_empty() { "\n".to_string() } else { format!("    # {source}\n") });

@@ -7,7 +7,7 @@ mod code;
 pub(crate) mod kerncap;
 mod memory;
 mod text;
-mod types;
+pub(crate) mod types;
 
 pub use code::{DeviceCodes, gpu_named};
 

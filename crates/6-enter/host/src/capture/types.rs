@@ -3,7 +3,7 @@
 use buffers::Element;
 
 /// Types of C++ and elements.
-const TYPES: [(&str, &str); 23] = [
+const TYPES: [(&str, &str); 24] = [
     ("double", "f64"),
     ("float", "f32"),
     ("_Float16", "f16"),
@@ -21,6 +21,7 @@ const TYPES: [(&str, &str); 23] = [
     ("int", "i32"),
     ("unsigned int", "u32"),
     ("unsigned", "u32"),
+    ("uint", "u32"),
     ("long", "i64"),
     ("long long", "i64"),
     ("unsigned long", "u64"),
@@ -28,6 +29,11 @@ const TYPES: [(&str, &str); 23] = [
     ("c10::Half", "f16"),
     ("c10::BFloat16", "bf16"),
 ];
+
+/// Name in a launch file of a type of C++.
+pub(crate) fn element_name(plain: &str) -> Option<&'static str> {
+    TYPES.iter().find(|it| it.0 == plain).map(|it| it.1)
+}
 
 /// The element of each argument, or of what it points to, where its type has one. `count` is the number of arguments.
 pub(super) fn elements(name: &str, count: usize) -> Vec<Option<Element>> {
@@ -76,7 +82,7 @@ fn element(parameter: &str) -> Option<Element> {
         return Element::by_name("u64");
     }
     let name = vector.unwrap_or(&plain);
-    TYPES.iter().find(|it| it.0 == name).and_then(|it| Element::by_name(it.1))
+    element_name(name).and_then(Element::by_name)
 }
 
 #[cfg(test)]

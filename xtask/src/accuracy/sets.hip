@@ -98,15 +98,14 @@ extern "C" __global__ void planes9(float *RESTRICT out, const float *RESTRICT in
   out[at] = sum;
 }
 
-// Corners of the zones of a cube of nodes, `row` by `row` by `row`.
+// Corners of a zone, each with a pointer of its own: what no compiler knows to be neighbours, it does not load together.
 struct Corners {
   double of[8];
 };
-static __device__ Corners corners(const double *x, int i, int row) {
-  int plane = row * row;
-  return {{x[i], x[i + 1], x[i + row], x[i + row + 1], x[i + plane], x[i + plane + 1], x[i + plane + row],
-           x[i + plane + row + 1]}};
-}
+#define CORNERS(C)                                                                                          \
+  const double *C##0, const double *C##1, const double *C##2, const double *C##3, const double *C##4,       \
+      const double *C##5, const double *C##6, const double *C##7
+#define AT(C, I) {{C##0[I], C##1[I], C##2[I], C##3[I], C##4[I], C##5[I], C##6[I], C##7[I]}}
 
 static __device__ double triple(double a, double b, double c, double d, double e, double f, double g, double h,
                                 double i) {
@@ -114,11 +113,10 @@ static __device__ double triple(double a, double b, double c, double d, double e
 }
 
 // Volumes of zones.
-extern "C" __global__ void volumes(double *volume, const double *px, const double *py, const double *pz, int row,
-                                   int first, int end) {
-  int i = first + (int)ITEM256;
+extern "C" __global__ void volumes(double *volume, CORNERS(px), CORNERS(py), CORNERS(pz), int first, int end) {
+  long i = first + (long)ITEM256;
   if (i >= end) return;
-  Corners x = corners(px, i, row), y = corners(py, i, row), z = corners(pz, i, row);
+  Corners x = AT(px, i), y = AT(py, i), z = AT(pz, i);
 #define EDGE(C, A, B) (C.of[A] - C.of[B])
   double sum = triple(EDGE(x, 7, 1) + EDGE(x, 6, 0), EDGE(y, 7, 1) + EDGE(y, 6, 0), EDGE(z, 7, 1) + EDGE(z, 6, 0),
                       EDGE(x, 7, 2), EDGE(y, 7, 2), EDGE(z, 7, 2), EDGE(x, 3, 0), EDGE(y, 3, 0), EDGE(z, 3, 0));
@@ -131,16 +129,14 @@ extern "C" __global__ void volumes(double *volume, const double *px, const doubl
 }
 
 // An eighth of a zone's volume for each of its nodes.
-extern "C" __global__ void to_nodes(double *node, const double *volume, const long *zones, int row, int n) {
-  int item = ITEM256;
-  if (item >= n) return;
+extern "C" __global__ void to_nodes(const double *volume, double *n0, double *n1, double *n2, double *n3, double *n4,
+                                    double *n5, double *n6, double *n7, const long *zones, int end) {
+  long item = ITEM256;
+  if (item >= end) return;
   long i = zones[item];
   double value = 0.125 * volume[i];
-  int plane = row * row;
-#pragma unroll
-  for (int corner = 0; corner < 8; corner++)
-    __hip_atomic_fetch_add(&node[i + (corner & 1) + (corner & 2) / 2 * row + corner / 4 * plane], value, __ATOMIC_RELAXED,
-                           __HIP_MEMORY_SCOPE_AGENT);
+#define ADD(NODE) __hip_atomic_fetch_add(&NODE[i], value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+  ADD(n0), ADD(n1), ADD(n2), ADD(n3), ADD(n4), ADD(n5), ADD(n6), ADD(n7);
 }
 
 static __device__ double speed(double pb, double e, double v, double b, double p) {

@@ -80,17 +80,22 @@ fn zones(kernel: &str, size: usize) -> Timed {
     let edge = (size as f64).cbrt().round() as usize;
     let row = edge + BORDER;
     let nodes = (8 * row.pow(3), Contents::Ones);
+    let corners = (0..8).map(|it| 8 * ((it & 1) + (it >> 1 & 1) * row + (it >> 2) * row * row));
+    let corners = |buffer| corners.clone().map(move |shift| Argument::Inside(buffer, shift));
+    let integers = |of: &[usize]| of.iter().map(|&it| Integer(it as i32)).collect::<Vec<_>>();
     if kernel == "to_nodes" {
-        let arguments = [Buffer(0), Buffer(1), Buffer(2), Integer(row as i32), Integer(size as i32)];
         let list = (8 * size, Contents::Zones(edge as u32));
-        return Timed { buffers: vec![nodes, nodes, list], steps: vec![step("to_nodes", size, &arguments)] };
+        let arguments = [Buffer(0)].into_iter().chain(corners(1)).chain([Buffer(2)]).chain(integers(&[size]));
+        let step = step("to_nodes", size, &arguments.collect::<Vec<_>>());
+        return Timed { buffers: vec![nodes, nodes, list], steps: vec![step] };
     }
     // From the first zone of the border to the last.
     let diagonal = 1 + row + row * row;
-    let ends = [diagonal, (edge + 2) * diagonal + 1];
-    let [row, first, end] = [row, ends[0], ends[1]].map(|it| Integer(it as i32));
-    let arguments = [Buffer(0), Buffer(1), Buffer(2), Buffer(3), row, first, end];
-    Timed { buffers: vec![nodes; 4], steps: vec![step("volumes", ends[1], &arguments)] }
+    let last = (edge + 2) * diagonal + 1;
+    let arguments =
+        [Buffer(0)].into_iter().chain((1..4).flat_map(corners)).chain(integers(&[diagonal, last]));
+    let step = step("volumes", last, &arguments.collect::<Vec<_>>());
+    Timed { buffers: vec![nodes; 4], steps: vec![step] }
 }
 
 /// A measured time beside the modelled one, microseconds.

@@ -82,10 +82,11 @@ impl AtomicUnits {
             self.blocks.retain(|_, last| ready(last) > ticks);
             self.most = (2 * self.blocks.len()).max(FEWEST_KEPT);
         }
+        // While a block waits for its last update, the channel serves others.
         let mut begin = |ready: u64| {
-            let start = ticks.max(self.free[channel]).max(ready);
+            let start = ticks.max(self.free[channel]);
             self.free[channel] = start + (times.request as f64 * weight) as u64;
-            Block { access, start, repeats }
+            Block { access, start: start.max(ready), repeats }
         };
         let last = match self.blocks.entry(block) {
             Entry::Vacant(vacant) => vacant.insert(begin(0)),
@@ -128,6 +129,9 @@ mod tests {
         let mut units = AtomicUnits::new(4, 8);
         let same = (0..3).map(|it| units.serve(&times, (0, 1.0), AtomicRequest { access: it + 1, ..PLAIN }));
         assert_eq!(same.last(), Some(2 * 8 * 3));
+        // While the block waits for its next update, the channel serves another one.
+        let other = AtomicRequest { access: 9, block: 8, ..PLAIN };
+        assert_eq!(units.serve(&times, (0, 1.0), other), 3 * 3);
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(crate) struct L1Demand {
     pub(crate) lines: u32,
     /// The access is a store, or an atomic that returns nothing and is done at memory.
     pub(crate) store: bool,
+    /// It is such an atomic, whose lines leave the vector L1 when the L2 has them.
+    pub(crate) passes_on: bool,
 }
 
 impl L1Demand {
@@ -67,34 +69,29 @@ impl L1Demand {
         patterns: &AccessPatterns,
         rates: &Rates,
     ) -> Option<L1Demand> {
-        let (slot, lines, store) = match event {
+        let (slot, lines, kind) = match event {
             Event::Unique(slot, at, _) => {
                 let (policy, lookups) = unique_access_size(bytes, at as usize)?;
-                (slot, lookups, leaves_like_store(policy.kind, rates))
+                (slot, lookups, policy.kind)
             }
             Event::Vector(pattern, _) => {
                 let access = patterns.get(pattern)?;
-                let store = leaves_like_store(access.policy.kind, rates);
-                (access.slot, access.lookups.len() as u32, store)
+                (access.slot, access.lookups.len() as u32, access.policy.kind)
             }
             Event::Lds(access) if op.unit == Unit::Flat => {
                 let access = patterns.lds(access);
                 let cycles = access.cycles.saturating_sub(access.conflicts);
-                (access.slot, cycles * rates.l1_cycles_per_flat_lds, false)
+                (access.slot, cycles * rates.l1_cycles_per_flat_lds, AccessKind::Load)
             }
             _ => return None,
         };
+        // An atomic that the L2 does takes places of loads.
+        let passes_on = kind == AccessKind::Atomic && rates.atomics.is_some();
+        let store = kind == AccessKind::Store || passes_on;
         // A store brings its data along.
         let queue_slots = 1 + u32::from(store);
-        (slot == op.slot).then_some(L1Demand { queue_slots, lines, store })
+        (slot == op.slot).then_some(L1Demand { queue_slots, lines, store, passes_on })
     }
-}
-
-/// True if an access takes places of stores: it is a store, or an atomic without a result that memory does. An
-/// atomic that the L2 does takes places of loads.
-#[inline]
-fn leaves_like_store(kind: AccessKind, rates: &Rates) -> bool {
-    kind == AccessKind::Store || kind == AccessKind::Atomic && rates.atomics.is_some()
 }
 
 /// Accesses with a unique pattern, from issue to their last look-up.
@@ -283,10 +280,10 @@ impl L1Queue {
         }
     }
 
-    /// Removes the oldest access, whose look-ups end at a cycle and whose data has arrived at another;
-    /// returns the cycle at which the wave has the data.
+    /// Removes the oldest access, whose look-ups end at a cycle and whose data has arrived at another; `l2` is the
+    /// number of cycles to the L2 and back. Returns the cycle at which the wave has the data.
     #[inline(always)]
-    pub(crate) fn finish_front(&mut self, end: u64, done: u64) -> u64 {
+    pub(crate) fn finish_front(&mut self, end: u64, done: u64, l2: u64) -> u64 {
         let Some(access) = self.accesses.pop_front() else { return done };
         let demand = access.demand;
         self.in_l1 = self.in_l1.saturating_sub(1);
@@ -296,7 +293,8 @@ impl L1Queue {
         let cycles = if demand.store { 0 } else { u64::from(demand.lines) };
         let done = (self.last_leave[kind] + cycles).max(done);
         self.last_leave[kind] = done;
-        self.leaving[kind].push_back((done, demand.lines));
+        let leaves = if demand.passes_on { done.min(end + l2) } else { done };
+        self.leaving[kind].push_back((leaves, demand.lines));
         done
     }
 
@@ -344,8 +342,8 @@ mod tests {
     use super::*;
     use arch::Model;
 
-    const LOAD: L1Demand = L1Demand { queue_slots: 1, lines: 4, store: false };
-    const STORE: L1Demand = L1Demand { queue_slots: 2, lines: 8, store: true };
+    const LOAD: L1Demand = L1Demand { queue_slots: 1, lines: 4, store: false, passes_on: false };
+    const STORE: L1Demand = L1Demand { queue_slots: 2, lines: 8, store: true, passes_on: false };
 
     fn rates() -> Rates {
         Rates {
@@ -408,9 +406,21 @@ mod tests {
     }
 
     #[test]
+    fn atomics_at_memory_leave_when_the_l2_has_them() {
+        let atomic = L1Demand { passes_on: true, ..STORE };
+        for (demand, freed) in [(STORE, 900), (atomic, 130)] {
+            let (mut queue, mut calendar) = (L1Queue::default(), Calendar::new());
+            assert!(issues(&mut queue, 0, 0, demand, &mut calendar));
+            // The wave waits for the answer in both cases.
+            assert_eq!(queue.finish_front(30, 900, 100), 900);
+            assert_eq!(queue.next_return(), Some(freed));
+        }
+    }
+
+    #[test]
     fn an_access_larger_than_the_queue_takes_all_of_it() {
         let (mut queue, mut calendar) = (L1Queue::default(), Calendar::new());
-        let large = L1Demand { queue_slots: 9, lines: 100, store: false };
+        let large = L1Demand { queue_slots: 9, lines: 100, store: false, passes_on: false };
         assert!(issues(&mut queue, 0, 0, large, &mut calendar));
         assert!(issues(&mut queue, 1, 0, LOAD, &mut calendar));
         assert_eq!((queue.in_l1, queue.lines, queue.slots_taken), (1, [100, 0], 1));

@@ -253,6 +253,8 @@ pub(crate) struct L1Lines {
     /// Ring of outstanding translations and its next entry; empty for no limit.
     next_translation: usize,
     translation_done_at: Vec<u64>,
+    /// An access used the vector L1 since the dispatch began.
+    used: bool,
 }
 
 impl L1Lines {
@@ -267,6 +269,7 @@ impl L1Lines {
             translated: 0,
             next_translation: 0,
             translation_done_at,
+            used: false,
         }
     }
 
@@ -312,7 +315,11 @@ impl L1Lines {
         self.translated
     }
 
+    /// Begins a dispatch at cycle 0. A small dispatch uses few compute units, and the lines of the others stay as they are.
     pub(crate) fn begin(&mut self) {
+        if !std::mem::take(&mut self.used) {
+            return;
+        }
         self.ready.fill(0);
         self.mshr_free_at.fill(0);
         self.pages.clear();
@@ -361,6 +368,7 @@ impl<'a> L1Timing<'a> {
     ) -> L1Timing<'a> {
         let there = memory.rates.l2 / 2;
         memory.accesses += 1;
+        lines.used = true;
         L1Timing {
             first: xcd * memory.channels,
             way: [there, memory.rates.l2 - there],

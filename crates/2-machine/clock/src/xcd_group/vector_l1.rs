@@ -54,7 +54,7 @@ impl XcdGroup {
         let (end, done) = (timing.now, timing.done.max(timing.now));
         let (wave, last) = (access.wave, access.last);
         unique_accesses.remove(access.pattern);
-        let done = unit.queue.finish_front(end, done);
+        let done = unit.queue.finish_front(end, done, memory.rates.l2);
         unit.queue.schedule_wake(number, calendar);
         if unit.queue.continues() {
             calendar.push(end, event);

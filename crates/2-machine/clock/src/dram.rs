@@ -15,6 +15,8 @@ pub(crate) struct DramChannels {
     banks: Vec<(u64, u64)>,
     /// By channel.
     queues: Vec<Queue>,
+    /// By channel: banks or queue were used since the dispatch began.
+    used: Vec<bool>,
 }
 
 /// Requests of a channel that have not begun.
@@ -62,14 +64,19 @@ impl DramChannels {
             free: vec![0; channels],
             banks: vec![(0, 0); banks],
             queues: vec![Queue::default(); channels],
+            used: vec![false; channels],
         }
     }
 
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.free.fill(0);
-        self.banks.fill((0, 0));
-        self.queues.fill(Queue::default());
+        let banks = self.banks.len() / self.used.len().max(1);
+        for (channel, used) in self.used.iter_mut().enumerate().filter(|it| *it.1) {
+            *used = false;
+            self.banks[channel * banks..][..banks].fill((0, 0));
+            self.queues[channel] = Queue::default();
+        }
     }
 
     pub(crate) fn channels(&self) -> usize {
@@ -94,6 +101,7 @@ impl DramChannels {
             return (serve(free, ticks, byte, bytes) / TICKS, rates.hbm);
         };
         let (bank, row) = map.bank(line);
+        self.used[channel] = true;
         let (open, ready) = &mut self.banks[channel * map.banks() + bank];
         let (opened, latency) = match *open == row + 1 {
             true => (true, rates.hbm.saturating_sub(map.opening).max(rates.l2)),

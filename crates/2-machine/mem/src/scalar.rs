@@ -36,6 +36,10 @@ impl ScalarCaches {
 
     /// Begins a dispatch.
     pub(crate) fn restart(&mut self, keep_data: bool, keep_code: bool) {
+        // Only waves of its compute units use it.
+        if !std::mem::take(&mut self.used) {
+            return;
+        }
         if !keep_data {
             self.data.clear();
         }
@@ -44,7 +48,6 @@ impl ScalarCaches {
         }
         self.in_flight.clear();
         self.waiting_left = 0;
-        self.used = false;
     }
 
     /// True if the instruction cache has the line of an address.

@@ -47,6 +47,8 @@ pub struct Message {
     pub fields: Option<String>,
     /// A line without a match of `fields` is not this message.
     pub strict: bool,
+    /// Two fields; a line in which they are equal is not this message.
+    pub differ: Option<[String; 2]>,
     /// The pattern, compiled when a line first needs it.
     compiled: OnceLock<Option<Regex>>,
     /// Fields whose values part the events of one message; occurrences that differ in others are counted.
@@ -92,6 +94,7 @@ struct Row {
     fields: Option<String>,
     #[serde(default)]
     strict: bool,
+    differ: Option<[String; 2]>,
     #[serde(default)]
     distinct: Vec<String>,
     #[serde(default)]
@@ -136,6 +139,7 @@ fn file(text: &str) -> Vec<Message> {
         words: row.words,
         fields: row.fields,
         strict: row.strict,
+        differ: row.differ,
         compiled: OnceLock::new(),
         distinct: row.distinct,
         kernel: file.kernel,
@@ -162,6 +166,11 @@ impl Message {
         let Some(fields) = &self.fields else { return Some(Vec::new()) };
         let regex = self.compiled.get_or_init(|| Regex::new(fields).ok()).as_ref()?;
         let Some(captures) = regex.captures(text) else { return (!self.strict).then(Vec::new) };
+        if let Some([one, other]) = &self.differ
+            && captures.name(one).map(|it| it.as_str()) == captures.name(other).map(|it| it.as_str())
+        {
+            return None;
+        }
         let fields = regex.capture_names().flatten().filter_map(|name| {
             let value = captures.name(name)?.as_str().trim();
             (!value.is_empty()).then(|| Field { name: name.replace('_', " "), value: value.to_owned() })
@@ -199,7 +208,7 @@ mod tests {
             assert!(is_silent || !row.meaning.is_empty() && !row.next.is_empty(), "{}", row.id);
             assert!(!row.words.is_empty() && row.words.iter().all(|it| it.len() > 2), "{}", row.id);
             assert!(!row.test.is_empty() && !row.source.is_empty(), "{}", row.id);
-            for name in &row.distinct {
+            for name in row.distinct.iter().chain(row.differ.iter().flatten()) {
                 let group = format!("(?<{}>", name.replace(' ', "_"));
                 assert!(
                     row.fields.as_ref().is_some_and(|it| it.contains(&group)),
@@ -217,6 +226,16 @@ mod tests {
         assert_eq!(sorted.len(), ids.len(), "each id once");
         let shown = messages().iter().filter(|it| !matches!(it.kind, Kind::Activity | Kind::Info)).count();
         assert!(shown >= 150, "{shown} messages");
+    }
+
+    #[test]
+    fn versions_that_agree_are_no_message() {
+        let found = |line: &str| {
+            let entry = entry(line);
+            messages().iter().find(|it| it.read(&entry).is_some()).map(|it| it.id.as_str())
+        };
+        assert_eq!(found("ROCM_VERSION validation: expect 6.2.0 to match 6.3.1"), Some("tunableop-version"));
+        assert_eq!(found("ROCM_VERSION validation: expect 6.2.0 to match 6.2.0"), None);
     }
 
     #[test]

@@ -62,8 +62,16 @@ pub(super) fn read(lines: &[&str]) -> Vec<PageFault> {
         let entry = logs::entry(line);
         let Some(bdf) = device(&entry.text) else { continue };
         if entry.text.contains("page fault (") {
-            open.insert(bdf.clone(), (faults.len(), at));
-            faults.push(head(&entry, bdf, count(at + 1)));
+            let new = head(&entry, bdf.clone(), count(at + 1));
+            let (last, next) = (open.get(&bdf).map(|it| it.0), faults.len());
+            match last.and_then(|last| faults.get_mut(last)).filter(|it| is_bare(it) && it.hub == new.hub) {
+                // A retried access is announced again before its block.
+                Some(fault) => *fault = PageFault { line: fault.line, times: fault.times + 1, ..new },
+                None => {
+                    open.insert(bdf, (next, at));
+                    faults.push(new);
+                }
+            }
             continue;
         }
         let Some((fault, start)) = open.get(&bdf).copied() else { continue };
@@ -77,6 +85,11 @@ pub(super) fn read(lines: &[&str]) -> Vec<PageFault> {
         fault.cut = fault.status.is_none();
     }
     merged(faults)
+}
+
+/// True for a fault of which only the first line was read.
+fn is_bare(fault: &PageFault) -> bool {
+    fault.address.is_none() && fault.client.is_none() && fault.status.is_none()
 }
 
 /// Counts reports that differ in time and line only.
@@ -212,5 +225,12 @@ mod tests {
         );
         let found = read(&lines[..4]);
         assert!(found.len() == 2 && found.iter().all(|it| it.cut));
+        // The first line twice, then the block.
+        let twice: Vec<&str> = a[..1].iter().chain(&a).map(String::as_str).collect();
+        let found = read(&twice);
+        assert_eq!(
+            found.iter().map(|it| (it.line, it.address, it.times)).collect::<Vec<_>>(),
+            [(1, Some(0x7000), 2)]
+        );
     }
 }

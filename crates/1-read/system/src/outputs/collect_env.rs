@@ -73,6 +73,7 @@ pub(crate) fn is(text: &str) -> bool {
 pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
     let mut report = CollectEnv { cpu: lscpu::read(text), ..CollectEnv::default() };
     let mut gpu: Option<(String, Option<String>)> = None;
+    let mut listed: Vec<(u32, (String, Option<String>))> = Vec::new();
     for line in text.lines() {
         let line = line.trim();
         if let Some((name, version)) = package(line)
@@ -85,14 +86,17 @@ pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
         if value.is_empty() || value.eq_ignore_ascii_case("n/a") || value.contains("Could not collect") {
             continue;
         }
+        // `GPU 0,1,2: AMD Instinct MI300X` of SGLang, a line for each model.
+        if let Some(indices) = list_of_gpus(key) {
+            listed.extend(indices.into_iter().map(|index| (index, model(value))));
+            continue;
+        }
         match key {
             "OS" => report.system = Some(value.to_owned()),
             "HIPCC" => {
                 let version = value.rsplit(' ').next().unwrap_or(value);
                 report.rocm.get_or_insert_with(|| version.to_owned());
             }
-            // `GPU 0,1,2: AMD Instinct MI300X` of SGLang.
-            _ if is_list_of_gpus(key) => gpu = Some(model(value)),
             "ROCM used to build PyTorch" | "ROCM Version" | "ROCM version" => {
                 report.rocm.get_or_insert_with(|| value.to_owned());
             }
@@ -108,16 +112,17 @@ pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
     }
     let (mut gpus, pairs) = rocm_smi::read_text(text, from);
     gpus.extend(gpus_of_pairs(&pairs, &gpus));
-    if let Some((product, target)) = gpu {
+    for (index, model) in &listed {
+        if gpus.iter().all(|it| it.index != Some(*index)) {
+            gpus.push(Gpu { index: Some(*index), ..Gpu::new(format!("GPU {index}")) });
+        }
+        gpus.iter_mut().filter(|it| it.index == Some(*index)).for_each(|it| fill(it, model, from));
+    }
+    if let Some(model) = gpu {
         if gpus.is_empty() {
             gpus.push(Gpu::new("GPU 0"));
         }
-        for it in &mut gpus {
-            it.product.fill(Fact::known(product.clone(), from));
-            if let Some(target) = &target {
-                it.target.fill(Fact::known(target.clone(), from));
-            }
-        }
+        gpus.iter_mut().for_each(|it| fill(it, &model, from));
     }
     report.gpus = gpus;
     report.pairs = pairs;
@@ -125,9 +130,17 @@ pub(crate) fn read(text: &str, from: &str) -> CollectEnv {
     report
 }
 
-/// `GPU 0,1,2`.
-fn is_list_of_gpus(key: &str) -> bool {
-    key.strip_prefix("GPU ").is_some_and(|it| it.split(',').all(|index| index.trim().parse::<u32>().is_ok()))
+/// Fills in what is not known of a GPU from its model and target.
+fn fill(gpu: &mut Gpu, (product, target): &(String, Option<String>), from: &str) {
+    gpu.product.fill(Fact::known(product.clone(), from));
+    if let Some(target) = target {
+        gpu.target.fill(Fact::known(target.clone(), from));
+    }
+}
+
+/// Indices of `GPU 0,1,2`.
+fn list_of_gpus(key: &str) -> Option<Vec<u32>> {
+    key.strip_prefix("GPU ")?.split(',').map(|index| index.trim().parse().ok()).collect()
 }
 
 /// `AMD Instinct MI300X (gfx942:sramecc+:xnack-)`.
@@ -203,6 +216,11 @@ mod tests {
         assert_eq!((it.gpus.len(), it.rocm.as_deref()), (2, Some("6.3.4-fa1")));
         assert_eq!(it.gpus[0].product.get().map(String::as_str), Some("AMD Instinct MI300X"));
         assert_eq!(it.versions[1], ("SGLang".to_owned(), "0.5.2".to_owned()));
+        // A pasted matrix breaks off, and GPUs differ.
+        let it = read(&sglang.replace("0,1: AMD", "0,1,2: AMD Instinct MI250X\nGPU 3: AMD"), "f");
+        let models: Vec<_> = it.gpus.iter().map(|it| it.product.get().map(String::as_str)).collect();
+        let [old, new] = ["AMD Instinct MI250X", "AMD Instinct MI300X"].map(Some);
+        assert_eq!(models, [old, old, old, new]);
         assert!(!is("hello\n"));
     }
 }

@@ -119,7 +119,7 @@ fn of_group(group: &[Fault<'_>], logs: &[FaultLog], told: &mut Vec<(String, u32)
 const DRIVER: &str = "the driver reports an access to memory that is not mapped, or without the right";
 
 /// Advice for faults of the DMA engine.
-const COPIES: [&str; 2] = [
+pub(super) const COPIES: [&str; 2] = [
     "a copy faulted, not a kernel: look at source, destination and size of hipMemcpy and of copies between GPUs, and at buffers freed while a copy was under way",
     "HSA_ENABLE_SDMA=0 COMMAND copies by kernels: if the fault stays, addresses are wrong; if it goes, look at the engine and PCI Express",
 ];
@@ -140,6 +140,11 @@ fn messages_of<'a>(it: &PageFault, logs: &'a [FaultLog]) -> Vec<(&'a str, u32, u
 /// True if a page fault of the kernel's log is reported with a message of the runtime.
 fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
     it.address.is_some() && !messages_of(it, logs).is_empty()
+}
+
+/// True if a DMA engine did the access.
+pub(super) fn is_copy(it: &PageFault) -> bool {
+    it.client.as_deref().is_some_and(|it| it.starts_with("SDMA"))
 }
 
 /// Fields of a page fault as words; with its GPU if asked for.
@@ -190,7 +195,7 @@ fn alone(log: &FaultLog, it: &PageFault) -> Incident {
         Some(false) => ", not retried",
         None => "",
     };
-    let is_copy = it.client.as_deref().is_some_and(|it| it.starts_with("SDMA"));
+    let is_copy = is_copy(it);
     let of = if is_copy { "a copy of GPU" } else { "GPU" };
     let mut incident = incident(
         log,

@@ -1,8 +1,8 @@
 //! Incidents of the messages of the HSA and HIP runtimes.
 
-use super::page_faults::rights;
+use super::page_faults::{COPIES, is_copy, rights};
 use super::{events, fact, incident, node_gpu};
-use system::fault::{FaultLog, Message, QueuedKernel, RuntimeMessage, nearest};
+use system::fault::{FaultLog, Message, PageFault, QueuedKernel, RuntimeMessage, nearest};
 use view::{Incident, NamedValue, listed};
 
 /// Most kernels of a queue that are named.
@@ -27,6 +27,10 @@ pub(super) fn incidents(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
                 incident.facts.push(fact("GPU", node_words(*node)));
                 incident.facts.extend(kernels_at(*address, &log.messages));
                 incident.facts.extend(address_facts(*address, log, logs));
+                // Advice for kernels does not fit a copy.
+                if address.is_some_and(|it| in_kernel_log(it, logs).any(|(_, it)| is_copy(it))) {
+                    incident.next = COPIES.map(str::to_owned).to_vec();
+                }
                 let (facts, next) = events::around(log, it.line, *node);
                 incident.facts.extend(facts);
                 incident.next.extend(next);
@@ -197,12 +201,17 @@ fn address_facts(address: Option<u64>, log: &FaultLog, logs: &[FaultLog]) -> Vec
                 fact("near", "unknown: the log names no allocations (AMD_LOG_LEVEL=3 does)")
             }),
         );
-        let in_kernel = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
-        for (kernel_log, it) in in_kernel.filter(|(_, it)| it.address == Some(address)) {
+        for (kernel_log, it) in in_kernel_log(address, logs) {
             facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it, true))));
         }
     }
     facts
+}
+
+/// Page faults of the kernel's log at an address.
+fn in_kernel_log(address: u64, logs: &[FaultLog]) -> impl Iterator<Item = (&FaultLog, &PageFault)> {
+    let all = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
+    all.filter(move |(_, it)| it.address == Some(address))
 }
 
 /// Location of an address among the allocations of its log, or of another log of the job.

@@ -316,6 +316,11 @@ impl Allocations {
         (address - allocation.base < allocation.bytes).then_some(*allocation)
     }
 
+    /// Bytes from an address to the end of its allocation.
+    pub(crate) fn room(&self, address: usize) -> Option<usize> {
+        self.find(address).map(|it| self.mapped_end(&it) - address)
+    }
+
     /// Addresses outside of which there is no allocation.
     pub(crate) fn span(&self) -> std::ops::Range<usize> {
         let first = self.live.first_key_value().map_or(0, |(base, _)| *base);

@@ -25,6 +25,9 @@ fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
 fn load_file(place: *mut usize, path: Chars) -> Result<(), Code> {
     // SAFETY: as the headers say.
     let path = unsafe { text(path) }?;
+    if path.is_empty() {
+        return Err(Code::hipErrorInvalidValue);
+    }
     // Programs look for files that may not be there: that is the caller's affair. The command hears that they came here.
     drop(lock());
     let data = std::fs::read(path).map_err(|_| Code::hipErrorFileNotFound)?;

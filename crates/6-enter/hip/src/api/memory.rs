@@ -4,6 +4,7 @@
 
 use super::{Dim3, check_device, entries, get, put};
 use crate::codes::Code;
+use crate::host_memory;
 use crate::launch::perform;
 use crate::memory::Kind;
 use crate::message::say;
@@ -85,7 +86,9 @@ pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     }
     let result = runtime.allocations.free(memory.cast(), kinds);
     if result.is_ok() {
-        runtime.pools.gave(memory.addr());
+        if let Some(bytes) = runtime.pools.gave(memory.addr()) {
+            runtime.allocations.use_again(memory.addr(), bytes as usize);
+        }
     } else {
         // Memory of the runtime says nothing to a user.
         let nearest = runtime.allocations.emulated.nearest(memory.addr() as u64);
@@ -114,23 +117,31 @@ fn copy2(to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usiz
 /// A copy that is done when the call returns, as far as the host can tell: it does not wait for one of contiguous bytes
 /// within memory of GPUs.
 pub(super) fn copy_now(copy: Copy3) -> Result<(), Code> {
-    perform(0, Work::Copy(copy))?;
+    copy_now_in(0, copy)
+}
+
+/// The same behind the work of a stream.
+fn copy_now_in(stream: usize, copy: Copy3) -> Result<(), Code> {
+    perform(stream, Work::Copy(copy))?;
     let mut runtime = lock();
     let is_flat = copy.height == 1 && copy.depth == 1;
     let is_within = [copy.to, copy.from].iter().all(|it| {
         runtime.allocations.find(it.address).is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Mapped))
     });
-    if !(is_flat && is_within) {
-        runtime.timeline.wait_for_copy(0);
+    if !(is_flat && is_within) && runtime.streams.origin(stream).is_none() {
+        runtime.timeline.wait_for_copy(stream);
     }
     Ok(())
 }
 
-/// A copy in the order of a stream. One to memory that only the host has is done when the call returns.
+/// A copy in the order of a stream. One to memory that only the host has is done when the call returns, and one within memory
+/// of the host.
 pub(super) fn copy_in(stream: usize, copy: Copy3) -> Result<(), Code> {
     perform(stream, Work::Copy(copy))?;
     let mut runtime = lock();
-    if runtime.allocations.find(copy.to.address).is_none() && runtime.streams.origin(stream).is_none() {
+    let [to, from] = [copy.to, copy.from].map(|it| runtime.allocations.find(it.address));
+    let is_on_host = [to, from].iter().all(|it| it.is_none_or(|it| !it.is_on_device()));
+    if (to.is_none() || is_on_host) && runtime.streams.origin(stream).is_none() {
         runtime.timeline.wait_for_copy(stream);
     }
     Ok(())
@@ -294,7 +305,8 @@ entries! {
 
     /// Makes memory of the program reachable for kernels.
     fn hipHostRegister(memory: *mut c_void, bytes: usize, flags: u32) {
-        if memory.is_null() || bytes == 0 {
+        const FLAGS: u32 = 15;
+        if memory.is_null() || bytes == 0 || flags > FLAGS || !host_memory::is_mapped(memory.addr(), bytes) {
             return Err(Code::hipErrorInvalidValue);
         }
         lock().allocations.register(memory.cast(), bytes, flags)
@@ -332,9 +344,15 @@ entries! {
     }
 
     /// Copies in the order of a stream.
-    fn hipMemcpyAsync = hipMemcpyAsync_spt hipMemcpyWithStream(to: usize, from: usize, bytes: usize, kind: u32, stream: usize) {
+    fn hipMemcpyAsync = hipMemcpyAsync_spt(to: usize, from: usize, bytes: usize, kind: u32, stream: usize) {
         check_kind(kind)?;
         copy_in(stream, Copy3::flat(to, from, bytes))
+    }
+
+    /// Copies behind the work of a stream.
+    fn hipMemcpyWithStream(to: usize, from: usize, bytes: usize, kind: u32, stream: usize) {
+        check_kind(kind)?;
+        copy_now_in(stream, Copy3::flat(to, from, bytes))
     }
 
     /// Copies, by direction.

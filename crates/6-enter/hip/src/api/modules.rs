@@ -16,7 +16,8 @@ type Chars = *const libc::c_char;
 fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
     let mut runtime = lock();
     let device = runtime.device;
-    let module = Module::load(data, device, &mut runtime.allocations)?;
+    let mut module = Module::load(data, device, &mut runtime.allocations)?;
+    module.manage(&mut runtime.allocations, device.memory_bytes())?;
     let id = runtime.add_module(Slot::Loaded(Box::new(module)));
     // SAFETY: as the headers say.
     unsafe { put(place, id + 1) }

@@ -206,6 +206,18 @@ static void declared() {
   CHECK(written[8 * 5] == 5 && written[8 * 5 + 1] == 5 && written[8 * 5 + 2] == (same[5] >> 16 & 255));
 }
 
+// Managed variables of code that is loaded at run time.
+static void managed() {
+  hiprtcProgram program; OK(hiprtcCreateProgram(&program, "__attribute__((managed)) int counter = 10; extern \"C\" __global__ void add() { counter += 5; }", "managed.cu", 0, nullptr, nullptr));
+  OK(hiprtcCompileProgram(program, 0, nullptr)); printf("%s", log_of(program).c_str());
+  std::vector<char> code = code_of(program);
+  for (int round = 0; round < 2; round++) {
+    hipModule_t module; hipFunction_t add; void *place; size_t bytes; OK(hipModuleLoadData(&module, code.data())); OK(hipModuleGetFunction(&add, module, "add"));
+    OK(hipModuleLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, 0, nullptr, nullptr)); OK(hipDeviceSynchronize());
+    OK(hipModuleGetGlobal((hipDeviceptr_t *)&place, &bytes, module, "counter")); CHECK(bytes == 4 && *(int *)place == 15); OK(hipModuleUnload(module));
+  }
+}
+
 // Pairs of half precision: a kernel stores the number of the first check that fails.
 static const char *pairs = R"(
 #define TRUE(condition) { number++; if (!(condition) && !*failed) *failed = number; }
@@ -247,6 +259,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "libraries")) libraries();
   if (!strcmp(part, "declared")) declared();
   if (!strcmp(part, "halves")) halves();
+  if (!strcmp(part, "managed")) managed();
   printf("%d failed\n", failed);
   return failed;
 }

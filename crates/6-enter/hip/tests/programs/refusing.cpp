@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
+extern "C" int hipDrvGetErrorName(hipError_t, const char **);
 extern "C" int hipGetFuncBySymbol(hipFunction_t *, const void *);
+extern "C" int hipGetDevicePropertiesR0600(void *, int);
 static int failed = 0;
 #define CHECK(condition) \
   do { if (!(condition)) { failed++; printf("line %d: %s\n", __LINE__, #condition); } } while (0)
@@ -22,11 +24,11 @@ __global__ void linger(uint64_t ticks) {
 
 static void memory() {
   int device = 0, value = -1; char *host = new char[64]; void *place;
-  enum { VIRTUAL_MEMORY = 89, WAITS_FOR_VALUES = 10013 };
+  enum { VIRTUAL_MEMORY = 89 };
   OK(hipDeviceGetAttribute(&value, hipDeviceAttribute_t(VIRTUAL_MEMORY), device)); CHECK(value == 1);
-  OK(hipDeviceGetAttribute(&value, hipDeviceAttribute_t(WAITS_FOR_VALUES), device)); CHECK(value == 1);
   IS(hipMallocManaged(&place, 0, hipMemAttachGlobal), INVALID); IS(hipMallocManaged(&place, 64, 0), INVALID);
   IS(hipMallocManaged(&place, 64, hipMemAttachGlobal | hipMemAttachHost), INVALID); OK(hipMallocManaged(&place, 64, hipMemAttachHost)); OK(hipFree(place));
+  IS(hipHostRegister(host, 64, 16), INVALID); IS(hipHostRegister(host, size_t(1) << 46, 0), INVALID); OK(hipHostRegister(host, 64, 8)); OK(hipHostUnregister(host));
   IS(hipHostUnregister(nullptr), INVALID); IS(hipHostUnregister(host), hipErrorHostMemoryNotRegistered);
   OK(hipMalloc(&place, 64));
   IS(hipMemcpy(place, host, 64, hipMemcpyKind(5)), WRONG_DIRECTION); IS(hipMemcpyAsync(place, host, 64, hipMemcpyKind(-1), 0), WRONG_DIRECTION);
@@ -34,6 +36,14 @@ static void memory() {
   IS(hipMemcpyPeer(place, 64, place, 0, 64), hipErrorInvalidDevice); IS(hipMemcpyPeerAsync(place, 0, place, -1, 64, 0), hipErrorInvalidDevice); OK(hipMemcpyPeer(place, 0, place, 0, 64));
   IS(hipMemcpyToSymbol(HIP_SYMBOL(variable), host, 4, 0, hipMemcpyDeviceToHost), WRONG_DIRECTION); OK(hipMemcpyToSymbol(HIP_SYMBOL(variable), place, 4, 0, hipMemcpyDeviceToDevice));
   IS(hipMemcpyFromSymbol(host, HIP_SYMBOL(variable), 4, 0, hipMemcpyHostToDevice), WRONG_DIRECTION); OK(hipMemcpyFromSymbol(host, HIP_SYMBOL(variable), 4));
+}
+
+// Memory that goes back to a pool is what the next allocation of that size gets.
+static void pools() {
+  void *memory, *again; hipStream_t stream; OK(hipStreamCreate(&stream)); const char *name; IS(hipDrvGetErrorName(hipError_t(-1), &name), INVALID); OK(hipDrvGetErrorName(hipErrorInvalidValue, &name));
+  for (int round = 0; round < 2; round++) {
+    OK(hipMallocAsync(&memory, 3 << 20, stream)); OK(hipFreeAsync(memory, stream)); OK(hipMallocAsync(&again, 3 << 20, stream)); CHECK(memory == again); OK(hipFreeAsync(again, stream));
+  }
 }
 
 static void pointers() {
@@ -67,6 +77,8 @@ static void waiting() {
   IS(after(0, [&] { return hipMemcpy(device, pinned, 8, hipMemcpyHostToDevice); }), 0); IS(after(0, [&] { return hipMemcpyPeer(device, 0, device + 32, 0, 8); }), NOT_READY);
   IS(after(stream, [&] { return hipMemcpyAsync(own, device, 64, hipMemcpyDeviceToHost, stream); }), 0);
   IS(after(stream, [&] { return hipMemcpyAsync(pinned, device, 64, hipMemcpyDeviceToHost, stream); }), NOT_READY);
+  IS(after(stream, [&] { return hipMemcpyAsync(pinned, pinned + 32, 8, hipMemcpyHostToHost, stream); }), 0); IS(after(stream, [&] { return hipMemcpyWithStream(pinned, device, 8, hipMemcpyDeviceToHost, stream); }), 0);
+  unsigned flags; IS(hipStreamGetFlags(0, &flags), INVALID); OK(hipStreamGetFlags(stream, &flags));
   IS(after(stream, [&] { return hipMemcpyAsync(device, pinned, 64, hipMemcpyHostToDevice, stream); }), NOT_READY); OK(hipDeviceSynchronize());
 }
 
@@ -100,9 +112,22 @@ static void launches() {
   OK(launch(0x7fffffff, 1, 1, 1, 1, 1, 0)); OK(launch(1, 65536, 65536, 1, 1, 1, 0)); OK(hipDeviceSynchronize());
 }
 
+// Properties, attributes and functions name a device in the same way, and no two devices are the same.
+static void devices() {
+  int count; OK(hipGetDeviceCount(&count)); CHECK(count == 2); unsigned before = 0;
+  for (int device = 0; device < count; device++) {
+    hipDeviceProp_t properties; char address[32]; unsigned domain, bus; int attribute; char uuid[16], shown[1472] = {};
+    OK(hipGetDeviceProperties(&properties, device)); OK(hipDeviceGetPCIBusId(address, sizeof address, device)); OK(hipDeviceGetAttribute(&attribute, hipDeviceAttributePciBusId, device));
+    CHECK(sscanf(address, "%x:%x", &domain, &bus) == 2 && bus == (unsigned)attribute && properties.pciBusID == attribute && bus != before); before = bus;
+    static hipEvent_t first; hipEvent_t event; hipStream_t stream; float time; OK(hipSetDevice(device)); OK(hipEventCreate(&event)); OK(hipStreamCreate(&stream)); OK(hipEventRecord(event, stream)); OK(hipEventRecord(event, 0));
+    if (device) { IS(hipEventRecord(first, stream), BAD_HANDLE); IS(hipEventRecord(first, 0), BAD_HANDLE); IS(hipEventElapsedTime(&time, first, event), BAD_HANDLE); } else first = event;
+    OK(hipDeviceGetUuid((hipUUID *)uuid, device)); IS(hipGetDevicePropertiesR0600(shown, device), 0); CHECK(!memcmp(shown + 256, uuid, 16));
+  }
+}
+
 int main(int argc, char **argv) {
   setvbuf(stdout, nullptr, _IONBF, 0);
-  struct { const char *name; void (*run)(); } parts[] = {{"memory", memory}, {"pointers", pointers}, {"waiting", waiting}, {"graphs", graphs}, {"launches", launches}};
+  struct { const char *name; void (*run)(); } parts[] = {{"memory", memory}, {"pointers", pointers}, {"waiting", waiting}, {"graphs", graphs}, {"launches", launches}, {"pools", pools}, {"devices", devices}};
   for (auto &it : parts) if (argc > 1 && !strcmp(argv[1], it.name)) it.run();
   printf("%d failed\n", failed);
   return failed;

@@ -235,6 +235,8 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   TRUE(__int2half_rd(4099) == (half)4100 && __int2half_rz(-4099) == (half)-4100 && __half2int_rn(2.75f) == 2 && __half2ll_ru(-2.25f) == -2 && __half2ushort_rd(7) == 7)
   TRUE(__half_as_ushort(__float2half_ru(near_one)) == 0x3c01 && __ldcg(&three) == three) TRUE(amd_mixed_dot(a, b, 2, false) == -3)
   TRUE(h2sqrt(half2(4, 9)) == half2(2, 3) && h2rint(half2(2.5f, -1.2f)) == half2(2, -1) && __habs2(a) == half2(1, 2) && h2rcp(half2(4, 2)) == half2(0.25f, 0.5f))
+  hip_bfloat16 e(11.3f), f(11.3f, hip_bfloat16::truncate), g = e; TRUE(e.data == 0x4135 && f.data == 0x4134 && f < e && -e < f && std::isnan(hip_bfloat16(__builtin_nanf(""))))
+  e = 10; g = hip_bfloat16(2); TRUE(e * g == 20 && e-- == 10 && ++e == 10 && (e /= g) == 5 && !std::iszero(e) && hip_bfloat16::round_to_bfloat16(1.00390625f) == 1 && e == +e)
   TRUE(hexp10(2) == (half)100 && h2exp2(half2(3, -1)) == half2(8, 0.5f) && h2log2(half2(8, 16)) == half2(3, 4))
 }
 )";

@@ -423,3 +423,4 @@ template <class A, class B> struct conditional<false, A, B> { typedef B type; };
 }
 #endif
 #include <hip/hip_fp16.h>
+#include <hip/hip_bfloat16.h>

@@ -64,7 +64,7 @@ struct SuiteResult {
     passed: u64,
     failed: u64,
     skipped: u64,
-    /// Why the ones that fail do.
+    /// Why cases fail.
     why: String,
 }
 

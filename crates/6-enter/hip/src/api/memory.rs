@@ -99,7 +99,7 @@ pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     result
 }
 
-/// Refuses a kind of copy that is none. Which of them it is says nothing: the addresses do.
+/// Refuses a kind of copy that does not exist. The kind decides nothing else: the addresses do.
 pub(super) fn check_kind(kind: u32) -> Result<(), Code> {
     /// By the copy engines alone.
     const WITHOUT_COMPUTE_UNITS: u32 = 1024;
@@ -114,8 +114,7 @@ fn copy2(to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usiz
     Copy3 { to: place(to, to_pitch), from: place(from, from_pitch), width, height, depth: 1 }
 }
 
-/// A copy that is done when the call returns, as far as the host can tell: it does not wait for one of contiguous bytes
-/// within memory of GPUs.
+/// A copy after which the host waits, except for one of contiguous bytes within memory of GPUs.
 pub(super) fn copy_now(copy: Copy3) -> Result<(), Code> {
     copy_now_in(0, copy)
 }
@@ -134,8 +133,8 @@ fn copy_now_in(stream: usize, copy: Copy3) -> Result<(), Code> {
     Ok(())
 }
 
-/// A copy in the order of a stream. One to memory that only the host has is done when the call returns, and one within memory
-/// of the host.
+/// A copy in the order of a stream. The host waits for a copy to memory that only the host has, and for one within memory of
+/// the host.
 pub(super) fn copy_in(stream: usize, copy: Copy3) -> Result<(), Code> {
     perform(stream, Work::Copy(copy))?;
     let mut runtime = lock();

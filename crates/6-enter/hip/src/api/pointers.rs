@@ -55,7 +55,7 @@ const NO_DEVICE: i32 = -2;
 const WORDS: [u32; 2] = [MEMORY_TYPE, DEVICE_ORDINAL];
 const BYTES: [u32; 3] = [SYNC_MEMOPS, IS_MANAGED, MAPPED];
 
-/// One attribute; `None` where memory has none.
+/// One attribute; `None` if the memory lacks it.
 fn value(found: Option<&Allocation>, number: u32, address: usize) -> Option<u64> {
     let found = found?;
     let value = match number {
@@ -72,7 +72,7 @@ fn value(found: Option<&Allocation>, number: u32, address: usize) -> Option<u64>
     Some(value as u64)
 }
 
-/// Stores one attribute. What memory has none of is zero, and an error.
+/// Stores one attribute; one that the memory lacks is zero, with an error.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
     if address == 0 || place.is_null() {
         return Err(Code::hipErrorInvalidValue);
@@ -124,7 +124,7 @@ entries! {
         unsafe { attribute(place, number, address) }
     }
 
-    /// Several attributes; those that memory has none of are zero.
+    /// Several attributes; the ones that the memory lacks are zero.
     fn hipDrvPointerGetAttributes(count: u32, numbers: *mut u32, places: *mut *mut c_void, address: usize) {
         if count == 0 || address == 0 {
             return Err(Code::hipErrorInvalidValue);

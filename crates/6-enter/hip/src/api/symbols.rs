@@ -9,11 +9,14 @@ use crate::memory::Kind;
 use crate::runtime::lock;
 use crate::work::Copy3;
 
-/// Copies to the host and between memory of the GPU, the one by the copy engines alone, and as the addresses say.
-const TO_HOST: u32 = 2;
-const BY_ADDRESS: u32 = 4;
-const WITHIN: [u32; 3] = [3, 1024, BY_ADDRESS];
+/// Kinds of copies.
 const FROM_HOST: u32 = 1;
+const TO_HOST: u32 = 2;
+const WITHIN_GPU: u32 = 3;
+const BY_ADDRESS: u32 = 4;
+const BY_COPY_ENGINES: u32 = 1024;
+/// Kinds of copies within memory of the GPU.
+const WITHIN: [u32; 3] = [WITHIN_GPU, BY_COPY_ENGINES, BY_ADDRESS];
 
 /// Whether a kind of copy fits one to (or from) a variable and memory of a kind, or memory that only the host has.
 pub(super) fn is_kind(kind: u32, to_symbol: bool, memory: Option<Kind>) -> bool {

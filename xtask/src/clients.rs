@@ -51,6 +51,21 @@ struct Clients {
 struct Results {
     clients: BTreeMap<String, ClientResult>,
     hecbench: BTreeMap<String, hecbench::ProgramResult>,
+    /// Test suites, run by hand: building them takes compilers, headers and patience.
+    #[serde(default)]
+    suites: BTreeMap<String, SuiteResult>,
+}
+
+/// Result of a test suite.
+#[derive(Serialize, Deserialize, Debug)]
+struct SuiteResult {
+    version: String,
+    ran: String,
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    /// Why cases fail.
+    why: String,
 }
 
 /// Result of a client.

@@ -35,6 +35,16 @@ not judge them.
 |---|---|---|---|---|
 ";
 
+const SUITES: &str = "
+## Test suites
+
+Seeded samples of suites that others wrote for AMD's runtime and for Triton, under `rockhound run`, a process or at most two minutes for each case. Results are kept by hand in
+`tests/clients/results.json`.
+
+| suite | version | what ran | passed | skip themselves | why others fail |
+|---|---|---|---|---|---|
+";
+
 /// Writes the page.
 pub(super) fn write(clients: &[Client], results: &Results) -> Result<()> {
     let mut text = BEGIN.to_owned();
@@ -73,8 +83,29 @@ pub(super) fn write(clients: &[Client], results: &Results) -> Result<()> {
     for (name, check, why) in failures {
         writeln!(text, "| {name} | {} | {} |", cell(check), cell(why))?;
     }
+    suites(&mut text, results)?;
     programs(&mut text, results)?;
     std::fs::write(root().join(PAGE), text).context(PAGE)
+}
+
+fn suites(text: &mut String, results: &Results) -> Result<()> {
+    if results.suites.is_empty() {
+        return Ok(());
+    }
+    *text += SUITES;
+    for (name, result) in &results.suites {
+        let all = result.passed + result.failed;
+        writeln!(
+            text,
+            "| {name} | {} | {} | {} of {all} | {} | {} |",
+            cell(&result.version),
+            cell(&result.ran),
+            result.passed,
+            result.skipped,
+            cell(&result.why)
+        )?;
+    }
+    Ok(())
 }
 
 fn programs(text: &mut String, results: &Results) -> Result<()> {

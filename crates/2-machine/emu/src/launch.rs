@@ -186,6 +186,13 @@ impl Summary {
 
 /// [`run`] without an observer. It is compiled with this crate, so a crate that is not optimised may call it.
 pub fn run_alone(program: &Program, memory: &Memory, launch: &Launch<'_>) -> Result<Summary, Box<Fault>> {
+    // Programs try the largest grid with an empty kernel: 2^31 workgroups.
+    let is_whole = (0..3).all(|axis| launch.grid[axis].is_multiple_of(launch.workgroup[axis].max(1)));
+    if program.ends_at_once() && is_whole {
+        let waves = launch.wave_count();
+        let workgroups = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
+        return Ok(Summary { workgroups, waves, instructions: waves, ..Summary::default() });
+    }
     run(program, memory, launch, || (), |()| {})
 }
 
@@ -253,4 +260,23 @@ pub fn run<O: Observer + Send>(
         });
     }
     shared.result()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_end_at_once_take_no_time_per_workgroup() {
+        let program = Program::of_text(&["s_endpgm"]);
+        let memory = Memory::new();
+        for (grid, workgroup) in [([480, 2, 3], [96, 1, 1]), ([100, 5, 1], [64, 2, 1])] {
+            let launch = Launch { grid, ..Launch::new([1; 3], workgroup, 0) };
+            let counted = run(&program, &memory, &launch, || (), |()| {}).unwrap();
+            assert_eq!(run_alone(&program, &memory, &launch), Ok(counted));
+        }
+        let largest = Launch::new([i32::MAX as u32, 1, 1], [1; 3], 0);
+        let summary = run_alone(&program, &memory, &largest).unwrap();
+        assert_eq!((summary.workgroups, summary.instructions), (i32::MAX as u64, i32::MAX as u64));
+    }
 }

@@ -158,6 +158,11 @@ impl Program {
         self.polls
     }
 
+    /// True if the first instruction of a wave is its last.
+    pub(crate) fn ends_at_once(&self) -> bool {
+        self.insts.get(self.entry).is_some_and(|inst| inst.info().name == "s_endpgm")
+    }
+
     /// Instructions, indexed as in events of observers.
     pub fn instructions(&self) -> &[Inst] {
         &self.insts

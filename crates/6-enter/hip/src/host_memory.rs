@@ -1,6 +1,18 @@
-//! Memory of the process that kernels cannot reach.
-//!
-//! Only read after a kernel has failed; the operating system knows the mappings.
+//! Memory of the process that kernels cannot reach; the operating system knows the mappings.
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// True if the process has memory at all addresses of a range.
+pub(crate) fn is_mapped(address: usize, bytes: usize) -> bool {
+    let start = address / PAGE * PAGE;
+    let Some(end) = address.checked_add(bytes).and_then(|it| it.checked_next_multiple_of(PAGE)) else {
+        return false;
+    };
+    let pointer = std::ptr::with_exposed_provenance_mut(start);
+    // SAFETY: with this flag the call only looks whether the range is mapped.
+    unsafe { libc::msync(pointer, end - start, libc::MS_ASYNC) == 0 }
+}
 
 /// Mapping of the process that contains an address; `None` if nothing is mapped.
 pub(crate) fn place(address: u64) -> Option<String> {
@@ -45,6 +57,13 @@ mod tests {
             assert_eq!(find(maps, address).as_deref(), expected, "{address:#x}");
         }
         let own = Box::new(1u8);
+        let address = (&raw const *own).addr();
+        assert!(
+            is_mapped(address, 1)
+                && !is_mapped(0, 1)
+                && !is_mapped(address, 1 << 50)
+                && !is_mapped(address, usize::MAX)
+        );
         assert!(place((&raw const *own).addr() as u64).is_some() && place(0).is_none());
     }
 }

@@ -118,6 +118,15 @@ impl Freed {
         }
     }
 
+    /// Lets the next memory of a size have an address.
+    fn put_first(&mut self, base: usize, bytes: usize) {
+        let (_, bases) = self.sizes.entry(bytes).or_default();
+        if !self.is_off {
+            bases.retain(|it| *it != base);
+            bases.push_front(base);
+        }
+    }
+
     fn take(&mut self, bytes: usize) -> Option<usize> {
         self.sizes.get_mut(&bytes)?.1.pop_front()
     }
@@ -132,6 +141,11 @@ impl Allocations {
     /// Addresses are never used again, so that every access of freed memory faults.
     pub(crate) fn keep_freed(&mut self) {
         self.freed.is_off = true;
+    }
+
+    /// The next memory of that size has the address of this one, which was freed: pools give back what they have.
+    pub(crate) fn use_again(&mut self, base: usize, bytes: usize) {
+        self.freed.put_first(base, bytes);
     }
 
     /// Memory of a kind, zeroed unless new memory holds something else. `capacity` is the device's memory size.
@@ -316,6 +330,11 @@ impl Allocations {
         (address - allocation.base < allocation.bytes).then_some(*allocation)
     }
 
+    /// Bytes from an address to the end of its allocation.
+    pub(crate) fn room(&self, address: usize) -> Option<usize> {
+        self.find(address).map(|it| self.mapped_end(&it) - address)
+    }
+
     /// Addresses outside of which there is no allocation.
     pub(crate) fn span(&self) -> std::ops::Range<usize> {
         let first = self.live.first_key_value().map_or(0, |(base, _)| *base);
@@ -462,6 +481,21 @@ mod tests {
                 })
                 .collect();
             assert!(if is_off { rounds.len() == expected } else { rounds.len() < expected }, "{rounds:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_pools_are_used_again_at_once() {
+        for is_off in [false, true] {
+            let mut freed = Freed { is_off, ..Freed::default() };
+            freed.add(4096, 7000);
+            assert_eq!(freed.take(7000), None, "not of a pool");
+            for base in [4096, 8192, 4096] {
+                freed.put_first(base, 7000);
+            }
+            let found = [7000, 8000, 7000, 7000].map(|bytes| freed.take(bytes));
+            let expected = if is_off { [None; 4] } else { [Some(4096), None, Some(8192), None] };
+            assert_eq!(found, expected);
         }
     }
 

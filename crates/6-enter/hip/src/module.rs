@@ -25,7 +25,12 @@ pub(crate) struct Module {
     symbols: BTreeMap<String, (u64, u64)>,
     kernels: BTreeMap<String, usize>,
     programs: BTreeMap<String, Arc<Program>>,
+    /// Managed variables of code that is loaded at run time: address and size of their memory, by name.
+    managed: BTreeMap<String, (usize, usize)>,
 }
+
+/// Suffix of the initial value of a managed variable; the variable itself is a pointer.
+const MANAGED: &str = ".managed";
 
 impl Module {
     /// Finds the code for the device in a file or bundle and loads it.
@@ -57,7 +62,28 @@ impl Module {
             symbols,
             kernels,
             programs: BTreeMap::new(),
+            managed: BTreeMap::new(),
         })
+    }
+
+    /// Gives managed variables memory with their initial values, which host code of a program does for code that is
+    /// compiled into it.
+    pub(crate) fn manage(&mut self, allocations: &mut Allocations, capacity: usize) -> Result<(), Code> {
+        let names: Vec<String> =
+            self.symbols.keys().filter_map(|it| it.strip_suffix(MANAGED)).map(str::to_owned).collect();
+        for name in names {
+            let initial = self.variable(&format!("{name}{MANAGED}"));
+            let (Some((from, bytes @ 1..)), Some((pointer, 8..))) = (initial, self.variable(&name)) else {
+                continue;
+            };
+            let memory = allocations.allocate(Kind::Managed, bytes, 0, capacity)?;
+            if let Some(initial) = allocations.emulated.read(from as u64, bytes) {
+                allocations.emulated.write(memory as u64, &initial);
+            }
+            allocations.emulated.write(pointer as u64, &(memory as u64).to_le_bytes());
+            self.managed.insert(name, (memory, bytes));
+        }
+        Ok(())
     }
 
     /// A kernel ready to run.
@@ -96,8 +122,11 @@ impl Module {
         self.kernels.len()
     }
 
-    /// Address and size of a variable.
+    /// Address and size of a variable; of the memory of a managed one.
     pub(crate) fn variable(&self, name: &str) -> Option<(usize, usize)> {
+        if let Some(managed) = self.managed.get(name) {
+            return Some(*managed);
+        }
         let (address, size) = self.symbols.get(name)?;
         Some((self.base + usize::try_from(*address).ok()?, usize::try_from(*size).ok()?))
     }
@@ -121,6 +150,9 @@ impl Module {
 
     /// Targets that a release must not outlive: gives the image back.
     pub(crate) fn unload(self, allocations: &mut Allocations) {
+        for (memory, _) in self.managed.values() {
+            let _ = allocations.free(std::ptr::with_exposed_provenance_mut(*memory), &[Kind::Managed]);
+        }
         // The pointer comes from `allocate`; nothing to do when it is gone already.
         let _ = allocations.free(std::ptr::with_exposed_provenance_mut(self.base), &[Kind::Internal]);
     }

@@ -195,13 +195,13 @@ impl Pools {
         }
     }
 
-    /// Memory was freed, perhaps of a pool.
-    pub(crate) fn gave(&mut self, address: usize) {
-        if let Some((handle, bytes)) = self.owners.remove(&address)
-            && let Some(pool) = self.pools.get_mut(&handle)
-        {
+    /// Memory was freed; its bytes if it was of a pool.
+    pub(crate) fn gave(&mut self, address: usize) -> Option<u64> {
+        let (handle, bytes) = self.owners.remove(&address)?;
+        if let Some(pool) = self.pools.get_mut(&handle) {
             pool.usage.give(bytes);
         }
+        Some(bytes)
     }
 
     /// Memory of graphs on a GPU.

@@ -45,6 +45,8 @@ pub(crate) struct Event {
     /// The captured stream that it was recorded in, and the nodes before it.
     pub(crate) captured: Option<(usize, Vec<usize>)>,
     pub(crate) timing: bool,
+    /// GPU of the thread that made it.
+    pub(crate) device: i32,
     /// Other processes may wait for it.
     pub(crate) interprocess: bool,
 }

@@ -164,10 +164,10 @@ impl Timeline {
         reach(self.host);
     }
 
-    /// The host waits for a copy or a fill that it started.
-    pub(crate) fn wait_for_copy(&mut self) {
-        self.busy.reach(self.busy.until(LEGACY));
-        reach(self.ready(LEGACY));
+    /// The host waits for a copy or a fill that it started in a stream.
+    pub(crate) fn wait_for_copy(&mut self, stream: usize) {
+        self.busy.reach(self.busy.until(stream));
+        reach(self.ready(stream));
     }
 
     /// A stream waits for a moment.

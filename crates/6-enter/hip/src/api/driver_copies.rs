@@ -3,10 +3,10 @@
 //! A copy with an end in an array is refused: there are none on GPUs without image instructions.
 
 use super::graph_nodes::{NodeFill, add, copy_of_node, fill, set, set_step};
+use super::memory::{copy_in, copy_now};
 use super::{entries, get, put};
 use crate::codes::Code;
 use crate::graph::Action;
-use crate::launch::perform;
 use crate::work::{Copy3, Place, Work};
 
 /// Kinds of memory: of the host, and an array.
@@ -126,18 +126,18 @@ impl DriverCopy3 {
 
 /// # Safety
 /// `given` is null or may be read.
-unsafe fn flat(given: *const Copy2) -> Result<Work, Code> {
+unsafe fn flat(given: *const Copy2) -> Result<Copy3, Code> {
     // SAFETY: as the caller says.
     let Copy2 { from, to, width, height } = unsafe { get(given) }?;
     let copy = DriverCopy3 { from: from.deep(), to: to.deep(), width, height, depth: 1 };
-    Ok(Work::Copy(copy.copy()?))
+    copy.copy()
 }
 
 /// # Safety
 /// `given` is null or may be read.
-unsafe fn deep(given: *const DriverCopy3) -> Result<Work, Code> {
+unsafe fn deep(given: *const DriverCopy3) -> Result<Copy3, Code> {
     // SAFETY: as the caller says.
-    Ok(Work::Copy(unsafe { get(given) }?.copy()?))
+    unsafe { get(given) }?.copy()
 }
 
 /// # Safety
@@ -152,25 +152,25 @@ entries! {
     /// A two-dimensional copy.
     fn hipMemcpyParam2D = hipDrvMemcpy2DUnaligned(given: *const Copy2) {
         // SAFETY: as the headers say; this holds for all entries here.
-        perform(0, unsafe { flat(given) }?)
+        copy_now(unsafe { flat(given) }?)
     }
 
     /// The same in the order of a stream.
     fn hipMemcpyParam2DAsync(given: *const Copy2, stream: usize) {
         // SAFETY: as above.
-        perform(stream, unsafe { flat(given) }?)
+        copy_in(stream, unsafe { flat(given) }?)
     }
 
     /// A three-dimensional copy.
     fn hipDrvMemcpy3D(given: *const DriverCopy3) {
         // SAFETY: as above.
-        perform(0, unsafe { deep(given) }?)
+        copy_now(unsafe { deep(given) }?)
     }
 
     /// The same in the order of a stream.
     fn hipDrvMemcpy3DAsync(given: *const DriverCopy3, stream: usize) {
         // SAFETY: as above.
-        perform(stream, unsafe { deep(given) }?)
+        copy_in(stream, unsafe { deep(given) }?)
     }
 
     /// A node that copies a box.

@@ -47,6 +47,9 @@ pub extern "C" fn hipApiName(_number: u32) -> Chars {
 entries! {
     /// Name of a code.
     fn hipDrvGetErrorName(code: i32, name: *mut Chars) {
+        if !codes::exists(code) {
+            return Err(Code::hipErrorInvalidValue);
+        }
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { put(name, codes::name(code).as_ptr()) }
     }

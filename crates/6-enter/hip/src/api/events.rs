@@ -22,7 +22,8 @@ fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
     let (timing, interprocess) = (flags & NO_TIMING == 0, flags & INTERPROCESS != 0);
-    runtime.streams.events.insert(handle, Event { timing, interprocess, ..Event::default() });
+    let device = super::current_device();
+    runtime.streams.events.insert(handle, Event { timing, interprocess, device, ..Event::default() });
     // SAFETY: as the headers say.
     unsafe { put(place, handle) }
 }
@@ -56,7 +57,9 @@ entries! {
         }
         let origin = runtime.streams.origin(stream);
         let captured = origin.zip(runtime.streams.captured(stream).map(|it| it.1));
-        if !runtime.streams.events.contains_key(&event) {
+        let device = runtime.streams.streams.get(&stream).map_or_else(super::current_device, |it| it.device);
+        let found = runtime.streams.events.get(&event).ok_or(Code::hipErrorInvalidHandle)?;
+        if origin.is_none() && !found.interprocess && found.device != device {
             return Err(Code::hipErrorInvalidHandle);
         }
         runtime.record(event, stream);
@@ -100,6 +103,10 @@ entries! {
             return Err(Code::hipErrorInvalidValue);
         }
         let runtime = lock();
+        let device = |handle: usize| runtime.streams.events.get(&handle).map(|it| it.device);
+        if device(start) != device(stop) {
+            return Err(Code::hipErrorInvalidHandle);
+        }
         let event = |handle: usize| {
             let event = runtime.streams.events.get(&handle).ok_or(Code::hipErrorInvalidHandle)?;
             event.recorded.filter(|_| event.timing).ok_or(Code::hipErrorInvalidHandle)

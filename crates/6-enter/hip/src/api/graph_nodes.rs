@@ -5,8 +5,8 @@
 
 use super::graphs::list;
 use super::kernels::NodeKernel;
-use super::memory::{Parameters3, copy_of, parameters_of};
-use super::{Dim3, entries, get, put};
+use super::memory::{Parameters3, check_kind, copy_of, parameters_of};
+use super::{Dim3, entries, get, put, symbols};
 use crate::codes::Code;
 use crate::graph::{Action, Node, Step};
 use crate::runtime::lock;
@@ -57,6 +57,12 @@ pub(super) unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
         return Err(Code::hipErrorInvalidValue);
     }
     let to = Place { address: given.to, pitch: given.pitch.max(width), slice: 0 };
+    // Memory of graphs may not be there yet.
+    let bytes = to.pitch.checked_mul(given.height - 1).and_then(|it| it.checked_add(width));
+    let room = lock().allocations.room(given.to);
+    if room.is_some_and(|room| bytes.is_none_or(|bytes| bytes > room)) {
+        return Err(Code::hipErrorInvalidValue);
+    }
     let fill = Fill { to, pattern: given.value, size, width, height: given.height, depth: 1 };
     Ok(Action::Work(Work::Fill(fill)))
 }
@@ -84,20 +90,51 @@ fn flat(to: usize, from: usize, bytes: usize) -> Result<Action, Code> {
     }
 }
 
-/// A copy to or from a variable of device code.
+/// A copy to or from a variable of device code, of a kind as for copies of variables in streams.
 fn of_symbol(
-    symbol: usize,
-    memory: usize,
+    (symbol, memory): (usize, usize),
     bytes: usize,
     offset: usize,
     to_symbol: bool,
+    kind: u32,
 ) -> Result<Action, Code> {
-    let (place, size) = lock().symbol(symbol)?;
-    if offset.checked_add(bytes).is_none_or(|end| end > size) {
+    let mut runtime = lock();
+    let (place, size) = runtime.symbol(symbol)?;
+    let is_outside = offset.checked_add(bytes).is_none_or(|end| end > size);
+    if is_outside || memory == 0 || runtime.variables.contains_key(&memory) {
         return Err(Code::hipErrorInvalidValue);
     }
+    if !symbols::is_kind(kind, to_symbol, runtime.allocations.find(memory).map(|it| it.kind)) {
+        return Err(Code::hipErrorInvalidMemcpyDirection);
+    }
+    drop(runtime);
     let (to, from) = if to_symbol { (place + offset, memory) } else { (memory, place + offset) };
     flat(to, from, bytes)
+}
+
+/// Changes a copy to or from a variable in a graph that is ready to run. Its direction and device stay.
+fn set_step_of_symbol(
+    (executable, node): (usize, usize),
+    (symbol, memory): (usize, usize),
+    bytes: usize,
+    offset: usize,
+    to_symbol: bool,
+    kind: u32,
+) -> Result<(), Code> {
+    let mut runtime = lock();
+    runtime.symbol(symbol)?;
+    let Action::Work(Work::Copy(now)) = runtime.graphs.step(executable, node)?.action else {
+        return Err(Code::hipErrorInvalidValue);
+    };
+    let end = if to_symbol { now.from } else { now.to };
+    let [before, after] = [end.address, memory].map(|it| runtime.allocations.find(it));
+    let is_kind = symbols::is_kind(kind, to_symbol, before.map(|it| it.kind));
+    let changes_device = before.zip(after).is_some_and(|(before, after)| before.device != after.device);
+    drop(runtime);
+    if !is_kind || changes_device {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    set_step(executable, node, of_symbol((symbol, memory), bytes, offset, to_symbol, kind))
 }
 
 pub(super) fn event(event: usize, action: fn(usize) -> Action) -> Result<Action, Code> {
@@ -213,28 +250,28 @@ entries! {
 
     /// A node that copies bytes.
     fn hipGraphAddMemcpyNode1D(
-        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, from: usize, bytes: usize, _kind: u32,
+        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, from: usize, bytes: usize, kind: u32,
     ) {
         // SAFETY: as above.
-        unsafe { add(node, graph, before, count, flat(to, from, bytes)) }
+        unsafe { add(node, graph, before, count, check_kind(kind).and_then(|()| flat(to, from, bytes))) }
     }
 
     /// A node that copies to a variable.
     fn hipGraphAddMemcpyNodeToSymbol(
         node: *mut usize, graph: usize, before: *const usize, count: usize, symbol: usize, from: usize, bytes: usize,
-        offset: usize, _kind: u32,
+        offset: usize, kind: u32,
     ) {
         // SAFETY: as above.
-        unsafe { add(node, graph, before, count, of_symbol(symbol, from, bytes, offset, true)) }
+        unsafe { add(node, graph, before, count, of_symbol((symbol, from), bytes, offset, true, kind)) }
     }
 
     /// A node that copies from a variable.
     fn hipGraphAddMemcpyNodeFromSymbol(
         node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, symbol: usize, bytes: usize,
-        offset: usize, _kind: u32,
+        offset: usize, kind: u32,
     ) {
         // SAFETY: as above.
-        unsafe { add(node, graph, before, count, of_symbol(symbol, to, bytes, offset, false)) }
+        unsafe { add(node, graph, before, count, of_symbol((symbol, to), bytes, offset, false, kind)) }
     }
 
     /// A node that fills memory.
@@ -372,18 +409,18 @@ entries! {
     }
 
     /// The same for contiguous bytes.
-    fn hipGraphMemcpyNodeSetParams1D(node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
-        set(node, flat(to, from, bytes))
+    fn hipGraphMemcpyNodeSetParams1D(node: usize, to: usize, from: usize, bytes: usize, kind: u32) {
+        set(node, check_kind(kind).and_then(|()| flat(to, from, bytes)))
     }
 
     /// The same to one to a variable.
-    fn hipGraphMemcpyNodeSetParamsToSymbol(node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32) {
-        set(node, of_symbol(symbol, from, bytes, offset, true))
+    fn hipGraphMemcpyNodeSetParamsToSymbol(node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, kind: u32) {
+        set(node, of_symbol((symbol, from), bytes, offset, true, kind))
     }
 
     /// The same to one from a variable.
-    fn hipGraphMemcpyNodeSetParamsFromSymbol(node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32) {
-        set(node, of_symbol(symbol, to, bytes, offset, false))
+    fn hipGraphMemcpyNodeSetParamsFromSymbol(node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, kind: u32) {
+        set(node, of_symbol((symbol, to), bytes, offset, false, kind))
     }
 
     /// Changes a copy in a graph that is ready to run.
@@ -393,22 +430,22 @@ entries! {
     }
 
     /// The same for contiguous bytes.
-    fn hipGraphExecMemcpyNodeSetParams1D(executable: usize, node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
-        set_step(executable, node, flat(to, from, bytes))
+    fn hipGraphExecMemcpyNodeSetParams1D(executable: usize, node: usize, to: usize, from: usize, bytes: usize, kind: u32) {
+        set_step(executable, node, check_kind(kind).and_then(|()| flat(to, from, bytes)))
     }
 
     /// The same to one to a variable.
     fn hipGraphExecMemcpyNodeSetParamsToSymbol(
-        executable: usize, node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32,
+        executable: usize, node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, kind: u32,
     ) {
-        set_step(executable, node, of_symbol(symbol, from, bytes, offset, true))
+        set_step_of_symbol((executable, node), (symbol, from), bytes, offset, true, kind)
     }
 
     /// The same to one from a variable.
     fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
-        executable: usize, node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32,
+        executable: usize, node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, kind: u32,
     ) {
-        set_step(executable, node, of_symbol(symbol, to, bytes, offset, false))
+        set_step_of_symbol((executable, node), (symbol, to), bytes, offset, false, kind)
     }
 
     /// The fill of a node.

@@ -42,7 +42,10 @@ pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usi
 
 entries! {
     /// An empty graph.
-    fn hipGraphCreate(graph: *mut usize, _flags: u32) {
+    fn hipGraphCreate(graph: *mut usize, flags: u32) {
+        if flags != 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         let handle = lock().graphs.create();
         // SAFETY: as above.
         unsafe { put(graph, handle) }
@@ -69,6 +72,7 @@ entries! {
 
     /// The same with flags that change nothing.
     fn hipGraphInstantiateWithFlags(executable: *mut usize, graph: usize, flags: u64) {
+        check_flags(flags)?;
         instantiate(executable, graph, flags)
     }
 
@@ -76,7 +80,7 @@ entries! {
     fn hipGraphInstantiateWithParams(executable: *mut usize, graph: usize, parameters: *mut InstantiateParameters) {
         // SAFETY: as above.
         let given = unsafe { get(parameters) }?;
-        let result = instantiate(executable, graph, given.flags);
+        let result = check_flags(given.flags).and_then(|()| instantiate(executable, graph, given.flags));
         let filled = InstantiateParameters { error_node: 0, result: u32::from(result.is_err()), ..given };
         // SAFETY: as above.
         unsafe { put(parameters, filled) }?;
@@ -178,6 +182,12 @@ fn run(stream: usize, step: &Step) -> Result<(), Code> {
         Action::Free(address) => lock().free_by_graph(*address),
         Action::Empty | Action::Wait(_) | Action::Child(_) => Ok(()),
     }
+}
+
+/// Flags of graphs that are ready to run, one at a time: frees memory at the next launch, is uploaded, is launched by
+/// the GPU, has priorities by node.
+fn check_flags(flags: u64) -> Result<(), Code> {
+    if matches!(flags, 0 | 1 | 2 | 4 | 8) { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
 }
 
 fn instantiate(executable: *mut usize, graph: usize, flags: u64) -> Result<(), Code> {

@@ -5,6 +5,7 @@
 
 use super::{Dim3, entries, get};
 use crate::codes::Code;
+use crate::device::MOST_THREADS;
 use crate::launch::perform;
 use crate::runtime::lock;
 use crate::work::Function;
@@ -96,6 +97,23 @@ impl Request {
             grid[axis] = blocks[axis].checked_mul(block[axis]).ok_or(Code::hipErrorInvalidConfiguration)?;
         }
         Ok(Request { function, grid, block, shared, stream, cooperative: false })
+    }
+
+    /// A launch by the driver interface, whose sizes AMD's runtime calls invalid values: workgroups by axis where the
+    /// program gives these, arguments in one of two forms.
+    fn of_module(self, blocks: Option<[u32; 3]>, is_given_twice: bool) -> Result<Self, Code> {
+        const MOST_BLOCKS: [u32; 3] = [i32::MAX as u32, 1 << 16, 1 << 16];
+        if self.function == 0 {
+            return Err(Code::hipErrorInvalidHandle);
+        }
+        let items = self.block.iter().fold(1u32, |all, size| all.saturating_mul(*size));
+        let is_too_large =
+            blocks.is_some_and(|it| it.iter().zip(MOST_BLOCKS).any(|(blocks, most)| *blocks > most));
+        let is_wrong = is_given_twice || is_too_large || items > MOST_THREADS || self.grid.contains(&0);
+        if is_wrong || self.shared > lock().device.lds_bytes() as usize {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        Ok(self)
     }
 
     /// Picks up the arguments and launches.
@@ -266,8 +284,11 @@ entries! {
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: usize,
         arguments: Arguments, extra: Arguments,
     ) {
+        let blocks = [gx, gy, gz];
+        let request = Request::blocks(function, blocks, [bx, by, bz], shared as usize, stream)?;
+        let request = request.of_module(Some(blocks), !arguments.is_null() && !extra.is_null())?;
         // SAFETY: as above.
-        unsafe { Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?.launch(arguments, extra) }
+        unsafe { request.launch(arguments, extra) }
     }
 
     /// The same, cooperative.
@@ -306,6 +327,7 @@ entries! {
         arguments: Arguments, extra: Arguments, start: usize, stop: usize, _flags: u32,
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
+        let request = request.of_module(None, !arguments.is_null() && !extra.is_null())?;
         // SAFETY: as above.
         timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
     }
@@ -316,6 +338,7 @@ entries! {
         arguments: Arguments, extra: Arguments, start: usize, stop: usize,
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
+        let request = request.of_module(None, !arguments.is_null() && !extra.is_null())?;
         // SAFETY: as above.
         timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
     }

@@ -2,8 +2,9 @@
 //!
 //! One address space; the kind of a copy is the program's belief, the addresses are the fact.
 
-use super::{Dim3, entries, get, put};
+use super::{Dim3, check_device, entries, get, put};
 use crate::codes::Code;
+use crate::host_memory;
 use crate::launch::perform;
 use crate::memory::Kind;
 use crate::message::say;
@@ -85,7 +86,9 @@ pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     }
     let result = runtime.allocations.free(memory.cast(), kinds);
     if result.is_ok() {
-        runtime.pools.gave(memory.addr());
+        if let Some(bytes) = runtime.pools.gave(memory.addr()) {
+            runtime.allocations.use_again(memory.addr(), bytes as usize);
+        }
     } else {
         // Memory of the runtime says nothing to a user.
         let nearest = runtime.allocations.emulated.nearest(memory.addr() as u64);
@@ -96,14 +99,62 @@ pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     result
 }
 
+/// Refuses a kind of copy that does not exist. The kind decides nothing else: the addresses do.
+pub(super) fn check_kind(kind: u32) -> Result<(), Code> {
+    /// By the copy engines alone.
+    const WITHOUT_COMPUTE_UNITS: u32 = 1024;
+    match kind {
+        0..=4 | WITHOUT_COMPUTE_UNITS => Ok(()),
+        _ => Err(Code::hipErrorInvalidMemcpyDirection),
+    }
+}
+
 fn copy2(to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize) -> Copy3 {
     let place = |address, pitch| Place { address, pitch, slice: 0 };
     Copy3 { to: place(to, to_pitch), from: place(from, from_pitch), width, height, depth: 1 }
 }
 
-fn copy3(parameters: *const Parameters3, stream: usize) -> Result<(), Code> {
-    // SAFETY: as the headers say.
-    perform(stream, Work::Copy(unsafe { copy_of(parameters) }?))
+/// A copy after which the host waits, except for one of contiguous bytes within memory of GPUs.
+pub(super) fn copy_now(copy: Copy3) -> Result<(), Code> {
+    copy_now_in(0, copy)
+}
+
+/// The same behind the work of a stream.
+fn copy_now_in(stream: usize, copy: Copy3) -> Result<(), Code> {
+    perform(stream, Work::Copy(copy))?;
+    let mut runtime = lock();
+    let is_flat = copy.height == 1 && copy.depth == 1;
+    let is_within = [copy.to, copy.from].iter().all(|it| {
+        runtime.allocations.find(it.address).is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Mapped))
+    });
+    if !(is_flat && is_within) && runtime.streams.origin(stream).is_none() {
+        runtime.timeline.wait_for_copy(stream);
+    }
+    Ok(())
+}
+
+/// A copy in the order of a stream. The host waits for a copy to memory that only the host has, and for one within memory of
+/// the host.
+pub(super) fn copy_in(stream: usize, copy: Copy3) -> Result<(), Code> {
+    perform(stream, Work::Copy(copy))?;
+    let mut runtime = lock();
+    let [to, from] = [copy.to, copy.from].map(|it| runtime.allocations.find(it.address));
+    let is_on_host = [to, from].iter().all(|it| it.is_none_or(|it| !it.is_on_device()));
+    if (to.is_none() || is_on_host) && runtime.streams.origin(stream).is_none() {
+        runtime.timeline.wait_for_copy(stream);
+    }
+    Ok(())
+}
+
+/// Waits for a fill, as AMD's runtime does for memory of the host and in the middle of an allocation.
+fn settle(to: usize, filled: Result<(), Code>) -> Result<(), Code> {
+    filled?;
+    let mut runtime = lock();
+    let found = runtime.allocations.find(to);
+    if found.is_some_and(|it| !matches!(it.kind, Kind::Device | Kind::Mapped) || it.base != to) {
+        runtime.timeline.wait_for_copy(0);
+    }
+    Ok(())
 }
 
 /// The copy that the headers' structure describes.
@@ -200,6 +251,10 @@ entries! {
 
     /// Memory of both sides.
     fn hipMallocManaged(place: *mut usize, bytes: usize, flags: u32) {
+        // Attached to all GPUs, or to the host.
+        if bytes == 0 || !matches!(flags, 1 | 2) {
+            return Err(Code::hipErrorInvalidValue);
+        }
         allocate(place, bytes, Kind::Managed, flags)
     }
 
@@ -249,7 +304,8 @@ entries! {
 
     /// Makes memory of the program reachable for kernels.
     fn hipHostRegister(memory: *mut c_void, bytes: usize, flags: u32) {
-        if memory.is_null() || bytes == 0 {
+        const FLAGS: u32 = 15;
+        if memory.is_null() || bytes == 0 || flags > FLAGS || !host_memory::is_mapped(memory.addr(), bytes) {
             return Err(Code::hipErrorInvalidValue);
         }
         lock().allocations.register(memory.cast(), bytes, flags)
@@ -257,6 +313,9 @@ entries! {
 
     /// Takes that back.
     fn hipHostUnregister(memory: *mut c_void) {
+        if memory.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
         let result = lock().allocations.free(memory.cast(), &[Kind::Registered]);
         result.map_err(|_| Code::hipErrorHostMemoryNotRegistered)
     }
@@ -278,66 +337,78 @@ entries! {
     }
 
     /// Copies.
-    fn hipMemcpy = hipMemcpy_spt(to: usize, from: usize, bytes: usize, _kind: u32) {
-        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))?;
-        lock().timeline.wait_for_copy();
-        Ok(())
+    fn hipMemcpy = hipMemcpy_spt(to: usize, from: usize, bytes: usize, kind: u32) {
+        check_kind(kind)?;
+        copy_now(Copy3::flat(to, from, bytes))
     }
 
     /// Copies in the order of a stream.
-    fn hipMemcpyAsync = hipMemcpyAsync_spt hipMemcpyWithStream(to: usize, from: usize, bytes: usize, _kind: u32, stream: usize) {
-        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    fn hipMemcpyAsync = hipMemcpyAsync_spt(to: usize, from: usize, bytes: usize, kind: u32, stream: usize) {
+        check_kind(kind)?;
+        copy_in(stream, Copy3::flat(to, from, bytes))
+    }
+
+    /// Copies behind the work of a stream.
+    fn hipMemcpyWithStream(to: usize, from: usize, bytes: usize, kind: u32, stream: usize) {
+        check_kind(kind)?;
+        copy_now_in(stream, Copy3::flat(to, from, bytes))
     }
 
     /// Copies, by direction.
     fn hipMemcpyHtoD = hipMemcpyDtoH hipMemcpyDtoD(to: usize, from: usize, bytes: usize) {
-        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))?;
-        lock().timeline.wait_for_copy();
-        Ok(())
+        copy_now(Copy3::flat(to, from, bytes))
     }
 
     /// The same in the order of a stream.
     fn hipMemcpyHtoDAsync = hipMemcpyDtoHAsync hipMemcpyDtoDAsync(to: usize, from: usize, bytes: usize, stream: usize) {
-        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+        copy_in(stream, Copy3::flat(to, from, bytes))
     }
 
     /// Copies between devices, which share their memory.
-    fn hipMemcpyPeer(to: usize, _to_device: i32, from: usize, _from_device: i32, bytes: usize) {
-        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+    fn hipMemcpyPeer(to: usize, to_device: i32, from: usize, from_device: i32, bytes: usize) {
+        check_device(to_device)?;
+        check_device(from_device)?;
+        copy_now(Copy3::flat(to, from, bytes))
     }
 
     /// The same in the order of a stream.
-    fn hipMemcpyPeerAsync(to: usize, _to_device: i32, from: usize, _from_device: i32, bytes: usize, stream: usize) {
-        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    fn hipMemcpyPeerAsync(to: usize, to_device: i32, from: usize, from_device: i32, bytes: usize, stream: usize) {
+        check_device(to_device)?;
+        check_device(from_device)?;
+        copy_in(stream, Copy3::flat(to, from, bytes))
     }
 
     /// Copies rows.
     fn hipMemcpy2D = hipMemcpy2D_spt(
-        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, _kind: u32,
+        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, kind: u32,
     ) {
-        perform(0, Work::Copy(copy2(to, to_pitch, from, from_pitch, width, height)))
+        check_kind(kind)?;
+        copy_now(copy2(to, to_pitch, from, from_pitch, width, height))
     }
 
     /// The same in the order of a stream.
     fn hipMemcpy2DAsync = hipMemcpy2DAsync_spt(
-        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, _kind: u32, stream: usize,
+        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, kind: u32, stream: usize,
     ) {
-        perform(stream, Work::Copy(copy2(to, to_pitch, from, from_pitch, width, height)))
+        check_kind(kind)?;
+        copy_in(stream, copy2(to, to_pitch, from, from_pitch, width, height))
     }
 
     /// Copies a box.
     fn hipMemcpy3D = hipMemcpy3D_spt(parameters: *const Parameters3) {
-        copy3(parameters, 0)
+        // SAFETY: as above.
+        copy_now(unsafe { copy_of(parameters) }?)
     }
 
     /// The same in the order of a stream.
     fn hipMemcpy3DAsync = hipMemcpy3DAsync_spt(parameters: *const Parameters3, stream: usize) {
-        copy3(parameters, stream)
+        // SAFETY: as above.
+        copy_in(stream, unsafe { copy_of(parameters) }?)
     }
 
     /// Fills bytes.
     fn hipMemset = hipMemset_spt(to: usize, value: i32, bytes: usize) {
-        fill(to, value as u32, 1, bytes, 0)
+        settle(to, fill(to, value as u32, 1, bytes, 0))
     }
 
     /// The same in the order of a stream.
@@ -347,7 +418,7 @@ entries! {
 
     /// Fills bytes.
     fn hipMemsetD8(to: usize, value: u8, count: usize) {
-        fill(to, u32::from(value), 1, count, 0)
+        settle(to, fill(to, u32::from(value), 1, count, 0))
     }
 
     /// The same in the order of a stream.
@@ -357,7 +428,7 @@ entries! {
 
     /// Fills values of two bytes.
     fn hipMemsetD16(to: usize, value: u16, count: usize) {
-        fill(to, u32::from(value), 2, count, 0)
+        settle(to, fill(to, u32::from(value), 2, count, 0))
     }
 
     /// The same in the order of a stream.
@@ -367,7 +438,7 @@ entries! {
 
     /// Fills values of four bytes.
     fn hipMemsetD32(to: usize, value: i32, count: usize) {
-        fill(to, value as u32, 4, count, 0)
+        settle(to, fill(to, value as u32, 4, count, 0))
     }
 
     /// The same in the order of a stream.
@@ -377,7 +448,7 @@ entries! {
 
     /// Fills rows.
     fn hipMemset2D = hipMemset2D_spt(to: usize, pitch: usize, value: i32, width: usize, height: usize) {
-        fill2((to, pitch), (value as u32, 1), (width, height), 0)
+        settle(to, fill2((to, pitch), (value as u32, 1), (width, height), 0))
     }
 
     /// The same in the order of a stream.
@@ -387,22 +458,22 @@ entries! {
 
     /// Fills rows with bytes.
     fn hipMemsetD2D8(to: usize, pitch: usize, value: u8, width: usize, height: usize) {
-        fill2((to, pitch), (u32::from(value), 1), (width, height), 0)
+        settle(to, fill2((to, pitch), (u32::from(value), 1), (width, height), 0))
     }
 
     /// Fills rows with values of two bytes.
     fn hipMemsetD2D16(to: usize, pitch: usize, value: u16, width: usize, height: usize) {
-        fill2((to, pitch), (u32::from(value), 2), (width, height), 0)
+        settle(to, fill2((to, pitch), (u32::from(value), 2), (width, height), 0))
     }
 
     /// Fills rows with values of four bytes.
     fn hipMemsetD2D32(to: usize, pitch: usize, value: u32, width: usize, height: usize) {
-        fill2((to, pitch), (value, 4), (width, height), 0)
+        settle(to, fill2((to, pitch), (value, 4), (width, height), 0))
     }
 
     /// Fills a box.
     fn hipMemset3D = hipMemset3D_spt(to: Pitched, value: i32, extent: Size3) {
-        fill3(to, value, extent, 0)
+        settle(to.address, fill3(to, value, extent, 0))
     }
 
     /// The same in the order of a stream.

@@ -16,7 +16,8 @@ type Chars = *const libc::c_char;
 fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
     let mut runtime = lock();
     let device = runtime.device;
-    let module = Module::load(data, device, &mut runtime.allocations)?;
+    let mut module = Module::load(data, device, &mut runtime.allocations)?;
+    module.manage(&mut runtime.allocations, device.memory_bytes())?;
     let id = runtime.add_module(Slot::Loaded(Box::new(module)));
     // SAFETY: as the headers say.
     unsafe { put(place, id + 1) }
@@ -25,6 +26,9 @@ fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
 fn load_file(place: *mut usize, path: Chars) -> Result<(), Code> {
     // SAFETY: as the headers say.
     let path = unsafe { text(path) }?;
+    if path.is_empty() {
+        return Err(Code::hipErrorInvalidValue);
+    }
     // Programs look for files that may not be there: that is the caller's affair. The command hears that they came here.
     drop(lock());
     let data = std::fs::read(path).map_err(|_| Code::hipErrorFileNotFound)?;

@@ -15,7 +15,6 @@ const DEVICE: u32 = 2;
 const MANAGED: u32 = 3;
 
 /// Attributes of a pointer, by number.
-const CONTEXT: u32 = 1;
 const MEMORY_TYPE: u32 = 2;
 const DEVICE_POINTER: u32 = 3;
 const HOST_POINTER: u32 = 4;
@@ -28,7 +27,7 @@ const RANGE_SIZE: u32 = 12;
 const MAPPED: u32 = 13;
 
 /// Attributes that AMD's runtime knows and does not answer.
-const UNANSWERED: [u32; 5] = [5, 10, 14, 15, 17];
+const UNANSWERED: [u32; 6] = [1, 5, 10, 14, 15, 17];
 
 /// Output of `hipPointerGetAttributes`.
 #[repr(C)]
@@ -49,35 +48,53 @@ fn kind(allocation: &Allocation) -> u32 {
     }
 }
 
-/// One attribute. Memory of the program has addresses too: kernels cannot reach it, which is reported at the
-/// attempt.
+/// Device of memory that the runtime does not know.
+const NO_DEVICE: i32 = -2;
+
+/// Attributes of 32 bits, and of one byte. Others have 64.
+const WORDS: [u32; 2] = [MEMORY_TYPE, DEVICE_ORDINAL];
+const BYTES: [u32; 3] = [SYNC_MEMOPS, IS_MANAGED, MAPPED];
+
+/// One attribute; `None` if the memory lacks it.
+fn value(found: Option<&Allocation>, number: u32, address: usize) -> Option<u64> {
+    let found = found?;
+    let value = match number {
+        MEMORY_TYPE => kind(found) as usize,
+        HOST_POINTER if matches!(found.kind, Kind::Device | Kind::Mapped) => return None,
+        DEVICE_POINTER | HOST_POINTER => address,
+        SYNC_MEMOPS | MAPPED => 1,
+        BUFFER_ID => found.number as usize,
+        IS_MANAGED => usize::from(found.kind == Kind::Managed),
+        DEVICE_ORDINAL => found.device as usize,
+        RANGE_START => found.base,
+        _ => found.bytes,
+    };
+    Some(value as u64)
+}
+
+/// Stores one attribute; one that the memory lacks is zero, with an error.
 unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
-    if address == 0 {
+    if address == 0 || place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
+    let is_known = WORDS.contains(&number) || BYTES.contains(&number);
+    if !is_known && !matches!(number, DEVICE_POINTER | HOST_POINTER | BUFFER_ID | RANGE_START | RANGE_SIZE) {
+        let is_unanswered = UNANSWERED.contains(&number);
+        return Err(if is_unanswered { Code::hipErrorNotSupported } else { Code::hipErrorInvalidValue });
+    }
     let found = lock().allocations.find(address);
-    let known = || found.ok_or(Code::hipErrorInvalidValue);
+    let value = value(found.as_ref(), number, address);
+    let none = if number == DEVICE_ORDINAL { i64::from(NO_DEVICE) as u64 } else { 0 };
+    let shown = value.unwrap_or(none);
     // SAFETY: as the headers say: the place has the size of the attribute.
     unsafe {
         match number {
-            CONTEXT => put(place.cast(), 1usize),
-            MEMORY_TYPE => put(place.cast(), kind(&known()?)),
-            DEVICE_POINTER => put(place.cast(), address),
-            HOST_POINTER if found.is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Mapped)) => {
-                put(place.cast(), 0usize)
-            }
-            HOST_POINTER => put(place.cast(), address),
-            SYNC_MEMOPS => put(place.cast(), 1i32),
-            BUFFER_ID => put(place.cast(), known()?.number),
-            IS_MANAGED => put(place.cast(), u8::from(known()?.kind == Kind::Managed)),
-            DEVICE_ORDINAL => put(place.cast(), known()?.device),
-            RANGE_START => put(place.cast(), known()?.base),
-            RANGE_SIZE => put(place.cast(), known()?.bytes),
-            MAPPED => put(place.cast(), u8::from(found.is_some())),
-            _ if UNANSWERED.contains(&number) => Err(Code::hipErrorNotSupported),
-            _ => Err(Code::hipErrorInvalidValue),
+            _ if WORDS.contains(&number) => put(place.cast(), shown as u32)?,
+            _ if BYTES.contains(&number) => put(place.cast(), shown as u8)?,
+            _ => put(place.cast(), shown)?,
         }
     }
+    value.map(|_| ()).ok_or(Code::hipErrorInvalidValue)
 }
 
 entries! {
@@ -94,7 +111,7 @@ entries! {
                 flags: it.flags,
             },
             None => Attributes {
-                kind: UNREGISTERED, device: -2, device_pointer: 0, host_pointer: 0, is_managed: 0, flags: 0,
+                kind: UNREGISTERED, device: NO_DEVICE, device_pointer: 0, host_pointer: 0, is_managed: 0, flags: 0,
             },
         };
         // SAFETY: as the headers say; this holds for all entries here.
@@ -107,7 +124,7 @@ entries! {
         unsafe { attribute(place, number, address) }
     }
 
-    /// Several attributes; those that are not known are zero.
+    /// Several attributes; the ones that the memory lacks are zero.
     fn hipDrvPointerGetAttributes(count: u32, numbers: *mut u32, places: *mut *mut c_void, address: usize) {
         if count == 0 || address == 0 {
             return Err(Code::hipErrorInvalidValue);
@@ -116,9 +133,7 @@ entries! {
             // SAFETY: as above: both lists have that length.
             unsafe {
                 let (number, place) = (super::get(numbers.add(index))?, super::get(places.add(index))?);
-                if attribute(place, number, address).is_err() && !place.is_null() {
-                    put(place.cast::<u8>(), 0)?;
-                }
+                let _ = attribute(place, number, address);
             }
         }
         Ok(())

@@ -123,13 +123,14 @@ fn number(device: Device, name: &str, element: usize) -> i64 {
         | "canUseHostPointerForRegisteredMem"
         | "hostRegisterSupported"
         | "memoryPoolsSupported"
+        | "memoryPoolSupportedHandleTypes"
+        | "virtualMemoryManagementSupported"
         | "isLargeBar"
         | "asyncEngineCount"
         | "ECCEnabled"
         | "streamPrioritiesSupported"
         | "fineGrainSupport"
         | "hostNativeAtomicSupported"
-        | "pciBusID"
         | "globalL1CacheSupported"
         | "localL1CacheSupported" => 1,
         _ => 0,
@@ -155,10 +156,28 @@ fn fill(place: *mut u8, number: i32, layout: &[Field]) -> Result<(), Code> {
     if place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
-    let bytes = structure(device_at(number)?, layout);
+    let mut bytes = structure(device_at(number)?, layout);
+    if let (at, Some(_)) = self::place(layout, "pciBusID") {
+        bytes[at..at + 4].copy_from_slice(&bus(number).to_le_bytes());
+    }
+    if let (at, Some((_, _, count))) = self::place(layout, "uuid") {
+        bytes[at..at + count].copy_from_slice(&uuid(number)[..count]);
+    }
     // SAFETY: the program gives a structure of this layout.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
     Ok(())
+}
+
+/// Bus of a device; no two are on the same one.
+fn bus(device: i32) -> i32 {
+    device + 1
+}
+
+/// A number for a device.
+fn uuid(device: i32) -> [u8; 16] {
+    let mut bytes = *b"rockhound-emu-0\0";
+    bytes[14] = b'0' + (device % 10) as u8;
+    bytes
 }
 
 /// Writes a text with its zero into a place of `room` bytes.
@@ -198,10 +217,10 @@ entries! {
 
     /// One attribute.
     fn hipDeviceGetAttribute(value: *mut i32, attribute: u32, device: i32) {
-        let device = device_at(device)?;
+        let found = device_at(device)?;
         let index = ATTRIBUTES.binary_search_by_key(&attribute, |it| it.0).map_err(|_| Code::hipErrorInvalidValue)?;
         let (_, name, element) = ATTRIBUTES[index];
-        let found = number(device, name, element);
+        let found = if name == "pciBusID" { i64::from(bus(device)) } else { number(found, name, element) };
         // SAFETY: as above.
         unsafe { put(value, i32::try_from(found).unwrap_or(i32::MAX)) }
     }
@@ -220,7 +239,7 @@ entries! {
     /// An address on the bus that no card has.
     fn hipDeviceGetPCIBusId(place: *mut u8, room: i32, device: i32) {
         device_at(device)?;
-        put_text(place, room, &format!("0000:{:02x}:00.0", device + 1))
+        put_text(place, room, &format!("0000:{:02x}:00.0", bus(device)))
     }
 
     /// The reverse.
@@ -247,10 +266,8 @@ entries! {
     /// A number for the device.
     fn hipDeviceGetUuid(place: *mut [u8; 16], device: i32) {
         device_at(device)?;
-        let mut bytes = *b"rockhound-emu-0\0";
-        bytes[14] = b'0' + (device % 10) as u8;
         // SAFETY: as above.
-        unsafe { put(place, bytes) }
+        unsafe { put(place, uuid(device)) }
     }
 
     /// Limits of stack and heap, which are kept and told: the existing sizes suffice.

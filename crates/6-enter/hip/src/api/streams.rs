@@ -191,6 +191,9 @@ entries! {
 
     /// Flags of a stream.
     fn hipStreamGetFlags = hipStreamGetFlags_spt(stream: usize, flags: *mut u32) {
+        if stream == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
         // SAFETY: as above.
         unsafe { put(flags, property(stream, |it| it.flags)?) }
     }

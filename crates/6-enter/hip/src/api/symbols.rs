@@ -2,27 +2,49 @@
 //!
 //! The host names a variable by the address of its shadow; a copy is one to or from the place behind that.
 
+use super::memory::{copy_in, copy_now};
 use super::{entries, put};
 use crate::codes::Code;
-use crate::launch::perform;
+use crate::memory::Kind;
 use crate::runtime::lock;
-use crate::work::{Copy3, Work};
+use crate::work::Copy3;
 
-/// Copies to (or from) `bytes` of a variable from `offset` on.
+/// Kinds of copies.
+const FROM_HOST: u32 = 1;
+const TO_HOST: u32 = 2;
+const WITHIN_GPU: u32 = 3;
+const BY_ADDRESS: u32 = 4;
+const BY_COPY_ENGINES: u32 = 1024;
+/// Kinds of copies within memory of the GPU.
+const WITHIN: [u32; 3] = [WITHIN_GPU, BY_COPY_ENGINES, BY_ADDRESS];
+
+/// Whether a kind of copy fits one to (or from) a variable and memory of a kind, or memory that only the host has.
+pub(super) fn is_kind(kind: u32, to_symbol: bool, memory: Option<Kind>) -> bool {
+    let with_host = if to_symbol { FROM_HOST } else { TO_HOST };
+    match memory {
+        None => kind == with_host || kind == BY_ADDRESS,
+        Some(Kind::Device | Kind::Mapped) => WITHIN.contains(&kind),
+        Some(_) => kind == with_host || WITHIN.contains(&kind),
+    }
+}
+
+/// A copy to (or from) `bytes` of a variable from `offset` on.
 fn copy(
-    symbol: usize,
-    memory: usize,
+    (symbol, memory): (usize, usize),
     bytes: usize,
     offset: usize,
     to_symbol: bool,
-    stream: usize,
-) -> Result<(), Code> {
+    kind: u32,
+) -> Result<Copy3, Code> {
+    if !WITHIN.contains(&kind) && kind != if to_symbol { FROM_HOST } else { TO_HOST } {
+        return Err(Code::hipErrorInvalidMemcpyDirection);
+    }
     let (place, size) = lock().symbol(symbol)?;
     if offset.checked_add(bytes).is_none_or(|end| end > size) {
         return Err(Code::hipErrorInvalidValue);
     }
     let (to, from) = if to_symbol { (place + offset, memory) } else { (memory, place + offset) };
-    perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    Ok(Copy3::flat(to, from, bytes))
 }
 
 entries! {
@@ -41,26 +63,26 @@ entries! {
     }
 
     /// Copies to a variable.
-    fn hipMemcpyToSymbol = hipMemcpyToSymbol_spt(symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32) {
-        copy(symbol, from, bytes, offset, true, 0)
+    fn hipMemcpyToSymbol = hipMemcpyToSymbol_spt(symbol: usize, from: usize, bytes: usize, offset: usize, kind: u32) {
+        copy_now(copy((symbol, from), bytes, offset, true, kind)?)
     }
 
     /// The same in a stream.
     fn hipMemcpyToSymbolAsync = hipMemcpyToSymbolAsync_spt(
-        symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32, stream: usize,
+        symbol: usize, from: usize, bytes: usize, offset: usize, kind: u32, stream: usize,
     ) {
-        copy(symbol, from, bytes, offset, true, stream)
+        copy_in(stream, copy((symbol, from), bytes, offset, true, kind)?)
     }
 
     /// Copies from a variable.
-    fn hipMemcpyFromSymbol = hipMemcpyFromSymbol_spt(to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32) {
-        copy(symbol, to, bytes, offset, false, 0)
+    fn hipMemcpyFromSymbol = hipMemcpyFromSymbol_spt(to: usize, symbol: usize, bytes: usize, offset: usize, kind: u32) {
+        copy_now(copy((symbol, to), bytes, offset, false, kind)?)
     }
 
     /// The same in a stream.
     fn hipMemcpyFromSymbolAsync = hipMemcpyFromSymbolAsync_spt(
-        to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32, stream: usize,
+        to: usize, symbol: usize, bytes: usize, offset: usize, kind: u32, stream: usize,
     ) {
-        copy(symbol, to, bytes, offset, false, stream)
+        copy_in(stream, copy((symbol, to), bytes, offset, false, kind)?)
     }
 }

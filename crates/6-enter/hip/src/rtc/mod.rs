@@ -33,11 +33,12 @@ impl Failure {
 }
 
 /// Headers that every compilation finds.
-const HEADERS: [(&str, &str); 8] = [
+const HEADERS: [(&str, &str); 9] = [
     (BUILTINS, include_str!("include/rockhound_builtins.h")),
     ("hip/hip_runtime.h", include_str!("include/hip/hip_runtime.h")),
     ("hip/hip_fp16.h", include_str!("include/hip/hip_fp16.h")),
     ("hip/hip_bf16.h", include_str!("include/hip/hip_bf16.h")),
+    ("hip/hip_bfloat16.h", include_str!("include/hip/hip_bfloat16.h")),
     ("hip/hip_version.h", include_str!("include/hip/hip_version.h")),
     ("hip/hip_complex.h", include_str!("include/hip/hip_complex.h")),
     ("hip/hip_math_constants.h", include_str!("include/hip/hip_math_constants.h")),

@@ -211,12 +211,39 @@ fn what_few_programs_use_works() {
 }
 
 #[test]
+fn wrong_arguments_are_refused_as_amd_does() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for part in ["memory", "pools", "pointers", "waiting", "graphs", "launches"] {
+            let output = program(folder, "refusing", gpu, &[part]).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(printed, "0 failed\n", "{gpu} {part}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn devices_have_one_name_each() {
+    let Some(folder) = prepared() else { return };
+    let session = Session { gpu: "mi300x".to_owned(), devices: 2, ..Session::default() };
+    let output = compiled::with(folder, &folder.join("refusing"), &session).arg("devices").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{output:?}");
+}
+
+#[test]
 fn programs_compile_their_kernels() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi210", "mi300x"] {
-        for (part, printed) in
-            [("whole", ""), ("wrong", ""), ("linked", ""), ("libraries", "at 6.566\n"), ("declared", "")]
-        {
+        for (part, printed) in [
+            ("whole", ""),
+            ("wrong", ""),
+            ("linked", ""),
+            ("libraries", "at 6.566\n"),
+            ("declared", ""),
+            ("halves", ""),
+            ("managed", ""),
+        ] {
             let output = program(folder, "compiling", gpu, &[part]).output().unwrap();
             let expected = format!("{printed}0 failed\n");
             assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{gpu} {part}: {output:?}");

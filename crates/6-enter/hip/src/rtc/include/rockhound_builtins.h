@@ -191,6 +191,9 @@ __rh double __ll2double_rn(long long a) { return (double)a; }
 __rh double __ull2double_rn(unsigned long long a) { return (double)a; }
 __rh float __double2float_rn(double a) { return (float)a; }
 template <class T> __rh T __ldg(const T *place) { return *place; }
+template <class T> __rh T __ldcg(const T *place) { return *place; }
+template <class T> __rh T __ldca(const T *place) { return *place; }
+template <class T> __rh T __ldcs(const T *place) { return *place; }
 
 // ---- Exchanges between the lanes of a wave. ----
 
@@ -420,3 +423,4 @@ template <class A, class B> struct conditional<false, A, B> { typedef B type; };
 }
 #endif
 #include <hip/hip_fp16.h>
+#include <hip/hip_bfloat16.h>

@@ -27,13 +27,14 @@ const NEEDED: [&str; 4] = [
 const NEWER: &str = "/usr/bin/clang++-22";
 
 /// Programs: source, name, how it is compiled besides.
-const PROGRAMS: [(&str, &str, &[&str]); 10] = [
+const PROGRAMS: [(&str, &str, &[&str]); 11] = [
     ("racing.cpp", "racing", &["-gline-tables-only"]),
     ("ending.cpp", "ending", &["-lpthread"]),
     ("together.cpp", "together", &[]),
     ("session.cpp", "session", &[]),
     ("graphs.cpp", "graphs", &[]),
     ("further.cpp", "further", &[]),
+    ("refusing.cpp", "refusing", &[]),
     ("compiling.cpp", "compiling", &["-lhiprtc"]),
     ("launching.cpp", "launching", &[]),
     ("printing.cpp", "printing", &[]),

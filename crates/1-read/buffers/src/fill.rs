@@ -43,7 +43,7 @@ impl Fill {
 }
 
 /// A number of 0 to 1 from a seed: the finisher of SplitMix64.
-fn spread(seed: u64) -> f64 {
+pub(crate) fn spread(seed: u64) -> f64 {
     let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -16,10 +16,12 @@ mod compared;
 mod differences;
 mod element;
 mod fill;
+mod varied;
 mod words;
 
 pub use compared::{Tally, compare, first_different, first_kept};
 pub use differences::{Differences, differences};
 pub use element::Element;
 pub use fill::Fill;
+pub use varied::{Fixed, Variation, varied};
 pub use words::words_within;

@@ -208,8 +208,15 @@ fn table_id(table: &Value) -> Option<String> {
     Some(format!("table:{name}"))
 }
 
+/// A table by its id or title, perhaps with what a list of tables says behind it.
 fn table<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
-    tables(document).into_iter().map(|it| it.1).find(|it| it["id"] == name || it["title"] == name)
+    let is_named = |it: &Value| {
+        let listed = table_line(it);
+        it["id"] == name
+            || it["title"] == name
+            || listed.as_str().and_then(|it| it.strip_prefix("table:")) == Some(name)
+    };
+    tables(document).into_iter().map(|it| it.1).find(|it| is_named(it))
 }
 
 /// A finding without evidence, places and advice, which its id opens.
@@ -466,6 +473,8 @@ mod tests {
         assert_eq!(whole["findings"][1]["id"], "finding:LDS002@2");
         assert_eq!(whole["tables"][0], "table:2.1 Speed of light (200 rows)");
         assert_eq!(whole["time"], json!(1.2346));
+        let listed = open(&document(), "table:2.1 Speed of light (200 rows)", 0, 2000);
+        assert_eq!(listed.map(|it| it["title"].clone()), Ok(json!("Speed of light")));
         let finding =
             open(&document(), "finding:RES003@3", 0, 2000).map(|it| it["evidence"][0]["value"].clone());
         assert_eq!(finding, Ok(json!("170")));

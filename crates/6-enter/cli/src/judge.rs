@@ -14,7 +14,6 @@ use host::run::CacheState;
 use host::subjects::Asked;
 use std::path::PathBuf;
 use study::{Judges, TriedVariant};
-use view::NoteKind;
 
 /// Endings of variants in a folder.
 const VARIANTS: [&str; 7] = ["toml", "hsaco", "co", "o", "hip", "cpp", "cu"];
@@ -35,6 +34,7 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
         gpu: args.gpu.as_deref(),
         seeds: args.seeds,
         shapes: &shapes,
+        keep: &args.keep,
         tolerance: args.tolerance,
         caches: CacheState::by_name(&args.caches).unwrap_or_default(),
         arguments: &args.arguments,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Judge, look: &Look) -> Result<Outcome> {
     let tried = tried.collect::<Result<Vec<_>>>()?;
     let names: Vec<String> = shapes.iter().map(|it| it.name.clone()).collect();
     let mut answer = study::verdicts(&view_of(base, base, None)?, &tried, judged.cases, &names);
-    judged.notes.iter().for_each(|it| answer.note(NoteKind::Warning, it.clone()));
+    judged.notes.iter().for_each(|it| answer.note(it.kind, it.text.clone()));
     let target = Target { format: args.format, output: args.output.as_deref(), decimals: DECIMALS, look };
     let outcome = answer::finish(&mut answer, &target, &mut gated)?;
     if let Some(page) = &args.page {

@@ -18,10 +18,10 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
         return answer::print(&sets, Format::Text, look);
     }
     args.set.as_deref().map(study::known_set).transpose()?;
-    let request = args.request(progress::of_programs());
+    let request = args.request(progress::of_programs())?;
     let ran = run::run(&request, &Running::new(look))?;
     let outcome = Outcome::of_run(&ran);
-    if let What::LaunchFile(_) = request.what {
+    if let What::LaunchFile(..) = request.what {
         let Some(folder) = ran.folders.first() else { return Ok(outcome) };
         let reported = report(folder, args, look)?;
         return Ok(if ran.ended == Ended::Differs { Outcome::ThresholdMet } else { reported });

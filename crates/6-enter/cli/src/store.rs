@@ -15,7 +15,7 @@ use host::store::Archive;
 use host::store::recordings::Selection;
 use host::stored;
 use std::collections::BTreeMap;
-use view::{Answer, NoteKind, Stored};
+use view::{Answer, NoteKind, Stored, StoredSort};
 
 /// Answers.
 pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
@@ -38,8 +38,7 @@ pub(crate) fn run(args: &Store, look: &Look) -> Result<Outcome> {
         }
         StoreQuestion::Show(args) => {
             let mut archive = read(&args.place)?;
-            let found = archive.show(&args.id)?;
-            (study::stored::show(archive.place(), shown_of(found)), &args.write)
+            (shown(&mut archive, &args.id)?, &args.write)
         }
         StoreQuestion::Label(args) => {
             let mut archive = open(&args.place)?;
@@ -114,16 +113,27 @@ fn open(place: &Place) -> Result<Archive> {
     Ok(Archive::open_existing(&stored::address(place.store.as_deref()))?)
 }
 
-/// Parts of an entry, to be shown.
-pub(crate) fn shown_of(found: host::store::recordings::Stored) -> study::stored::Shown {
-    study::stored::Shown {
-        recording: found.entry,
+/// An entry with all its parts; an answer as its document says it.
+pub(crate) fn shown(archive: &mut Archive, id: &str) -> Result<Answer<Stored>> {
+    let found = archive.show(id)?;
+    let entry = found.entry;
+    let mut document = None;
+    if matches!(entry.sort, StoredSort::Answer | StoredSort::Timeline) {
+        archive.files(entry.id, |_, bytes| -> Result<()> {
+            document = document.take().or_else(|| serde_json::from_slice(&bytes).ok());
+            Ok(())
+        })?;
+    }
+    let shown = study::stored::Shown {
+        recording: entry,
         kernels: found.kernels,
         files: found.files,
         findings: found.findings,
         configurations: found.configurations,
         cells: found.cells,
-    }
+        document,
+    };
+    Ok(study::stored::show(archive.place(), shown))
 }
 
 /// The database, to read it.

@@ -7,6 +7,7 @@ use crate::codes::Code;
 use crate::memory::{Allocations, Kind};
 use crate::message::say_once;
 use emu::{Hidden, Hostcall, Launch, Memory, PrintBuffer, Program, Services, Stream};
+use host::launches::grid_barrier;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,11 +21,6 @@ const HEAP_BYTES: usize = 128 << 10;
 const ARENA_BYTES: usize = 1 << 30;
 /// Alignment of the heap's requests.
 const ARENA_STEP: u64 = 2 << 20;
-
-/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of
-/// workgroups is.
-const GRID_BYTES: usize = 64;
-const GRID_WORKGROUPS: usize = 40;
 
 /// Part of the message of a failed assert, which every lane prints.
 const FAILED_ASSERT: &[u8] = b": Device-side assertion `";
@@ -85,14 +81,11 @@ impl Calls {
                 self.arena = Some(internal(allocations, ARENA_BYTES)?.next_multiple_of(ARENA_STEP));
             }
         }
-        if launch.cooperative && has("hidden_multigrid_sync_arg") {
+        if let Some(words) = grid_barrier(program, launch) {
             let grid = match self.grid {
                 Some(grid) => grid,
-                None => internal(allocations, GRID_BYTES)?,
+                None => internal(allocations, words.len())?,
             };
-            let mut words = [0; GRID_BYTES];
-            let workgroups = u32::try_from(launch.workgroup_count()).unwrap_or(u32::MAX);
-            words[GRID_WORKGROUPS..GRID_WORKGROUPS + 4].copy_from_slice(&workgroups.to_le_bytes());
             allocations.emulated.write(grid, &words);
             needs.hidden.multigrid = grid;
             self.grid = Some(grid);

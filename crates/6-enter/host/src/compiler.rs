@@ -1,12 +1,44 @@
-//! Compilers of this machine that may build code for a GPU.
+//! Compilers of this machine that may build code for a GPU, the device libraries, and declarations of HIP of our own.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// Names the compiler to use; no other is tried then.
 pub const OVERRIDE: &str = "ROCKHOUND_CLANG";
 
 /// Major versions of clang whose names are looked for in `PATH`, newest first.
 const VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
+
+/// Declarations of the language's additions to C++, included before a source, so that neither ROCm nor its headers are needed.
+pub const BUILTINS: &str = "rockhound_builtins.h";
+
+/// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
+pub const HEADERS: [(&str, &str); 8] = [
+    (BUILTINS, include_str!("../data/headers/rockhound_builtins.h")),
+    ("hip/hip_runtime.h", include_str!("../data/headers/hip/hip_runtime.h")),
+    ("hip/hip_fp16.h", include_str!("../data/headers/hip/hip_fp16.h")),
+    ("hip/hip_bf16.h", include_str!("../data/headers/hip/hip_bf16.h")),
+    ("hip/hip_version.h", include_str!("../data/headers/hip/hip_version.h")),
+    ("hip/hip_complex.h", include_str!("../data/headers/hip/hip_complex.h")),
+    ("hip/hip_math_constants.h", include_str!("../data/headers/hip/hip_math_constants.h")),
+    ("hip/hip_vector_types.h", include_str!("../data/headers/hip/hip_vector_types.h")),
+];
+
+/// Folders of device libraries that need no variable to be found.
+const LIBRARIES: [&str; 3] =
+    ["/opt/rocm/amdgcn/bitcode", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/amdgcn/bitcode"];
+
+/// The device libraries: math functions, and calls to the host.
+const BITCODE: [&str; 2] = ["ocml.bc", "ockl.bc"];
+
+/// Tools that code for a GPU is built with.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Toolchain {
+    /// The program `clang++`.
+    pub clang: PathBuf,
+    /// Folder of the device libraries.
+    pub libraries: Option<PathBuf>,
+}
 
 /// Compilers, ROCm's first, then the newest.
 pub fn compilers() -> Vec<PathBuf> {
@@ -25,4 +57,74 @@ pub fn compilers() -> Vec<PathBuf> {
     all.extend(names.filter_map(|name| folders.iter().map(|it| it.join(&name)).find(|it| it.exists())));
     all.retain(|path| path.exists());
     all
+}
+
+impl Toolchain {
+    /// All that may be there, best first.
+    pub fn candidates() -> Vec<Toolchain> {
+        let libraries = libraries();
+        let mut all = Vec::new();
+        for clang in compilers() {
+            if libraries.is_some() {
+                all.push(Toolchain { clang: clang.clone(), libraries: libraries.clone() });
+            }
+            all.push(Toolchain { clang, libraries: None });
+        }
+        all
+    }
+
+    /// Options that link the device libraries into the code.
+    pub fn library_options(&self, processor: &str) -> Vec<OsString> {
+        let Some(folder) = &self.libraries else { return Vec::new() };
+        let mut options = vec![
+            "-DROCKHOUND_DEVICE_LIBRARIES".into(),
+            format!("-DROCKHOUND_ISA_VERSION={}", isa_version(processor)).into(),
+        ];
+        for file in BITCODE {
+            let option = |text: &str| [OsString::from("-Xclang"), text.into()];
+            options.extend(option("-mlink-builtin-bitcode"));
+            options.extend(["-Xclang".into(), folder.join(file).into_os_string()]);
+        }
+        options
+    }
+}
+
+/// Folder of the device libraries.
+fn libraries() -> Option<PathBuf> {
+    let folders: Vec<PathBuf> = match std::env::var_os("HIP_DEVICE_LIB_PATH") {
+        // As for the vendor's: this one and no other.
+        Some(named) => vec![PathBuf::from(named)],
+        None => {
+            let rocm = std::env::var_os("ROCM_PATH").map(|it| Path::new(&it).join("amdgcn/bitcode"));
+            rocm.into_iter().chain(LIBRARIES.map(PathBuf::from)).collect()
+        }
+    };
+    folders.into_iter().find(|folder| BITCODE.iter().all(|file| folder.join(file).exists()))
+}
+
+/// The number by which device libraries know a processor: `gfx90a` is 9010.
+fn isa_version(processor: &str) -> u32 {
+    let digits = processor.trim_start_matches("gfx");
+    let (major, rest) = digits.split_at(digits.len().saturating_sub(2));
+    let digit = |at: usize| rest.chars().nth(at).and_then(|it| it.to_digit(16)).unwrap_or(0);
+    major.parse().unwrap_or(0) * 1000 + digit(0) * 100 + digit(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_have_numbers() {
+        for (processor, number) in [
+            ("gfx908", 9008),
+            ("gfx90a", 9010),
+            ("gfx942", 9402),
+            ("gfx950", 9500),
+            ("gfx1100", 11000),
+            ("", 0),
+        ] {
+            assert_eq!(isa_version(processor), number, "{processor}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! If a file has several targets or kernels, the error lists them.
 
-use crate::Contents;
+use crate::{Contents, hip_source};
 use anyhow::{Context, Result, anyhow, bail};
 use codeobj::{CodeObject, Kernel, Wanted};
 use std::path::Path;
@@ -17,9 +17,12 @@ pub(crate) struct DeviceCode {
 
 impl DeviceCode {
     /// Finds the code for a target in a file, or generic code if it has none for this exact target; without a
-    /// target the first code.
+    /// target the first code. A HIP source is compiled.
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
         let name = path.display().to_string();
+        if hip_source::is_source(path) {
+            return DeviceCode::find_in(&name, &hip_source::compiled(path, target)?, target);
+        }
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
         DeviceCode::find_in(&name, contents.bytes(), target)
     }

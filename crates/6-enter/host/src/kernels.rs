@@ -9,11 +9,12 @@ mod build_log;
 mod companion;
 mod ir;
 mod metadata_only;
+mod source;
 mod stream;
 
-use crate::Contents;
 use crate::inputs::{Input, expand, file_error};
 use crate::usage;
+use crate::{Contents, hip_source};
 use analysis::workload::kernel_pattern;
 use analysis::{KernelEvidence, TextFile};
 use anyhow::Result;
@@ -40,7 +41,7 @@ const MOST_WAITING: usize = 4096;
 
 /// Hint for a file without GPU code.
 const NEEDED: &str =
-    "give a code object, a program or library with HIP kernels, assembly text, or Triton's IR";
+    "give a code object, a program or library with HIP kernels, a HIP source, assembly text, or Triton's IR";
 
 /// Filter of kernels.
 pub struct Selection {
@@ -257,6 +258,8 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         let name = input.name();
         let read = if input.is_standard_input() {
             self.standard_input(input)
+        } else if input.named && hip_source::is_source(&input.path) && input.path.is_file() {
+            self.source(input)
         } else {
             Contents::open(&input.path).map(|contents| self.contents(input, contents, Companion::of(input)))
         };

@@ -29,9 +29,11 @@ impl Kind {
         Some(Kind { what: what.into(), command, remedy: "" })
     }
 
-    /// True if this command reads it: `trace`.
+    /// True if this command reads it: `trace`. Some read what others are named for.
     fn is_read_by(&self, command: &str) -> bool {
-        self.command.split(' ').nth(1) == Some(command)
+        let reader = self.command.split(' ').nth(1);
+        reader == Some(command)
+            || READ_TOO.iter().any(|(other, named)| *other == command && reader == Some(named))
     }
 
     /// What it is and what to type.
@@ -71,6 +73,10 @@ pub fn name_nearest(error: &mut FileError, command: &str) {
         error.hint = Some(hint);
     }
 }
+
+/// Commands, and the commands that are named for files that these read as well.
+const READ_TOO: [(&str, &str); 4] =
+    [("judge", "inspect"), ("judge", "profile"), ("launch-template", "inspect"), ("diff", "inspect")];
 
 type Reader = fn(&Path) -> Option<Kind>;
 const READERS: [Reader; 8] = [report, counters, timeline, tunings, communication, launch, a_machine, log];

@@ -6,10 +6,13 @@
 mod captured;
 mod data;
 mod expression;
+mod varied;
 
 pub use buffers::{Differences, Element, differences};
 pub use expression::Expression;
+pub(crate) use varied::Variations;
 
+use crate::braces::{self, Values};
 use crate::capture::{NAME, kerncap};
 use anyhow::{Context, Result, anyhow, bail};
 use buffers::Fill;
@@ -18,6 +21,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use varied::Other;
 
 /// Most bytes of one buffer.
 const MOST_BYTES: u64 = 1 << 34;
@@ -92,6 +96,15 @@ pub struct Argument {
     range: Option<[f64; 2]>,
     /// File with the contents, instead of `initial`.
     file: Option<PathBuf>,
+    /// The type is a guess by the contents.
+    #[serde(default)]
+    guessed: bool,
+    /// Contents in place of the file's.
+    #[serde(skip)]
+    other: Option<Other>,
+    /// The kernel writes it, though the file does not tell.
+    #[serde(skip)]
+    rewritten: bool,
     /// Expected content of the buffer after the launch, in terms of the arguments at the start.
     pub expected: Option<Expression>,
     /// File with the expected content of the buffer after the launch.
@@ -130,6 +143,16 @@ impl LaunchFile {
         LaunchFile::of(&text, &path)
     }
 
+    /// The launch file whose braces these values fill.
+    ///
+    /// # Errors
+    /// If it cannot be read, or not all of its braces are filled.
+    pub(crate) fn filled(path: &Path, values: &Values) -> Result<LaunchFile> {
+        let (text, path) = text(path)?;
+        let filled = braces::with_values(&text, values)?;
+        LaunchFile::of(&filled, &path)
+    }
+
     /// The launch file with this text, at this path.
     ///
     /// # Errors
@@ -137,7 +160,8 @@ impl LaunchFile {
     pub fn of(text: &str, path: &Path) -> Result<LaunchFile> {
         let name = path.display();
         captured::check_version(text).with_context(|| format!("`{name}`"))?;
-        let mut file: LaunchFile = toml::from_str(text).map_err(|error| anyhow!("`{name}`: {error}"))?;
+        let mut file: LaunchFile =
+            toml::from_str(text).map_err(|error| anyhow!("`{name}`: {}", braces::mistake(&error, text)))?;
         file.check().with_context(|| format!("`{name}`"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         file.code = folder.join(&file.code);
@@ -252,7 +276,7 @@ pub(crate) fn text(path: &Path) -> Result<(String, PathBuf)> {
 pub(crate) fn rooted(text: &str, path: &Path) -> Result<toml::Table> {
     let name = path.display();
     let mut table: toml::Table =
-        toml::from_str(text).map_err(|error| anyhow!("`{name}` with the values filled in: {error}"))?;
+        toml::from_str(text).map_err(|error| anyhow!("`{name}`: {}", braces::mistake(&error, text)))?;
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder)?;
     let absolute = |it: &mut toml::Value| {
@@ -282,6 +306,11 @@ impl Argument {
     /// True if the file says what the argument holds at the start.
     pub fn is_given(&self) -> bool {
         self.initial.is_some() || self.file.is_some() || self.value.is_some() || self.bytes.is_some()
+    }
+
+    /// True if the kernel is known to write the buffer: the launch file gives no contents, or a captured launch changed them.
+    pub fn is_output(&self) -> bool {
+        !self.is_given() || self.rewritten || self.file.is_some() && self.is_expected()
     }
 
     /// True if the file says what the buffer holds after the launch.
@@ -328,7 +357,12 @@ impl Argument {
 
     fn buffer(&self, bytes: u64, count: u64) -> Result<Vec<u8>> {
         if let Some(path) = &self.file {
-            return data::of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
+            let contents =
+                data::of_length(path, bytes).with_context(|| format!("argument `{}`", self.name))?;
+            return Ok(match self.other {
+                Some(other) => other.contents(&self.name, self.element, contents),
+                None => contents,
+            });
         }
         let fill = match self.initial.unwrap_or_default() {
             Initial::Zeros => Fill::Zeros,

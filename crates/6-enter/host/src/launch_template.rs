@@ -25,7 +25,7 @@ pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) 
     let arguments: Vec<&Argument> = kernel.metadata.given().collect();
     let companion = Companion::beside(file, &kernel.name, arguments.len());
     let mut text = format!(
-        "# Runs with: rockhound profile LAUNCH.toml\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
+        "# Runs with: rockhound profile LAUNCH.toml\n# `{{N}}` and `{{(N + 255) // 256 * 256}}` have the values of `--shape N=1000`.\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
         file.display().to_string(),
         kernel.name
     );
@@ -39,7 +39,7 @@ pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) 
             Some(Named { name, added: Some(bytes), .. }) => describe_added(&mut text, name, *bytes),
             Some(Named { name, element, pointer, .. }) => {
                 let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"");
-                values(&mut text, *pointer, element);
+                values(&mut text, (*pointer, Access::Unknown), element);
             }
             None => describe(&mut text, number, argument, types.get(number).copied().unwrap_or("")),
         }
@@ -95,18 +95,37 @@ fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &s
         8 => "i64",
         _ => "i32",
     };
-    values(text, buffer, known.unwrap_or(by_size));
+    let access = match (argument.access.as_str(), argument.is_const || source.contains("const")) {
+        ("read_only", _) | (_, true) => Access::Reads,
+        ("write_only", _) => Access::Writes,
+        _ => Access::Unknown,
+    };
+    values(text, (buffer, access), known.unwrap_or(by_size));
+}
+
+/// What a kernel does with a buffer, as its code says.
+#[derive(Clone, Copy)]
+enum Access {
+    Reads,
+    Writes,
+    Unknown,
 }
 
 /// Type and example of a value.
-fn values(text: &mut String, buffer: bool, element: &str) {
+fn values(text: &mut String, (buffer, access): (bool, Access), element: &str) {
     let _ = writeln!(text, "type = \"{element}\"");
     if !buffer {
         text.push_str("value = 1\n");
         return;
     }
     let _ = writeln!(text, "shape = [{EXAMPLE}]");
-    text.push_str("initial = \"zeros\"    # ones, arange, random (with `seed` and `range`), or `file = …`\n");
+    text.push_str(match access {
+        Access::Reads => {
+            "initial = \"random\"    # with `seed` and `range`; zeros, ones, arange, or `file = …`\n"
+        }
+        Access::Writes => "# an output: no `initial`, so that elements that are not written are found\n",
+        Access::Unknown => "# initial = \"random\"    # if the kernel reads it; an output has no `initial`\n",
+    });
     text.push_str("# expected = \"a + 2 * b\"    # of the arguments at the start, or `expected_file = …`\n");
     text.push_str("# tolerance = 1e-6\n");
 }

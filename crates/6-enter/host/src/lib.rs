@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
 
 mod beside;
+pub mod braces;
 pub mod breakdown;
 pub mod capture;
 pub mod code_in_memory;
@@ -17,6 +18,7 @@ pub mod definitions;
 mod device_code;
 pub mod hardware;
 pub mod hip_runtime;
+mod hip_source;
 mod inputs;
 pub mod instructions;
 pub mod judge;

@@ -340,7 +340,11 @@ fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> Strin
             let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
             let (asked, file) = asked.map_or((None, rest), |(name, file)| (Some(gpu(name.to_owned())), file));
             let at = at.or(asked).unwrap_or_default();
-            format!("rockhound profile {options}{at}{} -o {}", shell_word(file), shell_word(folder))
+            // Values in braces follow the file.
+            let (file, shape) = file.rsplit_once(" --shape ").unwrap_or((file, ""));
+            let shape =
+                if shape.is_empty() { String::new() } else { format!(" --shape {}", shell_word(shape)) };
+            format!("rockhound profile {options}{at}{}{shape} -o {}", shell_word(file), shell_word(folder))
         }
         Some((recorded, _)) => {
             let gpu = at.or_else(|| model.map(|model| gpu(short(model)))).unwrap_or_default();

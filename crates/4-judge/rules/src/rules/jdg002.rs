@@ -33,6 +33,6 @@ fn check(evidence: &CandidateEvidence<'_>) -> Outcome {
     if !matches!(evidence.verdict, CandidateVerdict::Unsafe | CandidateVerdict::Hangs) {
         return Outcome::Silent;
     }
-    let advice = "repair what is named; `rockhound run --check races,uninit` shows more of it";
+    let advice = "repair what is named; `--check races,uninit` of `rockhound profile` (launch files) and of `rockhound run` (programs) shows more of it";
     Outcome::Findings(vec![RULE.finding(Severity::Severe, evidence.message(), advice)])
 }

@@ -13,7 +13,9 @@ use view::{Answer, History, NoteKind, StoreLive, Stored};
 #[template(path = "stored.html")]
 struct StoredTemplate<'a> {
     frame: Frame<'a>,
-    place: Cow<'a, str>,
+    heading: Cow<'a, str>,
+    /// Facts of the entry that is shown.
+    facts: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     notes: Vec<(&'static str, Cow<'a, str>)>,
     charts: Vec<Chart<'a>>,
     panels: Vec<PanelView<'a>>,
@@ -44,12 +46,28 @@ impl<'a> Chart<'a> {
 
 /// Renders a page; `live` are the choices of a page from a server.
 pub fn stored(answer: &Answer<Stored>, version: &str, live: Option<&StoreLive>) -> String {
-    let title = format!("{} of {}", answer.part.question, answer.part.store);
+    let part = &answer.part;
+    // The page of one entry is about the entry, others are about the database.
+    let entry = Some(&part.recordings).filter(|it| part.question == "show" && it.len() == 1);
+    let title = match entry {
+        Some(it) => format!("{}: store:{} of {}", it[0].name, it[0].id, part.store),
+        None => format!("{} of {}", part.question, part.store),
+    };
+    let of_entry = answer.inputs.iter().filter(|_| entry.is_some()).flat_map(|it| {
+        let kind = Some(("kind", &it.kind)).filter(|it| !it.1.is_empty());
+        kind.into_iter().chain(it.facts.iter().map(|it| (it.name.as_str(), &it.value)))
+    });
+    let facts = of_entry.map(|(name, value)| (visible(name), whole_name(value))).collect();
     let notes = answer.notes.iter().map(|it| (word(it.kind), whole_name(&it.text)));
     let errors = answer.errors.iter().map(|it| (word(NoteKind::Error), Cow::Owned(it.message())));
     let template = StoredTemplate {
         frame: Frame::of_tables(&title, version, live.is_some()),
-        place: visible(&answer.part.store),
+        heading: if entry.is_some() {
+            Cow::Owned(whole_name(&title).into_owned())
+        } else {
+            visible(&part.store)
+        },
+        facts,
         notes: errors.chain(notes).collect(),
         charts: answer.part.histories.iter().map(Chart::of).collect(),
         panels: PanelView::all(&answer.tables),

@@ -314,6 +314,8 @@ impl<'a> PanelView<'a> {
                 columns.push(ColumnView { title: Cow::Borrowed("change"), of: "", unit: "", class: "n" });
             }
         }
+        let more =
+            (table.more > 0).then(|| Cow::Owned(format!("{} not shown", view::counted(table.more, "row"))));
         PanelView {
             id: &table.id,
             title: visible(&table.title),
@@ -342,7 +344,7 @@ impl<'a> PanelView<'a> {
                     cells: cells::of_row(table, row),
                 })
                 .collect(),
-            notes: table.notes.iter().map(|note| visible(note)).collect(),
+            notes: more.into_iter().chain(table.notes.iter().map(|note| visible(note))).collect(),
             swaps: false,
             empty: table.only_missing().map(|reason| reason.clone().shortened().to_string()),
         }

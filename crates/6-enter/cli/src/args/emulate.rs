@@ -5,6 +5,7 @@ use super::on::On;
 use super::on_gpu::OnGpu;
 use super::recordings::Part;
 use super::{SHORT, formats, source};
+use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
 use host::session::Progress;
@@ -113,6 +114,9 @@ pub(crate) struct Profile {
     /// Launch file or folder of a capture, instead of a program.
     #[arg(value_name = "LAUNCH.toml", conflicts_with = "program")]
     pub(crate) file: Option<PathBuf>,
+    /// Values in braces of the launch file, such as `N=1000,M=8`.
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "program")]
+    pub(crate) shape: Option<String>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
     /// Where the program runs: `auto` takes an AMD GPU if `/dev/kfd` can be opened and a profiler of the
@@ -243,10 +247,11 @@ impl Profile {
     }
 
     /// The run that the command line requests.
-    pub(crate) fn request(&self, progress: Progress) -> run::Request {
-        run::Request {
+    pub(crate) fn request(&self, progress: Progress) -> Result<run::Request> {
+        let shape = host::judge::shapes(self.shape.as_slice())?.swap_remove(0);
+        Ok(run::Request {
             what: match &self.file {
-                Some(file) => run::What::LaunchFile(file.clone()),
+                Some(file) => run::What::LaunchFile(file.clone(), shape.values),
                 None => run::What::Program(self.program.clone()),
             },
             place: self.on.into(),
@@ -275,7 +280,7 @@ impl Profile {
                 },
                 no_results: self.no_results,
             }),
-        }
+        })
     }
 }
 

@@ -41,12 +41,15 @@ pub(crate) struct Judge {
     /// GPU to emulate; by default the launch file's.
     #[arg(long, short, value_name = "GPU", value_parser = super::gpu_name::GpuName)]
     pub(crate) gpu: Option<String>,
-    /// Sets of random inputs.
+    /// Sets of inputs: random numbers, and other contents of buffers that are files, as in a captured launch.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) seeds: u32,
     /// Values in braces of the launch file, such as `N=1000,M=8`; several for several shapes.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) shape: Vec<String>,
+    /// Keep the contents of this buffer as in its file for every set of inputs.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) keep: Vec<String>,
     /// Difference allowed, relative to elements larger than 1; by default the launch file's, or the type's.
     #[arg(long, value_name = "X")]
     pub(crate) tolerance: Option<f64>,

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound launch-template k.hsaco > LAUNCH.toml
+  rockhound launch-template kernel.hip > LAUNCH.toml                compiled for the MI300X, or for --arch
   rockhound launch-template app --arch gfx942 --kernel saxpy")]
 pub(crate) struct LaunchTemplate {
-    /// Code object, program or library.
+    /// Code object, program, library or HIP source.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Kernel, by linker name or demangled name.

@@ -64,24 +64,24 @@ impl Latest {
         }
     }
 
-    /// The answer that an id names, `a2/finding:…`, or the latest one, and the id without the answer.
+    /// The answer that an id names, `a2/finding:…`, or all, the latest first, and the id without the answer.
     ///
     /// # Errors
     /// Says which answers there are.
-    pub(super) fn find<'a>(&self, id: &'a str) -> Result<(Kept, &'a str), String> {
+    pub(super) fn find<'a>(&self, id: &'a str) -> Result<(Vec<Kept>, &'a str), String> {
         let named = id.split_once('/').filter(|(answer, _)| is_answer(answer));
-        let (found, rest) = match named {
-            Some((answer, rest)) => (self.kept.iter().find(|it| it.id == answer), rest),
-            None => (self.kept.back(), id),
-        };
+        let is_meant = |it: &&Kept| named.is_none_or(|(answer, _)| it.id == answer);
+        let found: Vec<Kept> = self.kept.iter().rev().filter(is_meant).cloned().collect();
+        let rest = named.map_or(id, |it| it.1);
         let known = || match (self.kept.front(), self.kept.back()) {
             (Some(first), Some(last)) => format!("there are {} to {}", first.id, last.id),
             _ => "ask `inspect`, `profile`, `judge`, `guide`, `compare` or `triage` first".to_owned(),
         };
-        found.cloned().map(|it| (it, rest)).ok_or_else(|| {
+        if found.is_empty() {
             let answer = named.map_or("an earlier answer", |it| it.0);
-            format!("{answer} is not kept; {}", known())
-        })
+            return Err(format!("{answer} is not kept; {}", known()));
+        }
+        Ok((found, rest))
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
         for at in 0..40 {
             latest.keep(Arc::new(at.into()), 10, None, Vec::new());
         }
-        let found = |id: &str| latest.find(id).map(|(it, rest)| (it.document.as_i64(), rest.to_owned()));
+        let found = |id: &str| latest.find(id).map(|(it, rest)| (it[0].document.as_i64(), rest.to_owned()));
         assert_eq!(found("table:1"), Ok((Some(39), "table:1".to_owned())));
         assert_eq!(found("a12/at:/x/y"), Ok((Some(11), "at:/x/y".to_owned())));
         assert_eq!(found("at:/x/y"), Ok((Some(39), "at:/x/y".to_owned())));

@@ -76,6 +76,13 @@ impl Question<'_> {
                 Ok(self.first(document, more, code))
             }
             Answers::Recording => self.recording(line),
+            Answers::Text => {
+                let (text, errors) = self.run(&self.words(&line))?;
+                if text.is_empty() {
+                    return Err(errors);
+                }
+                Ok(self.first(json!({ "launch_file": text }), None, Vec::new()))
+            }
             Answers::Name => self.explained(text("name")),
             Answers::Piece => self.opened(text("id")),
         }
@@ -151,25 +158,34 @@ impl Question<'_> {
         self.piece(id, from, self.around.answer).map(|it| it.to_string())
     }
 
-    /// A piece of an answer, of a listing, or of what else is known of the answer's subject.
+    /// A piece of an answer, of a listing, or of what else is known of the answer's subject. An id without an answer is of the
+    /// latest that has it: `explain` and the like come between.
     fn piece(&self, id: &str, from: usize, limit: usize) -> Result<Value, String> {
-        let (kept, rest) = self.latest().find(id).map_err(|why| format!("error: {why}"))?;
+        let (all, rest) = self.latest().find(id).map_err(|why| format!("error: {why}"))?;
         if let Some(listing) = rest.strip_prefix("listing:") {
-            return self.listing(&kept, listing, from, limit);
+            let about_code = all.iter().find(|it| !it.code.is_empty()).unwrap_or(&all[0]);
+            return self.listing(about_code, listing, from, limit);
         }
-        let unknown = match brief::open(&kept.document, rest, from, limit) {
-            Ok(piece) => return Ok(piece),
-            Err(unknown) => unknown,
-        };
-        let known = match self.further(&kept)? {
-            None => unknown.known,
-            Some(document) => match brief::open(&document, rest, from, limit) {
+        let mut known: Vec<String> = Vec::new();
+        for (at, kept) in all.iter().enumerate() {
+            match opened(&kept.document, rest, from, (limit, (at > 0).then_some(&kept.id))) {
                 Ok(piece) => return Ok(piece),
-                Err(more) => unknown.known.into_iter().chain(more.known).collect(),
-            },
-        };
+                Err(unknown) if known.is_empty() => known = unknown.known,
+                Err(_) => {}
+            }
+        }
+        // Whatever is behind it takes a command: the latest one.
+        let behind = all.iter().enumerate().find(|(_, it)| it.more.is_some());
+        if let Some((at, kept)) = behind
+            && let Some(document) = self.further(kept)?
+        {
+            match opened(&document, rest, from, (limit, (at > 0).then_some(&kept.id))) {
+                Ok(piece) => return Ok(piece),
+                Err(unknown) => known = [unknown.known, known].concat(),
+            }
+        }
         let known = if known.is_empty() { "it names none".to_owned() } else { known.join(", ") };
-        let text = format!("error: answer {} has no `{rest}`\nhint: ids near it: {known}", kept.id);
+        let text = format!("error: answer {} has no `{rest}`\nhint: ids near it: {known}", all[0].id);
         Err(text.chars().take(ERROR).collect())
     }
 
@@ -386,6 +402,21 @@ impl Question<'_> {
         }
         Ok((end.output, errors))
     }
+}
+
+/// A piece of a document; one of an older answer names the answer.
+fn opened(
+    document: &Value,
+    id: &str,
+    from: usize,
+    (limit, older): (usize, Option<&String>),
+) -> Result<Value, brief::Unknown> {
+    let Some(answer) = older else { return brief::open(document, id, from, limit) };
+    let mut piece = brief::open(document, id, from, limit.saturating_sub(ENVELOPE))?;
+    if let Value::Object(fields) = &mut piece {
+        fields.insert("answer".to_owned(), answer.clone().into());
+    }
+    Ok(piece)
 }
 
 /// The command that gives all metrics of a recording.

@@ -43,6 +43,8 @@ pub(super) enum Answers {
     Name,
     /// A piece of an answer.
     Piece,
+    /// The text that the command writes.
+    Text,
 }
 
 /// One tool.
@@ -71,18 +73,31 @@ const GPU: Argument =
     optional("gpu", Form::Text, "--gpu", "GPU to emulate: mi210, mi250x, mi300x, mi300a, mi350x.");
 
 /// All tools.
-pub(super) const ALL: [Definition; 9] = [
+pub(super) const ALL: [Definition; 10] = [
     Definition {
         name: "inspect",
         command: &["inspect"],
         answers: Answers::Command,
         runs: false,
         writes: false,
-        help: "What limits each kernel of compiled code, without running it: registers, occupancy, spills, LDS, instruction mix, findings with source lines. Takes code objects, libraries, programs, assembly, Triton's IR and caches. `open` with `listing:KERNEL` shows instructions.",
+        help: "What limits each kernel of compiled code, without running it: registers, occupancy, spills, LDS, instruction mix, findings with source lines. Takes HIP sources, which it compiles, code objects, libraries, programs, assembly, Triton's IR and caches. `open` with `listing:KERNEL` shows instructions.",
         arguments: &[
-            required("files", Form::Paths, "Files or folders with GPU code."),
+            required("files", Form::Paths, "HIP sources, files or folders with GPU code."),
             KERNEL,
             optional("target", Form::Text, "-a", "Only code for this target: gfx90a, gfx942, gfx950."),
+        ],
+    },
+    Definition {
+        name: "template",
+        command: &["launch-template"],
+        answers: Answers::Text,
+        runs: false,
+        writes: false,
+        help: "Writes a first launch file for a kernel of a HIP source or of compiled code: grid, arguments with their types, contents. Save it as `LAUNCH.toml`, set sizes, values and outputs, then `profile` it and `judge` variants with it.",
+        arguments: &[
+            required("file", Form::Path, "HIP source, code object, library or program."),
+            optional("kernel", Form::Text, "-k", "Name of the kernel, where there are several."),
+            optional("target", Form::Text, "--arch", "Target: gfx90a, gfx942, gfx950."),
         ],
     },
     Definition {
@@ -93,7 +108,13 @@ pub(super) const ALL: [Definition; 9] = [
         writes: true,
         help: "Runs a launch file (or, if the user allows it, a program) on an emulated GPU, records exact counters and modelled caches and times, and says what limits its kernels. No GPU is needed. `open` with `table:2.1` and the like shows metrics.",
         arguments: &[
-            optional("launch", Form::Path, "", "Launch file (TOML): code object, kernel, grid, arguments."),
+            optional(
+                "launch",
+                Form::Path,
+                "",
+                "Launch file (TOML): HIP source or code object, kernel, grid, arguments; `template` writes a first one.",
+            ),
+            optional("shape", Form::Text, "--shape", "Values in braces of the launch file: `N=1000,M=8`."),
             GPU,
             KERNEL,
             optional(
@@ -195,7 +216,7 @@ pub(super) const ALL: [Definition; 9] = [
         answers: Answers::Piece,
         runs: false,
         writes: false,
-        help: "Opens an id that an answer named: `finding:MEM001@3`, `table:2.1`, `kernel:NAME`, `listing:KERNEL#120-160`, `at:/path`. With `a2/` before it the id is of answer a2, else of the latest.",
+        help: "Opens an id that an answer named: `finding:MEM001@3`, `table:2.1`, `kernel:NAME`, `listing:KERNEL#120-160`, `at:/path`. With `a2/` before it the id is of answer a2, else of the latest that has it.",
         arguments: &[
             required("id", Form::Text, "The id."),
             optional("from", Form::Count, "", "First entry, row or line to show."),

@@ -2,7 +2,7 @@
 
 use crate::args::{NormalUnit, Place, StoreHistory, StoreSeries, StoreWrite, TimeUnits, Units, View};
 use crate::page::{self, Wish};
-use crate::store::{history, shown_of};
+use crate::store::history;
 use anyhow::{Result, anyhow};
 use axum::Router;
 use axum::body::Bytes;
@@ -109,8 +109,7 @@ impl Server {
         let mut archive = Archive::open_to_read(&self.address)?;
         let entry = |archive: &mut Archive, id: u32| archive.resolve(&id.to_string());
         if !entry(&mut archive, shown)?.sort.is_recording() {
-            let found = archive.show(&shown.to_string())?;
-            let answer = study::stored::show(archive.place(), shown_of(found));
+            let answer = crate::store::shown(&mut archive, &shown.to_string())?;
             return self.page(&mut archive, &answer, asked);
         }
         if let Some(base) = base

@@ -148,6 +148,10 @@ fn what_cannot_be_judged_is_refused() {
         let ran = run_in(&dir, &[&["judge"], arguments].concat());
         (ran.code, ran.stdout.is_empty())
     };
+    // What is wrong is said in a line, and nothing about files that are right.
+    let ran = run_in(&dir, &["judge", "--launch", "LAUNCH.toml", "base.hip", "wrong.hip", "--shape", "M=8"]);
+    let said = "error: `LAUNCH.toml`: line 4: `{(N + 255) // 256 * 256}` has no value; `--shape N=1000,M=8` gives some\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, said));
     for arguments in [
         &["base.hip", "wrong.hip"][..],
         &["--launch", "LAUNCH.toml", "base.hip", "wrong.hip"],
@@ -231,5 +235,165 @@ fn scripts_are_compared_by_tensors_that_reach_the_cpu() {
             }
             None => assert!(["slower", "not_faster", "faster"].contains(&verdict), "{candidate}"),
         }
+    }
+}
+
+/// A kernel that reads floats at places, adds sizes of rows and writes floats.
+const GATHER: &str = r#"#include "kernel.h"
+GLOBAL void gather(const float* x, const int* places, const int* rows, float* y) {
+  unsigned i = block() * 64 + thread();
+  y[i] = x[places[i]] * 0.7f + (float)(rows[i + 1] - rows[i]);
+}
+"#;
+const COMPUTED: &str = "y[i] = x[places[i]] * 0.7f + (float)(rows[i + 1] - rows[i]);";
+
+/// The launch file of a launch whose output the launch before has written already, and its files.
+fn captured(dir: &Path) -> Vec<f32> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+    let x: Vec<f32> = (0..256).map(|it| 0.25 + (it * 37 % 256) as f32 / 11.0).collect();
+    let places: Vec<u32> = (0..256).map(|it| it * 29 % 128).collect();
+    let rows: Vec<u32> = (0..257).map(|it| it * it / 9).collect();
+    let one = |i: usize| x[places[i] as usize].mul_add(0.7, (rows[i + 1] - rows[i]) as f32);
+    let y: Vec<f32> = (0..256).map(one).collect();
+    let of = |floats: &[f32]| bytes(&floats.iter().map(|it| it.to_bits()).collect::<Vec<_>>());
+    let mut launch =
+        "code = \"none.hsaco\"\nkernel = \"gather\"\ngpu = \"mi300x\"\ngrid = [256]\nworkgroup = [64]\n"
+            .to_owned();
+    for (name, kind, data) in [
+        ("x", "f32", of(&x)),
+        ("places", "i32", bytes(&places)),
+        ("rows", "i32", bytes(&rows)),
+        ("y", "f32", of(&y)),
+    ] {
+        let (file, count) = (format!("{name}.bin"), data.len() / 4);
+        std::fs::write(dir.join(&file), data).unwrap();
+        launch += &format!(
+            "[[argument]]\nname = \"{name}\"\ntype = \"{kind}\"\nshape = [{count}]\nfile = \"{file}\"\n"
+        );
+    }
+    std::fs::write(dir.join("LAUNCH.toml"), launch).unwrap();
+    y
+}
+
+#[test]
+fn candidates_that_know_the_captured_results_are_found() {
+    let dir = prepared("judge-captured");
+    let y = captured(&dir);
+    let words: Vec<String> = y.iter().map(|it| format!("{it:?}f")).collect();
+    let known = format!("static const float known[256] = {{{}}}; y[i] = known[i];", words.join(", "));
+    let variants = [
+        ("right", "y[i] = (float)(rows[i + 1] - rows[i]) - x[places[i]] * -0.7f;", "not_faster"),
+        ("last_bits", "y[i] = (x[places[i]] + (float)(rows[i + 1] - rows[i]) / 0.7f) * 0.7f;", ""),
+        ("known", &known, "wrong"),
+        ("stale", "if (places[i] > 9999) y[i] = 0;", "unsafe"),
+    ];
+    std::fs::write(dir.join("base.hip"), GATHER).unwrap();
+    for (name, text, _) in &variants {
+        std::fs::write(dir.join(format!("{name}.hip")), GATHER.replace(COMPUTED, text)).unwrap();
+    }
+    let files: Vec<String> = variants.iter().map(|it| format!("{}.hip", it.0)).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let (code, value) = judged(&dir, &files);
+    assert_eq!((code, &value["cases"]), (2, &3.into()), "{value}");
+    for ((name, _, verdict), it) in variants.iter().zip(value["candidates"].as_array().unwrap()) {
+        let found = it["verdict"].as_str().unwrap();
+        match *verdict {
+            "wrong" => assert_eq!((found, &it["inputs"]), ("wrong", &"seed 1".into()), "{name}: {it}"),
+            // The results of the launch before are there: this one is found by what the buffer held.
+            "unsafe" => {
+                assert!(found == "unsafe" && it["because"].as_str().unwrap().contains("`y` depends"), "{it}")
+            }
+            _ => assert!(["slower", "not_faster", "faster"].contains(&found), "{name}: {it}"),
+        }
+    }
+    let note = |value: &Value| {
+        (value["notes"][0]["kind"].clone(), value["notes"][0]["text"].as_str().unwrap().to_owned())
+    };
+    let (kind, text) = note(&value);
+    assert_eq!(kind, "info", "{text}");
+    assert!(
+        text.contains(
+            "others in `places`, `x`, `y`; as in the file are `rows` (ascending integers, as offsets are)"
+        ),
+        "{text}"
+    );
+    // One set of inputs, or none but the captured one: nothing is found, and the answer says so.
+    let keep = ["known.hip", "--keep", "x", "--keep", "y", "--keep", "places"];
+    for (arguments, words) in
+        [(&keep[..], "no buffer has other contents"), (&["known.hip", "--seeds", "1"], "`--seeds 3`")]
+    {
+        let (code, value) = judged(&dir, arguments);
+        let (kind, text) = note(&value);
+        assert_eq!((code, &kind), (0, &"warning".into()), "{value}");
+        assert!(text.contains(words), "{text}");
+    }
+    // A base that leaves its buffers with other integers: floats alone change.
+    let apart = GATHER.replace("x[places[i]]", "x[(places[i] - (int)(i * 29 % 128)) * 999999]");
+    for name in ["base", "right"] {
+        std::fs::write(dir.join(format!("{name}.hip")), &apart).unwrap();
+    }
+    let (code, value) = judged(&dir, &["right.hip"]);
+    let (kind, text) = note(&value);
+    assert_eq!((code, &kind), (0, &"info".into()), "{value}");
+    assert!(text.contains("others in `x`, `y`;") && text.contains("`places` (integers)"), "{text}");
+    assert!(text.contains("the base fails: kernel stopped"), "{text}");
+}
+
+#[test]
+fn a_source_is_code_wherever_code_is_read() {
+    let dir = folder("judge-source");
+    let source = "#include <hip/hip_runtime.h>\n#include <math.h>\n__global__ void norm(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = rsqrtf(x[i] + 1.0f);\n}\n";
+    std::fs::write(dir.join("norm.hip"), source).unwrap();
+    let ran = run_in(&dir, &["inspect", "norm.hip", "--arch", "gfx90a", "--format", "json"]);
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+    assert_eq!((&value["kernels"][0]["target"], ran.code), (&"gfx90a".into(), 0), "{}", ran.stderr);
+    // Inputs have contents in a template, outputs have none.
+    let ran = run_in(&dir, &["launch-template", "norm.hip"]);
+    let template = ran.stdout.replace("1048576", "{N}").replace("value = 1\n", "value = {N}\n");
+    assert_eq!(template.matches("\ninitial = \"random\"").count(), 1, "{template}{}", ran.stderr);
+    std::fs::write(dir.join("LAUNCH.toml"), template).unwrap();
+    let profile = |more: &[&str]| {
+        run_in(&dir, &[&["profile", "LAUNCH.toml", "-o", "recording", "--overwrite"], more].concat())
+    };
+    let ran = profile(&[]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("`{N}` has no value; `--shape N=1000"),
+        "{}: {}",
+        ran.code,
+        ran.stderr
+    );
+    let ran = profile(&["--shape", "N=4096"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let about = std::fs::read_to_string(dir.join("recording/sysinfo.csv")).unwrap();
+    assert!(about.contains("--shape N=4096"), "{about}");
+    std::fs::write(dir.join("short.hip"), source.replace("i < n", "i < n - 1")).unwrap();
+    let ran = run_in(
+        &dir,
+        &[
+            "judge",
+            "LAUNCH.toml",
+            "short.hip",
+            "--launch",
+            "LAUNCH.toml",
+            "--shape",
+            "N=4096",
+            "--format",
+            "json",
+        ],
+    );
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+    assert_eq!(value["candidates"][0]["verdict"], "unsafe", "{value}");
+    // Host code needs what is not here; a mistake is named with its line.
+    for (text, part) in [
+        (source.replace("y[i] =", "y[j] ="), "norm.hip:5:"),
+        ("#include \"absent.h\"\n".to_owned(), "absent.h"),
+    ] {
+        std::fs::write(dir.join("norm.hip"), text).unwrap();
+        let ran = run_in(&dir, &["inspect", "norm.hip"]);
+        assert!(
+            ran.code == 1 && ran.stderr.contains("does not compile") && ran.stderr.contains(part),
+            "{}",
+            ran.stderr
+        );
     }
 }

@@ -115,12 +115,32 @@ fn every_tool_answers_and_its_ids_open() {
         let listing = ask("open", json!({ "id": "listing:tiled_matmul#3-5" })).await;
         assert_eq!((&listing["lines"], listing["text"].as_str().unwrap().lines().count()), (&json!(71), 3));
 
+        // A source is compiled wherever code is read, so that an agent needs no compiler.
+        let source = ask("inspect", json!({ "files": ["judge/base.hip"] })).await;
+        assert_eq!(source["kernels"][0]["target"], "gfx942", "{source}");
+        let template = ask("template", json!({ "file": "judge/base.hip" })).await;
+        let text = template["launch_file"].as_str().unwrap();
+        assert!(text.contains("[[argument]]") && text.contains("base.hip"), "{text}");
+        let own = std::fs::read_to_string(folder.join("judge/LAUNCH.toml")).unwrap();
+        let code = own.lines().find(|it| it.starts_with("code")).unwrap();
+        std::fs::write(folder.join("judge/own.toml"), own.replace(code, "code = \"base.hip\"")).unwrap();
+        let unfilled = client.refusal("profile", json!({ "launch": "judge/own.toml" })).await;
+        assert!(unfilled.contains("--shape N=1000") && !unfilled.contains("inspect"), "{unfilled}");
+        let made =
+            ask("profile", json!({ "launch": "judge/own.toml", "shape": "N=4096", "output": "of-source" }));
+        assert_eq!(made.await["kernels"].as_array().unwrap().len(), 1);
+
         let guide = ask("guide", json!({ "recording": "heat3d" })).await;
         assert_eq!(guide["verdict"]["bound_by"], "HBM");
-        let table = ask("open", json!({ "id": "a2/table:2.1", "from": 2 })).await;
+        let table = ask("open", json!({ "id": "a5/table:2.1", "from": 2 })).await;
         assert!(table["rows"][0].as_str().unwrap().starts_with("MFMA FLOPs"));
-        let page = ask("explain", json!({ "name": "a2/finding:SYN004@1" })).await;
+        let page = ask("explain", json!({ "name": "a5/finding:SYN004@1" })).await;
         assert!(page.to_string().contains("pack_face_x"), "{page}");
+        // The answer of `explain` has no findings and tables: ids are of the latest answer that has them.
+        let finding = ask("open", json!({ "id": "finding:SYN004@1" })).await;
+        assert_eq!(finding["answer"], "a5", "{finding}");
+        let table = ask("open", json!({ "id": "table:2.1" })).await;
+        assert_eq!(table["answer"], "a5", "{table}");
         let metric = ask("explain", json!({ "name": "l2.hit_rate" })).await;
         assert!(metric.to_string().contains("TCC_HIT"), "{metric}");
 
@@ -220,7 +240,7 @@ fn what_is_wrong_is_refused_with_what_to_do() {
         ("explain", json!({ "name": "TCC_HITS" }), "TCC_HIT"),
         ("explain", json!({ "name": "--help" }), "is not a name"),
         ("open", json!({ "id": "table:2.1" }), "ask `inspect`"),
-        ("fly", json!({}), "tools are inspect, profile"),
+        ("fly", json!({}), "tools are inspect, template"),
     ];
     in_time(async {
         let client = Client::start(&folder, &[]).await;

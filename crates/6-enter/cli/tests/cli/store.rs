@@ -330,6 +330,15 @@ const TRACE: &str = r#"{"traceEvents": [
 {"ph": "X", "cat": "kernel", "name": "copy(float*)", "pid": 0, "tid": 7, "ts": 100, "dur": 50, "args": {"device": 0, "stream": 7, "correlation": 1}},
 {"ph": "X", "cat": "kernel", "name": "copy(float*)", "pid": 0, "tid": 7, "ts": 200, "dur": 50, "args": {"device": 0, "stream": 7, "correlation": 2}}]}"#;
 
+/// An answer of `judge`.
+pub(crate) const VERDICT: &str = r#"{"schema": "rockhound.judge/1", "inputs": [{"name": "base.hip", "path": "base.hip", "kind": "HIP source", "facts": []}],
+"gpu": "Instinct MI300X, emulated", "cases": 6, "base": "base.hip", "base_us": 12.5, "candidates": [
+{"name": "tiled.hip", "verdict": "faster", "because": "1.5x, beyond the error", "time_us": 8.25, "speedup": 1.515, "bound_by": ["latency", "HBM"],
+ "changes": [{"metric": "l2.requests", "name": "L2 requests", "before": 4096, "after": 2048}]},
+{"name": "stuck.hip", "verdict": "hangs", "because": "a loop without end", "inputs": "seed 1"}],
+"findings": [{"rule": "JDG002", "severity": "severe", "message": "stuck.hip hangs", "advice": "end the loop", "evidence": [], "places": []}],
+"not_checked": [], "tables": [], "notes": [{"kind": "info", "text": "from seed 1 on, contents are others in `x`"}], "errors": []}"#;
+
 #[test]
 fn tunings_timelines_and_answers_are_entries_too() {
     let dir = folder("store-answers");
@@ -381,6 +390,21 @@ fn tunings_timelines_and_answers_are_entries_too() {
     let list = |database: &str| good(&dir, &["store", "list", "--store", database]);
     for word in ["recording", "tuning", "timeline", "answer"] {
         assert!(list("copy.db").contains(word), "{}", list("copy.db"));
+    }
+    // An answer shows what only its command has, too.
+    std::fs::write(dir.join("verdict.json"), VERDICT).unwrap();
+    add("verdict.json");
+    let text = good(&dir, &["store", "show", "5"]);
+    for word in [
+        "Candidates",
+        "tiled.hip",
+        "hangs",
+        "a loop without end",
+        "seed 1",
+        "Candidates: changes",
+        "L2 requests",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
     }
     good(&dir, &["store", "export", "4", "-o", "out"]);
     assert_eq!(std::fs::read_to_string(dir.join("out/guide.json")).unwrap(), guide);

@@ -185,6 +185,9 @@ impl Drop for Server {
 #[cfg(feature = "server")]
 fn a_server_shows_a_database_to_who_has_the_token() {
     let dir = with_a_change("store-view");
+    std::fs::write(dir.join("verdict.json"), crate::store::VERDICT).unwrap();
+    let added = rockhound(&dir, &["store", "add", "verdict.json", "--no-provenance", "--store", "runs.db"]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
     let mut server = Server(
         command(&["view", "--no-open", "--store", "runs.db"])
             .current_dir(&dir)
@@ -209,6 +212,9 @@ fn a_server_shows_a_database_to_who_has_the_token() {
         ("history?metric=SQ_INSTS_VALU&label=commit%3Dc1", "200", "SQ_INSTS_VALU"),
         ("recording?id=7", "200", KERNEL),
         ("recording?id=7&base=1", "200", "change"),
+        ("recording?id=8", "200", "verdict.json: store:8 of"),
+        ("recording?id=8", "200", "a loop without end"),
+        ("recording?id=8", "200", "L2 requests"),
         ("history?metric=nonsense", "400", "no recording has a metric"),
         ("history?label=x", "400", "no label"),
         ("recording?id=99", "400", "no recording `99`"),

@@ -8,7 +8,8 @@ mod options;
 
 use crate::message::{say, say_once};
 use codeobj::Image;
-use compiler::{Built, Toolchain};
+use compiler::Built;
+use host::compiler::{BUILTINS, HEADERS, Toolchain};
 use options::Options;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
@@ -32,6 +33,7 @@ impl Failure {
     pub(crate) const LINKING: Failure = Failure(100);
 }
 
+<<<<<<< HEAD
 /// Headers that every compilation finds.
 const HEADERS: [(&str, &str); 9] = [
     (BUILTINS, include_str!("include/rockhound_builtins.h")),
@@ -46,6 +48,8 @@ const HEADERS: [(&str, &str); 9] = [
 ];
 const BUILTINS: &str = "rockhound_builtins.h";
 
+=======
+>>>>>>> h_loop
 /// Variables that hold the addresses of what name expressions name.
 const NAME_VARIABLE: &str = "__rockhound_name_";
 

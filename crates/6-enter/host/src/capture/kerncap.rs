@@ -196,7 +196,8 @@ fn variables(folder: &Path, code: &DeviceCode) -> Result<Vec<Part>> {
     };
     let image = Image::read(&code.data)?;
     let own = |it: &Variable| {
-        let is_same = metadata.hsaco_sha256.is_empty() || metadata.hsaco_sha256 == it.executable_sha256;
+        let [captured, of_variable] = [&metadata.hsaco_sha256, &it.executable_sha256];
+        let is_same = captured == of_variable || captured.is_empty() || of_variable.is_empty();
         is_same && image.symbol(&it.name).is_some_and(|symbol| symbol.size == it.size)
     };
     let each = |it: Variable| {

@@ -108,7 +108,9 @@ pub(super) fn launch_file(
     let mut text = String::new();
     head(&mut text, sizes);
     let is_exact = origin.is_none_or(|it| it.is_exact);
-    let memory = |out: &mut String, table: &str, name: &str, part| memory(out, (table, name), part, is_exact);
+    let memory = |out: &mut String, table: &str, name: &str, part: (&Part, Option<Element>)| {
+        memory(out, (table, name), part, is_exact);
+    };
     let mut rest: Vec<&Part> = parts.iter().collect();
     let mut arguments = String::new();
     for value in values {
@@ -116,9 +118,7 @@ pub(super) fn launch_file(
             Value::Pointer { name, address, element } => {
                 let at = rest.iter().position(|it| it.place == Place::Address(*address));
                 match at.map(|at| rest.remove(at)) {
-                    Some(part) => {
-                        memory(&mut arguments, "argument", name, (part, element.unwrap_or(part.element)))
-                    }
+                    Some(part) => memory(&mut arguments, "argument", name, (part, *element)),
                     None => {
                         let _ =
                             write!(arguments, "\n[[argument]]\nname = {}\ntype = \"u64\"\n", quoted(name));
@@ -140,7 +140,7 @@ pub(super) fn launch_file(
         }
     }
     for part in &rest {
-        memory(&mut arguments, "memory", &part.name, (part, part.element));
+        memory(&mut arguments, "memory", &part.name, (part, None));
     }
     if let Some(origin) = origin {
         captured(&mut text, origin, (values.len(), rest.len()));
@@ -187,11 +187,22 @@ fn number(element: Element, bytes: &[u8]) -> Option<f64> {
     (element.bytes(std::iter::once(number)) == bytes).then_some(number).filter(|it| it.is_finite())
 }
 
-fn memory(text: &mut String, (table, name): (&str, &str), (part, element): (&Part, Element), is_exact: bool) {
+/// Memory with the type of its elements in the source, if that is known.
+fn memory(
+    text: &mut String,
+    (table, name): (&str, &str),
+    (part, element): (&Part, Option<Element>),
+    is_exact: bool,
+) {
     let Part { place, bytes, file, expected, .. } = part;
-    let element = if bytes.is_multiple_of(element.size() as u64) { element } else { Element::BYTE };
+    let fits = |it: &Element| bytes.is_multiple_of(it.size() as u64);
+    let known = element.filter(fits);
+    let element = known.unwrap_or(if fits(&part.element) { part.element } else { Element::BYTE });
     let count = bytes / element.size() as u64;
     let _ = write!(text, "\n[[{table}]]\nname = {}\ntype = \"{}\"\n", quoted(name), element.name());
+    if known.is_none() {
+        let _ = writeln!(text, "guessed = true");
+    }
     let _ = match place {
         Place::Address(address) => writeln!(text, "address = {address:#x}"),
         Place::Symbol(symbol) => writeln!(text, "symbol = {}", quoted(symbol)),

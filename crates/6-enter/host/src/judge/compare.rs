@@ -85,7 +85,7 @@ mod tests {
         LeftBuffer {
             name: "c".into(),
             element,
-            is_given: false,
+            is_input: false,
             tolerance: 0.0,
             before: vec![0; after.len()],
             after,

@@ -1,6 +1,7 @@
 //! Variants of a kernel, run on the same inputs: what each leaves is compared with what the base leaves.
 
 mod compare;
+mod data;
 mod problem;
 mod program;
 mod rounds;
@@ -17,6 +18,7 @@ use crate::session::Progress;
 use crate::tune::Shape;
 use crate::usage;
 use anyhow::{Context, Result, bail};
+use data::Data;
 use problem::{Launches, Others, Shown, fault_of_base, leave_the_same, one_line, problem};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
@@ -26,16 +28,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use variant::Variant;
-use view::{CandidateVerdict, Finding};
+use view::{CandidateVerdict, Finding, Note, NoteKind};
 
-/// The GPU for which sources are compiled where nothing names one.
-pub const GPU: &str = "mi300x";
 /// A candidate may issue this many times the instructions of the base in one wave, and some more.
 const MOST_TIMES: u64 = 4;
 /// Instructions that a wave may issue however few the base does.
 const MOST_MORE: u64 = 100_000;
 /// In buffers that a kernel is to write: no number in floats, and -1 in integers.
 const FILL: u8 = 0xff;
+
+/// Said where nothing can change.
+const ONE_SET: &str = "no argument has random contents, so one set of inputs was tried; `initial = \"random\"` in the launch file makes more";
 
 /// Bytes of buffers of sets of inputs that are tried side by side; each is held some ten times.
 const MOST_AT_ONCE: u64 = 256 << 20;
@@ -55,6 +58,8 @@ pub struct Question<'a> {
     pub seeds: u32,
     /// Values that fill braces of the launch files; at least one shape, perhaps without values.
     pub shapes: &'a [Shape],
+    /// Buffers whose contents in files are kept in all sets of inputs.
+    pub keep: &'a [String],
     /// Difference allowed, in place of the launch file's and the type's.
     pub tolerance: Option<f64>,
     /// Lines that launches find in the caches when they are timed.
@@ -99,6 +104,16 @@ pub struct Problem {
     pub inputs: Option<String>,
 }
 
+impl Judged {
+    /// Adds a note, unless it is there.
+    fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
+        let note = Note { kind, text: text.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
 impl Problem {
     fn new(verdict: CandidateVerdict, why: impl Into<String>) -> Problem {
         Problem { verdict, why: why.into(), inputs: None }
@@ -113,7 +128,7 @@ pub struct Judged {
     /// Sets of inputs on which all ran.
     pub cases: u64,
     /// Notes on the inputs.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The recordings are in it.
     pub folder: TempDir,
 }
@@ -140,7 +155,7 @@ pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged>
         ));
     }
     let quiet = Quiet { reporter, stop: reporter.interrupts()? };
-    let named = variant::all(question, folder.path());
+    let named = variant::all(question);
     let mut variants = Vec::new();
     let mut tried = Vec::new();
     for (at, it) in named.into_iter().enumerate() {
@@ -189,6 +204,16 @@ struct Inputs {
     seed: u64,
     /// For people.
     name: String,
+    /// Contents in place of those of files.
+    data: Option<Arc<Data>>,
+}
+
+impl Inputs {
+    /// Gives the launch file of any variant the contents of a seed; `false` if no contents change.
+    fn change(file: &mut LaunchFile, seed: u64, data: Option<&Data>) -> bool {
+        let reseeded = file.reseed(seed);
+        data.is_some_and(|it| it.vary(file, seed)) || reseeded
+    }
 }
 
 impl Panel<'_> {
@@ -199,8 +224,16 @@ impl Panel<'_> {
         let bytes: u64 = inputs.first().map_or(0, |it| it.file.bytes());
         let at_once = usize::try_from(MOST_AT_ONCE / bytes.max(1)).unwrap_or(1).max(1);
         for some in inputs.chunks(at_once) {
-            let bases = bench.bases(some)?;
-            let pairs: Vec<(&Inputs, Launches)> = some.iter().zip(bases).collect();
+            let mut pairs = Vec::new();
+            for (inputs, base) in some.iter().zip(bench.bases(some)?) {
+                match base {
+                    Ok(base) => pairs.push((inputs, base)),
+                    Err(why) => self.judged.note(
+                        NoteKind::Warning,
+                        format!("{} is left out: the base fails on such contents: {why}", inputs.name),
+                    ),
+                }
+            }
             self.others().try_for_each(|(variant, tried)| -> Result<()> {
                 for it in bench.candidate(variant, shape, &pairs)? {
                     tried.largest = tried.largest.max(it.largest);
@@ -209,7 +242,7 @@ impl Panel<'_> {
                 }
                 Ok(())
             })?;
-            self.judged.cases += some.len() as u64;
+            self.judged.cases += pairs.len() as u64;
         }
         self.usable().enumerate().try_for_each(|(at, it)| -> Result<()> {
             let Some((variant, tried)) = it else { return Ok(()) };
@@ -221,14 +254,21 @@ impl Panel<'_> {
     /// The sets of inputs of a shape.
     fn inputs(&mut self, shape: &Shape) -> Result<Vec<Inputs>> {
         let Some(base) = &self.variants[0] else { bail!("there is no base") };
-        let (_, base_file) = base.launch(shape)?;
+        let (_, mut base_file) = base.launch(shape)?;
+        let Question { seeds, keep, .. } = *self.bench.question;
+        let data = Data::new(self.bench, &base_file, keep)?.map(Arc::new);
+        if let Some(data) = &data {
+            data.mark(&mut base_file);
+            let Note { kind, text } = data.note(seeds);
+            self.judged.note(kind, text);
+        }
         let mut all = Vec::new();
-        for seed in 0..u64::from(self.bench.question.seeds.max(1)) {
+        for seed in 0..u64::from(seeds.max(1)) {
             let mut file = base_file.clone();
-            if seed > 0 && !file.reseed(seed) {
-                let text = "no argument has random contents, so one set of inputs was tried; `initial = \"random\"` in the launch file makes more";
-                if !self.judged.notes.iter().any(|it| it == text) {
-                    self.judged.notes.push(text.to_owned());
+            let is_other = seed == 0 || Inputs::change(&mut file, seed, data.as_deref());
+            if !is_other {
+                if data.is_none() {
+                    self.judged.note(NoteKind::Warning, ONE_SET);
                 }
                 break;
             }
@@ -236,7 +276,7 @@ impl Panel<'_> {
                 "" => format!("seed {seed}"),
                 name => format!("{name}, seed {seed}"),
             };
-            all.push(Inputs { file, seed, name });
+            all.push(Inputs { file, seed, name, data: data.clone() });
         }
         Ok(all)
     }
@@ -254,8 +294,8 @@ impl Panel<'_> {
 }
 
 impl Bench<'_> {
-    /// Launches of the base on sets of inputs.
-    fn bases(self, inputs: &[Inputs]) -> Result<Vec<Launches>> {
+    /// Launches of the base on sets of inputs; or why it fails on one whose contents are not those of the files.
+    fn bases(self, inputs: &[Inputs]) -> Result<Vec<Result<Launches, String>>> {
         let one = |it: &Inputs| {
             // Made here, and not by each of the launches side by side.
             it.file.contents()?;
@@ -265,10 +305,11 @@ impl Bench<'_> {
         let mut bases = Vec::new();
         for (it, base) in inputs.iter().zip(all) {
             let base = base?;
-            if let Some(why) = fault_of_base(&base.plain) {
-                bail!("the base is wrong itself ({}): {why}", it.name);
+            match fault_of_base(&base.plain) {
+                Some(why) if it.seed > 0 && it.data.is_some() => bases.push(Err(one_line(&why))),
+                Some(why) => bail!("the base is wrong itself ({}): {why}", it.name),
+                None => bases.push(Ok(base)),
             }
-            bases.push(base);
         }
         Ok(bases)
     }
@@ -303,8 +344,11 @@ impl Bench<'_> {
             if self.question.gpu.is_none() && file.gpu != base.gpu {
                 bail!("its launch file names another GPU than the base's; `--gpu` names one for all");
             }
+            if let Some(data) = &inputs.data {
+                data.mark(&mut file);
+            }
             if inputs.seed > 0 {
-                file.reseed(inputs.seed);
+                Inputs::change(&mut file, inputs.seed, inputs.data.as_deref());
             }
             file.share_contents(&inputs.file);
             file.contents()?;
@@ -356,7 +400,7 @@ impl Bench<'_> {
         let file = scratch.join("LAUNCH.toml");
         std::fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
         let request = Request {
-            what: What::LaunchFile(file),
+            what: What::LaunchFile(file, Vec::new()),
             place: Place::Emulator,
             emulate: emulate(self.question, 0),
             on_gpu: OnGpu::default(),

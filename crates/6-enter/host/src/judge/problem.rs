@@ -70,7 +70,7 @@ pub(super) fn problem(
     left_over(base, own)
         .or_else(|| {
             pairs.into_iter().find_map(|(base, other)| {
-                if base.before == base.after && base.is_given && other.before != other.after {
+                if base.before == base.after && base.is_input && other.before != other.after {
                     return Some(Problem::new(
                         CandidateVerdict::Unsafe,
                         format!("it writes its input `{}`", base.name),
@@ -108,7 +108,7 @@ fn pairs<'a>(base: &'a Results, own: &'a Results) -> Result<Vec<(&'a LeftBuffer,
 }
 
 /// The first mistake of a kind that the base does not have.
-fn new_finding(base: &[Finding], own: &[Finding]) -> Option<String> {
+pub(super) fn new_finding(base: &[Finding], own: &[Finding]) -> Option<String> {
     let new = |it: &&Finding| it.severity >= Severity::Warning && !base.iter().any(|old| old.rule == it.rule);
     let found = own.iter().find(new)?;
     let place = found.places.first().and_then(|it| it.source.as_ref());

@@ -12,7 +12,7 @@ use crate::usage;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use view::CandidateVerdict;
+use view::{CandidateVerdict, NoteKind};
 
 /// Wall time of a base, seconds.
 const BASE_SECONDS: f64 = 1800.0;
@@ -100,7 +100,10 @@ impl Trial<'_> {
             ));
         }
         for found in &base.plain.found {
-            self.judged.notes.push(format!("the base has a mistake, which candidates may have too: {found}"));
+            self.judged.note(
+                NoteKind::Warning,
+                format!("the base has a mistake, which candidates may have too: {found}"),
+            );
         }
         if self.question.rounds.is_none() {
             self.record(0)?;
@@ -200,7 +203,7 @@ impl Trial<'_> {
                 observed.recordings.len(),
                 self.name(at)
             );
-            self.judged.notes.push(text);
+            self.judged.note(NoteKind::Warning, text);
         }
         self.judged.variants[at].recordings = observed.recordings.into_iter().take(1).collect();
         Ok(())
@@ -267,7 +270,7 @@ impl Trial<'_> {
             let left = |it: &KeptPiece| LeftBuffer {
                 name: format!("copy {number}"),
                 element,
-                is_given: false,
+                is_input: false,
                 tolerance: 0.0,
                 before: Vec::new(),
                 after: it.bytes.clone(),

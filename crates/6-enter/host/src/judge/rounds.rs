@@ -6,7 +6,7 @@ use crate::hardware::sensors;
 use crate::run::{self, Detail, OnGpu, Place, Recording, Request, Selection, What};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
-use view::CandidateVerdict;
+use view::{CandidateVerdict, NoteKind};
 
 /// Counters that are read beside the times: few, of one run.
 const SET: &str = "launch_stats";
@@ -50,10 +50,11 @@ pub(super) fn measure(
             let drift = sensors::drift(first.get_or_insert_with(|| now.clone()), &now).filter(|_| !drifted);
             if let Some(drift) = drift {
                 drifted = true;
-                let name = &judged.variants[at].name;
-                judged.notes.push(format!(
-                    "{drift}: after `{name}` in round {round}; rounds differ by more than the variants do"
-                ));
+                let text = format!(
+                    "{drift}: after `{}` in round {round}; rounds differ by more than the variants do",
+                    judged.variants[at].name
+                );
+                judged.note(NoteKind::Warning, text);
             }
         }
     }

@@ -8,6 +8,7 @@ use super::progress::watch;
 use super::report::{Ended, Output, Ran, Reporter, Runner};
 use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
+use crate::braces::Values;
 use crate::device_code::DeviceCode;
 use crate::launch_file::{Contents, Element, LaunchFile, differences};
 use crate::{launches, spill, usage};
@@ -28,10 +29,10 @@ pub(super) struct EmulatedLaunch;
 
 impl Runner for EmulatedLaunch {
     fn run(&self, request: &Request, reporter: &dyn Reporter) -> Result<Ran> {
-        let (What::LaunchFile(path), Some(recording)) = (&request.what, &request.record) else {
+        let (What::LaunchFile(path, values), Some(recording)) = (&request.what, &request.record) else {
             bail!("a launch file is recorded");
         };
-        let file = LaunchFile::read(path)?;
+        let file = LaunchFile::filled(path, values)?;
         let wanted = request.emulate.gpu.as_deref().or(file.gpu.as_deref());
         let named = wanted.map(model).transpose()?;
         let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
@@ -71,7 +72,7 @@ impl Runner for EmulatedLaunch {
             return ended(Ended::Well, Vec::new());
         }
         recorder.notes().into_iter().chain(recorder.misfits()).for_each(|text| reporter.say(&text));
-        let provenance = provenance(name, path, emulate);
+        let provenance = provenance(name, (path, values), emulate);
         keep(&folder, &mut recorder, &provenance, reporter)?;
         if stopped(&prepared) {
             let (finished, all) = (recorder.dispatches().len(), file.repeat);
@@ -107,8 +108,8 @@ pub struct LeftBuffer {
     pub name: String,
     /// Type of the elements.
     pub element: Element,
-    /// The launch file says what it holds at the start.
-    pub is_given: bool,
+    /// Its contents are given, and nothing says that the kernel writes it.
+    pub is_input: bool,
     /// Difference allowed by the launch file; 0 if it names none.
     pub tolerance: f64,
     /// Bytes before.
@@ -131,7 +132,7 @@ pub struct Stopped {
 pub struct Conditions {
     /// Workgroups run from the last to the first.
     pub reversed: bool,
-    /// Byte in buffers whose contents the launch file does not say; zeros without it.
+    /// Byte in buffers that the kernel is to write, in place of zeros or of what a captured launch found there.
     pub fill: Option<u8>,
 }
 
@@ -162,7 +163,7 @@ pub fn results(
             buffers.push(LeftBuffer {
                 name: argument.name.clone(),
                 element: argument.element,
-                is_given: argument.is_given(),
+                is_input: !argument.is_output(),
                 tolerance: argument.tolerance,
                 before: before.clone(),
                 after: after.to_vec(),
@@ -184,11 +185,13 @@ fn name_and_folder(path: &Path, recording: &Recording, gpu: &str) -> Result<(Str
 }
 
 /// The origin of a recording.
-fn provenance(name: String, path: &Path, emulate: &Emulate) -> Provenance {
+fn provenance(name: String, (path, values): (&Path, &Values), emulate: &Emulate) -> Provenance {
     let gpu = emulate.gpu.as_ref().map_or_else(String::new, |name| format!("--gpu {name} "));
+    let values: Vec<String> = values.iter().map(|(name, it)| format!("{name}={it}")).collect();
+    let shape = if values.is_empty() { String::new() } else { format!(" --shape {}", values.join(",")) };
     Provenance {
         name,
-        command: format!("rockhound profile {gpu}{}", path.display()),
+        command: format!("rockhound profile {gpu}{}{shape}", path.display()),
         emulator: concat!("rockhound ", env!("CARGO_PKG_VERSION")).to_owned(),
     }
 }
@@ -274,7 +277,7 @@ impl<'a> Prepared<'a> {
         let Some(fill) = conditions.fill else { return };
         let buffers = self.file.parts().zip(&mut self.contents).zip(&self.addresses);
         for ((argument, contents), address) in buffers {
-            if let (Contents::Buffer(bytes), Some(address), false) = (contents, address, argument.is_given())
+            if let (Contents::Buffer(bytes), Some(address), true) = (contents, address, argument.is_output())
             {
                 bytes.fill(fill);
                 // It was allocated with this length.
@@ -350,6 +353,9 @@ impl<'a> Prepared<'a> {
         let mut hidden = Hidden::default();
         if self.job.program.calls_host() {
             hidden.hostcall_buffer = self.job.memory.allocate("calls", Hostcall::bytes(packets) as usize);
+        }
+        if let Some(words) = launches::grid_barrier(&self.job.program, &launch) {
+            hidden.multigrid = self.job.memory.allocate_with("barrier of the grid", &words);
         }
         launch = self.job.launch(launch, &hidden);
         let packet = launch.dispatch_packet(&self.job.program);

@@ -1,5 +1,6 @@
 //! A request: a program or kernel, the GPU, and the recording to make.
 
+use crate::braces::Values;
 use crate::hardware::launcher::split_launcher;
 use crate::session::Progress;
 use record::{CacheState, Settings};
@@ -29,8 +30,8 @@ pub struct Request {
 pub enum What {
     /// A program with its arguments; empty if a profiler attaches to a process.
     Program(Vec<OsString>),
-    /// The kernel of a launch file.
-    LaunchFile(PathBuf),
+    /// The kernel of a launch file, whose braces these values fill.
+    LaunchFile(PathBuf, Values),
 }
 
 /// GPU or emulator.
@@ -221,7 +222,7 @@ impl Request {
     pub(super) fn program(&self) -> &[OsString] {
         match &self.what {
             What::Program(words) => words,
-            What::LaunchFile(_) => &[],
+            What::LaunchFile(..) => &[],
         }
     }
 

@@ -30,7 +30,7 @@ fn runner(request: &Request, reporter: &dyn Reporter) -> Result<&'static dyn Run
             "add `--no-results` where only counters matter",
         ));
     }
-    if let What::LaunchFile(_) = request.what {
+    if let What::LaunchFile(..) = request.what {
         return Ok(&EmulatedLaunch);
     }
     // Without a recording a profiler has nothing to do.

@@ -163,7 +163,7 @@ impl Job {
 
     fn request(&self) -> Request {
         let what = match (&self.launch, &self.program) {
-            (Some(file), _) => What::LaunchFile(file.clone()),
+            (Some(file), _) => What::LaunchFile(file.clone(), Vec::new()),
             (None, command) => {
                 let command = command.clone().unwrap_or_default();
                 What::Program(vec!["sh".into(), "-c".into(), format!("exec {command}").into()])

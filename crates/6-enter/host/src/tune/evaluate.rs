@@ -7,8 +7,8 @@ use super::number::ResultFile;
 use super::number::number;
 use super::shapes::Shape;
 use super::spec::{Measure, Run, Spec};
-use super::template::{self, Unknown, fill};
 use super::triton::{self, Site, TritonRun};
+use crate::braces::{self, Unknown, fill};
 use crate::launch_file;
 use crate::process::{self, Bounds};
 use crate::run::{CacheState, Place};
@@ -259,7 +259,7 @@ impl Evaluator {
                 Some(crate::run::model(self.gpu()?).ok()?.last_cache_bytes().div_ceil(1 << 20).to_string())
             }
             "clang" => crate::compiler::compilers().first().map(|it| word(&it.to_string_lossy())),
-            _ => template::expression(name, configuration),
+            _ => braces::expression(name, configuration),
         }
     }
 

@@ -19,7 +19,6 @@ mod search;
 mod shapes;
 mod space;
 mod spec;
-mod template;
 mod triton;
 mod why;
 pub mod worker;
@@ -47,6 +46,5 @@ pub use search::{
 pub use shapes::Shape;
 pub use space::{id_of, place, space_of};
 pub use spec::{Limits, Measure, PriorTable, Run, Spec, SpecFile, Start, TilePrior};
-pub(crate) use template::with_values;
 pub use tune::{Id, Prior, Search, Settings, Space, Strategy, Told, extended};
 pub use why::{Earlier, broken, chosen, earlier};

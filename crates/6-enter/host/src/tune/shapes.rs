@@ -1,7 +1,7 @@
 //! Problems that each configuration of a space file runs, and the work of each.
 
-use super::template::value_of;
 use super::written::value;
+use crate::braces::value_of;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use tune::{Parameter, Value};

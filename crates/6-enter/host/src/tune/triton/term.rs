@@ -1,7 +1,7 @@
 //! Values of a space file that are written as numbers or as expressions.
 
-use super::super::template;
 use super::super::written::value;
+use crate::braces;
 use anyhow::{Context, Result, anyhow, bail};
 use expression::Expression;
 use tune::Value;
@@ -48,7 +48,7 @@ impl Term {
         let value = match self {
             Term::None => return Ok(serde_json::Value::Null),
             Term::Value(it) => it.into(),
-            Term::Expression(text) => template::value_of(text, names)?,
+            Term::Expression(text) => braces::value_of(text, names)?,
         };
         json_of(&value)
     }

@@ -5,11 +5,11 @@ use expression::Expression;
 use tune::Value;
 
 /// The text in place of a name or expression in braces; `None` if it is unknown.
-pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
+pub(crate) type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Treatment of braces that hold nothing known.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(crate) enum Unknown {
     /// An error: the text is a command.
     Refused,
     /// Kept: the text uses braces for other things, as TOML does.
@@ -17,7 +17,7 @@ pub(super) enum Unknown {
 }
 
 /// Replaces `{name}`; `{{` and `}}` are braces.
-pub(super) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<String> {
+pub(crate) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['{', '}']) {
@@ -49,7 +49,7 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, unknown: Unknown) -> Result<
 }
 
 /// The value of an expression of Python over a configuration; `None` if it is none or reads other names.
-pub(super) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option<String> {
+pub(crate) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option<String> {
     Some(value_of(text, configuration).ok()?.to_string())
 }
 
@@ -57,7 +57,7 @@ pub(super) fn expression(text: &str, configuration: &[(&str, &Value)]) -> Option
 ///
 /// # Errors
 /// If it is not an expression, reads other names, or has no value.
-pub(super) fn value_of(text: &str, named: &[(&str, &Value)]) -> Result<expression::Value> {
+pub(crate) fn value_of(text: &str, named: &[(&str, &Value)]) -> Result<expression::Value> {
     let wrong = |error: expression::ExpressionError| anyhow!("`{text}`: {error}");
     let expression = Expression::parse(text).map_err(wrong)?;
     let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
@@ -65,6 +65,9 @@ pub(super) fn value_of(text: &str, named: &[(&str, &Value)]) -> Result<expressio
     let values: Vec<expression::Value> = places.into_iter().map(|at| named[at].1.into()).collect();
     expression.evaluate(&values).map_err(wrong)
 }
+
+/// Names with values that fill braces.
+pub type Values = Vec<(String, Value)>;
 
 /// A text with values and expressions over them in braces; other braces stay.
 pub(crate) fn with_values(text: &str, values: &[(String, Value)]) -> Result<String> {
@@ -74,6 +77,29 @@ pub(crate) fn with_values(text: &str, values: &[(String, Value)]) -> Result<Stri
         None => expression(name, &configuration).filter(|_| !configuration.is_empty()),
     };
     fill(text, &lookup, Unknown::Kept)
+}
+
+/// A mistake in TOML on one line: its place, what is wrong, and the line; or which braces were not filled in.
+pub(crate) fn mistake(error: &toml::de::Error, text: &str) -> String {
+    let at = error.span().map_or(0, |it| it.start.min(text.len()));
+    let line = text[..text.floor_char_boundary(at)].matches('\n').count();
+    let written = text.lines().nth(line).unwrap_or_default().trim();
+    match unfilled(written) {
+        Some(name) => {
+            format!("line {}: `{{{name}}}` has no value; `--shape N=1000,M=8` gives some", line + 1)
+        }
+        None => format!("line {}: {}: `{written}`", line + 1, one_line(error.message())),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The first expression in braces that was not filled in.
+pub(crate) fn unfilled(text: &str) -> Option<&str> {
+    let inner = text.split('{').skip(1).filter_map(|it| it.split_once('}'));
+    inner.map(|it| it.0.trim()).find(|it| Expression::parse(it).is_ok())
 }
 
 #[cfg(test)]
@@ -95,6 +121,18 @@ mod tests {
         ] {
             assert_eq!(filled(text, Unknown::Refused).as_deref(), command, "{text}");
             assert_eq!(filled(text, Unknown::Kept).as_deref(), Some(file), "{text}");
+        }
+    }
+
+    #[test]
+    fn braces_without_a_value_are_named() {
+        for (text, expected) in [
+            ("grid = [{(N + 255) // 256}]", Some("(N + 255) // 256")),
+            ("a = { name = \"x\" }\nb = {N}", Some("N")),
+            ("a = { name = \"x\" }", None),
+            ("a {", None),
+        ] {
+            assert_eq!(unfilled(text), expected, "{text}");
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Answers on recordings in a database.
 
+mod document;
+
+use serde_json::Value;
 use std::collections::BTreeMap;
 use view::{
     Answer, Cell, Column, ColumnKind, Number, Row, STORE_SCHEMA, Stored, StoredCell, StoredConfiguration,
@@ -86,11 +89,13 @@ pub struct Shown {
     pub configurations: Vec<StoredConfiguration>,
     /// Tables of an answer or timeline.
     pub cells: Vec<StoredCell>,
+    /// The document of an answer or timeline, whose tables are shown in place of the cells.
+    pub document: Option<Value>,
 }
 
 /// One recording with its parts.
 pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
-    let Shown { recording, kernels, files, findings, configurations, cells } = shown;
+    let Shown { recording, kernels, files, findings, configurations, cells, document } = shown;
     let mut answer = self::answer("show", place);
     let mut input = view::Input::new(&recording.name, format!("store:{}", recording.id), &recording.kind);
     input.fact("path", &recording.path);
@@ -116,7 +121,10 @@ pub fn show(place: &str, shown: Shown) -> Answer<Stored> {
     }
     answer.part.recordings.push(recording);
     answer.tables.extend(of_configurations(&configurations));
-    answer.tables.extend(of_cells(&cells));
+    match &document {
+        Some(document) => document::add(&mut answer, document, LINES),
+        None => answer.tables.extend(of_cells(&cells)),
+    }
     if !findings.is_empty() {
         answer.tables.push(of_findings(&findings));
     }

@@ -13,11 +13,12 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 pub const BUILTINS: &str = "rockhound_builtins.h";
 
 /// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
-pub const HEADERS: [(&str, &str); 8] = [
+pub const HEADERS: [(&str, &str); 9] = [
     (BUILTINS, include_str!("../data/headers/rockhound_builtins.h")),
     ("hip/hip_runtime.h", include_str!("../data/headers/hip/hip_runtime.h")),
     ("hip/hip_fp16.h", include_str!("../data/headers/hip/hip_fp16.h")),
     ("hip/hip_bf16.h", include_str!("../data/headers/hip/hip_bf16.h")),
+    ("hip/hip_bfloat16.h", include_str!("../data/headers/hip/hip_bfloat16.h")),
     ("hip/hip_version.h", include_str!("../data/headers/hip/hip_version.h")),
     ("hip/hip_complex.h", include_str!("../data/headers/hip/hip_complex.h")),
     ("hip/hip_math_constants.h", include_str!("../data/headers/hip/hip_math_constants.h")),

@@ -374,8 +374,8 @@ mod tests {
             ][..],
             &[
                 "Candidates",
-                "name|verdict|time us|bound by|facts|inputs",
-                "a|faster|2|latency, HBM|order: as the base's|",
+                "name|verdict|bound by|facts|time us|inputs",
+                "a|faster|latency, HBM|order: as the base's|2|",
                 "b|wrong||||seed 1",
             ],
             &["Candidates: changes", "of|name|after|before", "a|L2|3|4", "a|LDS|7.5|0"],

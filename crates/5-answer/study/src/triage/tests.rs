@@ -289,11 +289,11 @@ fn silent_ranks_are_ranges() {
 #[test]
 fn a_copy_that_faulted_gets_advice_for_copies() {
     let text = "Memory access fault by GPU node-3 (Agent handle: 0x5a5c) on address 0x7098000. Reason: Write access to a read-only page.\n\
-                [9.1] amdgpu 0000:3d:00.0: amdgpu: [mmhub0] retry page fault (src_id:0 ring:0 vmid:3 pasid:9)\n\
-                [9.2] amdgpu 0000:3d:00.0: amdgpu: [mmhub0] no-retry page fault (src_id:0 ring:160 vmid:3 pasid:9)\n\
-                [9.3] amdgpu 0000:3d:00.0: amdgpu:   in page starting at address 0x0000000007098000 from IH client 0x12 (VMC)\n\
-                [9.4] amdgpu 0000:3d:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00360251\n\
-                [9.5] amdgpu 0000:3d:00.0: amdgpu:      Faulty UTCL2 client ID: CLIENT (0x101)\n";
+                [19277.975551] amdgpu 0000:3d:00.0: amdgpu: [mmhub0] retry page fault (src_id:0 ring:0 vmid:3 pasid:9)\n\
+                [19277.975552] amdgpu 0000:3d:00.0: amdgpu: [mmhub0] no-retry page fault (src_id:0 ring:160 vmid:3 pasid:9)\n\
+                [19277.975553] amdgpu 0000:3d:00.0: amdgpu:   in page starting at address 0x0000000007098000 from IH client 0x12 (VMC)\n\
+                [19277.975554] amdgpu 0000:3d:00.0: amdgpu: VM_L2_PROTECTION_FAULT_STATUS:0x00360251\n\
+                [19277.975555] amdgpu 0000:3d:00.0: amdgpu:      Faulty UTCL2 client ID: CLIENT (0x101)\n";
     for (client, copies) in [("SDMA1", true), ("TCP", false)] {
         let log = FaultLog::read("a.log", text.replace("CLIENT", client).as_bytes()).unwrap();
         let found = triage(&[log], &[]).part.incidents;

@@ -33,23 +33,6 @@ impl Failure {
     pub(crate) const LINKING: Failure = Failure(100);
 }
 
-<<<<<<< HEAD
-/// Headers that every compilation finds.
-const HEADERS: [(&str, &str); 9] = [
-    (BUILTINS, include_str!("include/rockhound_builtins.h")),
-    ("hip/hip_runtime.h", include_str!("include/hip/hip_runtime.h")),
-    ("hip/hip_fp16.h", include_str!("include/hip/hip_fp16.h")),
-    ("hip/hip_bf16.h", include_str!("include/hip/hip_bf16.h")),
-    ("hip/hip_bfloat16.h", include_str!("include/hip/hip_bfloat16.h")),
-    ("hip/hip_version.h", include_str!("include/hip/hip_version.h")),
-    ("hip/hip_complex.h", include_str!("include/hip/hip_complex.h")),
-    ("hip/hip_math_constants.h", include_str!("include/hip/hip_math_constants.h")),
-    ("hip/hip_vector_types.h", include_str!("include/hip/hip_vector_types.h")),
-];
-const BUILTINS: &str = "rockhound_builtins.h";
-
-=======
->>>>>>> h_loop
 /// Variables that hold the addresses of what name expressions name.
 const NAME_VARIABLE: &str = "__rockhound_name_";
 

@@ -15,6 +15,7 @@ mod gpu;
 mod grid;
 mod ideal_limit;
 mod infinite_cache;
+mod l1_lines;
 mod l1_queue;
 mod level;
 mod limits;

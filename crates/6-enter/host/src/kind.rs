@@ -32,8 +32,8 @@ impl Kind {
     /// True if this command reads it: `trace`. Some read what others are named for.
     fn is_read_by(&self, command: &str) -> bool {
         let reader = self.command.split(' ').nth(1);
-        reader == Some(command)
-            || READ_TOO.iter().any(|(other, named)| *other == command && reader == Some(named))
+        let reads_too = |(other, what): &(&str, &str)| *other == command && *what == self.what;
+        reader == Some(command) || READ_TOO.iter().any(reads_too)
     }
 
     /// What it is and what to type.
@@ -74,9 +74,18 @@ pub fn name_nearest(error: &mut FileError, command: &str) {
     }
 }
 
-/// Commands, and the commands that are named for files that these read as well.
-const READ_TOO: [(&str, &str); 4] =
-    [("judge", "inspect"), ("judge", "profile"), ("launch-template", "inspect"), ("diff", "inspect")];
+const ASSEMBLY: &str = "assembly text";
+const LAUNCH_FILE: &str = "a launch file";
+const CAPTURE: &str = "a capture";
+/// Commands, and kinds that these read besides what they are named for.
+const READ_TOO: [(&str, &str); 6] = [
+    ("judge", "code"),
+    ("judge", LAUNCH_FILE),
+    ("judge", CAPTURE),
+    ("launch-template", "code"),
+    ("diff", "code"),
+    ("diff", ASSEMBLY),
+];
 
 type Reader = fn(&Path) -> Option<Kind>;
 const READERS: [Reader; 8] = [report, counters, timeline, tunings, communication, launch, a_machine, log];
@@ -85,8 +94,9 @@ const READERS_OF_FOLDERS: [Reader; 6] =
 
 fn code(head: &[u8]) -> Option<Kind> {
     let kind = codeobj::recognise(head).filter(|kind| *kind != codeobj::Kind::Json);
-    if kind.is_some() {
-        return Kind::read_by("code", "rockhound inspect");
+    if let Some(kind) = kind {
+        let what = if kind == codeobj::Kind::Assembly { ASSEMBLY } else { "code" };
+        return Kind::read_by(what, "rockhound inspect");
     }
     tritonir::recognise(head).then(|| Kind::read_by("IR of Triton", "rockhound inspect")).flatten()
 }
@@ -155,11 +165,11 @@ fn communication(path: &Path) -> Option<Kind> {
 
 fn launch(path: &Path) -> Option<Kind> {
     LaunchFile::read(path).ok()?;
-    Kind::read_by("a launch file", "rockhound profile")
+    Kind::read_by(LAUNCH_FILE, "rockhound profile")
 }
 
 fn capture(path: &Path) -> Option<Kind> {
-    path.join(crate::capture::NAME).is_file().then(|| Kind::read_by("a capture", "rockhound profile"))?
+    path.join(crate::capture::NAME).is_file().then(|| Kind::read_by(CAPTURE, "rockhound profile"))?
 }
 
 fn a_machine(path: &Path) -> Option<Kind> {

@@ -465,6 +465,7 @@ def judge(
     gpu: Optional[Text] = None,
     seeds: Optional[Text] = None,
     shape: Texts = (),
+    keep: Texts = (),
     tolerance: Optional[Text] = None,
     claim: Texts = (),
     python: Optional[Text] = None,
@@ -489,8 +490,9 @@ def judge(
         variants: Every code object, source or launch file of a folder, by name.
         launch: Launch file of variants that are code objects or sources.
         gpu: GPU to emulate; by default the launch file's (mi100, mi210, mi250, mi250x, mi300a, mi300x, mi325x, mi350p, mi350x, mi355x).
-        seeds: Sets of random inputs.
+        seeds: Sets of inputs: random numbers, and other contents of buffers that are files, as in a captured launch.
         shape: Values in braces of the launch file, such as `N=1000,M=8`; several for several shapes.
+        keep: Keep the contents of this buffer as in its file for every set of inputs.
         tolerance: Difference allowed, relative to elements larger than 1; by default the launch file's, or the type's.
         claim: Time that somebody claims for the candidate, in us, or for one of several: `NAME=US`.
         python: Python that runs scripts.
@@ -516,6 +518,7 @@ def judge(
             "gpu": gpu,
             "seeds": seeds,
             "shape": shape,
+            "keep": keep,
             "tolerance": tolerance,
             "claim": claim,
             "python": python,
@@ -545,7 +548,7 @@ def launch_template(
     """Write a launch file for a kernel, to be filled in.
 
     Args:
-        file: Code object, program or library.
+        file: Code object, program, library or HIP source.
         kernel: Kernel, by linker name or demangled name.
         arch: Target, where the file has code for several.
         progress: called with each line that the command says meanwhile.
@@ -634,6 +637,7 @@ def occupancy(
 def profile(
     file: Optional[Text] = None,
     *,
+    shape: Optional[Text] = None,
     gpu: Optional[Text] = None,
     devices: Optional[Text] = None,
     threads: Optional[Text] = None,
@@ -681,6 +685,7 @@ def profile(
 
     Args:
         file: Launch file or folder of a capture, instead of a program.
+        shape: Values in braces of the launch file, such as `N=1000,M=8`.
         gpu: GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels (mi100, mi210, mi250, mi250x, mi300a, mi300x, mi325x, mi350p, mi350x, mi355x).
         devices: Devices the program sees.
         threads: Threads that run workgroups; 0: one per core.
@@ -728,6 +733,7 @@ def profile(
         ["profile"],
         [file],
         {
+            "shape": shape,
             "gpu": gpu,
             "devices": devices,
             "threads": threads,

@@ -71,7 +71,7 @@ fn cases(folder: &Path) -> Vec<Case> {
     vec![
         case(clean().into(), "inspect", &["launch-template"]),
         case(fixture("containers/clang22.s").into(), "inspect", &[]),
-        case(fixture("containers/zstd-v2.hipfb").into(), "inspect", &[]),
+        case(fixture("containers/zstd-v2.hipfb").into(), "inspect", &["launch-template"]),
         case(fixture("rules/til002/trigger.ttgir").into(), "inspect", &[]),
         case(
             root().join("examples/heat3d"),

@@ -6,6 +6,7 @@ mod allowed;
 mod functions;
 mod manifests;
 mod modules;
+mod optional;
 mod sources;
 
 use anyhow::{Result, bail};

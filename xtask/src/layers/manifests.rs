@@ -27,6 +27,8 @@ pub(crate) struct Crate {
     pub(crate) layer: u32,
     /// Names in `[dependencies]` and `[build-dependencies]`.
     pub(crate) dependencies: BTreeSet<String>,
+    /// Of the dependencies, those that a feature turns on.
+    pub(crate) optional: BTreeSet<String>,
     /// Names in `[dev-dependencies]`.
     pub(crate) dev_dependencies: BTreeSet<String>,
     /// Takes the workspace's lints.
@@ -139,6 +141,14 @@ impl Crate {
         Ok(Crate {
             layer: number.with_context(|| format!("folder `{layer}` does not begin with a number"))?,
             dependencies: names(&["dependencies", "build-dependencies"]),
+            optional: table
+                .get("dependencies")
+                .and_then(Value::as_table)
+                .into_iter()
+                .flatten()
+                .filter(|(_, it)| it.get("optional").and_then(Value::as_bool) == Some(true))
+                .map(|(name, _)| name.clone())
+                .collect(),
             dev_dependencies: names(&["dev-dependencies"]),
             inherits_lints: table.get("lints").and_then(|lints| lints.get("workspace")?.as_bool())
                 == Some(true),

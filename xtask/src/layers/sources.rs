@@ -7,6 +7,7 @@ use super::allowed::Allowed;
 use super::functions::functions;
 use super::manifests::{AUDITED, Crate, Workspace, foreign_dependencies, manifest_of};
 use super::modules::{circles, module_of};
+use super::optional::ungated;
 use crate::run::{below_root, files, root};
 use crate::rust_source::{RustSource, has_word};
 use anyhow::Result;
@@ -69,6 +70,12 @@ pub(crate) fn check(workspace: &Workspace, allowed: &mut Allowed) -> Result<Vec<
         }
         let modules = modules.into_iter().map(|(module, number)| (module, &sources[number].2)).collect();
         let folder = below_root(&it.folder.join("src"));
+        faults.extend(ungated(&modules, &it.optional).into_iter().map(|(module, line, name)| {
+            format!(
+                "{folder}: module `{}`, line {line}: `{name}` is there with a feature only",
+                module.join("::")
+            )
+        }));
         faults.extend(circles(&modules).iter().filter_map(|circle| allowed.circle(&folder, circle)));
         faults.extend(unused(it, &sources));
         used.extend(it.dependencies.iter().chain(&it.dev_dependencies).cloned());

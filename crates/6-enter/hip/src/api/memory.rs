@@ -99,12 +99,18 @@ pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     result
 }
 
+/// Kinds of copies: from host to host is 0.
+pub(super) const FROM_HOST: u32 = 1;
+pub(super) const TO_HOST: u32 = 2;
+pub(super) const WITHIN_GPU: u32 = 3;
+pub(super) const BY_ADDRESS: u32 = 4;
+/// Within memory of the GPU, by the copy engines alone.
+pub(super) const BY_COPY_ENGINES: u32 = 1024;
+
 /// Refuses a kind of copy that does not exist. The kind decides nothing else: the addresses do.
 pub(super) fn check_kind(kind: u32) -> Result<(), Code> {
-    /// By the copy engines alone.
-    const WITHOUT_COMPUTE_UNITS: u32 = 1024;
     match kind {
-        0..=4 | WITHOUT_COMPUTE_UNITS => Ok(()),
+        ..=BY_ADDRESS | BY_COPY_ENGINES => Ok(()),
         _ => Err(Code::hipErrorInvalidMemcpyDirection),
     }
 }
@@ -195,8 +201,7 @@ pub(super) fn parameters_of(copy: &Copy3) -> Parameters3 {
         to_position: origin,
         to: pitched(copy.to),
         extent: Size3 { x: copy.width, y: copy.height, z: copy.depth },
-        // As the addresses say.
-        kind: 4,
+        kind: BY_ADDRESS,
     }
 }
 

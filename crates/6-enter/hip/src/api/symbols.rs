@@ -2,19 +2,13 @@
 //!
 //! The host names a variable by the address of its shadow; a copy is one to or from the place behind that.
 
-use super::memory::{copy_in, copy_now};
+use super::memory::{BY_ADDRESS, BY_COPY_ENGINES, FROM_HOST, TO_HOST, WITHIN_GPU, copy_in, copy_now};
 use super::{entries, put};
 use crate::codes::Code;
 use crate::memory::Kind;
 use crate::runtime::lock;
 use crate::work::Copy3;
 
-/// Kinds of copies.
-const FROM_HOST: u32 = 1;
-const TO_HOST: u32 = 2;
-const WITHIN_GPU: u32 = 3;
-const BY_ADDRESS: u32 = 4;
-const BY_COPY_ENGINES: u32 = 1024;
 /// Kinds of copies within memory of the GPU.
 const WITHIN: [u32; 3] = [WITHIN_GPU, BY_COPY_ENGINES, BY_ADDRESS];
 

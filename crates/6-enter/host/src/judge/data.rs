@@ -51,7 +51,7 @@ impl Data {
                     let rewritten = rewritten(&given, &left);
                     return Ok(Some(Data { variations, rewritten, held_back }));
                 }
-                Some(why) => held_back = Some(why.split(';').next().unwrap_or_default().to_owned()),
+                why => held_back = why,
             }
         }
         let mut variations = file.variations(Variation::Scaled, keep)?;
@@ -120,7 +120,7 @@ fn fault(given: &Results, left: &Results) -> Option<String> {
     given.buffers.iter().zip(&left.buffers).find_map(|(given, left)| {
         let is_broken = |bytes: &[u8]| left.element.numbers(bytes).iter().any(|it| !it.is_finite());
         (is_broken(&left.after) && !is_broken(&given.after))
-            .then(|| format!("`{}` has values that are no finite numbers", left.name))
+            .then(|| format!("`{}` has infinite values or NaN", left.name))
     })
 }
 

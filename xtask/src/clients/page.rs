@@ -27,8 +27,9 @@ of the check that is nearest to its limit. Times include the start of Python and
 const HECBENCH: &str = "
 ## HeCBench
 
-Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench) at the arguments of their Makefiles (`make run`), under `rockhound run`. Seconds are the CPU's, of all runs of a
-program together; programs that do not end were stopped after as many. *right* and *wrong* are the program's own verdict; *no verdict* programs print times or values and do
+Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench) at the arguments of their Makefiles (`make run`), under `rockhound run`. A run may use
+600 seconds of processor time, which two cores have in five minutes. Seconds are processor time, of all runs of a program together; a program that does not end was
+stopped after as many. *right* and *wrong* are the program's own verdict; *no verdict* programs print times or values and do
 not judge them.
 
 | program | arguments | ended | CPU seconds | results |

@@ -342,16 +342,21 @@ fn most_output(bounds: &Bounds) -> u64 {
     mib.saturating_mul(1 << 20)
 }
 
-fn signal_name(signal: i32) -> String {
+/// A signal as people know it.
+pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",
         2 => "SIGINT",
+        3 => "SIGQUIT",
         4 => "SIGILL",
         6 => "SIGABRT",
         7 => "SIGBUS",
         8 => "SIGFPE",
+        9 => "SIGKILL",
         11 => "SIGSEGV",
+        13 => "SIGPIPE",
         15 => "SIGTERM",
+        24 => "SIGXCPU (its limit of processor time)",
         _ => return format!("signal {signal}"),
     };
     name.to_owned()

@@ -15,15 +15,17 @@ pub(crate) fn eights(row: &Cell<Row>) -> &[Cell<[u32; 8]>; LANES / 8] {
     unsafe { &*std::ptr::from_ref(row).cast() }
 }
 
-/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7.
+/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7. Without closures, which
+/// are calls here: they do not have the features of the function around them.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 fn eight_doubles(pair: &Cells, eight: usize) -> [__m256d; 2] {
-    let [low, high] = [0, 1].map(|half: usize| eights(&pair[half])[eight].as_ptr());
+    let (low, high) = (eights(&pair[0])[eight].as_ptr(), eights(&pair[1])[eight].as_ptr());
     // SAFETY: each is eight 32-bit numbers.
     let (low, high) = unsafe { (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast())) };
-    [_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)].map(|it| _mm256_castsi256_pd(it))
+    let (first, second) = (_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high));
+    [_mm256_castsi256_pd(first), _mm256_castsi256_pd(second)]
 }
 
 /// Stores the dwords of eight lanes, in the order of [`eight_doubles`], to their rows.
@@ -34,7 +36,7 @@ fn put_eight(rows: &Cells, eight: usize, [first, second]: [__m256d; 2]) {
     let (first, second) = (_mm256_castpd_ps(first), _mm256_castpd_ps(second));
     let low = _mm256_shuffle_ps::<0b1000_1000>(first, second);
     let high = _mm256_shuffle_ps::<0b1101_1101>(first, second);
-    let [into_low, into_high] = [0, 1].map(|half: usize| eights(&rows[half])[eight].as_ptr());
+    let (into_low, into_high) = (eights(&rows[0])[eight].as_ptr(), eights(&rows[1])[eight].as_ptr());
     // SAFETY: each is eight 32-bit numbers.
     unsafe {
         _mm256_storeu_ps(into_low.cast(), low);

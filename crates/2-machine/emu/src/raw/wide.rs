@@ -127,8 +127,12 @@ pub(crate) fn permute_avx2(steps: &[Step], from: &Row, into: &mut Row) {
         let mut lanes = _mm256_setzero_si256();
         while let Some(step) = steps.next_if(|step| step.into == group) {
             // SAFETY: both are eight 32-bit numbers.
-            let [index, keep] =
-                [&step.index, &step.keep].map(|it| unsafe { _mm256_loadu_si256(it.as_ptr().cast()) });
+            let (index, keep) = unsafe {
+                (
+                    _mm256_loadu_si256(step.index.as_ptr().cast()),
+                    _mm256_loadu_si256(step.keep.as_ptr().cast()),
+                )
+            };
             let more = _mm256_permutevar8x32_epi32(get(from, step.from & 7), index);
             lanes = _mm256_or_si256(lanes, _mm256_and_si256(more, keep));
         }

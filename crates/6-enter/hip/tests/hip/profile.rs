@@ -102,8 +102,8 @@ fn finished_dispatches_stay_however_the_program_ends() {
     // (how, rounds, exit code, part of what is said)
     for (how, rounds, code, message) in [
         ("code", 20, 7, ""),
-        ("crash", 50, 139, "rockhound: the program was ended by SIGSEGV (signal 11)"),
-        ("killed", 50, 137, "rockhound: the program was ended by SIGKILL (signal 9)"),
+        ("crash", 50, 139, "rockhound: the program was ended by SIGSEGV"),
+        ("killed", 50, 137, "rockhound: the program was ended by SIGKILL"),
         ("fork", 20, 0, ""),
         ("thread", 20, 9, ""),
     ] {
@@ -152,7 +152,7 @@ fn a_signal_ends_the_program_within_a_second() {
         assert_eq!(ids(&folder), [0, 1, 2, 3, 4, 5], "{said}");
         if to_group {
             assert_eq!(status.status.code(), Some(130), "{said}");
-            assert!(said.contains("the program was ended by SIGINT (signal 2)"), "{said}");
+            assert!(said.contains("the program was ended by SIGINT"), "{said}");
         }
     }
 }

@@ -16,6 +16,7 @@ use super::folder::recording_folder;
 use super::report::{Ended, Ran, Reporter, Runner};
 use super::request::{Emulate, OnGpu, Recording, Request, Selection};
 use super::{GPU_DEVICE, title};
+use crate::process::signal_name;
 use crate::session::{self, Capture, Record, Reliance, Session, Watched};
 use crate::stand_ins::{self, Places};
 use crate::usage;
@@ -472,25 +473,6 @@ impl Finished {
 /// Predictions to make for each dispatch.
 pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
     settings.predictions(model).map_err(|error| usage(error.message, error.hint))
-}
-
-/// A signal as people know it.
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        _ => return format!("signal {signal}"),
-    };
-    format!("{name} (signal {signal})")
 }
 
 /// The GPU for code of some targets.

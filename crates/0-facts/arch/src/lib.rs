@@ -36,7 +36,7 @@ pub use matrix::MatrixShape;
 pub use model::{ComputePartition, LOWEST_MHZ, Model, target_of_product};
 pub use occupancy::{
     Boundary, LdsRounding, Limit, Limiter, Occupancy, Resources, Step, boundaries, lds_rounding, occupancy,
-    vgprs_allocated,
+    vgprs_allocated, workgroups_per_cu,
 };
 pub use rate::{PeakRate, Unit};
 pub use residency::{Residency, residency_targets};

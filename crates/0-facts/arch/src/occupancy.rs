@@ -229,6 +229,12 @@ pub fn occupancy(target: impl Into<Residency>, resources: &Resources) -> Occupan
     }
 }
 
+/// Workgroups that fit on a compute unit at a time: [`Occupancy::workgroups_per_cu`] without the rest.
+pub fn workgroups_per_cu(target: impl Into<Residency>, resources: &Resources) -> u32 {
+    let budget = Budget::new(target.into(), resources);
+    budget.resources().map(|resource| budget.workgroups(resource, budget.demand(resource))).min().unwrap_or(0)
+}
+
 /// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, whose use a
 /// kernel cannot reduce.
 pub fn boundaries(target: impl Into<Residency>, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
@@ -278,9 +284,9 @@ impl<'a> Budget<'a> {
         per_simd * self.simds / self.waves
     }
 
-    fn limit(&self, resource: Limiter) -> Limit {
-        let (used, allocated, capacity) = self.demand(resource);
-        let workgroups = match resource {
+    /// Workgroups that a resource admits, from what a workgroup uses, what it is allocated, and what there is.
+    fn workgroups(&self, resource: Limiter, (used, allocated, capacity): (u32, u32, u32)) -> u32 {
+        match resource {
             Limiter::WaveSlots => {
                 if self.waves > self.target.waves_per_workgroup {
                     0
@@ -295,7 +301,12 @@ impl<'a> Budget<'a> {
             Limiter::Lds => capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots * self.simds),
             _ if used > self.most_stated(resource) => 0,
             _ => self.workgroups_in(capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots)),
-        };
+        }
+    }
+
+    fn limit(&self, resource: Limiter) -> Limit {
+        let (used, allocated, capacity) = self.demand(resource);
+        let workgroups = self.workgroups(resource, (used, allocated, capacity));
         let headroom = self
             .boundaries(resource)
             .into_iter()

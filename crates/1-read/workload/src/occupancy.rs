@@ -7,6 +7,7 @@ use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
 use crate::model::Dispatches;
 use crate::problem::Problems;
+use crate::write::whole_number;
 use std::fmt::Write as _;
 
 /// Name of the file.
@@ -32,27 +33,40 @@ pub struct Occupancy {
 /// Appends the line of a dispatch.
 pub fn write_occupancy(out: &mut String, dispatch: u64, kernel: &str, waves: &[f64], units: &[f64]) {
     let kernel = kernel.replace('"', "\"\"");
-    let [waves, units] = [waves, units].map(|means| {
-        let means: Vec<String> = means.iter().map(|mean| rounded(*mean)).collect();
-        means.join(" ")
-    });
-    let _ = writeln!(out, "{dispatch},\"{kernel}\",{waves},{units}");
+    let _ = write!(out, "{dispatch},\"{kernel}\"");
+    for means in [waves, units] {
+        for (at, &mean) in means.iter().enumerate() {
+            out.push(if at == 0 { ',' } else { ' ' });
+            write_rounded(out, mean);
+        }
+    }
+    out.push('\n');
 }
 
-/// Five digits.
-fn rounded(mean: f64) -> String {
-    if mean == 0.0 {
-        return "0".to_owned();
-    }
-    let decimals = match mean.abs() {
-        size if size >= 1000.0 => 1,
-        size if size >= 100.0 => 2,
-        size if size >= 10.0 => 3,
-        _ => 4,
+/// Appends five digits of a mean, which is not negative but for its own rounding. A launch has 200 of them, so
+/// they are digits of a whole number, which take a tenth of the time of a formatted fraction.
+fn write_rounded(out: &mut String, mean: f64) {
+    let (mut decimals, scale) = match mean {
+        size if size >= 1000.0 => (1, 10.0),
+        size if size >= 100.0 => (2, 100.0),
+        size if size >= 10.0 => (3, 1000.0),
+        _ => (4, 10_000.0),
     };
-    let text = format!("{mean:.decimals$}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_string() } else { text.to_string() }
+    let mut digits = (mean * scale).round() as u64;
+    while decimals > 0 && digits.is_multiple_of(10) {
+        (digits, decimals) = (digits / 10, decimals - 1);
+    }
+    let unit = 10u64.pow(decimals);
+    whole_number(out, digits / unit);
+    if decimals > 0 {
+        out.push('.');
+        let mut rest = digits % unit;
+        for place in (0..decimals).rev() {
+            let unit = 10u64.pow(place);
+            out.push(char::from(b'0' + (rest / unit) as u8));
+            rest %= unit;
+        }
+    }
 }
 
 /// Parses the numbers of a cell; `None` if one is invalid, or if there are too many.

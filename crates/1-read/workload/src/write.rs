@@ -169,23 +169,29 @@ fn cell(out: &mut String, value: Option<f64>) {
     const MOST: f64 = 9e15;
     out.push(',');
     let Some(value) = value else { return };
-    if !((0.0..MOST).contains(&value) && value.fract() == 0.0 && value.is_sign_positive()) {
+    // Negative numbers, also zero, are 0 as a whole one, whose bits differ.
+    let whole = value as u64;
+    if value < MOST && (whole as f64).to_bits() == value.to_bits() {
+        whole_number(out, whole);
+    } else {
         let _ = write!(out, "{value}");
-        return;
     }
-    let mut rest = value as u64;
+}
+
+/// Appends a whole number.
+pub(crate) fn whole_number(out: &mut String, mut rest: u64) {
     if rest < 10 {
         out.push(char::from(b'0' + rest as u8));
         return;
     }
-    let mut digits = [0u8; 20];
+    let mut digits = [b'0'; 20];
     let mut at = digits.len();
     while rest > 0 {
         at -= 1;
         digits[at] = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -> Vec<u8> {

@@ -11,6 +11,8 @@ pub(crate) struct Fabric {
     /// By channel: ring of completion cycles, and its oldest entry.
     done: Vec<u64>,
     first: Vec<usize>,
+    /// By channel: true after a request of this dispatch.
+    used: Vec<bool>,
     most: usize,
     /// Completion of the last request, and cycles that requests were outstanding, summed.
     pub(crate) last: u64,
@@ -20,11 +22,23 @@ pub(crate) struct Fabric {
 impl Fabric {
     pub(crate) fn new(channels: usize, most: usize, bytes: u32) -> Fabric {
         let (most, bytes) = (most.max(1), bytes.max(1));
-        Fabric { bytes, done: vec![0; channels * most], first: vec![0; channels], most, last: 0, cycles: 0 }
+        Fabric {
+            bytes,
+            done: vec![0; channels * most],
+            first: vec![0; channels],
+            used: vec![false; channels],
+            most,
+            last: 0,
+            cycles: 0,
+        }
     }
 
     pub(crate) fn begin(&mut self) {
-        self.done.fill(0);
+        for (channel, used) in self.used.iter_mut().enumerate() {
+            if std::mem::take(used) {
+                self.done[channel * self.most..][..self.most].fill(0);
+            }
+        }
         (self.last, self.cycles) = (0, 0);
     }
 
@@ -43,6 +57,7 @@ impl Fabric {
     pub(crate) fn add(&mut self, channel: usize, bytes: u32, sent: u64, cycle: u64) {
         self.last = self.last.max(cycle);
         self.pass(bytes, cycle.saturating_sub(sent));
+        self.used[channel] = true;
         for _ in 0..bytes.div_ceil(self.bytes) {
             let first = &mut self.first[channel];
             self.done[channel * self.most + *first] = cycle;

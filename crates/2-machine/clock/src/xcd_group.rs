@@ -45,6 +45,8 @@ pub(crate) struct XcdGroup {
     /// By XCD: workgroups that have not arrived.
     expected: Vec<u64>,
     units: Vec<ComputeUnit>,
+    /// Compute units that had a workgroup in this dispatch.
+    used_units: Vec<usize>,
     /// By wave name, which is the compute unit times [`WAVES`] plus the wave's slot.
     waves: Vec<Wave>,
     /// By wave name: the part of a spilled stream that the wave reads.
@@ -97,6 +99,8 @@ pub(crate) struct ComputeUnit {
     taken: u64,
     /// Cycle since which the unit has waves.
     since: u64,
+    /// The unit had a workgroup in this dispatch.
+    used: bool,
 }
 
 impl ComputeUnit {
@@ -114,6 +118,7 @@ impl ComputeUnit {
             groups: 0,
             taken: 0,
             since: 0,
+            used: false,
         }
     }
 
@@ -124,7 +129,7 @@ impl ComputeUnit {
         self.free = Default::default();
         (self.lds, self.lds_paths) = (0, [0; SIMDS]);
         self.slots = [0; SIMDS];
-        (self.groups, self.taken) = (0, 0);
+        (self.groups, self.taken, self.used) = (0, 0, false);
     }
 
     /// Takes a wave slot on the SIMD with the fewest waves.
@@ -167,6 +172,7 @@ impl XcdGroup {
             ops: Arc::new([]),
             calendar: Calendar::new(),
             units,
+            used_units: Vec::new(),
             groups: Vec::new(),
             vacant: Vec::new(),
             held_bytes: 0,
@@ -200,12 +206,16 @@ impl XcdGroup {
         let capacity = self.cache_bytes();
         self.steady_state = SteadyState::new(self.expected.iter().sum(), round, capacity);
         self.steady = steady.unwrap_or_default();
-        self.units.iter_mut().for_each(ComputeUnit::begin);
+        // Resetting all compute units takes longer than a short kernel.
+        self.used_units.drain(..).for_each(|unit| self.units[unit].begin());
         self.unique_accesses.clear();
         self.groups.clear();
         self.vacant.clear();
-        self.code.fill(None);
-        self.scalar_lines.iter_mut().for_each(|lines| lines.fill(0));
+        for (code, lines) in self.code.iter_mut().zip(&mut self.scalar_lines) {
+            if code.take().is_some() {
+                lines.fill(0);
+            }
+        }
         self.engine_spans.fill((u64::MAX, 0));
         (self.held_bytes, self.last_end) = (0, 0);
         self.outcome = Outcome { stalls: vec![[0; Stall::COUNT]; ops.len()], ..Outcome::default() };

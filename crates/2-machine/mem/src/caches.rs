@@ -43,6 +43,8 @@ struct Xcd {
     l2: L2,
     predictor: PlacePredictor,
     units: Vec<VectorL1>,
+    /// Compute units whose vector L1 was used since the last restart.
+    used_units: Vec<usize>,
     shared: Vec<ScalarCaches>,
     front_counts: FrontCounts,
 }
@@ -54,6 +56,7 @@ impl Caches {
             l2: L2::new(shape),
             predictor: PlacePredictor::default(),
             units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
+            used_units: Vec::new(),
             shared: (0..shape.scalar_caches()).map(|_| ScalarCaches::new(shape)).collect(),
             front_counts: FrontCounts::default(),
         };
@@ -89,7 +92,8 @@ impl Caches {
             xcd.l2.take_counts();
             xcd.l2.begin();
             xcd.front_counts = FrontCounts::default();
-            xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
+            // Looking at the caches of all compute units takes longer than a short kernel.
+            xcd.used_units.drain(..).for_each(|unit| xcd.units[unit].restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
         }
         self.memory_owner = MemoryOwner::new(arguments, self.shape.arguments, host);
@@ -123,7 +127,7 @@ impl Caches {
         progress: &mut Progress,
         timing: &mut F,
     ) -> bool {
-        let Xcd { l2, predictor, units, front_counts, .. } = &mut self.xcds[xcd];
+        let Xcd { l2, predictor, units, used_units, front_counts, .. } = &mut self.xcds[xcd];
         let mut backend = Backend {
             shape: &self.shape,
             memory_owner: &self.memory_owner,
@@ -132,7 +136,9 @@ impl Caches {
             front_counts,
             timing,
         };
-        units[unit].used = true;
+        if !std::mem::replace(&mut units[unit].used, true) {
+            used_units.push(unit);
+        }
         units[unit].look_up_access(access, block, progress, &mut backend)
     }
 

@@ -86,10 +86,7 @@ impl VectorL1 {
 
     /// Begins a dispatch.
     pub(crate) fn restart(&mut self, keep_lines: bool, keep_pages: bool) {
-        // Clearing the caches of all compute units takes longer than a short kernel.
-        if !std::mem::take(&mut self.used) {
-            return;
-        }
+        self.used = false;
         if !keep_lines {
             self.cache.clear();
         }

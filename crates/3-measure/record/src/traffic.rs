@@ -145,7 +145,7 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: 
     let range = |start: u64, bytes: u64| if start == 0 { 0..0 } else { start..start.saturating_add(bytes) };
     Grid {
         groups: launch.workgroup_count(),
-        groups_per_unit: arch::occupancy(model.target(), &asked).workgroups_per_cu.max(1),
+        groups_per_unit: arch::workgroups_per_cu(model.target(), &asked).max(1),
         scratch: u64::from(descriptor.scratch_bytes) * 64,
         // Arguments and the queue with its packets are the host's.
         entry: launch.load.wrapping_add(program.entry_address()),
@@ -178,6 +178,9 @@ pub(crate) struct Full {
 /// resource that admits no further workgroup. If wave slots are full, registers count only if one more wave
 /// would not fit: recordings of vector copies report no full registers.
 pub(crate) fn full(model: &Model, program: &Program, launch: &Launch<'_>, steps: u64) -> Full {
+    if steps == 0 {
+        return Full::default();
+    }
     let target = model.target();
     let of_xcd = |all: u32| steps * u64::from(all) / u64::from(model.xcds.value.max(1));
     let units = of_xcd(model.compute_units.value);

@@ -3,7 +3,7 @@
 //! Everything a program may ask about the device follows from the model's facts; limits of the programming
 //! interface are defined here.
 
-use arch::{Model, Resources, occupancy};
+use arch::{Model, Resources};
 use emu::Program;
 
 /// Most work-items of a workgroup.
@@ -78,7 +78,7 @@ impl Device {
         if resources.lds_bytes > target.lds.bytes_per_workgroup.value {
             return 0;
         }
-        occupancy(target, &resources).workgroups_per_cu
+        arch::workgroups_per_cu(target, &resources)
     }
 
     /// Workgroups of a size that fit on the GPU together.

@@ -107,7 +107,11 @@ impl XcdGroup {
 
     /// Takes a workgroup slot of a compute unit, whose first wave starts at a cycle.
     fn take_workgroup_slot(&mut self, unit: usize, start: u64) -> u32 {
-        let unit = &mut self.units[unit];
+        let number = unit;
+        let unit = &mut self.units[number];
+        if !std::mem::replace(&mut unit.used, true) {
+            self.used_units.push(number);
+        }
         if unit.groups == 0 {
             unit.since = start;
             if start != u64::MAX {

@@ -65,6 +65,8 @@ pub(super) struct Overview {
     pub(super) has_occupancy: bool,
     /// Counters with a value in some dispatch: all parts of the recording have the same columns.
     pub(super) known: BTreeSet<&'static str>,
+    /// Counters with a value in the last dispatch.
+    last_known: Vec<&'static str>,
     /// Largest number of channel values of a counter in a dispatch.
     pub(super) most_channels: BTreeMap<&'static str, usize>,
 }
@@ -77,7 +79,7 @@ impl Overview {
             let is_long = time_quantity(time.nanoseconds) == workload::TIME;
             self.times[usize::from(is_long)] += time.nanoseconds;
         }
-        let is_atomic = |it: &(&str, Value)| ATOMIC_COUNTERS.contains(&it.0) && it.1.known() != Some(0);
+        let is_atomic = |it: &(&str, Value)| it.1.known() != Some(0) && ATOMIC_COUNTERS.contains(&it.0);
         self.atomics = self.atomics || dispatch.counters.iter().any(is_atomic);
         if let Some(new) = apart_of(dispatch) {
             let old = self.apart.unwrap_or_default();
@@ -122,15 +124,26 @@ impl Overview {
         set(&mut self.has_occupancy, dispatch.occupancy.is_some());
         more |= self.count == 1
             || (dispatch.followed.is_some() && self.followed.as_ref().is_some_and(|it| it.2 == 0));
-        for (name, _) in dispatch.counters.iter().filter(|(_, value)| value.known().is_some()) {
-            more |= self.known.insert(name);
-        }
+        more |= self.add_known(dispatch);
         for (name, values) in dispatch.channels.iter() {
             let most = self.most_channels.entry(name).or_default();
             more |= values.len() > *most;
             *most = values.len().max(*most);
         }
         more
+    }
+
+    /// Adds the counters that have values; true if one has its first. Nearly all dispatches have those of the one
+    /// before.
+    fn add_known(&mut self, dispatch: &Dispatch) -> bool {
+        let known = dispatch.counters.iter().filter(|it| it.1.known().is_some()).map(|it| it.0);
+        if known.clone().map(str::as_ptr).eq(self.last_known.iter().map(|it| it.as_ptr())) {
+            return false;
+        }
+        self.last_known = known.collect();
+        let before = self.known.len();
+        self.known.extend(&self.last_known);
+        self.known.len() > before
     }
 }
 

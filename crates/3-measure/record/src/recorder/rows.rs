@@ -45,9 +45,10 @@ impl Column {
 
 /// The values of a column's counter: dispatches of another target have them at other places.
 fn at<'d, T>(all: &'d [(&'static str, T)], column: &Column) -> Option<&'d T> {
-    let is_it = |it: &&(&str, T)| std::ptr::eq(it.0, column.name) || it.0 == column.name;
-    let found = all.get(column.place).filter(is_it).or_else(|| all.iter().find(is_it));
-    found.map(|it| &it.1)
+    match all.get(column.place) {
+        Some((name, value)) if std::ptr::eq(*name, column.name) || *name == column.name => Some(value),
+        _ => all.iter().find(|it| it.0 == column.name).map(|it| &it.1),
+    }
 }
 
 /// Files with lines for dispatches, and their columns.

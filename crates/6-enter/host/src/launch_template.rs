@@ -6,6 +6,8 @@ mod triton;
 
 use crate::capture::types::element_name;
 use crate::device_code::DeviceCode;
+use crate::hip_source::is_source;
+use crate::parameters::{Parameter, declared, types_of};
 use anyhow::Result;
 use codeobj::{Argument, Metadata};
 use std::fmt::Write as _;
@@ -21,9 +23,12 @@ const WORKGROUP: u32 = 256;
 pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
     let code = DeviceCode::find(file, target)?;
     let kernel = code.kernel(kernel)?;
-    let types = parameter_types(&kernel.demangled);
+    let types = types_of(&kernel.demangled).unwrap_or_default();
     let arguments: Vec<&Argument> = kernel.metadata.given().collect();
     let companion = Companion::beside(file, &kernel.name, arguments.len());
+    let source = is_source(file).then(|| std::fs::read_to_string(file).ok()).flatten();
+    let declared = source.and_then(|it| declared(&it, &kernel.demangled)).unwrap_or_default();
+    let declared = if declared.len() == arguments.len() { declared } else { Vec::new() };
     let mut text = format!(
         "# Runs with: rockhound profile LAUNCH.toml\n# `{{N}}` and `{{(N + 255) // 256 * 256}}` have the values of `--shape N=1000`.\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
         file.display().to_string(),
@@ -41,48 +46,26 @@ pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) 
                 let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"");
                 values(&mut text, (*pointer, Access::Unknown), element);
             }
-            None => describe(&mut text, number, argument, types.get(number).copied().unwrap_or("")),
+            None => {
+                let kind = types.get(number).copied().unwrap_or_default();
+                describe(&mut text, (number, declared.get(number)), argument, kind);
+            }
         }
     }
     Ok(text)
 }
 
-/// Types of the parameters in a demangled name: the last list in parentheses. Types of lambdas and templates hold commas
-/// and parentheses themselves.
-fn parameter_types(demangled: &str) -> Vec<&str> {
-    let Some(end) = demangled.rfind(')') else { return Vec::new() };
-    let (mut depth, mut start) = (0i32, None);
-    for (at, letter) in demangled[..=end].char_indices().rev() {
-        depth += match letter {
-            ')' | '>' | '}' | ']' => 1,
-            '(' | '<' | '{' | '[' => -1,
-            _ => 0,
-        };
-        if depth == 0 {
-            start = Some(at + 1);
-            break;
-        }
-    }
-    let Some(list) = start.and_then(|start| demangled.get(start..end)) else { return Vec::new() };
-    let (mut depth, mut from, mut types) = (0i32, 0, Vec::new());
-    for (at, letter) in list.char_indices() {
-        match letter {
-            '(' | '<' | '{' | '[' => depth += 1,
-            ')' | '>' | '}' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                types.push(list[from..at].trim());
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    types.push(list[from..].trim());
-    types
-}
-
-fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &str) {
-    let name = if argument.name.is_empty() { format!("argument{number}") } else { argument.name.clone() };
-    let source = if argument.type_name.is_empty() { demangled } else { argument.type_name.as_str() };
+/// An argument by its number and as the source declares it, by its metadata, and by its type in the kernel's name.
+fn describe(
+    text: &mut String,
+    (number, declared): (usize, Option<&Parameter>),
+    argument: &Argument,
+    demangled: &str,
+) {
+    let name = first_word([&argument.name, declared.map_or("", |it| &it.name)]);
+    let name = if name.is_empty() { format!("argument{number}") } else { name.to_owned() };
+    // The name of a kernel of a template has the types that its parameters stand for.
+    let source = first_word([&argument.type_name, demangled, declared.map_or("", |it| &it.kind)]);
     let plain = source.replace("const", "").replace(['*', '&'], "").trim().to_string();
     let known = element_name(&plain);
     let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
@@ -101,6 +84,11 @@ fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &s
         _ => Access::Unknown,
     };
     values(text, (buffer, access), known.unwrap_or(by_size));
+}
+
+/// The first word that is there.
+fn first_word<'a, const N: usize>(words: [&'a str; N]) -> &'a str {
+    words.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
 /// What a kernel does with a buffer, as its code says.
@@ -164,26 +152,5 @@ fn describe_added(text: &mut String, name: &str, bytes: u64) {
         text.push_str("type = \"u64\"\nvalue = 0    # the kernel asks for none\n");
     } else {
         let _ = writeln!(text, "type = \"u8\"\nshape = [{bytes}]    # for each program");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parameter_types;
-
-    #[test]
-    fn types_of_lambdas_and_templates_are_one_parameter() {
-        for (name, expected) in [
-            ("f(int, float*)", &["int", "float*"][..]),
-            ("f", &[]),
-            ("f()", &[""]),
-            (
-                "void kernel<unsigned int, main::{lambda(unsigned int, unsigned int)#1}>(unsigned int*, main::{lambda(unsigned int, unsigned int)#1}, unsigned int)",
-                &["unsigned int*", "main::{lambda(unsigned int, unsigned int)#1}", "unsigned int"],
-            ),
-            ("g(std::pair<int, float>*, int (&)[2])", &["std::pair<int, float>*", "int (&)[2]"]),
-        ] {
-            assert_eq!(parameter_types(name), expected, "{name}");
-        }
     }
 }

@@ -31,6 +31,7 @@ pub mod logs;
 pub mod machine;
 pub mod names;
 pub mod page_code;
+mod parameters;
 pub mod process;
 pub mod provenance;
 pub mod recording;

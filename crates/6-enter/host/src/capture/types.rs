@@ -1,9 +1,10 @@
 //! Types of arguments from the demangled name of a kernel: `axpy(int, float const*, float*)`.
 
+use crate::parameters::types_of;
 use buffers::Element;
 
 /// Types of C++ and elements.
-const TYPES: [(&str, &str); 24] = [
+const TYPES: [(&str, &str); 34] = [
     ("double", "f64"),
     ("float", "f32"),
     ("_Float16", "f16"),
@@ -26,6 +27,16 @@ const TYPES: [(&str, &str); 24] = [
     ("long long", "i64"),
     ("unsigned long", "u64"),
     ("unsigned long long", "u64"),
+    ("int8_t", "i8"),
+    ("uint8_t", "u8"),
+    ("int16_t", "i16"),
+    ("uint16_t", "u16"),
+    ("int32_t", "i32"),
+    ("uint32_t", "u32"),
+    ("int64_t", "i64"),
+    ("uint64_t", "u64"),
+    ("size_t", "u64"),
+    ("std::size_t", "u64"),
     ("c10::Half", "f16"),
     ("c10::BFloat16", "bf16"),
 ];
@@ -37,37 +48,8 @@ pub(crate) fn element_name(plain: &str) -> Option<&'static str> {
 
 /// The element of each argument, or of what it points to, where its type has one. `count` is the number of arguments.
 pub(super) fn elements(name: &str, count: usize) -> Vec<Option<Element>> {
-    let types = parameters(name).filter(|it| it.len() == count);
+    let types = types_of(name).filter(|it| it.len() == count);
     types.map_or_else(|| vec![None; count], |it| it.into_iter().map(element).collect())
-}
-
-/// The parameters in the last parentheses.
-fn parameters(name: &str) -> Option<Vec<&str>> {
-    let inner = name.trim_end().strip_suffix(')')?;
-    let mut depth = 0;
-    let open = inner.char_indices().rev().find(|(_, it)| {
-        depth += match it {
-            ')' => 1,
-            '(' => -1,
-            _ => 0,
-        };
-        depth < 0
-    })?;
-    let inner = &inner[open.0 + 1..];
-    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
-    for (at, it) in inner.char_indices() {
-        match it {
-            '<' | '(' | '[' => depth += 1,
-            '>' | ')' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(&inner[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(&inner[start..]);
-    Some(found)
 }
 
 fn element(parameter: &str) -> Option<Element> {

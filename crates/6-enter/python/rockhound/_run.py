@@ -48,12 +48,15 @@ def document(
     progress: Optional[Progress],
 ) -> Document:
     """The JSON document of a command; its attribute ``code`` is 2 if a condition of ``--fail-on`` is met."""
-    line = _line(command, positionals, {**options, "format": "json"}, program)
+    line = _line(command, positionals, {"format": "json", **options}, program)
     output, messages, code = _run(line, progress)
     try:
         answer = json.loads(output)
     except ValueError:
-        raise _error(messages, code) from None
+        if code not in (0, 2):
+            raise _error(messages, code) from None
+        # A script, a picture, a file: the command wrote it instead of a document.
+        answer = {"text": output, "messages": messages}
     if isinstance(answer, list):
         answer = {"entries": answer}
     return Document(answer, code)

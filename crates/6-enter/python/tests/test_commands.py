@@ -1,5 +1,6 @@
 """Functions of commands: equal documents, errors, progress, interruption, and an emulated GPU in this process."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -8,12 +9,21 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import rockhound
 
 EXAMPLES = os.environ["ROCKHOUND_EXAMPLES"]
 CODE = os.path.join(EXAMPLES, "tiled_matmul", "tiled_matmul.gfx942.hsaco")
 COPY = os.path.join(EXAMPLES, "vector_copy")
+
+
+def running():
+    """Command lines of all processes."""
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{process}/cmdline", "rb") as file:
+                yield file.read()
 
 
 class Functions(unittest.TestCase):
@@ -51,12 +61,16 @@ class Functions(unittest.TestCase):
         said = []
         rockhound.run(program=["sh", "-c", "echo one >&2; echo two >&2"], progress=said.append)
         self.assertEqual([line for line in said if line in ("one", "two")], ["one", "two"])
-        timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-        begun = time.monotonic()
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
-            rockhound.run(program=["sleep", "600"])
-        self.assertLess(time.monotonic() - begun, 30)
+        stubborn = "trap '' INT; sleep 602; true"
+        for program, patience in [(["sleep", "601"], 60), (["sh", "-c", stubborn], 1)]:
+            with self.subTest(program=program), unittest.mock.patch("rockhound._run._PATIENCE", patience):
+                timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+                begun = time.monotonic()
+                timer.start()
+                with self.assertRaises(KeyboardInterrupt):
+                    rockhound.run(program=program)
+                self.assertLess(time.monotonic() - begun, 10)
+                self.assertEqual([line for line in running() if b"sleep" in line and line.endswith((b"601\0", b"602\0"))], [])
 
     def test_an_interrupt_ends_a_call_of_the_module(self):
         for name, call in [

@@ -47,7 +47,7 @@ CASES = {
     "tile": ([], {"mnk": "4096,4096,4096", "gpu": "mi300x"}, ["--mnk", "4096,4096,4096", "--gpu", "mi300x"]),
     "trace": (["later.pt.trace.json"], {"base": "run.pt.trace.json"}, ["later.pt.trace.json", "--base", "run.pt.trace.json"]),
     "triage": (["job.log"], {}, ["job.log"]),
-    "tune": (["tune/tune.toml"], {"budget": 4, "fresh": True}, ["tune/tune.toml", "--budget", "4", "--fresh"]),
+    "tune": (["tune/tune.toml"], {"budget": 2, "fresh": True}, ["tune/tune.toml", "--budget", "2", "--fresh"]),
     "tunedb_advise": (["tunableop_results0.csv"], {}, ["tunableop_results0.csv"]),
     "tunedb_coverage": (["tunableop_results0.csv"], {"shapes": "run.pt.trace.json"}, ["tunableop_results0.csv", "--shapes=run.pt.trace.json"]),
     "tunedb_diff": (["tunableop_results0.csv", "tunableop_results1.csv"], {}, ["tunableop_results0.csv", "tunableop_results1.csv"]),

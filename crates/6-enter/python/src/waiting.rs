@@ -11,10 +11,10 @@ use std::time::Duration;
 /// Longest time until Ctrl-C is seen.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Stack of the thread, bytes: as large as that of a program's first thread.
+/// Stack of the thread, bytes: the usual stack of a program's first thread.
 const STACK: usize = 8 << 20;
 
-/// The line from the work to Python.
+/// Messages from the work to Python.
 pub(crate) struct Telling {
     lines: Sender<String>,
     stop: Arc<AtomicBool>,

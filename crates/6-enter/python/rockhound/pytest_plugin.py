@@ -26,7 +26,7 @@ def pytest_configure(config: Any) -> None:
         _emulated.start(gpu)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session")  # type: ignore[misc,untyped-decorator,unused-ignore]
 def rockhound_gpu(request: Any) -> Iterator[str]:
     """The emulated GPU, an MI300X unless ``--rockhound-gpu`` names another."""
     gpu = request.config.getoption("--rockhound-gpu") or "mi300x"

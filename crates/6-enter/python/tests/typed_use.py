@@ -33,7 +33,7 @@ documents: List[Document] = [
     rockhound.roofline("before", "after", top=3, output="chart.svg"),
     rockhound.store_add("DIR", label=["app=copy"], store="runs.db"),
     rockhound.store_bisect(good=1, bad=2),
-    rockhound.store_changes(1, 2),
+    rockhound.store_changes(metric="time"),
     rockhound.store_check(least=2.0),
     rockhound.store_compact(),
     rockhound.store_history(kernel="gemm", page="page.html"),
@@ -66,7 +66,7 @@ outputs: List[Ran] = [
     rockhound.store_export(1, output="DIR"),
     rockhound.store_grafana(output="dashboard.json"),
     rockhound.store_import("a.db"),
-    rockhound.store_schema(),
+    rockhound.store_schema(for_="partitions"),
     rockhound.tunedb_convert("a.csv", to="aiter"),
 ]
 code: int = documents[0].code + outputs[0].code

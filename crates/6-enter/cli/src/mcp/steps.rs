@@ -16,54 +16,54 @@ const OF_NAMES: &str = "-n";
 pub(super) fn with_tools(document: &mut Value, may_run: bool) {
     let kernel = document.pointer("/verdict/kernel").or_else(|| document.pointer("/kernels/0/name"));
     let kernel = kernel.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let Some(steps) = document.get_mut("steps").and_then(Value::as_array_mut) else { return };
-    *steps = std::mem::take(steps).into_iter().flat_map(|step| as_calls(step, &kernel, may_run)).collect();
-}
-
-/// A step, or one for each call that it takes.
-fn as_calls(step: Value, kernel: &str, may_run: bool) -> Vec<Value> {
-    let words = step["command"].as_str().and_then(view::shell_words).unwrap_or_default();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let calls = match &words[..] {
-        ["rockhound", "analyze", options @ ..] => tables(options),
-        ["rockhound", "inspect", options @ ..] if options.contains(&"--workload") => {
-            vec![("open", one("id", format!("listing:{kernel}")))]
+    for step in document.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
+        let words = step["command"].as_str().and_then(view::shell_words).unwrap_or_default();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (call, others) = match &words[..] {
+            ["rockhound", "analyze", options @ ..] => tables(options),
+            ["rockhound", "inspect", options @ ..] if options.contains(&"--workload") => {
+                (Some(("open", of_id(format!("listing:{kernel}")))), Vec::new())
+            }
+            ["rockhound", command, rest @ ..] => (call(command, rest, may_run), Vec::new()),
+            _ => (None, Vec::new()),
+        };
+        let Some((tool, arguments)) = call else { continue };
+        *step = json!({ "kind": step["kind"], "why": step["why"], "tool": tool, "arguments": arguments });
+        if !others.is_empty() {
+            step["other_ids"] = others.into();
         }
-        ["rockhound", command, rest @ ..] => call(command, rest, may_run).into_iter().collect(),
-        _ => Vec::new(),
-    };
-    if calls.is_empty() {
-        return vec![step];
     }
-    let of_call = |(tool, arguments): (&str, JsonObject)| json!({ "kind": step["kind"], "why": step["why"], "tool": tool, "arguments": arguments });
-    calls.into_iter().map(of_call).collect()
 }
 
-/// The panels and tables that `analyze` shows of the recording that the answer is about.
-fn tables(options: &[&str]) -> Vec<(&'static str, JsonObject)> {
-    let [_, _, options @ ..] = options else { return Vec::new() };
-    let Some(at) = options.iter().position(|it| *it == "-b") else { return Vec::new() };
-    let (before, blocks) = (&options[..at], &options[at + 1..]);
-    let kernel = match before {
-        [] => None,
-        ["-k", kernel] => Some(*kernel),
+/// A tool and its arguments.
+type Call = (&'static str, JsonObject);
+
+/// The first of the panels and tables that `analyze` shows of the recording that the answer is about, and the ids of the
+/// others.
+fn tables(options: &[&str]) -> (Option<Call>, Vec<String>) {
+    let none = (None, Vec::new());
+    let [_, _, options @ ..] = options else { return none };
+    let Some(at) = options.iter().position(|it| *it == "-b") else { return none };
+    let mut ids = options[at + 1..].iter().map(|block| format!("table:{block}"));
+    let Some(first) = ids.next() else { return none };
+    let mut arguments = of_id(first);
+    match options[..at] {
+        [] => {}
+        ["-k", kernel] => {
+            arguments.insert("kernel".to_owned(), kernel.into());
+        }
         // Selections that `open` has no argument for.
-        _ => return Vec::new(),
-    };
-    let of_block = |block: &&str| {
-        let mut arguments = one("id", format!("table:{block}"));
-        arguments.extend(kernel.map(|it| ("kernel".to_owned(), it.into())));
-        ("open", arguments)
-    };
-    blocks.iter().map(of_block).collect()
+        _ => return none,
+    }
+    (Some(("open", arguments)), ids.collect())
 }
 
-fn one(name: &str, value: String) -> JsonObject {
-    JsonObject::from_iter([(name.to_owned(), value.into())])
+fn of_id(id: String) -> JsonObject {
+    JsonObject::from_iter([("id".to_owned(), id.into())])
 }
 
 /// The tool that a command answers, with the arguments that say the same; `None` if none can say it, or if it would be refused.
-fn call(command: &str, words: &[&str], may_run: bool) -> Option<(&'static str, JsonObject)> {
+fn call(command: &str, words: &[&str], may_run: bool) -> Option<Call> {
     let is_of = |it: &&Definition| it.command == [command] && it.answers != Answers::Text;
     let tool = ALL.iter().find(is_of)?;
     let end = words.iter().position(|it| *it == "--").unwrap_or(words.len());
@@ -126,80 +126,76 @@ mod tests {
             (
                 "rockhound analyze -p /w/heat -k 0 -b 2 17",
                 true,
-                json!([["open", { "id": "table:2", "kernel": "0" }], ["open", { "id": "table:17", "kernel": "0" }]]),
+                json!(["open", { "id": "table:2", "kernel": "0" }, ["table:17"]]),
             ),
-            ("rockhound analyze -p '/w/my heat' -b 0.7", true, json!([["open", { "id": "table:0.7" }]])),
+            ("rockhound analyze -p '/w/my heat' -b 0.7", true, json!(["open", { "id": "table:0.7" }])),
             (
                 "rockhound inspect --asm --workload /w/heat -k copy",
                 true,
-                json!([["open", { "id": "listing:void copy<float>(float*)" }]]),
+                json!(["open", { "id": "listing:void copy<float>(float*)" }]),
             ),
-            (
-                "rockhound inspect /cache/copy --lines",
-                true,
-                json!([["inspect", { "files": ["/cache/copy"] }]]),
-            ),
+            ("rockhound inspect /cache/copy --lines", true, json!(["inspect", { "files": ["/cache/copy"] }])),
             (
                 "rockhound guide /w/b --base '/w/a b' -k 'x.*'",
                 false,
-                json!([["guide", { "recording": "/w/b", "base": "/w/a b", "kernel": "x.*" }]]),
+                json!(["guide", { "recording": "/w/b", "base": "/w/a b", "kernel": "x.*" }]),
             ),
             (
                 "rockhound guide /w/b --base /w/a --match old=new --match o2=n2",
                 false,
-                json!([["guide", { "recording": "/w/b", "base": "/w/a", "match": ["old=new", "o2=n2"] }]]),
+                json!(["guide", { "recording": "/w/b", "base": "/w/a", "match": ["old=new", "o2=n2"] }]),
             ),
             (
                 "rockhound profile --breakdown --gpu mi300a LAUNCH.toml --shape N=4 -o /w/b",
                 false,
-                json!([["profile", { "breakdown": true, "gpu": "mi300a", "launch": "LAUNCH.toml", "shape": "N=4", "output": "/w/b" }]]),
+                json!(["profile", { "breakdown": true, "gpu": "mi300a", "launch": "LAUNCH.toml", "shape": "N=4", "output": "/w/b" }]),
             ),
             (
                 "rockhound profile --gpu mi300x -k copy -o /w/b -- ./app 'a b' -- -k c",
                 true,
-                json!([["profile", { "gpu": "mi300x", "kernel": "copy", "output": "/w/b", "program": ["./app", "a b", "--", "-k", "c"] }]]),
+                json!(["profile", { "gpu": "mi300x", "kernel": "copy", "output": "/w/b", "program": ["./app", "a b", "--", "-k", "c"] }]),
             ),
             (
                 "rockhound profile --gpu mi210 -n heat-emulated -- ./heat 256",
                 true,
-                json!([["profile", { "gpu": "mi210", "output": "workloads/heat-emulated", "program": ["./heat", "256"] }]]),
+                json!(["profile", { "gpu": "mi210", "output": "workloads/heat-emulated", "program": ["./heat", "256"] }]),
             ),
             (
                 "rockhound judge LAUNCH.toml CHANGED.toml",
                 false,
-                json!([["judge", { "base": "LAUNCH.toml", "candidates": ["CHANGED.toml"] }]]),
+                json!(["judge", { "base": "LAUNCH.toml", "candidates": ["CHANGED.toml"] }]),
             ),
             (
                 "rockhound judge a.py CHANGED.py -- 7",
                 true,
-                json!([["judge", { "base": "a.py", "candidates": ["CHANGED.py"], "arguments": ["7"] }]]),
+                json!(["judge", { "base": "a.py", "candidates": ["CHANGED.py"], "arguments": ["7"] }]),
             ),
             // Programs that the user has not allowed, what only a GPU does, what no tool does.
-            ("rockhound profile -o /w/b -- ./app", false, json!([])),
-            ("rockhound judge a.py CHANGED.py", false, json!([])),
-            ("rockhound profile --on gpu -n more -- ./app", true, json!([])),
-            ("rockhound profile -k a b -- ./app", true, json!([])),
-            ("rockhound analyze -p /w/heat --ranks -b 2", true, json!([])),
-            ("rockhound occupancy --arch gfx942 --vgpr 96", true, json!([])),
-            ("rockhound tune --init KERNEL.hip > tune.toml", true, json!([])),
-            ("rockhound tune --gpu mi300x -- python a.py", true, json!([])),
-            ("", true, json!([])),
+            ("rockhound profile -o /w/b -- ./app", false, Value::Null),
+            ("rockhound judge a.py CHANGED.py", false, Value::Null),
+            ("rockhound profile --on gpu -n more -- ./app", true, Value::Null),
+            ("rockhound profile -k a b -- ./app", true, Value::Null),
+            ("rockhound analyze -p /w/heat --ranks -b 2", true, Value::Null),
+            ("rockhound occupancy --arch gfx942 --vgpr 96", true, Value::Null),
+            ("rockhound tune --init KERNEL.hip > tune.toml", true, Value::Null),
+            ("rockhound tune --gpu mi300x -- python a.py", true, Value::Null),
+            ("", true, Value::Null),
         ];
         for (command, may_run, expected) in cases {
             let step = json!({ "kind": "look", "why": "to see", "command": command });
             let mut document =
                 json!({ "verdict": { "kernel": "void copy<float>(float*)" }, "steps": [step] });
             with_tools(&mut document, may_run);
-            let calls: Vec<Value> = document["steps"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|it| it["tool"].is_string())
-                .map(|it| json!([it["tool"], it["arguments"]]))
-                .collect();
-            assert_eq!(json!(calls), expected, "{command}");
-            if calls.is_empty() {
-                assert_eq!(document["steps"], json!([step]), "{command}");
+            let made = &document["steps"][0];
+            let mut call = json!([made["tool"], made["arguments"]]);
+            if made["other_ids"].is_array() {
+                call.as_array_mut().unwrap().push(made["other_ids"].clone());
+            }
+            if expected.is_null() {
+                assert_eq!(*made, step, "{command}");
+            } else {
+                assert_eq!(call, expected, "{command}");
+                assert_eq!((&made["kind"], &made["command"]), (&json!("look"), &Value::Null), "{command}");
             }
         }
     }

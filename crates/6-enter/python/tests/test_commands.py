@@ -17,6 +17,11 @@ CODE = os.path.join(EXAMPLES, "tiled_matmul", "tiled_matmul.gfx942.hsaco")
 COPY = os.path.join(EXAMPLES, "vector_copy")
 
 
+def setUpModule():
+    # A shell's background jobs ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def running():
     """Command lines of all processes."""
     for process in filter(str.isdigit, os.listdir("/proc")):
@@ -60,8 +65,10 @@ class Functions(unittest.TestCase):
         said = []
         rockhound.run(program=["sh", "-c", "echo one >&2; echo two >&2"], progress=said.append)
         self.assertEqual([line for line in said if line in ("one", "two")], ["one", "two"])
-        stubborn = "trap '' INT; sleep 602; true"
-        for program, patience in [(["sleep", "601"], 60), (["sh", "-c", stubborn], 1)]:
+        # No other run of these tests sleeps as long.
+        seconds = f"6{os.getpid()}"
+        stubborn = f"trap '' INT; sleep {seconds}; true"
+        for program, patience in [(["sleep", seconds], 60), (["sh", "-c", stubborn], 1)]:
             with self.subTest(program=program), unittest.mock.patch("rockhound._run._PATIENCE", patience):
                 timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
                 begun = time.monotonic()
@@ -69,7 +76,7 @@ class Functions(unittest.TestCase):
                 with self.assertRaises(KeyboardInterrupt):
                     rockhound.run(program=program)
                 self.assertLess(time.monotonic() - begun, 10)
-                self.assertEqual([line for line in running() if b"sleep" in line and line.endswith((b"601\0", b"602\0"))], [])
+                self.assertEqual([line for line in running() if f"sleep\0{seconds}\0".encode() in line], [])
 
     def test_an_interrupt_ends_a_call_of_the_module(self):
         for name, call in [

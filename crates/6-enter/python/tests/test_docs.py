@@ -37,7 +37,7 @@ def run_statement(code, values):
         exec(code, values)
     except rockhound.RockhoundError as error:
         absent = [name for name in FRAMES if importlib.util.find_spec(name) is None]
-        if error.hint not in [f"`pip install {name}`" for name in absent] and "clang" not in str(error):
+        if error.hint not in [f"`pip install {name}`" for name in absent] and "compiler" not in str(error):
             raise
 
 

@@ -1,4 +1,4 @@
-"""pytest on an emulated GPU: ``pytest -p rockhound.pytest_plugin --rockhound-gpu mi300x``, or the fixture ``rockhound_gpu``."""
+"""pytest on an emulated GPU: ``pytest --rockhound-gpu mi300x``, or the fixture ``rockhound_gpu``."""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "share/fish/vendor_completions.d/rockhound.fish"),
 ];
 
+/// The page for agents.
+const SKILL: &str = "share/rockhound/skills/rockhound/SKILL.md";
+
 /// A build of command and library.
 pub(crate) struct Built {
     /// Folder that cargo put them in.
@@ -121,6 +124,8 @@ impl Built {
         let pages = shared.join("share/man/man1");
         std::fs::create_dir_all(&pages)?;
         succeed(Command::new(&command).arg("man").arg("--output").arg(&pages))?;
+        let skill = succeed(Command::new(&command).args(["mcp", "--skill"]))?;
+        write(&shared.join(SKILL), &skill)?;
         for (shell, place) in COMPLETIONS {
             write(&shared.join(place), &succeed(Command::new(&command).args(["completions", shell]))?)?;
         }

@@ -10,6 +10,9 @@ use std::process::Command;
 /// Tools that make wheels and check their types.
 pub(crate) const WHEEL: [&str; 2] = ["maturin==1.16.0", "mypy==2.4.1"];
 
+/// A tool that judges the metadata of wheels as the package index does.
+pub(crate) const METADATA: [&str; 1] = ["twine==7.0.0"];
+
 /// A linker and C compiler that know the symbols of old C libraries.
 pub(crate) const PORTABLE: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"];
 

@@ -104,6 +104,33 @@ pub fn shell_word(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
+/// The words of a command line, without their quotes; `None` if a shell would do more with it than start one program.
+pub fn shell_words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    // A word that has begun, perhaps with empty quotes.
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(begun), _) if begun == c => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().push(chars.next()?),
+            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | '~' | '#' | '\n') => {
+                return None;
+            }
+            (None | Some('"'), '$' | '`') => return None,
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
 /// A word with its article: `a load`, `an atomic`.
 pub fn with_article(word: &str) -> String {
     let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
@@ -113,6 +140,20 @@ pub fn with_article(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn command_lines_are_taken_apart() {
+        for word in ["workloads/a-2/MI300X", "my runs/a", "it's", "", "$(rm -rf ~)", "a\"b", "a\\b"] {
+            let line = format!("-k {} -- rest", shell_word(word));
+            let expected = ["-k", word, "--", "rest"].map(str::to_owned).to_vec();
+            assert_eq!(shell_words(&line), Some(expected), "{line}");
+        }
+        assert_eq!(shell_words(r#"  a"b c"\ d '' "#), Some(vec!["ab c d".to_owned(), String::new()]));
+        for line in ["tune > tune.toml", "a | b", "a; b", "echo $HOME", "\"`a`\"", "'open", "ls *.hip", "a\\"]
+        {
+            assert_eq!(shell_words(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn misspelled_names_have_neighbours() {

@@ -1,7 +1,8 @@
 //! JSON documents in pieces of a given size, for readers who pay for each byte.
 //!
 //! A piece shows the first of everything and names an id for whatever it leaves out; [`open`] gives the piece of an id.
-//! Ids are `finding:MEM001@3`, `table:2.1`, `kernel:NAME` and, for any other value, `at:/path/in/the/document`.
+//! Ids are `finding:MEM001@3`, `table:2.1`, `table:2` (all tables of panel 2), `kernel:NAME` and, for any other value,
+//! `at:/path/in/the/document`.
 
 use serde_json::{Map, Number, Value, json};
 use std::collections::HashMap;
@@ -53,7 +54,12 @@ pub fn open(document: &Value, id: &str, from: usize, limit: usize) -> Result<Val
             let (place, finding) = found.ok_or_else(unknown)?;
             Ok(fit(&rounded(finding), &place, from, limit))
         }
-        "table" => Ok(table_piece(table(document, name).ok_or_else(unknown)?, id, from, limit)),
+        "table" => match (table(document, name), &panel(document, name)[..]) {
+            (Some(table), _) => Ok(table_piece(table, id, from, limit)),
+            (None, [table]) => Ok(table_piece(table, id, from, limit)),
+            (None, []) => Err(unknown()),
+            (None, tables) => Ok(panel_piece(tables, id, limit)),
+        },
         "kernel" => {
             let mut all = kernels(document).into_iter();
             let found = all.find(|(_, it)| it["name"] == name || it["demangled"] == name);
@@ -208,15 +214,48 @@ fn table_id(table: &Value) -> Option<String> {
     Some(format!("table:{name}"))
 }
 
-/// A table by its id or title, perhaps with what a list of tables says behind it.
+/// A table by its id or title, perhaps with all or some of what a list of tables says behind its id.
 fn table<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
-    let is_named = |it: &Value| {
+    let all: Vec<&Value> = tables(document).into_iter().map(|it| it.1).collect();
+    let is_listed = |it: &Value| {
         let listed = table_line(it);
-        it["id"] == name
-            || it["title"] == name
-            || listed.as_str().and_then(|it| it.strip_prefix("table:")) == Some(name)
+        let listed = listed.as_str().and_then(|it| it.strip_prefix("table:")).unwrap_or_default();
+        listed == name || listed.rsplit_once(" (").is_some_and(|(id_and_title, _)| id_and_title == name)
     };
-    tables(document).into_iter().map(|it| it.1).find(|it| is_named(it))
+    let id = name.split_once(' ').map_or(name, |(id, _)| id);
+    let exact = all.iter().find(|it| it["id"] == name || it["title"] == name || is_listed(it));
+    exact.or_else(|| all.iter().find(|it| it["id"] == id)).copied()
+}
+
+/// The tables of a panel: 2.1, 2.2 and so on of panel 2.
+fn panel<'a>(document: &'a Value, number: &str) -> Vec<&'a Value> {
+    let is_inside =
+        |it: &Value| it["id"].as_str().and_then(|id| id.split_once('.')).map(|it| it.0) == Some(number);
+    tables(document).into_iter().map(|it| it.1).filter(|it| is_inside(it)).collect()
+}
+
+/// The tables of a panel with their first rows, and the number of rows that each leaves out.
+fn panel_piece(tables: &[&Value], id: &str, limit: usize) -> Value {
+    let room = limit.saturating_sub(id.len() + 40) / tables.len();
+    let short = |table: &&Value| table_id(table).map(|it| table_piece(table, &it, 0, room.saturating_sub(1)));
+    let piece = json!({ "id": id, "tables": tables.iter().filter_map(short).collect::<Vec<_>>() });
+    if piece.to_string().len() <= limit {
+        return piece;
+    }
+    let mut left = limit.saturating_sub(id.len() + 50);
+    let fits = |line: &Value| {
+        let size = line.to_string().len() + 1;
+        let is_inside = size <= left;
+        left = if is_inside { left - size } else { 0 };
+        is_inside
+    };
+    let names: Vec<Value> = tables.iter().map(|it| table_line(it)).take_while(fits).collect();
+    let out = tables.len() - names.len();
+    let mut piece = json!({ "id": id, "tables": names });
+    if out > 0 {
+        piece["more"] = format!("{out} tables").into();
+    }
+    piece
 }
 
 /// A finding without evidence, places and advice, which its id opens.
@@ -473,13 +512,40 @@ mod tests {
         assert_eq!(whole["findings"][1]["id"], "finding:LDS002@2");
         assert_eq!(whole["tables"][0], "table:2.1 Speed of light (200 rows)");
         assert_eq!(whole["time"], json!(1.2346));
-        let listed = open(&document(), "table:2.1 Speed of light (200 rows)", 0, 2000);
-        assert_eq!(listed.map(|it| it["title"].clone()), Ok(json!("Speed of light")));
+        for name in [
+            "2.1 Speed of light (200 rows)",
+            "2.1 Speed of light",
+            "2.1 Speed of…",
+            "2.1",
+            "Speed of light",
+            "2",
+        ] {
+            let listed = open(&document(), &format!("table:{name}"), 0, 2000);
+            assert_eq!(listed.map(|it| it["title"].clone()), Ok(json!("Speed of light")), "{name}");
+        }
         let finding =
             open(&document(), "finding:RES003@3", 0, 2000).map(|it| it["evidence"][0]["value"].clone());
         assert_eq!(finding, Ok(json!("170")));
         let wrong = open(&document(), "finding:MEM009@1", 0, 2000);
         assert_eq!(wrong.map_err(|it| it.known[0].clone()), Err("finding:MEM001@1".to_owned()));
+    }
+
+    #[test]
+    fn a_panel_opens_as_the_first_rows_of_its_tables() {
+        let mut document = document();
+        let second = json!({ "id": "2.2", "title": "Rates", "columns": [], "rows": [{ "label": "reads", "cells": [1] }] });
+        let other = json!({ "id": "22.1", "title": "Others", "columns": [], "rows": [] });
+        document["tables"].as_array_mut().unwrap().extend([second, other]);
+        for limit in [200, 400, 1000, 2000] {
+            let piece = open(&document, "table:2", 0, limit).unwrap();
+            assert!(piece.to_string().len() <= limit, "{limit}: {piece}");
+        }
+        let piece = open(&document, "table:2", 0, 2000).unwrap();
+        assert_eq!(piece["tables"][0]["id"], "table:2.1");
+        assert!(piece["tables"][0]["more"].as_str().unwrap().ends_with("174 rows, from 26"), "{piece}");
+        assert_eq!(piece["tables"][1]["rows"][0], "reads | 1");
+        assert_eq!(piece["tables"].as_array().unwrap().len(), 2);
+        assert!(open(&document, "table:3", 0, 2000).is_err());
     }
 
     #[test]

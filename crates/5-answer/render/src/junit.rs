@@ -20,15 +20,19 @@ pub struct Case<'a> {
 pub fn suite(name: &str, cases: &[Case<'_>]) -> String {
     let (tests, failures) = (cases.len(), cases.iter().filter(|it| it.failure.is_some()).count());
     let mut xml = Svg::default();
-    xml.open("testsuites", &[("tests", &tests), ("failures", &failures)]);
-    xml.open("testsuite", &[("name", &name), ("tests", &tests), ("failures", &failures)]);
+    // `errors` and `skipped` are required by readers; nothing here is either.
+    let counts: [(&str, &dyn Display); 3] = [("tests", &tests), ("failures", &failures), ("errors", &0)];
+    xml.open("testsuites", &counts);
+    xml.open("testsuite", &[&[("name", &name as &dyn Display)][..], &counts, &[("skipped", &0)]].concat());
     for case in cases {
         let time = case.seconds.map(|it| format!("{it:.9}"));
         let mut attributes: Vec<(&str, &dyn Display)> = vec![("classname", &name), ("name", &case.name)];
         attributes.extend(time.iter().map(|it| ("time", it as &dyn Display)));
         xml.open("testcase", &attributes);
         if let Some((kind, text)) = &case.failure {
-            xml.leaf("failure", &[("type", kind), ("message", text)]);
+            // Readers make one line of an attribute.
+            let message = text.lines().next().unwrap_or_default();
+            xml.text("failure", &[("type", kind), ("message", &message)], text);
         }
         if !case.output.is_empty() {
             xml.text("system-out", &[], &case.output);
@@ -84,8 +88,10 @@ mod tests {
         };
         let passed = Case { name: "b", seconds: None, failure: None, output: "1.2x".to_owned() };
         let text = suite("judge", &[failed, passed]);
-        let expected = "<testcase classname=\"judge\" name=\"a&lt;int&gt;&amp;\u{fffd}\" time=\"0.000001500\"><failure type=\"wrong\" message=\"x &gt; &quot;1&quot;\nand\"/></testcase><testcase classname=\"judge\" name=\"b\"><system-out>1.2x</system-out></testcase>";
+        let expected = "<testcase classname=\"judge\" name=\"a&lt;int&gt;&amp;\u{fffd}\" time=\"0.000001500\"><failure type=\"wrong\" message=\"x &gt; &quot;1&quot;\">x &gt; &quot;1&quot;\nand</failure></testcase><testcase classname=\"judge\" name=\"b\"><system-out>1.2x</system-out></testcase>";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("<testsuites tests=\"2\" failures=\"1\">"), "{text}");
+        let suite = "<testsuite name=\"judge\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\">";
+        assert!(text.contains(suite), "{text}");
+        assert!(text.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\">"), "{text}");
     }
 }

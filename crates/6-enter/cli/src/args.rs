@@ -405,8 +405,8 @@ pub(crate) struct Completions {
   rockhound man inspect | man -l -
   rockhound man -o ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// Command.
-    pub(crate) command: Option<String>,
+    /// Command: `inspect`, `store add`.
+    pub(crate) command: Vec<String>,
     /// Write the manual pages of the program and of all commands into a folder.
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) output: Option<PathBuf>,

@@ -27,41 +27,41 @@ pub(crate) fn completions(args: &Completions) -> Result<Outcome> {
 pub(crate) fn man(args: &Man) -> Result<Outcome> {
     let mut program = Cli::command();
     program.build();
+    let mut all = Vec::new();
+    add_commands(&program, "rockhound", &mut all);
     if let Some(folder) = &args.output {
-        return write_all(&program, folder);
+        return write_all(&all, folder);
     }
-    let command = match &args.command {
-        None => &program,
-        Some(name) => match program.find_subcommand(name) {
-            Some(command) => command,
-            None => {
-                let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-                return Err(usage(
-                    format!("there is no command `{name}`"),
-                    format!("commands are {}", names.join(", ")),
-                ));
-            }
-        },
+    let asked = [&["rockhound".to_owned()][..], &args.command].concat().join("-");
+    let Some((title, command)) = all.iter().find(|(title, _)| *title == asked) else {
+        let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+        return Err(usage(
+            format!("there is no command `{}`", args.command.join(" ")),
+            format!("commands are {}", names.join(", ")),
+        ));
     };
-    output::print(&String::from_utf8_lossy(&page(command, &title(args.command.as_deref()))?))?;
+    output::print(&String::from_utf8_lossy(&page(command, title)?))?;
     Ok(Outcome::Fine)
+}
+
+/// Adds a command and those below it, each with the title of its page: `rockhound-store-add`.
+fn add_commands<'a>(command: &'a clap::Command, title: &str, all: &mut Vec<(String, &'a clap::Command)>) {
+    all.push((title.to_owned(), command));
+    for inner in command.get_subcommands().filter(|it| it.get_name() != "help") {
+        add_commands(inner, &format!("{title}-{}", inner.get_name()), all);
+    }
 }
 
 /// Writes the manual page of the program and of each command.
-fn write_all(program: &clap::Command, folder: &Path) -> Result<Outcome> {
+fn write_all(all: &[(String, &clap::Command)], folder: &Path) -> Result<Outcome> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    let commands = program.get_subcommands().map(|command| (command, title(Some(command.get_name()))));
-    for (command, title) in std::iter::once((program, title(None))).chain(commands) {
+    for (title, command) in all {
         let mut file = Output::open(Some(&folder.join(format!("{title}.1"))))?;
-        file.write_bytes(&page(command, &title)?)?;
+        file.write_bytes(&page(command, title)?)?;
         file.finish()?;
     }
     Ok(Outcome::Fine)
-}
-
-fn title(command: Option<&str>) -> String {
-    command.map_or_else(|| "rockhound".to_owned(), |name| format!("rockhound-{name}"))
 }
 
 fn page(command: &clap::Command, title: &str) -> Result<Vec<u8>> {

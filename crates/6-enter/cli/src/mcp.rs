@@ -6,6 +6,7 @@
 mod answers;
 mod question;
 mod server;
+mod steps;
 mod tools;
 
 use crate::exit::{Outcome, usage};

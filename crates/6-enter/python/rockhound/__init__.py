@@ -17,7 +17,7 @@ from ._commands import *  # noqa: F403
 from ._documents import Document, Inspection, Recording, Report
 from ._emulated import emulated
 from ._error import RockhoundError
-from ._run import Ran
+from ._run import Progress, Ran
 
 __version__: str = _rockhound.VERSION
 __all__ = [
@@ -44,6 +44,7 @@ def inspect(
     kernel: Optional[str] = None,
     arch: Union[str, Sequence[str]] = (),
     listing: bool = False,
+    progress: Optional[Progress] = None,
 ) -> Inspection:
     """Say what limits each kernel of code objects, libraries, programs, assembly files, or folders of these.
 
@@ -52,6 +53,7 @@ def inspect(
         kernel: regular expression; only kernels whose linker name or demangled name matches.
         arch: only code for these targets, such as ``"gfx942"``.
         listing: add the annotated disassembly of every kernel.
+        progress: called with how far the reading of large files is, and with each error of a file.
 
     Returns:
         The document of ``rockhound inspect --format json``. Files that could not be read are in ``errors``.
@@ -59,7 +61,7 @@ def inspect(
     Raises:
         RockhoundError: no kernel could be read.
     """
-    text = _rockhound.inspect(_paths(path), kernel, _texts(arch), listing)
+    text = _rockhound.inspect(_paths(path), kernel, _texts(arch), listing, progress)
     return Inspection(json.loads(text))
 
 

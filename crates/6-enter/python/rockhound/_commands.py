@@ -66,6 +66,7 @@ def accuracy(
     kernel_iteration_range: Texts = (),
     gpu_id: Texts = (),
     kernel_names: bool = False,
+    output: Optional[Text] = None,
     progress: Optional[Progress] = None,
 ) -> Document:
     """Compare a recording of a GPU with an emulated one of the same program, and write a file to send.
@@ -78,6 +79,7 @@ def accuracy(
         kernel_iteration_range: Only these launches of each kernel, counted from 1: `3`, `2-5`, `>10`.
         gpu_id: Only dispatches on these GPUs.
         kernel_names: Write the names of kernels too.
+        output: File to write; by default `accuracy-GPU.json`.
         progress: called with each line that the command says meanwhile.
     """
     return document(
@@ -89,6 +91,7 @@ def accuracy(
             "kernel-iteration-range": kernel_iteration_range,
             "gpu-id": gpu_id,
             "kernel-names": kernel_names,
+            "output": output,
         },
         (),
         progress,
@@ -149,7 +152,7 @@ def capture(
     check: Texts = (),
     kernel: Texts = (),
     nth: Optional[Text] = None,
-    output: Texts,
+    output: Text,
     dispatch: Optional[Text] = None,
     on: Optional[Text] = None,
     limit: Optional[Text] = None,
@@ -382,8 +385,8 @@ def explain(
 def export(
     path: Text,
     *,
-    to: Texts,
-    output: Texts,
+    to: Text,
+    output: Text,
     progress: Optional[Progress] = None,
 ) -> Ran:
     """Write a recording in a format of AMD's profilers.
@@ -599,7 +602,7 @@ def metrics(
 
 def occupancy(
     *,
-    arch: Texts,
+    arch: Text,
     vgpr: Optional[Text] = None,
     agpr: Optional[Text] = None,
     sgpr: Optional[Text] = None,
@@ -860,6 +863,7 @@ def roofline(
     kernel_names: bool = False,
     roofline_sort: Optional[Text] = None,
     top: Optional[Text] = None,
+    output: Optional[Text] = None,
     dark: bool = False,
     progress: Optional[Progress] = None,
 ) -> Document:
@@ -886,6 +890,7 @@ def roofline(
         kernel_names: Show names of kernels in full; in a picture list them below the plot.
         roofline_sort: Items placed below the roofs: kernels, or single dispatches, longest first (kernels, dispatches).
         top: Kernels of each recording, longest first.
+        output: Write a picture: `.svg`, `.png`, `.pdf` or `.html`; with `--measure` a table: `.csv`.
         dark: Light text on dark ground.
         progress: called with each line that the command says meanwhile.
     """
@@ -912,6 +917,7 @@ def roofline(
             "kernel-names": kernel_names,
             "roofline-sort": roofline_sort,
             "top": top,
+            "output": output,
             "dark": dark,
         },
         (),
@@ -1168,7 +1174,7 @@ def store_export(
 
 def store_grafana(
     *,
-    output: Texts,
+    output: Text,
     store: Optional[Text] = None,
     progress: Optional[Progress] = None,
 ) -> Ran:
@@ -1360,7 +1366,7 @@ def store_remove(
 
 def store_schema(
     *,
-    for_: Texts,
+    for_: Text,
     progress: Optional[Progress] = None,
 ) -> Ran:
     """Print the tables as SQL for a large PostgreSQL database: with partitions by time, also distributed by Citus.
@@ -1535,6 +1541,7 @@ def trace(
     untuned: Optional[Text] = None,
     export: Optional[Text] = None,
     no_index: bool = False,
+    output: Optional[Text] = None,
     progress: Optional[Progress] = None,
 ) -> Document:
     """Show where the time between kernels goes: idle time and why, overlap, launches, operators, collectives.
@@ -1557,6 +1564,7 @@ def trace(
         untuned: Write the matrix products to a file, as TunableOp lists those it is to tune.
         export: Write the selected part of the timeline instead of a report (chrome, perfetto).
         no_index: Read large traces again, without the index that the first run left in the user's cache folder.
+        output: Write to a file instead of standard output; one that ends in `.html` is a page with the timeline.
         progress: called with each line that the command says meanwhile.
     """
     return document(
@@ -1579,6 +1587,8 @@ def trace(
             "untuned": untuned,
             "export": export,
             "no-index": no_index,
+            "output": output,
+            "format": None if export else "json",
         },
         (),
         progress,
@@ -1640,6 +1650,7 @@ def tune(
     no_inspect: bool = False,
     no_proof: bool = False,
     init: Optional[Text] = None,
+    output: Optional[Text] = None,
     page: Optional[Text] = None,
     fail_on: Texts = (),
     shapes: Texts = (),
@@ -1695,6 +1706,7 @@ def tune(
         no_inspect: Do not look at built code before it runs.
         no_proof: Do not check the winner's results, and do not compare it once more with the start.
         init: Write a first space file for a kernel's source or code object.
+        output: Write to a file instead of standard output; with --shapes the entries, to a file or into a folder.
         page: Also write an HTML page of the searches, with convergence, landscapes and tables.
         fail_on: Exit with 2 when there is a finding of this rule, or of this severity or worse (severe, warning, info).
         shapes: Lists of shapes: what `tunedb shapes` reads (logs, untuned and tuned files, `M,N,K` lines), or a model's config.json.
@@ -1749,6 +1761,7 @@ def tune(
             "no-inspect": no_inspect,
             "no-proof": no_proof,
             "init": init,
+            "output": output,
             "page": page,
             "fail-on": fail_on,
             "shapes": shapes,
@@ -1798,7 +1811,7 @@ def tunedb_advise(
 def tunedb_convert(
     file: Text,
     *,
-    to: Texts,
+    to: Text,
     schema: Optional[Text] = None,
     layout: Optional[Text] = None,
     types: Optional[Text] = None,
@@ -1953,6 +1966,7 @@ def tunedb_lint(
 
 def tunedb_merge(
     *files: Text,
+    output: Text,
     noise: Optional[Text] = None,
     force: bool = False,
     trim: bool = False,
@@ -1963,6 +1977,7 @@ def tunedb_merge(
 
     Args:
         files: Files; the first is the base.
+        output: The merged file; the report goes to standard output.
         noise: Difference of times in percent below which they are the same; by default from repeated measurements, else 2.
         force: Rows of later files replace rows of earlier ones, even if slower.
         trim: Cut the sizes of logic files to four numbers, without leading dimensions.
@@ -1973,6 +1988,7 @@ def tunedb_merge(
         ["tunedb", "merge"],
         [*files],
         {
+            "output": output,
             "noise": noise,
             "force": force,
             "trim": trim,

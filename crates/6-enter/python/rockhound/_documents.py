@@ -42,6 +42,9 @@ class Inspection(Dict[str, Any]):
 class Document(Dict[str, Any]):
     """The answer of a command; the fields are in its schema in ``docs/schema``.
 
+    A command that was asked for something else, such as ``doctor(fix=True)`` for a script, has what it printed in ``text`` and what it
+    said in ``messages``.
+
     Attributes:
         code: exit code of the command: 2 if a condition of ``fail_on`` is met, or a candidate of ``judge`` is refused.
     """

@@ -1,10 +1,16 @@
 """The compiled part: documents as JSON text."""
 
-from typing import List, Optional
+from typing import Callable, List, Optional
 
 VERSION: str
 
-def inspect(paths: List[str], kernel: Optional[str], arch: List[str], listing: bool) -> str: ...
+def inspect(
+    paths: List[str],
+    kernel: Optional[str],
+    arch: List[str],
+    listing: bool,
+    progress: Optional[Callable[[str], object]],
+) -> str: ...
 def analyze(
     paths: List[str],
     kernels: List[str],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -48,12 +49,15 @@ def document(
     progress: Optional[Progress],
 ) -> Document:
     """The JSON document of a command; its attribute ``code`` is 2 if a condition of ``--fail-on`` is met."""
-    line = _line(command, positionals, {**options, "format": "json"}, program)
+    line = _line(command, positionals, {"format": "json", **options}, program)
     output, messages, code = _run(line, progress)
     try:
         answer = json.loads(output)
     except ValueError:
-        raise _error(messages, code) from None
+        if code not in (0, 2):
+            raise _error(messages, code) from None
+        # A script, a picture, a file: the command wrote it instead of a document.
+        answer = {"text": output, "messages": messages}
     if isinstance(answer, list):
         answer = {"entries": answer}
     return Document(answer, code)
@@ -109,6 +113,8 @@ def _run(line: List[str], progress: Optional[Progress]) -> Tuple[str, str, int]:
         env=environment,
         text=True,
         errors="replace",
+        # A group, so that an interrupt reaches what the command started too.
+        start_new_session=True,
     )
     messages: List[str] = []
 
@@ -128,7 +134,7 @@ def _run(line: List[str], progress: Optional[Progress]) -> Tuple[str, str, int]:
             output = answer.read()
             code = process.wait()
         except BaseException:
-            # Ctrl-C in a notebook reaches this process alone.
+            # Ctrl-C reaches this process alone.
             _end(process)
             raise
         finally:
@@ -137,12 +143,15 @@ def _run(line: List[str], progress: Optional[Progress]) -> Tuple[str, str, int]:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    process.send_signal(signal.SIGINT)
-    try:
+    """Interrupts the command and what it started; ends what goes on all the same."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    # Whatever is left of the group.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _error(messages: str, code: int) -> RockhoundError:

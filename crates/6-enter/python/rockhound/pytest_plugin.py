@@ -1,4 +1,4 @@
-"""pytest on an emulated GPU: ``pytest -p rockhound.pytest_plugin --rockhound-gpu mi300x``, or the fixture ``rockhound_gpu``."""
+"""pytest on an emulated GPU: ``pytest --rockhound-gpu mi300x``, or the fixture ``rockhound_gpu``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pytest_configure(config: Any) -> None:
         _emulated.start(gpu)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session")  # type: ignore[misc,untyped-decorator,unused-ignore]
 def rockhound_gpu(request: Any) -> Iterator[str]:
     """The emulated GPU, an MI300X unless ``--rockhound-gpu`` names another."""
     gpu = request.config.getoption("--rockhound-gpu") or "mi300x"

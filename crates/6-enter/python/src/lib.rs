@@ -2,20 +2,26 @@
 //! values of.
 //!
 //! A document has one definition, its JSON schema, so nothing is converted field by field here. Python's own
-//! lock is free while files are read and kernels judged.
+//! lock is free while files are read and kernels judged, and Ctrl-C ends the call.
 
 mod error;
+mod waiting;
 
-use anyhow::{Result, anyhow};
-use error::raise;
+use anyhow::{Result, anyhow, bail};
+use host::Watch;
 use host::kernels::{Selection, each_kernel};
 use host::subjects::{self, Asked, Ranks};
 use host::usage;
 use pyo3::prelude::*;
 use render::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use study::{Measured, ReportQuestion, Units};
 use view::{Average, KernelRow, Norm, Summary, TimeUnit, Wanted};
+use waiting::{Telling, wait};
+
+/// Time between two reports of progress.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The compiled part of the package `rockhound`.
 #[pymodule]
@@ -34,11 +40,44 @@ fn inspect(
     kernel: Option<String>,
     arch: Vec<String>,
     listing: bool,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    py.detach(|| inspected(&paths, kernel.as_deref(), &arch, listing)).map_err(|error| raise(py, &error))
+    wait(py, progress.as_ref(), move |telling| inspected(&paths, kernel.as_deref(), &arch, listing, telling))
 }
 
-fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: bool) -> Result<String> {
+/// Tells how far the reading is.
+struct Reading<'a> {
+    telling: &'a Telling,
+    told: Instant,
+    kernels: u64,
+}
+
+impl Watch for Reading<'_> {
+    fn say(&mut self, line: &str) {
+        self.telling.say(line.to_owned());
+    }
+
+    fn at(&mut self, file: &str, done: u64, total: u64) {
+        if self.told.elapsed() >= PAUSE {
+            self.told = Instant::now();
+            self.telling.say(format!("{file}: {done} of {total} bytes, kernels: {}", self.kernels));
+        }
+    }
+
+    fn kernels(&mut self, count: u64) {
+        self.kernels += count;
+    }
+
+    fn finish(&mut self) {}
+}
+
+fn inspected(
+    paths: &[PathBuf],
+    kernel: Option<&str>,
+    arch: &[String],
+    listing: bool,
+    telling: &Telling,
+) -> Result<String> {
     let selection = Selection::new(kernel, arch)?;
     let mut summary = Summary::default();
     let mut document = json::begin(env!("CARGO_PKG_VERSION"));
@@ -46,13 +85,16 @@ fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: 
     let errors = each_kernel(
         paths,
         &selection,
-        (),
+        Reading { telling, told: Instant::now(), kernels: 0 },
         |judged| {
             let listing = listing.then(|| judged.listing());
             let card = judged.card();
             (KernelRow::from(&card), json::kernel(&card, listing.as_ref()))
         },
         |(mut row, text)| {
+            if telling.is_stopped() {
+                bail!("interrupted");
+            }
             summary.add(&mut row);
             if kernels > 0 {
                 document.push_str(json::SEPARATOR);
@@ -89,7 +131,7 @@ fn analyze(
     ranks: Option<String>,
     runs: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| {
+    wait(py, None, move |_| {
         if ranks.is_some() && runs.is_some() {
             return Err(usage("`ranks` and `runs` cannot be given together", "give one of them"));
         }
@@ -109,7 +151,6 @@ fn analyze(
         };
         analyzed(&asked, question)
     })
-    .map_err(|error| raise(py, &error))
 }
 
 fn analyzed(asked: &Asked, question: ReportQuestion) -> Result<String> {
@@ -127,10 +168,10 @@ fn analyzed(asked: &Asked, question: ReportQuestion) -> Result<String> {
 /// A recording as columns, in JSON.
 #[pyfunction]
 fn read(py: Python<'_>, path: PathBuf, counters: Option<Vec<String>>) -> PyResult<String> {
-    py.detach(|| columns(&path, counters.as_deref())).map_err(|error| raise(py, &error))
+    wait(py, None, move |_| columns(&path, counters.as_deref()))
 }
 
-fn columns(path: &std::path::Path, counters: Option<&[String]>) -> Result<String> {
+fn columns(path: &Path, counters: Option<&[String]>) -> Result<String> {
     let workload = host::recording::read(&path.into())?;
     for wanted in counters.unwrap_or_default() {
         if !workload.counters.iter().any(|it| it.name == *wanted) {

@@ -111,6 +111,11 @@ pub(super) fn steps(
 
 /// Compares results and safety of the changed program, too.
 fn judged(last: &Subject) -> Option<GuideStep> {
+    let why = "see whether its results are right, without races, and its time shorter than the error";
+    if let Some(launch) = last.workload.machine.text("command").and_then(Launch::parse) {
+        let command = format!("rockhound judge {}{} CHANGED.toml", launch.gpu(), shell_word(launch.file));
+        return Some(GuideStep::new(StepKind::Compare, why, command + &launch.shape()));
+    }
     let program = program(last);
     if program.contains(['"', '\'', '\\']) {
         return None;
@@ -120,12 +125,10 @@ fn judged(last: &Subject) -> Option<GuideStep> {
     let is_python = first.rsplit('/').next().is_some_and(|it| it.starts_with("python"));
     let (base, changed) = match is_python {
         true => (words.next().filter(|it| it.ends_with(".py"))?, "CHANGED.py"),
-        false if first.ends_with(".toml") => (first, "CHANGED.toml"),
         false => (first, "CHANGED"),
     };
     let rest = words.collect::<Vec<_>>().join(" ");
     let rest = if rest.is_empty() { rest } else { format!(" -- {rest}") };
-    let why = "see whether its results are right, without races, and its time shorter than the error";
     Some(GuideStep::new(StepKind::Compare, why, format!("rockhound judge {base} {changed}{rest}")))
 }
 
@@ -321,6 +324,36 @@ struct Again {
     folder: String,
 }
 
+/// A recorded launch file. It names its GPU, unless another was requested, and all it launches is recorded.
+struct Launch<'a> {
+    asked_gpu: Option<&'a str>,
+    file: &'a str,
+    /// Values in braces; empty if it has none.
+    values: &'a str,
+}
+
+impl<'a> Launch<'a> {
+    /// Of the command that made a recording; `None` for a program.
+    fn parse(command: &'a str) -> Option<Self> {
+        let rest =
+            command.strip_prefix("rockhound profile ").filter(|_| Recorded::parse(command).is_none())?;
+        let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
+        let (asked_gpu, file) = asked.map_or((None, rest), |(name, file)| (Some(name), file));
+        let (file, values) = file.rsplit_once(" --shape ").unwrap_or((file, ""));
+        Some(Launch { asked_gpu, file, values })
+    }
+
+    /// The option, with a space behind it.
+    fn gpu(&self) -> String {
+        self.asked_gpu.map_or_else(String::new, |name| format!("--gpu {name} "))
+    }
+
+    /// The option, with a space before it.
+    fn shape(&self) -> String {
+        if self.values.is_empty() { String::new() } else { format!(" --shape {}", shell_word(self.values)) }
+    }
+}
+
 /// The command that emulates the same program again, with more options.
 fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> String {
     let machine = &last.workload.machine;
@@ -333,20 +366,13 @@ fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> Strin
     let gpu = |name: String| format!("--gpu {name} ");
     let at = clocked.map(|model| gpu(model.key()));
     let command = machine.text("command").unwrap_or_default();
-    match Recorded::parse(command) {
-        // A launch file names its GPU, unless another was requested, and all it launches is recorded.
-        None => {
-            let rest = command.strip_prefix("rockhound profile ").unwrap_or(command);
-            let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
-            let (asked, file) = asked.map_or((None, rest), |(name, file)| (Some(gpu(name.to_owned())), file));
-            let at = at.or(asked).unwrap_or_default();
-            // Values in braces follow the file.
-            let (file, shape) = file.rsplit_once(" --shape ").unwrap_or((file, ""));
-            let shape =
-                if shape.is_empty() { String::new() } else { format!(" --shape {}", shell_word(shape)) };
-            format!("rockhound profile {options}{at}{}{shape} -o {}", shell_word(file), shell_word(folder))
+    match (Launch::parse(command), Recorded::parse(command).unwrap_or_default()) {
+        (Some(launch), _) => {
+            let at = at.unwrap_or_else(|| launch.gpu());
+            let (file, shape) = (shell_word(launch.file), launch.shape());
+            format!("rockhound profile {options}{at}{file}{shape} -o {}", shell_word(folder))
         }
-        Some((recorded, _)) => {
+        (None, (recorded, _)) => {
             let gpu = at.or_else(|| model.map(|model| gpu(short(model)))).unwrap_or_default();
             let part = looked.again(recorded).options();
             format!("rockhound profile {options}{gpu}{part}-o {} -- {}", shell_word(folder), program(last))

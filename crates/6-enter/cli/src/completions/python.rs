@@ -8,6 +8,8 @@ const LEFT_OUT: [&str; 8] = ["inspect", "analyze", "tui", "view", "mcp", "comple
 /// Options that decide where an answer goes and how it looks.
 const OF_OUTPUT: [&str; 8] =
     ["format", "output", "color", "width", "full-names", "help", "version", "within"];
+/// Help of an output that holds nothing but the answer, which a function returns.
+const OF_COPIES: &str = "Write to a file instead of standard output";
 /// Names that Python does not allow for arguments.
 const RESERVED: [&str; 6] = ["for", "from", "import", "in", "with", "lambda"];
 
@@ -44,7 +46,7 @@ fn function(command: &Command, name: &str, words: &[&str]) -> String {
         it.get_id() == "format" && it.get_possible_values().iter().any(|it| it.get_name() == "json")
     });
     let shown = |it: &&Arg| match it.get_long() {
-        Some("output") => !is_document,
+        Some("output") => !is_document || help(it) != OF_COPIES,
         Some(long) => !OF_OUTPUT.contains(&long) && !it.is_hide_set(),
         None => true,
     };
@@ -62,7 +64,6 @@ fn function(command: &Command, name: &str, words: &[&str]) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let _ = write!(text, "    \"\"\"{}.\n\n    Args:\n", escaped(about.trim_end_matches('.')));
     for argument in placed.iter().chain(&options) {
-        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
         let values: Vec<_> =
             argument.get_possible_values().iter().map(|it| it.get_name().to_owned()).collect();
         let values = if values.is_empty() || is_flag(argument) {
@@ -70,7 +71,7 @@ fn function(command: &Command, name: &str, words: &[&str]) -> String {
         } else {
             format!(" ({})", values.join(", "))
         };
-        let help = escaped(help.lines().next().unwrap_or_default().trim_end_matches('.'));
+        let help = escaped(&help(argument));
         let _ = writeln!(text, "        {}: {help}{values}.", python_name(argument));
     }
     text.push_str("        progress: called with each line that the command says meanwhile.\n    \"\"\"\n");
@@ -94,6 +95,15 @@ fn function(command: &Command, name: &str, words: &[&str]) -> String {
             python_name(option)
         );
     }
+    // What is written instead of a document.
+    let instead: Vec<String> = options
+        .iter()
+        .filter(|it| command.get_arg_conflicts_with(it).iter().any(|it| it.get_id() == "format"))
+        .map(|it| python_name(it))
+        .collect();
+    if is_document && !instead.is_empty() {
+        let _ = writeln!(text, "            \"format\": None if {} else \"json\",", instead.join(" or "));
+    }
     let program = options.iter().find(|it| it.is_positional()).map_or("()".to_owned(), |it| python_name(it));
     let _ = write!(text, "        }},\n        {program},\n        progress,\n    )\n");
     text
@@ -116,7 +126,7 @@ fn option_argument(argument: &Arg) -> String {
     } else if is_flag(argument) {
         format!("{name}: bool = False")
     } else if argument.is_required_set() {
-        format!("{name}: Texts")
+        format!("{name}: {}", if is_many(argument) { "Texts" } else { "Text" })
     } else if may_be_bare {
         format!("{name}: Union[bool, Text] = False")
     } else if is_many(argument) {
@@ -138,6 +148,12 @@ fn is_many(argument: &Arg) -> bool {
 fn python_name(argument: &Arg) -> String {
     let name = argument.get_long().unwrap_or(argument.get_id().as_str()).replace('-', "_");
     if RESERVED.contains(&name.as_str()) { format!("{name}_") } else { name }
+}
+
+/// The first line of an argument's help, without a full stop.
+fn help(argument: &Arg) -> String {
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    help.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
 /// Text inside a documentation string.

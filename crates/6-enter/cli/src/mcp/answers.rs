@@ -17,12 +17,27 @@ pub(super) struct Kept {
     pub(super) document: Arc<Value>,
     /// Bytes of the document as text.
     size: usize,
-    /// Command with more about the same subject: `analyze` for a recording.
-    pub(super) more: Option<Vec<String>>,
-    /// The document of that command, once it was asked for.
-    pub(super) further: Option<Arc<Value>>,
-    /// Code files, whose listings can be opened.
+    /// The recording that it is about, of which all metrics can be opened.
+    pub(super) recording: Option<Recording>,
+    /// The metrics of the recording that were asked for, by the kernels selected.
+    further: Vec<(Option<String>, Arc<Value>)>,
+    /// Words by which `inspect` finds the code, whose listings can be opened.
     pub(super) code: Vec<String>,
+}
+
+/// A recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Recording {
+    pub(super) path: String,
+    /// Kernels selected: number, name or regular expression.
+    pub(super) kernel: Option<String>,
+}
+
+impl Kept {
+    /// The metrics of these kernels, if they were asked for.
+    pub(super) fn further(&self, kernel: Option<&str>) -> Option<Arc<Value>> {
+        self.further.iter().find(|it| it.0.as_deref() == kernel).map(|it| it.1.clone())
+    }
 }
 
 /// The latest answers.
@@ -38,20 +53,20 @@ impl Latest {
         &mut self,
         document: Arc<Value>,
         size: usize,
-        more: Option<Vec<String>>,
+        recording: Option<Recording>,
         code: Vec<String>,
     ) -> String {
         self.count += 1;
         let id = format!("a{}", self.count);
-        self.kept.push_back(Kept { id: id.clone(), document, size, more, further: None, code });
+        self.kept.push_back(Kept { id: id.clone(), document, size, recording, further: Vec::new(), code });
         self.make_room();
         id
     }
 
-    /// Keeps the document behind an answer.
-    pub(super) fn extend(&mut self, id: &str, further: Arc<Value>, size: usize) {
+    /// Keeps metrics of the recording behind an answer.
+    pub(super) fn extend(&mut self, id: &str, kernel: Option<&str>, further: Arc<Value>, size: usize) {
         if let Some(kept) = self.kept.iter_mut().find(|it| it.id == id) {
-            kept.further = Some(further);
+            kept.further.push((kernel.map(str::to_owned), further));
             kept.size += size;
         }
         self.make_room();

@@ -1,6 +1,7 @@
 //! One question: its arguments as a command line, the command in its own process, the piece of its document that fits.
 
-use super::answers::{Kept, Latest};
+use super::answers::{Kept, Latest, Recording};
+use super::steps;
 use super::tools::{Answers, Argument, Definition, Form};
 use host::process::{self, Bounds};
 use render::brief;
@@ -68,12 +69,11 @@ impl Question<'_> {
         match self.tool.answers {
             Answers::Command => {
                 let document = self.document(&self.words(&line))?;
-                let (more, code) = match self.tool.name {
-                    "guide" => (Some(analysis(&line.values[0])), Vec::new()),
-                    "inspect" => (None, line.values),
-                    _ => (None, Vec::new()),
-                };
-                Ok(self.first(document, more, code))
+                Ok(match self.tool.name {
+                    "guide" => self.guided(document, line.values[0].clone(), text("kernel")),
+                    "inspect" => self.first(document, None, line.values),
+                    _ => self.first(document, None, Vec::new()),
+                })
             }
             Answers::Recording => self.recording(line),
             Answers::Text => {
@@ -84,7 +84,7 @@ impl Question<'_> {
                 Ok(self.first(json!({ "launch_file": text }), None, Vec::new()))
             }
             Answers::Name => self.explained(text("name")),
-            Answers::Piece => self.opened(text("id")),
+            Answers::Piece => self.opened(text("id"), Some(text("kernel")).filter(|it| !it.is_empty())),
         }
     }
 
@@ -115,7 +115,15 @@ impl Question<'_> {
         self.run(&self.words(&line))?;
         let words = ["guide", folder.as_str(), "--format=json"].map(str::to_owned);
         let document = self.document(&words)?;
-        Ok(self.first(document, Some(analysis(&folder)), Vec::new()))
+        Ok(self.guided(document, folder, ""))
+    }
+
+    /// The first piece of a guide, whose steps name tools; metrics and listings of its recording can be opened.
+    fn guided(&self, mut document: Value, path: String, kernel: &str) -> String {
+        steps::with_tools(&mut document, self.around.may_run);
+        let code = vec![format!("--workload={path}")];
+        let kernel = Some(kernel.to_owned()).filter(|it| !it.is_empty());
+        self.first(document, Some(Recording { path, kernel }), code)
     }
 
     /// A folder in `workloads` that is not there yet.
@@ -141,7 +149,7 @@ impl Question<'_> {
         }
         if let Some(at) = name.find("finding:") {
             let rule = name[at..].trim_start_matches("finding:").split('@').next().unwrap_or_default();
-            let finding = self.piece(name, 0, self.around.answer / 2)?;
+            let finding = self.piece(name, 0, self.around.answer / 2, None)?;
             let document = json!({ "finding": finding, "rule": command(["explain", rule])? });
             return Ok(self.first(document, None, Vec::new()));
         }
@@ -152,86 +160,124 @@ impl Question<'_> {
         Ok(self.first(found, None, Vec::new()))
     }
 
-    fn opened(&self, id: &str) -> Result<String, String> {
+    fn opened(&self, id: &str, kernel: Option<&str>) -> Result<String, String> {
         let from = self.arguments.get("from").and_then(Value::as_u64).unwrap_or(0);
         let from = usize::try_from(from).unwrap_or(usize::MAX);
-        self.piece(id, from, self.around.answer).map(|it| it.to_string())
+        self.piece(id, from, self.around.answer, kernel).map(|it| it.to_string())
     }
 
     /// A piece of an answer, of a listing, or of what else is known of the answer's subject. An id without an answer is of the
     /// latest that has it: `explain` and the like come between.
-    fn piece(&self, id: &str, from: usize, limit: usize) -> Result<Value, String> {
+    fn piece(&self, id: &str, from: usize, limit: usize, kernel: Option<&str>) -> Result<Value, String> {
         let (all, rest) = self.latest().find(id).map_err(|why| format!("error: {why}"))?;
         if let Some(listing) = rest.strip_prefix("listing:") {
-            let about_code = all.iter().find(|it| !it.code.is_empty()).unwrap_or(&all[0]);
-            return self.listing(about_code, listing, from, limit);
+            return self.listing(&all, listing, from, limit);
         }
         let mut known: Vec<String> = Vec::new();
-        for (at, kept) in all.iter().enumerate() {
+        // Answers are about the kernels that were asked for then.
+        let own = if kernel.is_some() { &[] } else { &all[..] };
+        for (at, kept) in own.iter().enumerate() {
             match opened(&kept.document, rest, from, (limit, (at > 0).then_some(&kept.id))) {
                 Ok(piece) => return Ok(piece),
                 Err(unknown) if known.is_empty() => known = unknown.known,
                 Err(_) => {}
             }
         }
-        // Whatever is behind it takes a command: the latest one.
-        let behind = all.iter().enumerate().find(|(_, it)| it.more.is_some());
-        if let Some((at, kept)) = behind
-            && let Some(document) = self.further(kept)?
-        {
-            match opened(&document, rest, from, (limit, (at > 0).then_some(&kept.id))) {
-                Ok(piece) => return Ok(piece),
-                Err(unknown) => known = [unknown.known, known].concat(),
+        // Metrics of a recording take a command: of the latest one.
+        let behind = all.iter().enumerate().find_map(|(at, it)| Some((at, it, it.recording.as_ref()?)));
+        match (behind, kernel) {
+            (Some((at, kept, recording)), _) => {
+                let document = self.further(kept, recording, kernel)?;
+                match opened(&document, rest, from, (limit, (at > 0).then_some(&kept.id))) {
+                    Ok(piece) => return Ok(piece),
+                    Err(unknown) => known = [unknown.known, known].concat(),
+                }
             }
+            (None, Some(_)) => {
+                return Err(format!(
+                    "error: answer {} is not about a recording, so `kernel` selects nothing\nhint: ask `guide` or `profile` first",
+                    all[0].id
+                ));
+            }
+            (None, None) => {}
         }
         let known = if known.is_empty() { "it names none".to_owned() } else { known.join(", ") };
         let text = format!("error: answer {} has no `{rest}`\nhint: ids near it: {known}", all[0].id);
         Err(text.chars().take(ERROR).collect())
     }
 
-    /// The document behind an answer: of `guide`, all metrics of the recording.
-    fn further(&self, kept: &Kept) -> Result<Option<Arc<Value>>, String> {
-        let Some(words) = kept.more.as_ref().filter(|_| kept.further.is_none()) else {
-            return Ok(kept.further.clone());
-        };
-        let document = Arc::new(self.document(words)?);
+    /// All metrics of a recording: of these kernels, or of those that the answer is about.
+    fn further(
+        &self,
+        kept: &Kept,
+        recording: &Recording,
+        kernel: Option<&str>,
+    ) -> Result<Arc<Value>, String> {
+        let kernel = kernel.or(recording.kernel.as_deref());
+        if let Some(known) = kept.further(kernel) {
+            return Ok(known);
+        }
+        let mut words =
+            ["analyze", &format!("--path={}", recording.path), "--format=json"].map(str::to_owned).to_vec();
+        words.extend(kernel.map(|it| format!("--kernel={it}")));
+        let document = Arc::new(self.document(&words)?);
         let size = document.to_string().len();
-        self.latest().extend(&kept.id, document.clone(), size);
-        Ok(Some(document))
+        self.latest().extend(&kept.id, kernel, document.clone(), size);
+        Ok(document)
     }
 
-    /// Instructions of a kernel, `NAME#from-to`.
-    fn listing(&self, kept: &Kept, asked: &str, from: usize, limit: usize) -> Result<Value, String> {
-        if kept.code.is_empty() {
-            return Err(format!("error: answer {} is not about code\nhint: ask `inspect` first", kept.id));
-        }
+    /// Instructions of a kernel, `NAME#from-to`, of the latest answer whose code has it.
+    fn listing(&self, all: &[Kept], asked: &str, from: usize, limit: usize) -> Result<Value, String> {
         let range = asked.rsplit_once('#').and_then(|(name, range)| {
             let (from, to) = range.split_once('-').unwrap_or((range, ""));
             Some((name, from.parse().ok()?, to.parse().unwrap_or(usize::MAX)))
         });
         let (name, first, last) = range.unwrap_or((asked, 0, usize::MAX));
         let first = first.max(from);
+        let mut why = None;
+        for kept in all.iter().filter(|it| !it.code.is_empty()) {
+            match self.lines(kept, name) {
+                Ok(lines) => {
+                    return Ok(instructions(
+                        &lines,
+                        &format!("listing:{name}"),
+                        first..last.saturating_add(1),
+                        limit,
+                    ));
+                }
+                Err(error) => why = why.or(Some(error)),
+            }
+        }
+        let no_code = || format!("error: answer {} is not about code\nhint: ask `inspect` first", all[0].id);
+        Err(why.unwrap_or_else(no_code))
+    }
+
+    /// The listing of a kernel in the code of an answer.
+    fn lines(&self, kept: &Kept, name: &str) -> Result<Vec<Value>, String> {
         let mut words = vec!["inspect".to_owned()];
         words.extend(kept.code.iter().cloned());
         let kernel = format!("--kernel=^{}$", regex::escape(name));
         words.extend([kernel, "--asm".to_owned(), "--format=json".to_owned()]);
-        let document = self.document(&words)?;
-        let Some(lines) = document.pointer("/kernels/0/listing/lines").and_then(Value::as_array) else {
-            let known = brief::ids(&kept.document);
-            let kernels: Vec<_> = known.iter().filter_map(|it| it.strip_prefix("kernel:")).take(10).collect();
-            return Err(format!(
-                "error: there is no kernel `{name}` in answer {}\nhint: kernels are {}",
-                kept.id,
-                kernels.join(", ")
-            ));
-        };
-        Ok(instructions(lines, &format!("listing:{name}"), first..last.saturating_add(1), limit))
+        let mut document = self.document(&words)?;
+        match document.pointer_mut("/kernels/0/listing/lines").map(Value::take) {
+            Some(Value::Array(lines)) => Ok(lines),
+            _ => {
+                let known = brief::ids(&kept.document);
+                let kernels: Vec<_> =
+                    known.iter().filter_map(|it| it.strip_prefix("kernel:")).take(10).collect();
+                Err(format!(
+                    "error: there is no kernel `{name}` in answer {}\nhint: kernels are {}",
+                    kept.id,
+                    kernels.join(", ")
+                ))
+            }
+        }
     }
 
     /// The first piece of a document that is now kept.
-    fn first(&self, document: Value, more: Option<Vec<String>>, code: Vec<String>) -> String {
+    fn first(&self, document: Value, recording: Option<Recording>, code: Vec<String>) -> String {
         let document = Arc::new(document);
-        let id = self.keep(&document, more, code);
+        let id = self.keep(&document, recording, code);
         let piece = brief::brief(&document, self.around.answer.saturating_sub(ENVELOPE));
         let piece = piece.to_string();
         match piece.strip_prefix('{').filter(|it| *it != "}") {
@@ -240,9 +286,9 @@ impl Question<'_> {
         }
     }
 
-    fn keep(&self, document: &Arc<Value>, more: Option<Vec<String>>, code: Vec<String>) -> String {
+    fn keep(&self, document: &Arc<Value>, recording: Option<Recording>, code: Vec<String>) -> String {
         let size = document.to_string().len();
-        self.latest().keep(document.clone(), size, more, code)
+        self.latest().keep(document.clone(), size, recording, code)
     }
 
     fn latest(&self) -> std::sync::MutexGuard<'_, Latest> {
@@ -290,6 +336,11 @@ impl Question<'_> {
     fn add(&self, line: &mut Line, argument: &Argument, value: &Value) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("error: `{}` is {what}", argument.name));
         let texts: Vec<String> = match (argument.form, value) {
+            (Form::Flag, Value::Bool(is_set)) => {
+                line.options.extend(is_set.then(|| argument.option.to_owned()));
+                return Ok(());
+            }
+            (Form::Flag, _) => return wrong("true or false"),
             (Form::Count, Value::Number(count)) if count.is_u64() => vec![count.to_string()],
             (Form::Count, _) => return wrong("a whole number"),
             (Form::Paths | Form::Texts | Form::Program, Value::Array(values)) if !values.is_empty() => {
@@ -419,11 +470,6 @@ fn opened(
     Ok(piece)
 }
 
-/// The command that gives all metrics of a recording.
-fn analysis(recording: &str) -> Vec<String> {
-    ["analyze", &format!("--path={recording}"), "--format=json"].map(str::to_owned).into()
-}
-
 /// Whether a document has nothing but the reasons why its inputs could not be read.
 fn says_errors_only(document: &Value) -> bool {
     let is_about = |key: &str| ["schema", "tool", "errors", "summary", "gate", "notes"].contains(&key);
@@ -464,7 +510,8 @@ fn instructions(lines: &[Value], id: &str, range: std::ops::Range<usize>, limit:
                 }
                 _ => String::new(),
             };
-        let text = format!("{at}{address} {}{source}\n", line["text"].as_str().unwrap_or_default());
+        let text = line["text"].as_str().unwrap_or_default();
+        let text = format!("{at}{address} {text}{source}{}\n", executed(&line["run"]));
         if Value::String(format!("{shown}{text}")).to_string().len() + 100 + id.len() > limit {
             break;
         }
@@ -476,4 +523,11 @@ fn instructions(lines: &[Value], id: &str, range: std::ops::Range<usize>, limit:
         piece["more"] = format!("open {id}#{next}-{}", end - 1).into();
     }
     piece
+}
+
+/// How often waves executed an instruction, and what part of all waiting is before it.
+fn executed(run: &Value) -> String {
+    let count = run["count"].as_u64().map(|it| format!("  x{it}")).unwrap_or_default();
+    let waits = run.pointer("/stall/share").and_then(Value::as_f64).filter(|it| *it >= 0.1);
+    count + &waits.map(|it| format!(", {it:.1} % of waits")).unwrap_or_default()
 }

@@ -28,7 +28,7 @@ const RECORDINGS: (usize, usize) = (100, 5);
 const OF_RECORDINGS: [&str; 3] = ["sysinfo.csv", "pmc_perf.csv", "pmc_dispatch_info.csv"];
 
 /// A client reads it once.
-const INSTRUCTIONS: &str = "Performance of kernels on AMD Instinct GPUs, without a GPU. The loop: `inspect` a HIP source or compiled code, `profile` a launch file (`template` writes a first one), read the finding that costs most (`explain` it), change the kernel, `judge` old against new: only `faster` counts, and never claim a time that `judge` did not give. Counters are exact, times are modelled with the error they state. Answers are short; ids in them (`finding:…`, `table:…`, `at:…`) are opened by `open`.";
+const INSTRUCTIONS: &str = "Performance of kernels on AMD Instinct GPUs, without a GPU. The loop: `inspect` a HIP source or compiled code, `profile` a launch file (`template` writes a first one), read the finding that costs most (`explain` it), change the kernel, `judge` old against new: only `faster` counts, and never claim a time that `judge` did not give. Counters are exact, times are modelled with the error they state. Answers are short; ids in them (`finding:…`, `table:…`, `at:…`) are opened by `open`, and next steps name a tool with its arguments; a step that has a `command` is for the user's shell.";
 
 /// The server.
 pub(super) struct Server {

@@ -18,6 +18,8 @@ pub(super) enum Form {
     Texts,
     /// A whole number.
     Count,
+    /// True or false: the option alone.
+    Flag,
     /// A program with its arguments, after `--`.
     Program,
 }
@@ -124,6 +126,12 @@ pub(super) const ALL: [Definition; 10] = [
                 "Folder of the recording; by default a new one in `workloads`.",
             ),
             optional("program", Form::Program, "", "Program and arguments instead of a launch file."),
+            optional(
+                "breakdown",
+                Form::Flag,
+                "--breakdown",
+                "Say too what each limit of the GPU is worth; takes a few times as long.",
+            ),
         ],
     },
     Definition {
@@ -160,6 +168,12 @@ pub(super) const ALL: [Definition; 10] = [
             required("recording", Form::Path, "Folder or file, or `store:ID`."),
             optional("kernel", Form::Text, "-k", "Number, name or regular expression of kernels."),
             optional("base", Form::Path, "--base", "An earlier recording to compare with."),
+            optional(
+                "match",
+                Form::Texts,
+                "--match",
+                "Kernels of the base that have another name here: `OLD=NEW`.",
+            ),
         ],
     },
     Definition {
@@ -216,10 +230,16 @@ pub(super) const ALL: [Definition; 10] = [
         answers: Answers::Piece,
         runs: false,
         writes: false,
-        help: "Opens an id that an answer named: `finding:MEM001@3`, `table:2.1`, `kernel:NAME`, `listing:KERNEL#120-160`, `at:/path`. With `a2/` before it the id is of answer a2, else of the latest that has it.",
+        help: "Opens an id that an answer named: `finding:MEM001@3`, `table:2.1`, `table:2` (all of panel 2), `kernel:NAME`, `listing:KERNEL#120-160`, `at:/path`. With `a2/` before it the id is of answer a2, else of the latest that has it.",
         arguments: &[
             required("id", Form::Text, "The id."),
             optional("from", Form::Count, "", "First entry, row or line to show."),
+            optional(
+                "kernel",
+                Form::Text,
+                "",
+                "Of tables of a recording: number, name or regular expression of the kernels they are about.",
+            ),
         ],
     },
 ];
@@ -255,6 +275,7 @@ impl Argument {
         match self.form {
             Form::Path | Form::Made | Form::Text => json!({ "type": "string", "description": self.help }),
             Form::Count => json!({ "type": "integer", "minimum": 0, "description": self.help }),
+            Form::Flag => json!({ "type": "boolean", "description": self.help }),
             Form::Paths | Form::Texts | Form::Program => json!({
                 "type": "array", "items": { "type": "string" }, "minItems": 1, "description": self.help,
             }),

@@ -279,6 +279,17 @@ fn completions_and_manual_pages() {
         let page = good(&["man", name]);
         assert!(page.contains(&format!(".TH rockhound-{name} 1")), "{page}");
     }
+    assert!(good(&["man", "store", "add"]).contains(".TH rockhound-store-add 1"));
+    let folder = crate::run::folder("manual");
+    good(&["man", "--output", &folder.display().to_string()]);
+    // Every page that a page names is there.
+    for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+        let page = std::fs::read_to_string(entry.path()).unwrap().replace('\\', "");
+        for (at, _) in page.match_indices("(1)") {
+            let name = page[..at].rsplit(|it: char| !it.is_ascii_alphanumeric() && it != '-').next().unwrap();
+            assert!(folder.join(format!("{name}.1")).is_file(), "{}: {name}", entry.path().display());
+        }
+    }
 }
 
 #[test]
@@ -291,7 +302,7 @@ fn a_run_reports_what_it_relied_on() {
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     // It fails, and calls no GPU; nothing was stopped and no mistake found.
     let tests = std::fs::read_to_string(&junit).unwrap();
-    assert!(tests.contains("<testsuites tests=\"4\" failures=\"2\">"), "{tests}");
+    assert!(tests.contains("<testsuites tests=\"4\" failures=\"2\" errors=\"0\">"), "{tests}");
     let written: serde_json::Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert_eq!(crate::schema::Schema::of("fidelity-1").problems(&written), [""; 0]);
     assert_eq!((&written["exit_code"], &written["emulated"]), (&3.into(), &false.into()));

@@ -144,8 +144,21 @@ fn every_tool_answers_and_its_ids_open() {
         let metric = ask("explain", json!({ "name": "l2.hit_rate" })).await;
         assert!(metric.to_string().contains("TCC_HIT"), "{metric}");
 
+        let titled = ask("open", json!({ "id": "table:2.1 Speed-of-Light" })).await;
+        assert_eq!(titled["rows"], table["rows"], "{titled}");
+        let panel = ask("open", json!({ "id": "table:17", "kernel": "1" })).await;
+        assert_eq!(panel["tables"][0]["id"], "table:17.1", "{panel}");
+
         let made = ask("profile", json!({ "launch": "vector_copy/LAUNCH.toml" })).await;
         assert_eq!(made["verdict"]["bound_by"], "HBM", "{made}");
+        let steps = ask("open", json!({ "id": "at:/steps" })).await;
+        let called: Vec<_> = steps.as_array().unwrap().iter().filter_map(|it| it["tool"].as_str()).collect();
+        for tool in ["open", "profile", "guide", "judge"] {
+            assert!(called.contains(&tool), "{tool}: {steps}");
+        }
+        for step in steps.as_array().unwrap().iter().filter(|it| it["tool"] == "open") {
+            ask("open", step["arguments"].clone()).await;
+        }
         assert!(folder.join("workloads/vector_copy/pmc_perf.csv").exists());
         let again = ask("profile", json!({ "launch": "vector_copy/LAUNCH.toml", "gpu": "mi300a" })).await;
         assert!(again["path"].as_str().unwrap().ends_with("workloads/vector_copy-2"));

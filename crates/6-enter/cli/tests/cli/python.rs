@@ -42,7 +42,8 @@ fn functions_are_those_of_the_commands() {
 fn the_package_gives_the_documents_of_the_command() {
     let Some(package) = package() else { return };
     let mut python = Command::new("python3");
-    python.args(["-m", "unittest", "--quiet", "test_wheel.Module", "test_commands"]);
+    let tests = ["test_wheel.Module", "test_commands", "test_documents", "test_docs"];
+    python.args(["-m", "unittest", "--quiet"]).args(tests);
     python.current_dir(root().join("crates/6-enter/python/tests")).env("PYTHONPATH", &package);
     python.env("PYTHONDONTWRITEBYTECODE", "1").env("ROCKHOUND_EXAMPLES", root().join("examples"));
     if let Some(triton) = testkit::python_with_torch() {

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 /// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
 const MOST_OUTSTANDING: u64 = 63;
 
-/// Time in instructions after which a load has landed without a wait: 1,600 cycles and more, as long as memory takes.
-const LONGEST: u64 = 400;
+/// Time in instructions after which a load has landed without a wait: some 4,000 cycles, more than memory takes.
+const LONGEST: u64 = 1_000;
 
 /// An outstanding load.
 #[derive(Clone, PartialEq, Debug)]
@@ -135,10 +135,14 @@ impl LdsDma {
         }
     }
 
-    /// Lands the loads that have landed at a time whether or not a wait covers them.
-    pub(crate) fn land_old(&mut self, time: u64, lds: &mut [u8]) {
-        let old = self.loads.iter().take_while(|load| load.time + LONGEST < time).last();
-        if let Some(number) = old.map(|load| load.number) {
+    /// Time of issue of the first load if it has landed at a time whether or not a wait covers it.
+    pub(crate) fn old(&self, time: u64) -> Option<u64> {
+        self.loads.front().map(|load| load.time).filter(|issued| issued + LONGEST < time)
+    }
+
+    /// Lands the first load.
+    pub(crate) fn land_first(&mut self, lds: &mut [u8]) {
+        if let Some(number) = self.loads.front().map(|load| load.number) {
             self.write_to_lds(lds, number);
         }
     }

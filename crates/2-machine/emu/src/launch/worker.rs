@@ -165,8 +165,7 @@ impl<'a> Worker<'a> {
         let ready = self.waves[..count].iter().filter(|wave| wave.state == WaveState::Running);
         let time = ready.map(Wave::time).min().unwrap_or(0);
         if self.executor.program.uses_lds_dma() {
-            let lds = &mut self.executor.machine.lds;
-            self.waves[..count].iter_mut().for_each(|wave| wave.dma.land_old(time, lds));
+            self.land_old_loads(time, count);
         }
         for number in 0..count {
             if self.waves[number].state != WaveState::Running {
@@ -214,6 +213,17 @@ impl<'a> Worker<'a> {
             return Ok(Turn::Waiting);
         }
         Ok(if open_barrier(waves, observer) { Turn::Running } else { Turn::Ended })
+    }
+
+    /// Lands loads into the LDS that have landed at a time whether or not a wait covers them, in the order of issue.
+    fn land_old_loads(&mut self, time: u64, count: usize) {
+        let (waves, lds) = (&mut self.waves[..count], &mut self.executor.machine.lds);
+        let old = |wave: &Wave| wave.dma.old(time);
+        while let Some(wave) =
+            waves.iter_mut().filter(|wave| old(wave).is_some()).min_by_key(|wave| old(wave))
+        {
+            wave.dma.land_first(lds);
+        }
     }
 
     /// Lands what other waves load to where a wave's waited loads land next, if they did so earlier.

@@ -122,8 +122,8 @@ impl LdsDma {
         }
     }
 
-    /// Lands the loads that were issued before those of another wave that land now and that write where these do: loads
-    /// of waves that run at the same time land in the order of issue.
+    /// Lands the loads that write where loads of another wave land now and that were issued earlier: loads of waves that
+    /// run at the same time land in the order of issue.
     pub(crate) fn land_before(&mut self, other: &LdsDma, lds: &mut [u8]) {
         let Some(waited) = other.waited else { return };
         let land = |it: &&Load| it.number <= waited;

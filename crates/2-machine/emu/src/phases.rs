@@ -79,7 +79,7 @@ fn ends_of_turns(insts: &[Inst], actions: &[Action]) -> Vec<bool> {
     accessed.iter().zip(accesses).map(ends).collect()
 }
 
-/// What was accessed behind an instruction, by what was before it and the memory that it loads from and stores to.
+/// Memory accessed up to behind an instruction, by the accesses before it and the memory that it loads from and stores to.
 fn accessed_behind(before: Shared, (loads, stores): (Shared, Shared)) -> Shared {
     let kept = if loads & LDS != 0 { before & !STORED_LDS } else { before };
     kept & !stores | loads | stores & STORED_LDS

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 /// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
 const MOST_OUTSTANDING: u64 = 63;
 
-/// Time in instructions after which a load has landed without a wait: some 4,000 cycles, more than memory takes.
-const LONGEST: u64 = 1_000;
+/// Time in instructions after which a load has landed without a wait: 1,600 cycles if none of them multiplies matrices.
+const LONGEST: u64 = 400;
 
 /// An outstanding load.
 #[derive(Clone, PartialEq, Debug)]

@@ -39,7 +39,7 @@ not judge them.
 const SUITES: &str = "
 ## Test suites
 
-Seeded samples of suites that others wrote for AMD's runtime and for Triton, under `rockhound run`, a process or at most two minutes for each case. Results are kept by hand in
+Seeded samples of suites and kernels that others wrote for AMD's GPUs and for Triton, under `rockhound run`, a process or at most two minutes for each case. Results are kept by hand in
 `tests/clients/results.json`.
 
 | suite | version | what ran | passed | skip themselves | why others fail |

@@ -63,6 +63,9 @@ impl<'a> Executor<'a> {
     }
 }
 
+/// Cycles after which a wave can issue its next instruction.
+const ISSUE_CYCLES: u32 = 4;
+
 /// Continuation of a wave after an instruction.
 enum Flow {
     Continue,
@@ -190,6 +193,7 @@ fn execute<O: Observer>(
         // A wave that sleeps probably polls for another wave, so others run.
         Action::Sleep { cycles } => {
             machine.clock += u64::from(*cycles);
+            wave.waited += u64::from(*cycles / ISSUE_CYCLES);
             return Ok(Flow::Suspend);
         }
         Action::Barrier => {
@@ -282,7 +286,9 @@ fn begin_lds_dma<O: Observer>(
     index: usize,
 ) {
     let before = program.vector_memory_before.get(index).copied().unwrap_or(0);
-    if let Some(done) = wave.dma.begin_load(before, &mut machine.lds) {
+    // The whole run counts as issued.
+    let time = wave.time() - wave.pc.saturating_sub(index) as u64;
+    if let Some(done) = wave.dma.begin_load(before, time, &mut machine.lds) {
         observer.lds_dma_done(wave.id, done);
     }
     let (start, stride) = (access.lds_start(wave), access.lds_stride());

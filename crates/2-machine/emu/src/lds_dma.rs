@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: a load reads memory at issue and writes the LDS as late as hardware may: when
 //! `s_waitcnt vmcnt(n)` covers it, after every other wave has had a turn. A kernel without the wait reads old data,
-//! as on hardware. Loads that no wait covers land after many turns, or when no wave progresses otherwise.
+//! as on hardware. Loads that no wait covers land when memory has had the time, or when no wave progresses otherwise.
 
 use crate::lanes::{Row, active};
 use std::collections::VecDeque;
@@ -10,20 +10,35 @@ use std::collections::VecDeque;
 /// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
 const MOST_OUTSTANDING: u64 = 63;
 
-/// Rounds of turns after which a load lands without a wait, because a wave may poll the LDS.
-const MOST_ROUNDS: u32 = 64;
+/// Time in instructions after which a load has landed without a wait: 1,600 cycles if none of them multiplies matrices.
+const LONGEST: u64 = 400;
 
 /// An outstanding load.
 #[derive(Clone, PartialEq, Debug)]
 struct Load {
     /// Number among the vector memory instructions of the wave.
     number: u64,
+    /// Time of issue.
+    time: u64,
     /// LDS address of lane 0.
     start: u64,
     /// Bytes of a lane, whole dwords.
     bytes: u64,
     lanes: u64,
     data: [Row; 4],
+}
+
+impl Load {
+    /// First byte in the LDS, and the one behind the last.
+    fn range(&self) -> (u64, u64) {
+        let lane = |number: u32| self.start.wrapping_add(self.bytes * u64::from(number));
+        (lane(self.lanes.trailing_zeros()), lane(64 - self.lanes.leading_zeros()))
+    }
+
+    fn overlaps(&self, other: &Load) -> bool {
+        let ((start, end), (from, to)) = (self.range(), other.range());
+        start < to && from < end
+    }
 }
 
 /// Outstanding loads of a wave.
@@ -36,10 +51,10 @@ pub(crate) struct LdsDma {
     loads: VecDeque<Load>,
     /// Number of the load that executes.
     number: u64,
+    /// Time at which it is issued.
+    time: u64,
     /// Last load that the wave's current wait covers.
     waited: Option<u64>,
-    /// Rounds of turns since a load issued or landed.
-    rounds: u32,
 }
 
 impl LdsDma {
@@ -53,7 +68,8 @@ impl LdsDma {
 
     /// Executes a load with `before` vector memory instructions before it in the program. Lands the loads that must
     /// complete before it can issue; returns the last of them.
-    pub(crate) fn begin_load(&mut self, before: u32, lds: &mut [u8]) -> Option<u64> {
+    pub(crate) fn begin_load(&mut self, before: u32, time: u64, lds: &mut [u8]) -> Option<u64> {
+        self.time = time;
         self.number = self.base.wrapping_add(u64::from(before));
         let done = self.number.checked_sub(MOST_OUTSTANDING)?;
         self.write_to_lds(lds, done);
@@ -67,8 +83,8 @@ impl LdsDma {
 
     /// Adds the executing load; `start` is the LDS address of lane 0.
     pub(crate) fn push(&mut self, start: u64, bytes: u64, lanes: u64, data: &[Row; 4]) {
-        self.rounds = 0;
-        self.loads.push_back(Load { number: self.number, start, bytes, lanes, data: *data });
+        let LdsDma { number, time, .. } = *self;
+        self.loads.push_back(Load { number, time, start, bytes, lanes, data: *data });
     }
 
     /// Issues a wait for all but `outstanding` vector memory instructions; true if it waits for loads into the LDS.
@@ -97,7 +113,6 @@ impl LdsDma {
     /// Writes the data of all loads up to a number to the LDS, in the order of issue.
     pub(crate) fn write_to_lds(&mut self, lds: &mut [u8], number: u64) {
         while let Some(load) = self.loads.pop_front_if(|first| first.number <= number) {
-            self.rounds = 0;
             for lane in active(load.lanes) {
                 let start = load.start.wrapping_add(load.bytes * lane as u64);
                 for (dword, row) in load.data.iter().take(load.bytes as usize / 4).enumerate() {
@@ -107,13 +122,28 @@ impl LdsDma {
         }
     }
 
-    /// Every wave of the workgroup had a turn.
-    pub(crate) fn end_round(&mut self, lds: &mut [u8]) {
-        if !self.loads.is_empty() {
-            self.rounds += 1;
-            if self.rounds > MOST_ROUNDS {
-                self.write_to_lds(lds, u64::MAX);
-            }
+    /// Lands the loads that write where loads of another wave land now and that were issued earlier: loads of waves that
+    /// run at the same time land in the order of issue.
+    pub(crate) fn land_before(&mut self, other: &LdsDma, lds: &mut [u8]) {
+        let Some(waited) = other.waited else { return };
+        let land = |it: &&Load| it.number <= waited;
+        let earlier = |mine: &&Load| {
+            other.loads.iter().take_while(land).any(|it| mine.time < it.time && mine.overlaps(it))
+        };
+        if let Some(number) = self.loads.iter().rev().find(earlier).map(|it| it.number) {
+            self.write_to_lds(lds, number);
+        }
+    }
+
+    /// Time of issue of the first load if it has landed at a time whether or not a wait covers it.
+    pub(crate) fn old(&self, time: u64) -> Option<u64> {
+        self.loads.front().map(|load| load.time).filter(|issued| issued + LONGEST < time)
+    }
+
+    /// Lands the first load.
+    pub(crate) fn land_first(&mut self, lds: &mut [u8]) {
+        if let Some(number) = self.loads.front().map(|load| load.number) {
+            self.write_to_lds(lds, number);
         }
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct Wave {
     pub(crate) scratch_bytes: u32,
     /// Instructions issued.
     pub(crate) issued: u64,
+    /// Instructions that other waves could issue while this one slept or waited at barriers.
+    pub(crate) waited: u64,
     /// Outstanding loads into the LDS.
     pub(crate) dma: LdsDma,
     /// Detection of repeating registers.
@@ -72,6 +74,7 @@ impl Wave {
             scratch: vec![0; scratch_bytes as usize * 64],
             scratch_bytes,
             issued: 0,
+            waited: 0,
             dma: LdsDma::default(),
             repetition: Repetition::default(),
             exec_row: Row::ZERO,
@@ -89,9 +92,20 @@ impl Wave {
         self.pc = entry;
         self.id = id;
         self.state = WaveState::Running;
-        self.issued = 0;
+        (self.issued, self.waited) = (0, 0);
         self.dma = LdsDma::default();
         self.repetition = Repetition::default();
+    }
+
+    /// Time since the start of the workgroup, in instructions: waves that run at the same time issue equally many.
+    pub(crate) fn time(&self) -> u64 {
+        self.issued + self.waited
+    }
+
+    /// Ends a wait for others at a time.
+    pub(crate) fn go_on(&mut self, time: u64) {
+        self.waited += time.saturating_sub(self.time());
+        self.state = WaveState::Running;
     }
 
     #[inline(always)]

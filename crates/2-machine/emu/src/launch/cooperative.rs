@@ -103,10 +103,10 @@ fn open<O>(groups: &mut [Group<O>]) -> bool {
     if there == 0 || there < most {
         return false;
     }
-    for wave in groups.iter_mut().flat_map(|group| &mut group.waves) {
-        if matches!(wave.state, WaveState::AtGrid(_)) {
-            wave.state = WaveState::Running;
-        }
+    for group in groups {
+        let waits = |wave: &Wave| matches!(wave.state, WaveState::AtGrid(_));
+        let time = group.waves.iter().filter(|wave| waits(wave)).map(Wave::time).max().unwrap_or(0);
+        group.waves.iter_mut().filter(|wave| waits(wave)).for_each(|wave| wave.go_on(time));
     }
     true
 }

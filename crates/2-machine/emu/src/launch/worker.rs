@@ -152,7 +152,8 @@ impl<'a> Worker<'a> {
         descriptor.scratch_bytes + if descriptor.dynamic_stack { DYNAMIC } else { 0 }
     }
 
-    /// Runs one turn of every running wave. Opens the barrier once every wave waits at it or has ended.
+    /// Runs one turn of the running waves that have issued the fewest instructions, as they would all run at the same time.
+    /// Opens the barrier once every wave waits at it or has ended.
     pub(crate) fn turn<O: Observer>(
         &mut self,
         count: usize,
@@ -161,11 +162,21 @@ impl<'a> Worker<'a> {
     ) -> Result<Turn, Box<Fault>> {
         let mut running = false;
         self.executor.machine.takes_turns = count > 1;
+        let ready = self.waves[..count].iter().filter(|wave| wave.state == WaveState::Running);
+        let time = ready.map(Wave::time).min().unwrap_or(0);
+        if self.executor.program.uses_lds_dma() {
+            self.land_old_loads(time, count);
+        }
         for number in 0..count {
-            let wave = &mut self.waves[number];
-            if wave.state != WaveState::Running {
+            if self.waves[number].state != WaveState::Running {
                 continue;
             }
+            if self.waves[number].time() > time {
+                running = true;
+                continue;
+            }
+            self.land_earlier_loads(number, count);
+            let wave = &mut self.waves[number];
             let until = (wave.issued + quantum).min(self.launch.max_instructions);
             let before = wave.issued;
             self.executor.machine.time += 1;
@@ -193,11 +204,6 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        if self.executor.program.uses_lds_dma() {
-            for wave in &mut self.waves[..count] {
-                wave.dma.end_round(&mut self.executor.machine.lds);
-            }
-        }
         if running {
             self.pass_time(count);
             return Ok(Turn::Running);
@@ -206,11 +212,30 @@ impl<'a> Worker<'a> {
         if waves.iter().any(|wave| matches!(wave.state, WaveState::AtGrid(_))) {
             return Ok(Turn::Waiting);
         }
-        let mut waiting = waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier).peekable();
-        let Some(first) = waiting.peek() else { return Ok(Turn::Ended) };
-        observer.barrier(first.id.workgroup);
-        waiting.for_each(|wave| wave.state = WaveState::Running);
-        Ok(Turn::Running)
+        Ok(if open_barrier(waves, observer) { Turn::Running } else { Turn::Ended })
+    }
+
+    /// Lands loads into the LDS that have landed at a time whether or not a wait covers them, in the order of issue.
+    fn land_old_loads(&mut self, time: u64, count: usize) {
+        let (waves, lds) = (&mut self.waves[..count], &mut self.executor.machine.lds);
+        let old = |wave: &Wave| wave.dma.old(time);
+        while let Some(wave) =
+            waves.iter_mut().filter(|wave| old(wave).is_some()).min_by_key(|wave| old(wave))
+        {
+            wave.dma.land_first(lds);
+        }
+    }
+
+    /// Lands what other waves load to where a wave's waited loads land next, if they did so earlier.
+    fn land_earlier_loads(&mut self, number: usize, count: usize) {
+        let waves = &mut self.waves[..count];
+        let (before, rest) = waves.split_at_mut(number);
+        let Some((wave, behind)) = rest.split_first_mut().filter(|(wave, _)| wave.dma.waits()) else {
+            return;
+        };
+        for other in before.iter_mut().chain(behind) {
+            other.dma.land_before(&wave.dma, &mut self.executor.machine.lds);
+        }
     }
 
     /// Moves the clock on where every running wave only waits for it: by an eighth of the time they have waited, so
@@ -247,6 +272,16 @@ impl<'a> Worker<'a> {
         }
         Ok(())
     }
+}
+
+/// Lets the waves at the barrier go on at the time of the last; false if there are none.
+fn open_barrier<O: Observer>(waves: &mut [Wave], observer: &mut O) -> bool {
+    let waiting = |wave: &&Wave| wave.state == WaveState::AtBarrier;
+    let Some(last) = waves.iter().filter(waiting).max_by_key(|wave| wave.time()) else { return false };
+    observer.barrier(last.id.workgroup);
+    let time = last.time();
+    waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier).for_each(|wave| wave.go_on(time));
+    true
 }
 
 pub(crate) fn fault(executor: &Executor<'_>, wave: &Wave, index: usize, stop: Stop) -> Box<Fault> {

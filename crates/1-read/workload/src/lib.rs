@@ -5,6 +5,7 @@ mod beside;
 mod by_dispatch;
 mod check;
 mod dialect;
+mod digits;
 mod dispatch_columns;
 mod folder;
 mod form;

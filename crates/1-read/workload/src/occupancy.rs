@@ -4,10 +4,10 @@
 //! its part. docs/recording.md describes every column.
 
 use crate::by_dispatch::ByDispatch;
+use crate::digits::whole_number;
 use crate::folder::Files;
 use crate::model::Dispatches;
 use crate::problem::Problems;
-use crate::write::whole_number;
 use std::fmt::Write as _;
 
 /// Name of the file.

@@ -7,6 +7,7 @@ mod long;
 mod rocpd;
 
 use crate::Ceilings;
+use crate::digits::whole_number;
 use crate::levels::ACCUMULATOR;
 use crate::marks::MARKS_FILE;
 use crate::model::Counter;
@@ -176,22 +177,6 @@ fn cell(out: &mut String, value: Option<f64>) {
     } else {
         let _ = write!(out, "{value}");
     }
-}
-
-/// Appends a whole number.
-pub(crate) fn whole_number(out: &mut String, mut rest: u64) {
-    if rest < 10 {
-        out.push(char::from(b'0' + rest as u8));
-        return;
-    }
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    while rest > 0 {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -> Vec<u8> {

@@ -2,6 +2,9 @@
 //!
 //! The one idea to keep in mind: every access is checked against the range's length and uses relaxed atomic
 //! operations. So a race of device code gives some value, and never undefined behaviour in the host program.
+//!
+//! Functions for some CPUs hand no closure to `map`, `for_each` and the like: these are compiled for all CPUs, so that
+//! each intrinsic in the closure would be a call, with its vectors in memory. `v_fma_f64` took 30 times as long.
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
 mod cells;

@@ -15,8 +15,7 @@ pub(crate) fn eights(row: &Cell<Row>) -> &[Cell<[u32; 8]>; LANES / 8] {
     unsafe { &*std::ptr::from_ref(row).cast() }
 }
 
-/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7. Without closures, which
-/// are calls here: they do not have the features of the function around them.
+/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]

@@ -236,7 +236,9 @@ pub(super) unsafe fn load_same<const N: usize>(start: *const u8, rows: &mut [Row
     for (number, row) in rows.iter_mut().enumerate() {
         // SAFETY: the caller's promise.
         let value = unsafe { load_all(start, 4 * number as i64) };
-        (0..LANES / 8).for_each(|eight| put(row, eight, value));
+        for eight in 0..LANES / 8 {
+            put(row, eight, value);
+        }
     }
 }
 
@@ -274,7 +276,10 @@ pub(super) unsafe fn store_row(start: *mut u8, row: &Row) {
 #[inline]
 pub(super) unsafe fn store<const N: usize>(start: *mut u8, each: &[i64; LANES], rows: &[Row; N]) {
     for (eight, each) in each.as_chunks::<8>().0.iter().enumerate() {
-        let row = |number: usize| rows.get(number).map_or(_mm256_setzero_si256(), |row| get(row, eight));
+        let row = |number: usize| match rows.get(number) {
+            Some(row) => get(row, eight),
+            None => _mm256_setzero_si256(),
+        };
         // A vector holds one lane in its low half and the lane four later in its high half; with two dwords, two
         // lanes per half.
         let vectors = match N {

@@ -87,7 +87,7 @@ fn describe(
 }
 
 /// The first word that is there.
-fn first_word<'a, const N: usize>(words: [&'a str; N]) -> &'a str {
+fn first_word<const N: usize>(words: [&str; N]) -> &str {
     words.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use crate::capture::types::element_name;
 use crate::device_code::DeviceCode;
 use crate::hip_source::is_source;
 use crate::parameters::{Parameter, declared, types_of};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use codeobj::{Argument, Metadata};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ const WORKGROUP: u32 = 256;
 /// The template for a kernel of a file, which need not be named if it is the only one.
 pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) -> Result<String> {
     let code = DeviceCode::find(file, target)?;
-    let kernel = code.kernel(kernel)?;
+    let kernel = code.kernel(kernel).with_context(|| format!("`{}`", file.display()))?;
     let types = types_of(&kernel.demangled).unwrap_or_default();
     let arguments: Vec<&Argument> = kernel.metadata.given().collect();
     let companion = Companion::beside(file, &kernel.name, arguments.len());

@@ -4,11 +4,12 @@
 
 mod triton;
 
-use crate::capture::types::element_name;
+use crate::capture::types::element;
 use crate::device_code::DeviceCode;
 use crate::hip_source::is_source;
 use crate::parameters::{Parameter, declared, types_of};
 use anyhow::{Context as _, Result};
+use buffers::Element;
 use codeobj::{Argument, Metadata};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -66,8 +67,7 @@ fn describe(
     let name = if name.is_empty() { format!("argument{number}") } else { name.to_owned() };
     // The name of a kernel of a template has the types that its parameters stand for.
     let source = first_word([&argument.type_name, demangled, declared.map_or("", |it| &it.kind)]);
-    let plain = source.replace("const", "").replace(['*', '&'], "").trim().to_string();
-    let known = element_name(&plain);
+    let known = element(source).map(Element::name);
     let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
     let _ = write!(text, "\n[[argument]]\nname = \"{name}\"");
     text.push_str(&if source.is_empty() { "\n".to_string() } else { format!("    # {source}\n") });

@@ -42,7 +42,7 @@ const TYPES: [(&str, &str); 34] = [
 ];
 
 /// Name in a launch file of a type of C++.
-pub(crate) fn element_name(plain: &str) -> Option<&'static str> {
+fn element_name(plain: &str) -> Option<&'static str> {
     TYPES.iter().find(|it| it.0 == plain).map(|it| it.1)
 }
 
@@ -52,7 +52,8 @@ pub(super) fn elements(name: &str, count: usize) -> Vec<Option<Element>> {
     types.map_or_else(|| vec![None; count], |it| it.into_iter().map(element).collect())
 }
 
-fn element(parameter: &str) -> Option<Element> {
+/// The element of a parameter of this type, or of what it points to.
+pub(crate) fn element(parameter: &str) -> Option<Element> {
     let words = parameter.replace(['*', '&'], " ");
     let qualifiers = ["const", "volatile", "__restrict__", "restrict"];
     let words: Vec<&str> = words.split_ascii_whitespace().filter(|it| !qualifiers.contains(it)).collect();

@@ -28,7 +28,7 @@ fn profile(programs: &Path, test: &str, options: &[&str], arguments: &[&str]) ->
 }
 
 pub(crate) fn empty(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hip-profile").join(test);
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }

@@ -383,7 +383,7 @@ impl Row {
 }
 
 /// Kernels to which constants were fitted: the page shows them, means and marks exclude them.
-const FITTED: &[&str] = &["scattered"];
+const FITTED: &[&str] = &["angles", "scattered"];
 
 /// Models the rows whose `KERNEL SIZE` contains `only`; `None` without a compiler.
 fn rows(only: &str) -> Result<Option<Vec<Row>>> {

@@ -139,6 +139,107 @@ extern "C" __global__ void to_nodes(const double *volume, double *n0, double *n1
   ADD(n0), ADD(n1), ADD(n2), ADD(n3), ADD(n4), ADD(n5), ADD(n6), ADD(n7);
 }
 
+// Twelve vectors by component.
+struct Vectors {
+  double of[3][12];
+};
+
+static __device__ Vectors transformed(const double (&matrix)[3][3], const Vectors &from) {
+  Vectors to;
+  for (int row = 0; row < 3; row++)
+    for (int it = 0; it < 12; it++)
+      to.of[row][it] = matrix[row][0] * from.of[0][it] + matrix[row][1] * from.of[1][it] + matrix[row][2] * from.of[2][it];
+  return to;
+}
+
+static __device__ void add_products(double (&sums)[12][12], double weight, const Vectors &of) {
+  for (int row = 0; row < 12; row++)
+    for (int column = row; column < 12; column++) {
+      sums[row][column] += weight * (of.of[0][row] * of.of[0][column] + of.of[1][row] * of.of[1][column] +
+                                     of.of[2][row] * of.of[2][column]);
+      sums[column][row] = sums[row][column];
+    }
+}
+
+// Derivatives of a coordinate: along the axis, at a place on the two axes after it.
+static __device__ double slope(const Corners &of, int axis, const double (&near)[3][2]) {
+  int next = (axis + 1) % 3, last = (axis + 2) % 3;
+  double sum = 0.0;
+  for (int edge = 0; edge < 4; edge++) {
+    int from = ((edge & 1) << next) + ((edge >> 1) << last);
+    sum += (of.of[from + (1 << axis)] - of.of[from]) * (near[next][edge & 1] * near[last][edge >> 1]);
+  }
+  return sum;
+}
+
+// How near a point of Gauss is to both ends of an axis.
+static __device__ void place(double (&near)[2], int point) {
+  near[1] = point ? 0.788675134594812882 : 0.211324865405187118;
+  near[0] = 1.0 - near[1];
+}
+
+// Vectors of the four edges along an axis.
+static __device__ void lay(Vectors &basis, const double (&near)[3][2], int axis) {
+  for (int edge = 0; edge < 4; edge++)
+    basis.of[axis][4 * axis + edge] = near[(axis + 1) % 3][edge & 1] * near[(axis + 2) % 3][edge >> 1];
+}
+
+// Components along an axis of the curls of the edges along both others.
+static __device__ void turn(Vectors &turning, const double (&near)[3][2], int axis) {
+  int next = (axis + 1) % 3, last = (axis + 2) % 3;
+  for (int edge = 0; edge < 4; edge++) {
+    turning.of[axis][4 * last + edge] = edge >> 1 ? near[axis][edge & 1] : -near[axis][edge & 1];
+    turning.of[axis][4 * next + edge] = edge & 1 ? -near[axis][edge >> 1] : near[axis][edge >> 1];
+  }
+}
+
+// Stiffness of the twelve edges of a zone, integrated with two points along each axis: the sum of its entries.
+extern "C" __attribute__((amdgpu_flat_work_group_size(1, 256))) __global__ void edges(double *stiffness, CORNERS(px),
+                                                                                   CORNERS(py), CORNERS(pz), int first,
+                                                                                   int end) {
+  long i = first + (long)ITEM256;
+  if (i >= end) return;
+  Corners corners[3] = {AT(px, i), AT(py, i), AT(pz, i)};
+  double sums[12][12] = {};
+  double near[3][2], slopes[3][3], inverse[3][3], curl[3][3];
+  Vectors basis = {}, turning = {};
+#pragma unroll 1
+  for (int x = 0; x < 2; x++) {
+    place(near[0], x), turn(turning, near, 0);
+#pragma unroll 1
+    for (int y = 0; y < 2; y++) {
+      place(near[1], y), turn(turning, near, 1), lay(basis, near, 2);
+      for (int row = 0; row < 3; row++) slopes[row][2] = slope(corners[row], 2, near);
+#pragma unroll
+      for (int z = 0; z < 2; z++) {
+        place(near[2], z), turn(turning, near, 2), lay(basis, near, 0), lay(basis, near, 1);
+        for (int row = 0; row < 3; row++)
+          for (int axis = 0; axis < 2; axis++) slopes[row][axis] = slope(corners[row], axis, near);
+#define MINOR(ROW, COLUMN)                                                                 \
+  (slopes[(ROW + 1) % 3][(COLUMN + 1) % 3] * slopes[(ROW + 2) % 3][(COLUMN + 2) % 3] -     \
+   slopes[(ROW + 1) % 3][(COLUMN + 2) % 3] * slopes[(ROW + 2) % 3][(COLUMN + 1) % 3])
+        double volume = slopes[0][0] * MINOR(0, 0) + slopes[0][1] * MINOR(0, 1) + slopes[0][2] * MINOR(0, 2);
+        double share = 1.0 / (volume + 1e-50), size = __builtin_fabs(volume), part = 1.0 / (size + 1e-50);
+        for (int row = 0; row < 3; row++)
+          for (int column = 0; column < 3; column++) {
+            inverse[row][column] = MINOR(column, row) * share;
+            curl[row][column] = slopes[column][row] * part;
+          }
+        Vectors values = transformed(inverse, basis), curls = transformed(curl, turning);
+        add_products(sums, 0.125 * size, values);
+        add_products(sums, 0.125 * size, curls);
+      }
+    }
+  }
+  double sum = 0.0;
+  for (int row = 0; row < 12; row++) {
+    double entries = 0.0;
+    for (int column = 0; column < 12; column++) entries += sums[row][column];
+    sum += entries;
+  }
+  stiffness[i] = sum;
+}
+
 static __device__ double speed(double pb, double e, double v, double b, double p) {
   double square = (pb * e + v * v * b * p) / 1.01;
   return square <= 0.1111111e-36 ? 0.3333333e-18 : __builtin_elementwise_sqrt(square);

@@ -29,7 +29,7 @@ const WARMED: f64 = 1000.0;
 fn timed(kernel: &str, size: usize) -> Option<Timed> {
     match kernel {
         "planes9" => Some(planes(size)),
-        "volumes" | "to_nodes" => Some(zones(kernel, size)),
+        "edges" | "volumes" | "to_nodes" => Some(zones(kernel, size)),
         "state" => Some(Timed {
             buffers: vec![(15 * 8 * size, Contents::Ones)],
             steps: ["state1", "state2", "state3", "state4", "state5", "state6"]
@@ -94,7 +94,8 @@ fn zones(kernel: &str, size: usize) -> Timed {
     let last = (edge + 2) * diagonal + 1;
     let arguments =
         [Buffer(0)].into_iter().chain((1..4).flat_map(corners)).chain(integers(&[diagonal, last]));
-    let step = step("volumes", last, &arguments.collect::<Vec<_>>());
+    let kernel = if kernel == "edges" { "edges" } else { "volumes" };
+    let step = step(kernel, last, &arguments.collect::<Vec<_>>());
     Timed { buffers: vec![nodes; 4], steps: vec![step] }
 }
 

@@ -188,6 +188,8 @@ pub struct Atomics {
     pub address_ns: Known<f64>,
     /// Latency from issue to completion.
     pub latency_ns: Known<f64>,
+    /// Number of the requests of an instruction among which those for one block are one.
+    pub joined_requests: Known<u32>,
 }
 
 /// How addresses are spread over device memory.

@@ -22,6 +22,8 @@ pub(crate) struct AtomicUnits {
     most: usize,
     /// XCDs that the simulated one represents, itself included: each updates the same addresses.
     represented: u64,
+    /// Instruction of the last request, and the number of its requests before it.
+    current: (u64, u32),
 }
 
 /// Last request of a block.
@@ -29,6 +31,8 @@ pub(crate) struct AtomicUnits {
 struct Block {
     /// Number of the wave's instruction.
     access: u64,
+    /// Number of the instruction's requests before it.
+    number: u32,
     /// Tick at which it began.
     start: u64,
     /// Largest number of earlier lanes that update the address of a lane.
@@ -38,7 +42,8 @@ struct Block {
 /// A request for a block of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AtomicRequest {
-    /// Number of the wave's instruction. Requests of one instruction for one block are served as one.
+    /// Number of the wave's instruction. A request for the block of one of the few requests of the
+    /// instruction before it is served with that one.
     pub(crate) access: u64,
     pub(crate) channel: usize,
     pub(crate) block: u64,
@@ -54,6 +59,7 @@ impl AtomicUnits {
             blocks: HashMap::new(),
             most: FEWEST_KEPT,
             represented: represented as u64,
+            current: (u64::MAX, 0),
         }
     }
 
@@ -82,25 +88,32 @@ impl AtomicUnits {
             self.blocks.retain(|_, last| ready(last) > ticks);
             self.most = (2 * self.blocks.len()).max(FEWEST_KEPT);
         }
+        let number = if self.current.0 == access { self.current.1 + 1 } else { 0 };
+        self.current = (access, number);
         // While a block waits for its last update, the channel serves others.
-        let mut begin = |ready: u64| {
+        let mut begin = || {
             let start = ticks.max(self.free[channel]);
             self.free[channel] = start + (times.request as f64 * weight) as u64;
-            Block { access, start: start.max(ready), repeats }
+            start
         };
+        let mut begun = 0;
         let last = match self.blocks.entry(block) {
-            Entry::Vacant(vacant) => vacant.insert(begin(0)),
+            Entry::Vacant(vacant) => vacant.insert(Block { access, number, start: begin(), repeats }),
             Entry::Occupied(occupied) => {
                 let last = occupied.into_mut();
-                if last.access == access {
-                    last.repeats = last.repeats.max(repeats);
+                if last.access != access {
+                    *last = Block { access, number, start: begin().max(ready(last)), repeats };
                 } else {
-                    *last = begin(ready(last));
+                    // Updates of one address by an instruction follow each other from its first request on.
+                    if number.abs_diff(last.number) > times.joined {
+                        begun = begin();
+                    }
+                    (last.number, last.repeats) = (number, last.repeats.max(repeats));
                 }
                 last
             }
         };
-        (last.start + times.address * u64::from(last.repeats)) / TICKS
+        begun.max(last.start + times.address * u64::from(last.repeats)) / TICKS
     }
 }
 
@@ -110,7 +123,7 @@ mod tests {
 
     #[test]
     fn channels_and_addresses_take_their_times() {
-        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300 };
+        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300, joined: 4 };
         let last = |of: fn(u64) -> AtomicRequest| {
             let mut units = AtomicUnits::new(4, 1);
             (0..101).map(|it| units.serve(&times, (0, 1.0), of(it))).last()
@@ -125,6 +138,15 @@ mod tests {
         ] {
             assert_eq!(last(of), Some(expected));
         }
+        // A block again, after four requests of the instruction and after five.
+        for (others, expected) in [(4, 0), (5, 3)] {
+            let mut units = AtomicUnits::new(2, 1);
+            let blocks = std::iter::once((0, 7)).chain((0..others - 1).map(|it| (1, it))).chain([(0, 7)]);
+            let ends = blocks.map(|(channel, block)| {
+                units.serve(&times, (0, 1.0), AtomicRequest { channel, block, ..PLAIN })
+            });
+            assert_eq!(ends.last(), Some(expected), "{others}");
+        }
         // One of eight XCDs is simulated: the others update the address in between.
         let mut units = AtomicUnits::new(4, 8);
         let same = (0..3).map(|it| units.serve(&times, (0, 1.0), AtomicRequest { access: it + 1, ..PLAIN }));
@@ -136,7 +158,7 @@ mod tests {
 
     #[test]
     fn blocks_without_an_update_in_progress_are_dropped() {
-        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300 };
+        let times = AtomicTimes { request: 3 * TICKS, address: 9 * TICKS, latency: 300, joined: 4 };
         let mut units = AtomicUnits::new(1 << 10, 1);
         for it in 0..3 * FEWEST_KEPT as u64 {
             let request = AtomicRequest { access: it, channel: it as usize % 1024, block: it, repeats: 0 };

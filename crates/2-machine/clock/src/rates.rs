@@ -207,6 +207,8 @@ pub(crate) struct AtomicTimes {
     pub(crate) address: u64,
     /// Cycles from issue to completion.
     pub(crate) latency: u64,
+    /// Number of the requests of an instruction among which those for one block are one.
+    pub(crate) joined: u32,
 }
 
 impl AtomicTimes {
@@ -219,6 +221,7 @@ impl AtomicTimes {
             request: ticks(times.channel_ns.value()?),
             address: ticks(times.address_ns.value()?),
             latency: cycles(times.latency_ns.value()?) as u64,
+            joined: times.joined_requests.value()?,
         })
         .filter(|_| model.xcds.value > 1)
     }

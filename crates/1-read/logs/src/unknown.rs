@@ -77,9 +77,13 @@ pub fn looks_like_error(text: &str, level: Option<Level>) -> bool {
     if level == Some(Level::Error) {
         return !text.is_empty();
     }
-    // Source lines and options of a traceback say nothing without its last line.
+    // Source lines, frames and options of a traceback say nothing without its last line.
     let start = text.trim_start();
-    if start.starts_with("File \"") || start.starts_with('#') || start.starts_with("^") || text.len() > 20_000
+    if start.starts_with("File \"")
+        || start.starts_with("frame #")
+        || start.starts_with('#')
+        || start.starts_with("^")
+        || text.len() > 20_000
     {
         return false;
     }

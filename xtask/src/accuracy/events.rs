@@ -6,6 +6,7 @@
 use super::kernels::compile;
 use crate::run::root;
 use anyhow::{Context, Result, bail};
+use clock::{Estimate, Limit};
 use codeobj::{CodeObject, Kernel};
 use emu::{Hidden, Launch, Program};
 use probe::{Code, Table};
@@ -319,7 +320,7 @@ impl Suite {
     }
 
     /// Runs a step; returns its modelled nanoseconds.
-    fn run(&mut self, step: &Step, buffers: &[u64], recorder: &mut Recorder) -> Result<f64> {
+    fn run(&mut self, step: &Step, buffers: &[u64], recorder: &mut Recorder) -> Result<Estimate> {
         let (program, table) = self.kernels.get_mut(step.kernel).context("a kernel of the step")?;
         std::mem::swap(program, &mut self.job.program);
         std::mem::swap(table, &mut self.job.table);
@@ -339,13 +340,13 @@ impl Suite {
     }
 }
 
-/// Modelled nanoseconds of each launch of a row, with or without a warm-up before.
+/// Modelled time of each launch of a row, with or without a warm-up before.
 pub(super) fn launches(
     code: &[u8],
     timed: &Timed,
     recorder: &mut Recorder,
     is_warmed: bool,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Estimate>> {
     let mut suite = Suite::new(code, timed)?;
     let mut addresses = Vec::new();
     for &(size, contents) in &timed.buffers {
@@ -368,12 +369,20 @@ struct Row {
     launches: usize,
     measured: f64,
     modelled: f64,
+    /// Limit of the longest launch.
+    limit: Limit,
 }
 
 impl Row {
     /// Error relative to the measured time.
     fn error(&self) -> f64 {
         (self.modelled - self.measured) / self.measured
+    }
+
+    /// Whether the row is of a class of [`record::TIME_CLASSES`], or of any where it is empty.
+    fn is_of(&self, class: &str) -> bool {
+        let own = record::TIME_CLASSES[record::time_class(1e3 * self.measured, self.limit)];
+        class.is_empty() || own.contains(&class)
     }
 
     /// True if constants of the model were fitted to the row's kernel.
@@ -403,6 +412,9 @@ fn rows(only: &str) -> Result<Option<Vec<Row>>> {
         let mut recorder = Recorder::new(model);
         recorder.caches(CacheState::AsRun);
         let each = launches(&code, &timed, &mut recorder, true)?;
+        let limit = each.iter().max_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds)).map(Estimate::limit);
+        let limit = limit.context("a launch")?;
+        let each: Vec<f64> = each.iter().map(|it| it.nanoseconds).collect();
         let modelled = model.target().launch.between_events(&each).context("costs of launches")? / 1e3;
         let (measured, modelled) = match benchmark {
             // The measurement is updates a second over half a second, without events.
@@ -412,11 +424,13 @@ fn rows(only: &str) -> Result<Option<Vec<Row>>> {
             }
             _ => (measured, modelled),
         };
-        let row = Row { benchmark: benchmark.to_owned(), size, launches: each.len(), measured, modelled };
+        let row =
+            Row { benchmark: benchmark.to_owned(), size, launches: each.len(), measured, modelled, limit };
         println!(
-            "{benchmark} {size}: {measured:.1} us measured, {modelled:.1} modelled, {:+.1} %, {} launches, {:.1} s",
+            "{benchmark} {size}: {measured:.1} us measured, {modelled:.1} modelled, {:+.1} %, {} launches, {}, {:.1} s",
             100.0 * row.error(),
             row.launches,
+            limit.name(),
             start.elapsed().as_secs_f64()
         );
         rows.push(row);
@@ -464,52 +478,59 @@ const LEFT_OUT: &str = "\n## Marks of kernels left out\n\nEach kernel with the m
 kernels of both is the mark of the class. `beyond`: the two differ by more than a factor of 1.3.\n\n\
 | class | kernel | its error | mark without it | factor | |\n|---|---|---|---|---|---|\n";
 
-/// Shortest measured time of a long dispatch, microseconds.
-const LONG: f64 = 20.0;
-
 /// Fewest kernels of a class with a separate mark.
 const FEWEST: usize = 5;
 
 /// The data file of marks of times.
 fn marks(rows: &[Row]) -> String {
     let free = || rows.iter().filter(|it| !it.is_fitted());
-    let all = mark(free());
     let mut text = String::from(
         "# Expected error of the time of a kernel that was not compared, percent; made by `cargo xtask accuracy --events` from the comparisons in docs/accuracy-events.md\n# target\tclass\tmark\tkernels\tcomparisons\n",
     );
-    for (class, long) in [("time_short", false), ("time", true)] {
-        let own = mark(free().filter(|it| (it.measured >= LONG) == long));
-        let (error, kernels, count) = if own.1 >= FEWEST { own } else { all };
-        for target in ["gfx942", "gfx950"] {
+    let all = mark(free());
+    for [_, class] in CLASSES {
+        let own = mark(free().filter(|it| it.is_of(class)));
+        let is_wide = record::TIME_CLASSES.iter().any(|it| it[1] == class);
+        // A narrow class of few kernels has no mark, and the wider one is used.
+        let shown = if own.1 >= FEWEST { Some(own) } else { Some(all).filter(|_| is_wide) };
+        for (target, (error, kernels, count)) in
+            ["gfx942", "gfx950"].iter().filter_map(|it| Some((it, shown?)))
+        {
             let _ = writeln!(text, "{target}\t{class}\t{error:.2}\t{kernels}\t{count}");
         }
     }
     text
 }
 
-/// Whether a row is of a class.
-type OfClass = fn(&&Row) -> bool;
+/// Classes of times: as shown, and as in [`record::TIME_CLASSES`].
+const CLASSES: [[&str; 2]; 6] = [
+    ["below 20 us", "time_short"],
+    ["from 20 us on", "time"],
+    ["below 20 us, memory", "time_short_memory"],
+    ["below 20 us, others", "time_short_other"],
+    ["from 20 us on, memory", "time_memory"],
+    ["from 20 us on, others", "time_other"],
+];
 
 /// The page about kernels timed with events.
 fn page(rows: &[Row]) -> String {
     let mut text = String::from(include_str!("events.md"));
-    text += "\n## Summary\n\n| rows | number | mean error | median | within 12 % | mark |\n|---|---|---|---|---|---|\n";
+    text += "\n## Summary\n\n| rows | kernels | number | mean error | median | within 12 % | mark |\n|---|---|---|---|---|---|---|\n";
     let free = || rows.iter().filter(|it| !it.is_fitted());
-    let classes: [(&str, OfClass); 3] = [
-        ("all", |_| true),
-        ("below 20 us", |it| it.measured < LONG),
-        ("from 20 us on", |it| it.measured >= LONG),
-    ];
-    for (name, is) in classes {
-        if let Some([mean, median, count, near]) = summary(free().filter(is)) {
-            let mark = mark(free().filter(is)).0;
-            let _ =
-                writeln!(text, "| {name} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |");
+    let classes = || [["all", ""]].into_iter().chain(CLASSES);
+    for [name, class] in classes() {
+        let rows = || free().filter(|it| it.is_of(class));
+        if let Some([mean, median, count, near]) = summary(rows()) {
+            let (mark, kernels, _) = mark(rows());
+            let _ = writeln!(
+                text,
+                "| {name} | {kernels} | {count} | {mean:.1} % | {median:.1} % | {near} | ±{mark:.1} % |"
+            );
         }
     }
     text += LEFT_OUT;
-    for (name, is) in classes {
-        for (kernel, error, others) in left_out(&free().filter(is).collect::<Vec<_>>()) {
+    for [name, class] in classes() {
+        for (kernel, error, others) in left_out(&free().filter(|it| it.is_of(class)).collect::<Vec<_>>()) {
             let factor = error.max(others) / error.min(others);
             let beyond = if factor > FACTOR { "beyond" } else { "" };
             let kernel = kernel.replace('_', " ");
@@ -525,9 +546,9 @@ fn page(rows: &[Row]) -> String {
             "\n## {title}\n\n| kernel | size | launches | measured us | modelled us | error |\n|---|---|---|---|---|---|"
         );
         for row in rows.iter().filter(|it| it.is_fitted() == fitted) {
-            let size = match fitted {
-                true => format!("2^{}, {} threads", row.size / 1_000_000, row.size % 1_000_000),
-                false => row.size.to_string(),
+            let size = match &row.benchmark[..] {
+                "scattered" => format!("2^{}, {} threads", row.size / 1_000_000, row.size % 1_000_000),
+                _ => row.size.to_string(),
             };
             let name = row.benchmark.replace('_', " ");
             let Row { launches, measured, modelled, .. } = row;
@@ -586,12 +607,16 @@ mod tests {
             launches: 1,
             measured: 10.0,
             modelled,
+            limit: Limit::Memory,
         };
         // Many sizes of one kernel count as one kernel.
         let rows = [row("a", 11.0), row("a", 11.0), row("a", 11.0), row("b", 13.0), row("scattered", 90.0)];
         let (error, kernels, count) = mark(rows.iter().filter(|it| !it.is_fitted()));
         assert_eq!((error.round(), kernels, count), (20.0, 2, 4));
-        assert!(marks(&rows).contains("gfx950\ttime\t20.00\t2\t4\n"), "{}", marks(&rows));
+        let classes = marks(&rows);
+        assert!(classes.contains("gfx950\ttime\t20.00\t2\t4\n"), "{classes}");
+        // Two kernels make no class with a kind of limit.
+        assert!(!classes.contains("memory"), "{classes}");
         let free: Vec<&Row> = rows.iter().filter(|it| !it.is_fitted()).collect();
         let rounded = left_out(&free).into_iter().map(|it| (it.0, it.1.round(), it.2.round()));
         assert_eq!(rounded.collect::<Vec<_>>(), [("a", 10.0, 30.0), ("b", 30.0, 10.0)]);

@@ -129,7 +129,7 @@ fn modelled(code: &[u8], gpu: &'static arch::Model, way: &str, timed: &Timed, me
         other => bail!("sets.tsv: no way `{other}`"),
     };
     let each = launches(code, timed, &mut recorder, measured < WARMED)?;
-    Ok(each.iter().map(|it| it + queued).sum::<f64>() / 1e3)
+    Ok(each.iter().map(|it| it.nanoseconds + queued).sum::<f64>() / 1e3)
 }
 
 /// Models the rows whose `SET KERNEL SIZE` contains `only`; `None` without a compiler.

@@ -20,7 +20,7 @@ pub use clock::{Detail, RepresentativeXcds};
 pub use clocks::Predicted;
 pub use events::{Events, EventsError, Head, Replay};
 pub use job::{Job, JobError};
-pub use marks::{TIME_SHARED, is_modelled, time_quantity};
+pub use marks::{TIME_CLASSES, TIME_SHARED, is_modelled, time_class, time_quantity};
 pub use prediction::{CHANGES, Prediction, PredictionError};
 pub use recorder::{Columns, Dispatch, Lines, Provenance, Recorder, Timed};
 pub use sample::Sample;

@@ -4,6 +4,7 @@
 //! are in `data/errors.tsv`, or unknown. `data/times.tsv` has errors of times that rest on more kernels; they
 //! replace the errors of times in the other file.
 
+use clock::Limit;
 use counters::{Class, catalogue};
 use probe::{Basis, Formula, Rule, registry};
 use probe::{Event, Source};
@@ -29,6 +30,20 @@ pub fn time_quantity(nanoseconds: f64) -> &'static str {
     if nanoseconds < SHORT { "time_short" } else { TIME }
 }
 
+/// Classes of times, each with its name and the name of the wider class: short and long dispatches, which
+/// device memory limits or something else.
+pub const TIME_CLASSES: [[&str; 2]; 4] = [
+    ["time_short_memory", "time_short"],
+    ["time_short_other", "time_short"],
+    ["time_memory", TIME],
+    ["time_other", TIME],
+];
+
+/// Number of a time's class in [`TIME_CLASSES`]; the kind of limit is the modelled one.
+pub fn time_class(nanoseconds: f64, limit: Limit) -> usize {
+    2 * usize::from(nanoseconds >= SHORT) + usize::from(limit != Limit::Memory)
+}
+
 /// Name under which a time from representative XCDs is compared with the time from all XCDs.
 pub const TIME_SHARED: &str = "time_shared";
 
@@ -49,7 +64,7 @@ const ERRORS: &str = include_str!("../data/errors.tsv");
 const TIMES: &str = include_str!("../data/times.tsv");
 
 /// Comparison of a quantity of a target with hardware; `None` if not compared. Quantities are counters, the
-/// names from [`time_quantity`], and [`TIME_SHARED`].
+/// names in [`TIME_CLASSES`], and [`TIME_SHARED`].
 fn compared(target: &str, quantity: &str) -> Option<Compared> {
     static COMPARED: OnceLock<BTreeMap<(&str, &str), Compared>> = OnceLock::new();
     let compared = COMPARED.get_or_init(|| {
@@ -89,14 +104,14 @@ const ATOMICS: [Event; 2] = [Event::TcpAtomic, Event::TcpAtomicReturn];
 pub(crate) const ATOMIC_COUNTERS: [&str; 2] = ["TCP_TOTAL_ATOMIC_WITH_RET", "TCP_TOTAL_ATOMIC_WITHOUT_RET"];
 
 /// The marks of a recording with these counters; `sampled` if only some workgroups ran, `atomics` if an
-/// atomic was executed. `times` are the sums of its short and of its long times in nanoseconds; the mark belongs to
-/// the class of lengths with most of the time. With representative XCDs, the errors grow by their spread `apart`, and
+/// atomic was executed. `times` are the sums of its times by class ([`TIME_CLASSES`]), in nanoseconds; the mark is the one of the
+/// class with most of the time. With representative XCDs, the errors grow by their spread `apart`, and
 /// the error of times also by the measured error of this method.
 pub(crate) fn marks<'a>(
     target: &str,
     counters: impl Iterator<Item = &'a str>,
     (sampled, atomics): (bool, bool),
-    [short, long]: [f64; 2],
+    times: [f64; 4],
     apart: Option<Apart>,
 ) -> Marks {
     let found = match compared(target, TIME_SHARED) {
@@ -119,8 +134,10 @@ pub(crate) fn marks<'a>(
         false => modelled(counter, catalogue().get(counter).map_or(Class::Timing, |it| it.class)),
     };
     let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
-    let quantity = time_quantity(if short > long { 0.0 } else { SHORT });
-    let time = if compared(target, quantity).is_some() { quantity } else { TIME };
+    let most = times.iter().copied().fold(0.0, f64::max);
+    // Without any time the last class has as much as the others.
+    let class = times.iter().rposition(|it| *it == most).map_or(&[][..], |it| &TIME_CLASSES[it]);
+    let time = class.iter().find(|it| compared(target, it).is_some()).map_or(TIME, |it| *it);
     marks.insert(TIME.to_string(), modelled(time, Class::Timing));
     let zeros = marks.keys().filter(|it| compared(target, it) == Some(Compared::Zero)).cloned().collect();
     Marks::new(marks, zeros)
@@ -136,11 +153,12 @@ fn modelled(target: &str, quantity: &str) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn counters_of_execution_are_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
-        let marks = marks("gfx942", counters.into_iter(), (false, false), [0.0; 2], None);
+        let marks = marks("gfx942", counters.into_iter(), (false, false), [0.0; 4], None);
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
         assert_eq!(found[..2], [Mark::Exact; 2]);
         assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
@@ -150,7 +168,7 @@ mod tests {
     fn accesses_of_atomics_are_not_exact() {
         let counters = ["TCP_TOTAL_ACCESSES", ATOMIC_COUNTERS[0], ATOMIC_COUNTERS[1], "TCP_TOTAL_READ"];
         let of = |atomics: bool| {
-            let marks = marks("gfx90a", counters.into_iter(), (false, atomics), [0.0; 2], None);
+            let marks = marks("gfx90a", counters.into_iter(), (false, atomics), [0.0; 4], None);
             counters.map(|counter| marks.of(counter))
         };
         assert_eq!(of(false), [Mark::Exact; 4]);
@@ -160,32 +178,31 @@ mod tests {
 
     #[test]
     fn a_sample_is_not_exact() {
-        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), (true, false), [0.0; 2], None);
+        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), (true, false), [0.0; 4], None);
         assert_eq!(marks.of("SQ_INSTS_VALU"), Mark::Sampled);
     }
 
     #[test]
-    fn short_dispatches_have_their_own_mark() {
-        let mark = |times: &[f64]| {
-            let mut sums = [0.0; 2];
-            times.iter().for_each(|time| sums[usize::from(time_quantity(*time) == TIME)] += time);
+    fn the_class_with_most_of_the_time_has_the_mark() {
+        let mark = |times: &[(f64, Limit)]| {
+            let mut sums = [0.0; 4];
+            times.iter().for_each(|(time, limit)| sums[time_class(*time, *limit)] += time);
             marks("gfx942", [].into_iter(), (false, false), sums, None).of(TIME)
         };
-        let error = |times: &[f64]| match mark(times) {
-            Mark::Modelled(Some(error)) => error,
-            other => panic!("{other:?}"),
-        };
-        assert_ne!(error(&[5e3]), error(&[5e6]));
-        assert_eq!(error(&[5e3, 5e3, 30e3]), error(&[5e6]));
-        assert_eq!(error(&[5e3, 16e3, 20e3]), error(&[5e3]));
-        assert_eq!(error(&[]), error(&[5e6]));
+        use Limit::{L2, Lds, Memory};
+        assert_ne!(mark(&[(5e3, L2)]), mark(&[(5e6, L2)]));
+        assert_ne!(mark(&[(5e6, Memory)]), mark(&[(5e6, L2)]));
+        assert_eq!(mark(&[(5e3, L2), (5e3, Lds), (30e3, L2)]), mark(&[(5e6, Lds)]));
+        assert_eq!(mark(&[(5e3, L2), (16e3, L2), (20e3, L2)]), mark(&[(5e3, L2)]));
+        assert_eq!(mark(&[]), mark(&[(5e6, L2)]));
+        assert!(matches!(mark(&[(5e3, Memory)]), Mark::Modelled(Some(_))));
     }
 
     #[test]
     fn the_spread_of_xcds_adds_to_the_error() {
         let of = |apart: Option<Apart>| {
             let counters = ["TCC_HIT", "SQ_WAVES"].into_iter();
-            let marks = marks("gfx942", counters, (false, false), [0.0, 5e6], apart);
+            let marks = marks("gfx942", counters, (false, false), [0.0, 0.0, 0.0, 5e6], apart);
             ["TCC_HIT", TIME].map(|quantity| match marks.of(quantity) {
                 Mark::Modelled(Some(error)) => error,
                 other => panic!("{quantity}: {other:?}"),
@@ -200,13 +217,13 @@ mod tests {
     #[test]
     fn errors_of_times_of_several_kernels_replace_the_others() {
         for (target, quantity, percent, _) in rows(TIMES) {
-            assert!([time_quantity(0.0), TIME].contains(&quantity), "{target} {quantity}");
+            assert!(TIME_CLASSES.as_flattened().contains(&quantity), "{target} {quantity}");
             let error: f64 = percent.parse().unwrap();
             assert!((1.0..60.0).contains(&error), "{target} {quantity}");
             assert_eq!(compared(target, quantity), Some(Compared::Error(error)));
         }
-        let targets: Vec<&str> = rows(TIMES).map(|it| it.0).collect();
-        assert_eq!(targets, ["gfx942", "gfx950", "gfx942", "gfx950"]);
+        let targets: BTreeSet<&str> = rows(TIMES).map(|it| it.0).collect();
+        assert_eq!(targets, BTreeSet::from(["gfx942", "gfx950"]));
     }
 
     /// Rows of a file: target, quantity, error, and the fields behind it.

@@ -336,19 +336,19 @@ impl Recorder {
         self.clocks.iter_mut().for_each(Clock::empty_caches);
     }
 
-    /// Runs a kernel and returns its time in nanoseconds, if it is modelled, recording nothing.
+    /// Runs a kernel and returns its time, if it is modelled, recording nothing.
     pub fn time(
         &mut self,
         program: &Program,
         table: &Table,
         memory: &emu::Memory,
         launch: &Launch<'_>,
-    ) -> Result<(Summary, Option<f64>), Box<Fault>> {
+    ) -> Result<(Summary, Option<Estimate>), Box<Fault>> {
         let (summary, counts, timed) = self.follow(program, table, memory, launch, None)?;
         let totals = table.totals(&counts, u64::from(self.model.compute_units.value));
         let ran = Ran { kernel: "", program, table, launch };
         let estimate = timed.outcome.as_ref().and_then(|it| self.estimate(ran, &counts, &totals, it));
-        Ok((summary, estimate.map(|it| it.nanoseconds)))
+        Ok((summary, estimate))
     }
 
     /// Runs a kernel and returns its counts, recording nothing. If only some workgroups run, `weights` are

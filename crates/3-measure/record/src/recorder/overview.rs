@@ -1,7 +1,7 @@
 //! Facts about all dispatches of a recording, which stay when their lines are written and they are gone.
 
 use super::Dispatch;
-use crate::marks::{ATOMIC_COUNTERS, Apart, time_quantity};
+use crate::marks::{ATOMIC_COUNTERS, Apart, time_class};
 use clock::{FollowedWorkgroups, RepresentativeXcds};
 use probe::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,8 +44,8 @@ fn name(dispatch: &Dispatch) -> String {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Overview {
     pub(super) count: u64,
-    /// Sums of the short and of the long times, nanoseconds.
-    pub(super) times: [f64; 2],
+    /// Sums of times by class ([`crate::TIME_CLASSES`]), nanoseconds.
+    pub(super) times: [f64; 4],
     /// Some kernel has atomics.
     pub(super) atomics: bool,
     /// Largest likely error of dispatches that were simulated in part.
@@ -76,8 +76,7 @@ impl Overview {
     pub(super) fn add(&mut self, dispatch: &Dispatch) -> bool {
         self.count += 1;
         if let Some(time) = &dispatch.time {
-            let is_long = time_quantity(time.nanoseconds) == workload::TIME;
-            self.times[usize::from(is_long)] += time.nanoseconds;
+            self.times[time_class(time.nanoseconds, time.limit())] += time.nanoseconds;
         }
         let is_atomic = |it: &(&str, Value)| it.1.known() != Some(0) && ATOMIC_COUNTERS.contains(&it.0);
         self.atomics = self.atomics || dispatch.counters.iter().any(is_atomic);

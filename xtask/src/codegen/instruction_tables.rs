@@ -65,34 +65,22 @@ pub(crate) fn generate(root: &Path) -> Result<String> {
     out.push_str("];\n\n");
     let count: usize = rows.iter().map(|row| row.forms.len()).sum();
     writeln!(out, "pub(crate) static FORMS: [Form; {count}] = [")?;
-    let mut starts = Vec::new();
-    let mut at = 0;
     for (index, row) in rows.iter().enumerate() {
-        starts.push(at);
         for form in &row.forms {
             writeln!(out, "    form(({index}, {form}), // {}", row.name)?;
-            at += 1;
         }
     }
     out.push_str("];\n\n");
-    starts.push(at);
-    writeln!(out, "/// Index of an opcode's first form; the next entry is the end.")?;
-    list(&mut out, "OP_FORMS", &starts)?;
     let mut by_name: Vec<usize> = (0..rows.len()).collect();
     by_name.sort_by(|&a, &b| rows[a].name.cmp(&rows[b].name));
     writeln!(out, "/// Opcodes in the order of their names.")?;
-    list(&mut out, "BY_NAME", &by_name)?;
-    Ok(out)
-}
-
-fn list(out: &mut String, name: &str, values: &[usize]) -> Result<()> {
-    writeln!(out, "pub(crate) static {name}: [u16; {}] = [", values.len())?;
-    for chunk in values.chunks(20) {
+    writeln!(out, "pub(crate) static BY_NAME: [u16; {}] = [", by_name.len())?;
+    for chunk in by_name.chunks(20) {
         let words: Vec<String> = chunk.iter().map(usize::to_string).collect();
         writeln!(out, "    {},", words.join(", "))?;
     }
     out.push_str("];\n\n");
-    Ok(())
+    Ok(out)
 }
 
 /// No name twice, no opcode twice on one target.

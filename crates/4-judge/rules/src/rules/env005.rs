@@ -8,7 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     title: "a GEMM benchmark without a rotating buffer",
     severity: Severity::Severe,
     page: PAGE,
-    checks: &[Check::Host(super::jobs::rotating_buffer), Check::Trace(super::traces::rotating_buffer)],
+    checks: &[
+        Check::Host(super::jobs::rotating_buffer),
+        Check::Trace(|run| run.worst(super::traces::rotating_buffer)),
+    ],
     panels: &[],
 };
 

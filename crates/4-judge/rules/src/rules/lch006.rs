@@ -8,7 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     title: "kernel arguments are read from host memory",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Host(super::jobs::kernel_arguments), Check::Trace(super::traces::kernel_arguments)],
+    checks: &[
+        Check::Host(super::jobs::kernel_arguments),
+        Check::Trace(|run| run.worst(super::traces::kernel_arguments)),
+    ],
     panels: &[6, 7],
 };
 

@@ -2,7 +2,7 @@
 //!
 //! The values in a tensor determine the power of a matrix product.
 
-use crate::traced::{TraceEvidence, benchmarked};
+use crate::traced::benchmarked;
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use view::Severity;
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "a benchmark on zeros or small integers",
     severity: Severity::Info,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[10, 11],
 };
 
@@ -48,11 +48,7 @@ const FLATTER: [&str; 7] = [
 const RANDOM: [&str; 5] =
     ["aten::randn", "aten::rand", "aten::normal_", "aten::uniform_", "aten::randn_like"];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let Some(it) = benchmarked(evidence) else { return Outcome::Silent };
     let named = |list: &[&'static str]| -> Vec<&'static str> {
         let has = |name: &&&str| evidence.operators.iter().any(|op| evidence.text(op.name) == **name);

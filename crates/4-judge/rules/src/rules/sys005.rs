@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule = Rule {
     page: PAGE,
     checks: &[
         Check::Host(super::jobs::collective_gpus),
-        Check::Trace(super::traces::collective_gpus),
+        Check::Trace(|run| run.worst(super::traces::collective_gpus)),
         Check::Comm(super::traces::collective_gpus_of_tests),
     ],
     panels: &[],

@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule = Rule {
     page: PAGE,
     checks: &[
         Check::Host(super::jobs::gpus_per_process),
-        Check::Trace(super::traces::gpus_per_process),
+        Check::Trace(|run| run.worst(super::traces::gpus_per_process)),
         Check::Comm(super::traces::gpus_per_process_of_tests),
     ],
     panels: &[],

@@ -8,7 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     title: "collectives share hardware queues with kernels",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Host(super::jobs::hardware_queues), Check::Trace(super::traces::streams)],
+    checks: &[
+        Check::Host(super::jobs::hardware_queues),
+        Check::Trace(|run| run.worst(super::traces::streams)),
+    ],
     panels: &[],
 };
 

@@ -2,7 +2,7 @@
 //!
 //! Time is lost only while the GPU is idle; launches queued behind running kernels cost nothing.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{LongGaps, before, host_in, long_gaps, range_at};
 use timeline::{Gap, Idle, TimelineEvidence, Why, is_graph_launch};
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "the GPU waits for launches",
     severity: Severity::Severe,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -51,11 +51,7 @@ const MUCH: [f64; 2] = [10.0, 30.0];
 /// A gap that is longer than any launch takes, ns.
 const LONG: i64 = 500_000;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

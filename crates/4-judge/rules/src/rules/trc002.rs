@@ -2,7 +2,7 @@
 //!
 //! A wait costs the GPU's idle time after it, not the host's time in it.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{WaitSum, waits};
 use timeline::{TimelineEvidence, Why};
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "the host waits for the GPU and leaves it idle",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -40,11 +40,7 @@ The tuning guides: profiling PyTorch with its profiler, and the idle time that s
 /// Percent of the span from which it is reported.
 const MUCH: f64 = 5.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

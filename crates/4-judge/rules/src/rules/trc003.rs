@@ -2,7 +2,7 @@
 //!
 //! Kernels that a compiler has fused are not reported.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use timeline::category::is_triton;
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "many short element-wise kernels that could be one",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -43,11 +43,7 @@ const SHORT: i64 = 20_000;
 /// Categories that fuse with each other.
 const FUSED: [&str; 4] = ["element-wise", "norm", "reduction", "softmax"];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let single = evidence.kernels.iter().filter(|kernel| {
         FUSED.contains(&kernel.category)
             && !is_triton(evidence.text(kernel.name))

@@ -2,7 +2,7 @@
 //!
 //! Without a convolution, the user may have requested the transpose.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::{TimelineEvidence, by_category};
 use view::Severity;
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "layouts converted around convolutions",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -37,11 +37,7 @@ The tuning guides: `PYTORCH_MIOPEN_SUGGEST_NHWC` and Inductor's layout optimisat
 /// Percent of the GPU's time from which it is reported.
 const MUCH: f64 = 5.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let rows = by_category(&evidence.kernels);
     let of = |name: &str| rows.iter().find(|row| row.0 == name).map_or((0, 0), |row| (row.1, row.2));
     let ((layout, transposes), (convolution, convolutions)) = (of("layout"), of("convolution"));

@@ -2,7 +2,7 @@
 //!
 //! A conversion that is fused into a kernel is not visible and costs little.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use view::Severity;
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "types converted again and again",
     severity: Severity::Info,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -37,11 +37,7 @@ The tuning guides: automatic mixed precision and Inductor's fusion.
 /// Percent of the GPU's time from which it is reported, and from which it is a warning.
 const MUCH: [f64; 2] = [5.0, 15.0];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let converts = |name: &str| {
         name.contains("float16_copy_kernel")
             || name.contains("float8_copy_kernel")

@@ -2,7 +2,7 @@
 //!
 //! The host did its part: what is between two spans is the runtime, the GPU's queues or a dependency.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{GraphPlace, QueuedGaps, queued_gaps};
 use timeline::{TimelineEvidence, Why};
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "the GPU idles while the next kernel is queued",
     severity: Severity::Severe,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -40,11 +40,7 @@ Public reports of gaps after graph launches on MI300X (vLLM issue 22698) and of 
 /// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

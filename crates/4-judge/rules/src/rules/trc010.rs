@@ -1,6 +1,6 @@
 //! TRC010: an optimizer that launches kernels parameter by parameter.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use view::Severity;
@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "an optimizer that launches kernels parameter by parameter",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -42,11 +42,7 @@ const MUCH: f64 = 5.0;
 /// Part of the kernels' time that a fused step takes.
 const FUSED: f64 = 0.25;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let steps = evidence.named.iter().filter(|it| evidence.text(it.name).starts_with("Optimizer.step#"));
     let found = steps.filter(|it| {
         it.element_wise >= MANY * it.calls.max(1) && percent(it.span, evidence.total.span) >= MUCH

@@ -1,6 +1,6 @@
 //! TRC011: attention that runs as separate kernels.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::{TimelineEvidence, by_category, unfused_attention};
 use view::Severity;
@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "attention that runs as separate kernels",
     severity: Severity::Warning,
     page: PAGE,
-    checks: &[Check::Trace(check)],
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
 
@@ -38,11 +38,7 @@ The tuning guides on PyTorch and vLLM: flash attention with CK, Triton and AITER
 /// Percent of the GPU's time from which it is reported.
 const MUCH: f64 = 10.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let softmax = by_category(&evidence.kernels).iter().find(|row| row.0 == "softmax").map_or(0, |row| row.1);
     if !evidence.links.has_operators {
         // Without operators nobody knows which products are batched.

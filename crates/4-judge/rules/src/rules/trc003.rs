@@ -12,29 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC003",
     title: "many short element-wise kernels that could be one",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("trc003.md"),
     checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when element-wise, norm and reduction kernels that no compiler fused are at least 30 % of all kernels, take less than
-20 us each on average, and take at least 5 % of the GPU's time.
-
-## Why it is slow
-Each such kernel reads its input from memory and writes its output back, and does a few operations between. Fused, the values
-stay in registers; each launch and each pass over memory but one goes away.
-
-## Evidence
-How many there are, their mean duration and share of the time, and the operators with most of them.
-
-## What to do
-`torch.compile` fuses them into Triton kernels. Where that is not possible, write one Triton kernel for a chain of
-operators that the profile shows again and again.
-
-## Source
-The tuning guides: Inductor's fusion of element-wise operators, and Triton kernels in place of chains of operators.
-";
 
 /// Percent of all kernels, and of the GPU's time, from which it is reported.
 const MUCH: [f64; 2] = [30.0, 5.0];

@@ -11,28 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC008",
     title: "types converted again and again",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("trc008.md"),
     checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when kernels that only convert between types of numbers take at least 5 % of the GPU's time. Warning from 15 %.
-
-## Why it is slow
-A conversion reads and writes all of a tensor and computes nothing. Autocast converts weights at each use unless it caches
-them, and mixed types of optimiser state and weights convert at each step.
-
-## Evidence
-Count and time of PyTorch's conversion kernels, and their operators.
-
-## What to do
-Keep weights and activations in one 16-bit type from the start (`model.bfloat16()`), or let autocast keep its cache. Let
-`torch.compile` fuse conversions into their neighbours.
-
-## Source
-The tuning guides: automatic mixed precision and Inductor's fusion.
-";
 
 /// Percent of the GPU's time from which it is reported, and from which it is a warning.
 const MUCH: [f64; 2] = [5.0, 15.0];

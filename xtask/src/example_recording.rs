@@ -4,66 +4,18 @@
 //! well the caches serve it and how long a dispatch takes; every counter follows from that by the relations
 //! that real recordings obey, so that the tables of `analyze` are full and agree with each other.
 
-mod kernels;
+mod description;
 
 use anyhow::{Context, Result, bail};
-use kernels::{KERNELS, Kernel};
+use description::{HEAT3D, Kernel};
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::{Counter, Counters, Dispatches, Generation, Machine, Values, Workload};
 
-/// The machine: an MI210 as `sysinfo.csv` describes one.
-const MACHINE: &[(&str, &str)] = &[
-    ("workload_name", "heat3d"),
-    ("command", "./heat3d 256"),
-    ("hostname", "synthetic: made by `cargo xtask example-recording`, not measured"),
-    ("gpu_model", "MI210"),
-    ("gpu_arch", "gfx90a"),
-    ("gpu_l1", "16"),
-    ("gpu_l2", "8192"),
-    ("cu_per_gpu", "104"),
-    ("simd_per_cu", "4"),
-    ("se_per_gpu", "8"),
-    ("wave_size", "64"),
-    ("workgroup_max_size", "1024"),
-    ("max_waves_per_cu", "32"),
-    ("max_sclk", "1700"),
-    ("max_mclk", "1600"),
-    ("cur_sclk", "1700"),
-    ("cur_mclk", "1600"),
-    ("total_l2_chan", "32"),
-    ("lds_banks_per_cu", "32"),
-    ("sqc_per_gpu", "56"),
-    ("pipes_per_gpu", "4"),
-    ("hbm_bw", "1638.4"),
-    ("num_xcd", "1"),
-    ("num_hbm_channels", "32"),
-];
 const CLOCK_GHZ: f64 = 1.7;
 const CHANNELS: u32 = 32;
 const SHADER_ENGINES: f64 = 8.0;
 const CUS: f64 = 104.0;
-
-/// Counters whose value per L2 channel is written too.
-const PER_CHANNEL: &[&str] = &[
-    "TCC_ATOMIC",
-    "TCC_CYCLE",
-    "TCC_EA_ATOMIC",
-    "TCC_EA_ATOMIC_LEVEL",
-    "TCC_EA_RDREQ",
-    "TCC_EA_RDREQ_32B",
-    "TCC_EA_RDREQ_LEVEL",
-    "TCC_EA_WRREQ",
-    "TCC_EA_WRREQ_64B",
-    "TCC_EA_WRREQ_LEVEL",
-    "TCC_HIT",
-    "TCC_MISS",
-    "TCC_READ",
-    "TCC_REQ",
-    "TCC_RW_REQ",
-    "TCC_TOO_MANY_EA_WRREQS_STALL",
-    "TCC_WRITE",
-];
 
 /// A level counter, its sum, and the counters read in its run.
 type Level = (&'static str, f64, Vec<(&'static str, f64)>);
@@ -247,7 +199,7 @@ impl Run<'_> {
             ("CPF_CPF_TCIU_BUSY", 2000.0),
             ("CPF_CPF_TCIU_IDLE", cycles - 2000.0),
         ];
-        list.extend(NEVER.iter().map(|name| (*name, 0.0)));
+        list.extend(HEAT3D.never.iter().map(|name| (name.as_str(), 0.0)));
         list
     }
 
@@ -272,114 +224,6 @@ impl Run<'_> {
         ]
     }
 }
-
-/// Counters that are 0 for these kernels.
-const NEVER: &[&str] = &[
-    "SQ_INSTS_VALU_ADD_F16",
-    "SQ_INSTS_VALU_MUL_F16",
-    "SQ_INSTS_VALU_FMA_F16",
-    "SQ_INSTS_VALU_TRANS_F16",
-    "SQ_INSTS_VALU_ADD_F32",
-    "SQ_INSTS_VALU_MUL_F32",
-    "SQ_INSTS_VALU_FMA_F32",
-    "SQ_INSTS_VALU_TRANS_F32",
-    "SQ_INSTS_VALU_TRANS_F64",
-    "SQ_INSTS_VALU_INT64",
-    "SQ_INSTS_VALU_CVT",
-    "SQ_INSTS_MFMA",
-    "SQ_INSTS_VALU_MFMA_I8",
-    "SQ_INSTS_VALU_MFMA_F16",
-    "SQ_INSTS_VALU_MFMA_BF16",
-    "SQ_INSTS_VALU_MFMA_F32",
-    "SQ_INSTS_VALU_MFMA_F64",
-    "SQ_INSTS_VALU_MFMA_MOPS_I8",
-    "SQ_INSTS_VALU_MFMA_MOPS_F16",
-    "SQ_INSTS_VALU_MFMA_MOPS_BF16",
-    "SQ_INSTS_VALU_MFMA_MOPS_F32",
-    "SQ_INSTS_VALU_MFMA_MOPS_F64",
-    "SQ_VALU_MFMA_BUSY_CYCLES",
-    "SQ_INSTS_GDS",
-    "SQ_INSTS_EXP_GDS",
-    "SQ_INSTS_FLAT_LDS_ONLY",
-    "SQ_ACTIVE_INST_VMEM",
-    "SQ_ACTIVE_INST_EXP_GDS",
-    "SQ_LDS_ADDR_CONFLICT",
-    "SQ_LDS_UNALIGNED_STALL",
-    "SQ_LDS_MEM_VIOLATIONS",
-    "SQ_LDS_ATOMIC_RETURN",
-    "SQ_WAVES_RESTORED",
-    "SQ_WAVES_SAVED",
-    "SQ_WAVES_LT_64",
-    "SQ_WAVES_LT_48",
-    "SQ_WAVES_LT_32",
-    "SQ_WAVES_LT_16",
-    "SQC_DCACHE_ATOMIC",
-    "SQC_DCACHE_REQ_READ_1",
-    "SQC_DCACHE_REQ_READ_4",
-    "SQC_DCACHE_REQ_READ_8",
-    "SQC_DCACHE_REQ_READ_16",
-    "SQC_TC_DATA_WRITE_REQ",
-    "SQC_TC_DATA_ATOMIC_REQ",
-    "SQC_TC_STALL",
-    "SQC_ICACHE_MISSES_DUPLICATE",
-    "TA_BUFFER_WAVEFRONTS_sum",
-    "TA_BUFFER_READ_WAVEFRONTS_sum",
-    "TA_BUFFER_WRITE_WAVEFRONTS_sum",
-    "TA_BUFFER_ATOMIC_WAVEFRONTS_sum",
-    "TA_BUFFER_TOTAL_CYCLES_sum",
-    "TA_BUFFER_COALESCED_READ_CYCLES_sum",
-    "TA_BUFFER_COALESCED_WRITE_CYCLES_sum",
-    "TA_FLAT_ATOMIC_WAVEFRONTS_sum",
-    "TA_ADDR_STALLED_BY_TD_CYCLES_sum",
-    "TD_ATOMIC_WAVEFRONT_sum",
-    "TD_COALESCABLE_WAVEFRONT_sum",
-    "TCP_TOTAL_ATOMIC_WITH_RET_sum",
-    "TCP_TOTAL_ATOMIC_WITHOUT_RET_sum",
-    "TCP_TOTAL_WRITEBACK_INVALIDATES_sum",
-    "TCP_READ_TAGCONFLICT_STALL_CYCLES_sum",
-    "TCP_WRITE_TAGCONFLICT_STALL_CYCLES_sum",
-    "TCP_ATOMIC_TAGCONFLICT_STALL_CYCLES_sum",
-    "TCP_TCC_ATOMIC_WITH_RET_REQ_sum",
-    "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum",
-    "TCP_TCC_NC_READ_REQ_sum",
-    "TCP_TCC_NC_WRITE_REQ_sum",
-    "TCP_TCC_NC_ATOMIC_REQ_sum",
-    "TCP_TCC_UC_READ_REQ_sum",
-    "TCP_TCC_UC_WRITE_REQ_sum",
-    "TCP_TCC_UC_ATOMIC_REQ_sum",
-    "TCP_TCC_CC_READ_REQ_sum",
-    "TCP_TCC_CC_WRITE_REQ_sum",
-    "TCP_TCC_CC_ATOMIC_REQ_sum",
-    "TCP_TCC_RW_ATOMIC_REQ_sum",
-    "TCP_UTCL1_PERMISSION_MISS_sum",
-    "TCC_ATOMIC_sum",
-    "TCC_PROBE_sum",
-    "TCC_PROBE_ALL_sum",
-    "TCC_STREAMING_REQ_sum",
-    "TCC_UC_REQ_sum",
-    "TCC_CC_REQ_sum",
-    "TCC_ALL_TC_OP_WB_WRITEBACK_sum",
-    "TCC_ALL_TC_OP_INV_EVICT_sum",
-    "TCC_EA_ATOMIC_sum",
-    "TCC_EA_ATOMIC_LEVEL_sum",
-    "TCC_EA_RDREQ_32B_sum",
-    "TCC_EA_RD_UNCACHED_32B_sum",
-    "TCC_EA_WR_UNCACHED_32B_sum",
-    "SPI_RA_TMP_STALL_CSN",
-    "SPI_RA_BULKY_CU_FULL_CSN",
-    "SPI_RA_SGPR_SIMD_FULL_CSN",
-    "SPI_RA_VGPR_SIMD_FULL_CSN",
-    "SPI_RA_LDS_CU_FULL_CSN",
-    "SPI_RA_BAR_CU_FULL_CSN",
-    "SPI_RA_TGLIM_CU_FULL_CSN",
-    "SPI_RA_WVLIM_STALL_CSN",
-    "CPC_CPC_STAT_IDLE",
-    "CPC_CPC_UTCL2IU_STALL",
-    "CPF_CPF_STAT_IDLE",
-    "CPF_CPF_STAT_STALL",
-    "CPF_CPF_TCIU_STALL",
-    "CPF_CMP_UTCL1_STALL_ON_TRANSLATION",
-];
 
 /// `value` of each run.
 fn column(runs: &[Run<'_>], value: impl Fn(&Run<'_>) -> f64) -> Values {
@@ -437,7 +281,9 @@ fn recorded(runs: &[Run<'_>]) -> Counters {
     };
     for name in names {
         add(name, None, None, values(name, 1.0));
-        let Some(stem) = name.strip_suffix("_sum").filter(|stem| PER_CHANNEL.contains(stem)) else {
+        let Some(stem) =
+            name.strip_suffix("_sum").filter(|stem| HEAT3D.per_channel.iter().any(|it| it == stem))
+        else {
             continue;
         };
         for channel in 0..CHANNELS {
@@ -460,7 +306,7 @@ fn recorded(runs: &[Run<'_>]) -> Counters {
 /// The recording: the solver's steps in the order they run.
 fn recording() -> Workload {
     let mut order: Vec<usize> = vec![0];
-    for step in 0..KERNELS[1].dispatches {
+    for step in 0..HEAT3D.kernels[1].dispatches {
         order.push(1);
         if step % 4 == 3 {
             order.extend([3, 2]);
@@ -470,12 +316,14 @@ fn recording() -> Workload {
         .iter()
         .enumerate()
         // Up to 3 % slower than at best, the same in every recording.
-        .map(|(i, kernel)| Run { kernel: &KERNELS[*kernel], slower: 1.0 + ((i * 7) % 10) as f64 / 300.0 })
+        .map(|(i, kernel)| Run {
+            kernel: &HEAT3D.kernels[*kernel],
+            slower: 1.0 + ((i * 7) % 10) as f64 / 300.0,
+        })
         .collect();
-    let facts = MACHINE.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Workload {
-        machine: Machine { facts },
-        kernels: KERNELS.iter().map(|kernel| kernel.name.to_owned()).collect(),
+        machine: Machine { facts: HEAT3D.machine.clone() },
+        kernels: HEAT3D.kernels.iter().map(|kernel| kernel.name.clone()).collect(),
         dispatches: dispatches(&runs, &order),
         counters: recorded(&runs),
         sources: vec!["pmc_perf.csv".to_owned()],
@@ -515,7 +363,7 @@ mod tests {
 
     #[test]
     fn relations_of_real_recordings_hold() {
-        for kernel in &KERNELS {
+        for kernel in &HEAT3D.kernels {
             let run = Run { kernel, slower: 1.0 };
             let value: BTreeMap<&str, f64> = run.counters().into_iter().collect();
             let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);

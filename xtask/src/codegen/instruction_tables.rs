@@ -65,34 +65,22 @@ pub(crate) fn generate(root: &Path) -> Result<String> {
     out.push_str("];\n\n");
     let count: usize = rows.iter().map(|row| row.forms.len()).sum();
     writeln!(out, "pub(crate) static FORMS: [Form; {count}] = [")?;
-    let mut starts = Vec::new();
-    let mut at = 0;
     for (index, row) in rows.iter().enumerate() {
-        starts.push(at);
         for form in &row.forms {
             writeln!(out, "    form(({index}, {form}), // {}", row.name)?;
-            at += 1;
         }
     }
     out.push_str("];\n\n");
-    starts.push(at);
-    writeln!(out, "/// Index of an opcode's first form; the next entry is the end.")?;
-    list(&mut out, "OP_FORMS", &starts)?;
     let mut by_name: Vec<usize> = (0..rows.len()).collect();
     by_name.sort_by(|&a, &b| rows[a].name.cmp(&rows[b].name));
     writeln!(out, "/// Opcodes in the order of their names.")?;
-    list(&mut out, "BY_NAME", &by_name)?;
-    Ok(out)
-}
-
-fn list(out: &mut String, name: &str, values: &[usize]) -> Result<()> {
-    writeln!(out, "pub(crate) static {name}: [u16; {}] = [", values.len())?;
-    for chunk in values.chunks(20) {
+    writeln!(out, "pub(crate) static BY_NAME: [u16; {}] = [", by_name.len())?;
+    for chunk in by_name.chunks(20) {
         let words: Vec<String> = chunk.iter().map(usize::to_string).collect();
         writeln!(out, "    {},", words.join(", "))?;
     }
     out.push_str("];\n\n");
-    Ok(())
+    Ok(out)
 }
 
 /// No name twice, no opcode twice on one target.
@@ -146,6 +134,31 @@ fn row(line: &str) -> Result<Row> {
     Ok(Row { name, op, forms, keys })
 }
 
+/// Words of the tables, with the variant of `isa` where it is not the word with a capital.
+const FIELDS: &str = "vdst sdst src0 src1 src2 ssrc0 ssrc1 sdata sbase addr data data0 data1 saddr vaddr vdata srsrc \
+    soffset imm himm=HexImm optimm=OptImm target waitcnt msg hwreg gpridx=GprIdx literal offset simm \
+    scale0 scale1";
+const TYPES: &str = "b8 b16 b32 b64 b96 b128 any u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 pkf16=PkF16 pkbf16=PkBf16 \
+    pki16=PkI16 pku16=PkU16 pkf32=PkF32 mask64";
+const COSTS: &str = "internal pk=ValuPk f64=ValuF64 trans transf64=TransF64 quarter=ValuQuarter";
+const SPACES: &str = "global flat scratch buffer lds scalar gds";
+const ACCESSES: &str = "load store atomic loadlds=LoadToLds exchange";
+const MATRIX_TYPES: &str = "f64 f32 xf32 f16 bf16 i8 i32 fp8 bf8 f8f6f4=F8F6F4";
+const ENCODINGS: &str = "sop1 sop2 sopc sopk sopp smem vop1 vop2 vopc vop3 vop3sd=Vop3Sd vop3p mai vop3px2 ds flat global \
+    scratch mubuf mtbuf";
+
+/// The variant of `isa` that one of the known words means.
+fn variant(what: &str, known: &str, word: &str) -> Result<String> {
+    for entry in known.split_whitespace() {
+        match entry.split_once('=') {
+            Some((name, variant)) if name == word => return Ok(variant.to_owned()),
+            None if entry == word => return Ok(word[..1].to_uppercase() + &word[1..]),
+            _ => {}
+        }
+    }
+    bail!("unknown {what} `{word}`")
+}
+
 fn operands(text: &str) -> Result<(String, String, bool)> {
     let (mut specs, mut fields, mut optional) = (Vec::new(), Vec::new(), false);
     for word in text.split_whitespace() {
@@ -156,44 +169,11 @@ fn operands(text: &str) -> Result<(String, String, bool)> {
             _ => ("Src", rest),
         };
         let (field, ty) = rest.split_once(':').unwrap_or((rest, ""));
-        let field = match field {
-            "vdst" => "Vdst",
-            "sdst" => "Sdst",
-            "src0" => "Src0",
-            "src1" => "Src1",
-            "src2" => "Src2",
-            "ssrc0" => "Ssrc0",
-            "ssrc1" => "Ssrc1",
-            "sdata" => "Sdata",
-            "sbase" => "Sbase",
-            "addr" => "Addr",
-            "data" => "Data",
-            "data0" => "Data0",
-            "data1" => "Data1",
-            "saddr" => "Saddr",
-            "vaddr" => "Vaddr",
-            "vdata" => "Vdata",
-            "srsrc" => "Srsrc",
-            "soffset" => "Soffset",
-            "imm" => "Imm",
-            "himm" => "HexImm",
-            "optimm" => "OptImm",
-            "target" => "Target",
-            "waitcnt" => "Waitcnt",
-            "msg" => "Msg",
-            "hwreg" => "Hwreg",
-            "gpridx" => "GprIdx",
-            "literal" => "Literal",
-            "offset" => "Offset",
-            "simm" => "Simm",
-            "scale0" => "Scale0",
-            "scale1" => "Scale1",
-            _ => bail!("unknown field `{field}`"),
-        };
+        let field = variant("field", FIELDS, field)?;
         fields.push(format!("F::{field}"));
         if ty.is_empty() || field == "Literal" {
             // An immediate; a literal keeps the type of the sources beside it.
-            let (ty, dwords) = if ty.is_empty() { ("Any", 0) } else { (type_of(ty)?.0, 0) };
+            let (ty, dwords) = if ty.is_empty() { ("Any".to_owned(), 0) } else { (type_of(ty)?.0, 0) };
             specs.push(format!("spec(Role::None, Ty::{ty}, {dwords})"));
             continue;
         }
@@ -206,33 +186,11 @@ fn operands(text: &str) -> Result<(String, String, bool)> {
     Ok((specs.join(", "), fields.join(", "), optional))
 }
 
-fn type_of(word: &str) -> Result<(&'static str, u8)> {
-    Ok(match word {
-        "b8" => ("B8", 1),
-        "b16" => ("B16", 1),
-        "b32" => ("B32", 1),
-        "b64" => ("B64", 2),
-        "b96" => ("B96", 3),
-        "b128" => ("B128", 4),
-        "any" => ("Any", 1),
-        "u16" => ("U16", 1),
-        "i16" => ("I16", 1),
-        "u32" => ("U32", 1),
-        "i32" => ("I32", 1),
-        "u64" => ("U64", 2),
-        "i64" => ("I64", 2),
-        "f16" => ("F16", 1),
-        "bf16" => ("Bf16", 1),
-        "f32" => ("F32", 1),
-        "f64" => ("F64", 2),
-        "pkf16" => ("PkF16", 1),
-        "pkbf16" => ("PkBf16", 1),
-        "pki16" => ("PkI16", 1),
-        "pku16" => ("PkU16", 1),
-        "pkf32" => ("PkF32", 2),
-        "mask64" => ("Mask64", 2),
-        _ => bail!("unknown type `{word}`"),
-    })
+/// Variant of a type, and its dwords.
+fn type_of(word: &str) -> Result<(String, u8)> {
+    let bits = word.trim_start_matches(|it: char| it.is_ascii_alphabetic()).parse().unwrap_or(1u8);
+    let dwords = if word == "pkf32" { 2 } else { bits.div_ceil(32) };
+    Ok((variant("type", TYPES, word)?, dwords))
 }
 
 struct Properties {
@@ -243,7 +201,8 @@ struct Properties {
 
 fn properties(text: &str, optional: bool) -> Result<Properties> {
     let mut words = text.split_whitespace();
-    let (class, mut cost, vector) = class(words.next().context("no class")?)?;
+    let (class, cost, vector) = class(words.next().context("no class")?)?;
+    let mut cost = cost.to_owned();
     let (mut reads, mut writes, mut flags, mut lds) = (0u8, 0u8, 0u16, 0u8);
     let (mut mem, mut matrix) = ("None".to_owned(), "None".to_owned());
     let mut exec = vector;
@@ -256,7 +215,7 @@ fn properties(text: &str, optional: bool) -> Result<Properties> {
             continue;
         }
         match key {
-            "cost" => cost = cost_of(value)?,
+            "cost" => cost = variant("cost", COSTS, value)?,
             "mem" => mem = memory(value)?,
             "matrix" => matrix = matrix_of(value)?,
             "jump" => flags |= 1,
@@ -313,18 +272,6 @@ fn class(word: &str) -> Result<(&'static str, &'static str, bool)> {
     })
 }
 
-fn cost_of(word: &str) -> Result<&'static str> {
-    Ok(match word {
-        "internal" => "Internal",
-        "pk" => "ValuPk",
-        "f64" => "ValuF64",
-        "trans" => "Trans",
-        "transf64" => "TransF64",
-        "quarter" => "ValuQuarter",
-        _ => bail!("unknown cost `{word}`"),
-    })
-}
-
 /// Bit of a register that instructions access without naming it.
 fn implicit(word: &str) -> Option<u8> {
     Some(match word {
@@ -341,24 +288,8 @@ fn implicit(word: &str) -> Option<u8> {
 fn memory(value: &str) -> Result<String> {
     let parts: Vec<&str> = value.split('.').collect();
     ensure!(parts.len() == 3, "memory is space.access.bytes");
-    let space = match parts[0] {
-        "global" => "Global",
-        "flat" => "Flat",
-        "scratch" => "Scratch",
-        "buffer" => "Buffer",
-        "lds" => "Lds",
-        "scalar" => "Scalar",
-        "gds" => "Gds",
-        other => bail!("unknown space `{other}`"),
-    };
-    let access = match parts[1] {
-        "load" => "Load",
-        "store" => "Store",
-        "atomic" => "Atomic",
-        "loadlds" => "LoadToLds",
-        "exchange" => "Exchange",
-        other => bail!("unknown access `{other}`"),
-    };
+    let space = variant("space", SPACES, parts[0])?;
+    let access = variant("access", ACCESSES, parts[1])?;
     let (bytes, elements) = parts[2].split_once('x').unwrap_or((parts[2], "1"));
     let (bytes, elements): (u8, u8) = (bytes.parse()?, elements.parse()?);
     Ok(format!(
@@ -371,21 +302,7 @@ fn matrix_of(value: &str) -> Result<String> {
     let shape: Vec<u8> = shape.split('x').map(str::parse).collect::<Result<_, _>>()?;
     let types: Vec<&str> = types.split(',').collect();
     ensure!(shape.len() == 4 && types.len() >= 3, "matrix is MxNxKxblocks:a,b,acc");
-    let kind = |word: &str| -> Result<&'static str> {
-        Ok(match word {
-            "f64" => "F64",
-            "f32" => "F32",
-            "xf32" => "Xf32",
-            "f16" => "F16",
-            "bf16" => "Bf16",
-            "i8" => "I8",
-            "i32" => "I32",
-            "fp8" => "Fp8",
-            "bf8" => "Bf8",
-            "f8f6f4" => "F8F6F4",
-            _ => bail!("unknown matrix type `{word}`"),
-        })
-    };
+    let kind = |word: &str| variant("matrix type", MATRIX_TYPES, word);
     let extra: Vec<&str> = types[3..].to_vec();
     ensure!(extra.iter().all(|word| ["sparse", "scaled"].contains(word)), "unknown matrix property");
     Ok(format!(
@@ -456,7 +373,7 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
                 let (number, suffix) =
                     value.strip_suffix('!').map_or((value, true), |number| (number, false));
                 let number: u16 = number.parse()?;
-                let encoding = encoding(key)?;
+                let encoding = variant("encoding", ENCODINGS, key)?;
                 // Encodings that share an opcode space.
                 let space = match key {
                     "vop3sd" => "vop3",
@@ -464,7 +381,7 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
                     other => other,
                 };
                 keys.push((space.to_owned(), number, at));
-                list.push((key.to_owned(), encoding.to_owned(), number, at, suffix));
+                list.push((key.to_owned(), encoding, number, at, suffix));
             }
         }
     }
@@ -488,33 +405,6 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
 }
 
 /// Four bits per source: 1 neg and abs, 2 sext, 4 ignored.
-/// Name of the encoding in `isa`.
-fn encoding(key: &str) -> Result<&'static str> {
-    Ok(match key {
-        "sop1" => "Sop1",
-        "sop2" => "Sop2",
-        "sopc" => "Sopc",
-        "sopk" => "Sopk",
-        "sopp" => "Sopp",
-        "smem" => "Smem",
-        "vop1" => "Vop1",
-        "vop2" => "Vop2",
-        "vopc" => "Vopc",
-        "vop3" => "Vop3",
-        "vop3sd" => "Vop3Sd",
-        "vop3p" => "Vop3p",
-        "mai" => "Mai",
-        "vop3px2" => "Vop3px2",
-        "ds" => "Ds",
-        "flat" => "Flat",
-        "global" => "Global",
-        "scratch" => "Scratch",
-        "mubuf" => "Mubuf",
-        "mtbuf" => "Mtbuf",
-        _ => bail!("unknown encoding `{key}`"),
-    })
-}
-
 fn sdwa_bits(text: &str) -> Result<u16> {
     let mut parts = text.split(',');
     let mut bits = sources(parts.next().unwrap_or(""))?;

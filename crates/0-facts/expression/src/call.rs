@@ -4,104 +4,56 @@ use crate::error::ErrorKind;
 use crate::value::{Number, Value, compare};
 use std::cmp::Ordering;
 
-/// A function of Python that expressions may call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Function {
-    /// `min`
-    Min,
-    /// `max`
-    Max,
-    /// `abs`
-    Abs,
-    /// `len`
-    Len,
-    /// `int`
-    Int,
-    /// `float`
-    Float,
-    /// `bool`
-    Bool,
-    /// `round`, to the even of two
-    Round,
-    /// `sum`
-    Sum,
-    /// `any`
-    Any,
-    /// `all`
-    All,
-    /// `list`, `tuple`
-    List,
-    /// `tuple`
-    Tuple,
-    /// `sorted`
-    Sorted,
-    /// `range`
-    Range,
-    /// `math.ceil`
-    Ceil,
-    /// `math.floor`
-    Floor,
-    /// `math.log2`
-    Log2,
-    /// `math.sqrt`
-    Sqrt,
-    /// `math.gcd`
-    Gcd,
+/// Rows of variant and name in Python make the enum.
+macro_rules! functions {
+    ($($(#[$note:meta])* $Variant:ident $name:literal)*) => {
+        /// A function of Python, some of them of its module `math`, that expressions may call.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Function {
+            $(#[doc = concat!("`", $name, "`")] $(#[$note])* $Variant,)*
+        }
+
+        impl Function {
+            /// All.
+            pub const ALL: &'static [Function] = &[$(Function::$Variant,)*];
+
+            /// Its name in Python, without `math.`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Function::$Variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    Min "min"
+    Max "max"
+    Abs "abs"
+    Len "len"
+    Int "int"
+    Float "float"
+    Bool "bool"
+    /// To the even of two.
+    Round "round"
+    Sum "sum"
+    Any "any"
+    All "all"
+    List "list"
+    Tuple "tuple"
+    Sorted "sorted"
+    Range "range"
+    Ceil "ceil"
+    Floor "floor"
+    Log2 "log2"
+    Sqrt "sqrt"
+    Gcd "gcd"
 }
 
 pub(crate) type Failure = (ErrorKind, String);
 
 impl Function {
-    /// All.
-    pub const ALL: [Function; 20] = [
-        Function::Min,
-        Function::Max,
-        Function::Abs,
-        Function::Len,
-        Function::Int,
-        Function::Float,
-        Function::Bool,
-        Function::Round,
-        Function::Sum,
-        Function::Any,
-        Function::All,
-        Function::List,
-        Function::Tuple,
-        Function::Sorted,
-        Function::Range,
-        Function::Ceil,
-        Function::Floor,
-        Function::Log2,
-        Function::Sqrt,
-        Function::Gcd,
-    ];
-
-    /// Its name in Python, without `math.`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Function::Min => "min",
-            Function::Max => "max",
-            Function::Abs => "abs",
-            Function::Len => "len",
-            Function::Int => "int",
-            Function::Float => "float",
-            Function::Bool => "bool",
-            Function::Round => "round",
-            Function::Sum => "sum",
-            Function::Any => "any",
-            Function::All => "all",
-            Function::List => "list",
-            Function::Tuple => "tuple",
-            Function::Sorted => "sorted",
-            Function::Range => "range",
-            Function::Ceil => "ceil",
-            Function::Floor => "floor",
-            Function::Log2 => "log2",
-            Function::Sqrt => "sqrt",
-            Function::Gcd => "gcd",
-        }
-    }
-
     /// The fewest and most arguments.
     pub(crate) fn arguments(self) -> (usize, usize) {
         match self {

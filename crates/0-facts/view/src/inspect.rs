@@ -3,8 +3,7 @@
 //! The field names here are the JSON schema. A rename is a new schema version.
 
 use crate::{
-    Finding, LineSamples, LineTrace, ListingSamples, ListingTrace, NotChecked, Place, Severity, SourceLine,
-    TritonCard,
+    Finding, LineSamples, LineTrace, ListingSamples, ListingTrace, NotChecked, Place, SourceLine, TritonCard,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -78,11 +77,6 @@ pub struct KernelCard {
 }
 
 impl KernelCard {
-    /// The worst severity among the findings.
-    pub fn severity(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.severity).max()
-    }
-
     /// The name to show: demangled where there is one.
     pub fn display_name(&self) -> &str {
         if self.demangled.is_empty() { &self.name } else { &self.demangled }

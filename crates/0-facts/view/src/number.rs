@@ -62,10 +62,3 @@ pub struct Quantity {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
 }
-
-impl Quantity {
-    /// A number with its unit.
-    pub fn new(value: impl Into<Number>, unit: impl Into<String>) -> Self {
-        Quantity { value: value.into(), unit: unit.into() }
-    }
-}

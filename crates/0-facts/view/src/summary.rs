@@ -209,11 +209,6 @@ impl Facts {
     pub fn is_empty(&self) -> bool {
         self.by_change.values().all(|fact| fact.kernels < 2)
     }
-
-    /// Number of distinct warnings and worse.
-    pub fn different(&self) -> usize {
-        self.by_change.len()
-    }
 }
 
 impl Serialize for Facts {

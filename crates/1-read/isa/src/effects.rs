@@ -111,14 +111,6 @@ impl Inst {
         self.offset.saturating_add(u32::from(self.size))
     }
 
-    /// Branch target as a byte offset from the start of the code, if the instruction names one.
-    pub fn target(&self) -> Option<i32> {
-        self.operands().iter().find_map(|operand| match operand {
-            Operand::Target(target) => Some(*target),
-            _ => None,
-        })
-    }
-
     /// Control may go elsewhere than to the next instruction.
     #[inline]
     pub(crate) fn turns(&self) -> bool {

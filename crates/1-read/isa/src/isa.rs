@@ -3,10 +3,21 @@
 //! An opcode has one row for all targets; a target is a bit in the row's forms.
 
 use crate::form::Form;
-use crate::generated::tables::{BY_NAME, FORMS, OP_FORMS, OPS};
+use crate::generated::tables::{BY_NAME, FORMS, OPS};
 use crate::inst::{Encoding, Op, OpInfo};
 use crate::lookup::{LOOKUP, SLOTS, slot};
 use std::cmp::Ordering;
+
+/// Index of an opcode's first form; the next entry is the end.
+static OP_FORMS: [u16; OPS.len() + 1] = {
+    let mut starts = [FORMS.len() as u16; OPS.len() + 1];
+    let mut at = FORMS.len();
+    while at > 0 {
+        at -= 1;
+        starts[FORMS[at].op as usize] = at as u16;
+    }
+    starts
+};
 
 /// Instruction set of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

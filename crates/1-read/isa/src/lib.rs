@@ -15,6 +15,7 @@ mod lookup;
 mod loops;
 mod mix;
 mod mtbuf;
+mod names;
 
 mod print;
 mod regset;

@@ -3,7 +3,7 @@
 //! Counts are static, one per instruction in the code; per-loop counts leave inner loops out, so that the
 //! counts of all loops and of the code outside them add up to the kernel's.
 
-use crate::{Cfg, Class, Inst};
+use crate::{Class, Inst};
 
 /// Instructions by [`Class`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,11 +21,6 @@ impl Mix {
         mix
     }
 
-    /// The mix of loop `id`, inner loops left out.
-    pub fn of_loop(insts: &[Inst], cfg: &Cfg, id: u32) -> Mix {
-        Mix::of(cfg.loop_own_insts(id).filter_map(|i| insts.get(i as usize)))
-    }
-
     /// Counts one more instruction.
     pub fn add(&mut self, class: Class) {
         self.counts[class as usize] += 1;
@@ -39,13 +34,5 @@ impl Mix {
     /// Instructions of every class.
     pub fn total(&self) -> u32 {
         self.counts.iter().sum()
-    }
-}
-
-impl std::ops::AddAssign for Mix {
-    fn add_assign(&mut self, other: Mix) {
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
-        }
     }
 }

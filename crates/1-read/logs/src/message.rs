@@ -21,19 +21,6 @@ pub enum Kind {
     Activity,
 }
 
-impl Kind {
-    /// Name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Fault => "fault",
-            Kind::Fail => "fail",
-            Kind::Warn => "warn",
-            Kind::Info => "info",
-            Kind::Activity => "activity",
-        }
-    }
-}
-
 /// One row of the table.
 #[derive(Debug)]
 pub struct Message {

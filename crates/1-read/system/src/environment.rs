@@ -65,11 +65,6 @@ impl Environment {
         self.variables.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Takes a variable away.
-    pub fn unset(&mut self, name: &str) {
-        self.variables.remove(name);
-    }
-
     /// Sets every variable of another.
     pub fn add(&mut self, other: &Environment) {
         self.variables.extend(other.variables.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -79,13 +79,4 @@ impl Machine {
     pub fn known_gpus(&self) -> &[Gpu] {
         self.gpus.get().map_or(&[], Vec::as_slice)
     }
-
-    /// Reason why a missing thing may be hidden: the surrounding container or virtual machine.
-    pub fn hidden_by(&self) -> Option<String> {
-        match (&self.surroundings.container, &self.surroundings.virtual_machine) {
-            (Some(sign), _) => Some(format!("a container ({sign})")),
-            (None, Some(sign)) => Some(format!("a virtual machine ({sign})")),
-            (None, None) => None,
-        }
-    }
 }

@@ -141,50 +141,17 @@ pub fn recommended(work: &str) -> Vec<Recommended> {
 }
 
 /// Beginnings of names that only the components of the table use, with the component.
-const PREFIXES: [(&str, &str); 36] = [
-    ("AITER_", "AITER"),
-    ("AMD_SERIALIZE_", "HIP"),
-    ("AMD_LOG_", "HIP"),
-    ("AMDGCN_", "Triton"),
-    ("DEBUG_CLR_", "HIP"),
-    ("DEBUG_HIP_", "HIP"),
-    ("FLASH_ATTENTION_", "Flash Attention"),
-    ("GPU_MAX_", "HIP"),
-    ("HIPBLASLT_", "hipBLASLt"),
-    ("HIPCC_", "HIP"),
-    ("HIPRTC_", "HIP"),
-    ("HIP_", "HIP"),
-    ("HSAKMT_", "ROCr"),
-    ("HSA_", "ROCr"),
-    ("INDUCTOR_", "Inductor"),
-    ("MIOPEN_", "MIOpen"),
-    ("MLIR_ENABLE_", "Triton"),
-    ("NCCL_", "RCCL"),
-    ("PYTORCH_HIP_", "PyTorch"),
-    ("PYTORCH_MIOPEN_", "PyTorch"),
-    ("PYTORCH_NO_", "PyTorch"),
-    ("PYTORCH_TUNABLEOP_", "PyTorch"),
-    ("RCCL_", "RCCL"),
-    ("ROCBLAS_", "rocBLAS"),
-    ("ROCM_DEBUG_AGENT_", "debug agent"),
-    ("ROCPROFILER_", "ROCprofiler"),
-    ("ROCR_", "ROCr"),
-    ("TENSILE_", "Tensile"),
-    ("TORCHDYNAMO_", "PyTorch"),
-    ("TORCHINDUCTOR_", "Inductor"),
-    ("TORCH_BLAS_", "PyTorch"),
-    ("TORCH_COMPILE_", "Inductor"),
-    ("TORCH_NCCL_", "PyTorch"),
-    ("TRITON_", "Triton"),
-    ("UCX_", "UCX"),
-    ("VLLM_", "vLLM"),
-];
+const PREFIXES: &str = include_str!("../data/prefixes.tsv");
 
 /// The component that alone uses names like this one.
 pub fn component(name: &str) -> Option<&'static str> {
-    by_name(name)
-        .map(|it| it.component)
-        .or_else(|| PREFIXES.iter().find(|(it, _)| name.starts_with(it)).map(|(_, it)| *it))
+    by_name(name).map(|it| it.component).or_else(|| {
+        PREFIXES
+            .lines()
+            .filter_map(|it| it.split_once('\t'))
+            .find(|(it, _)| name.starts_with(it))
+            .map(|(_, it)| it)
+    })
 }
 
 /// The variable whose name differs least from one that does not exist, if it differs little.

@@ -108,15 +108,6 @@ impl Layout {
             Layout::Other(name) => name,
         }
     }
-
-    /// The layout that slices and dot operands are of, in the end.
-    pub fn root(&self) -> &Layout {
-        let mut at = self;
-        while let Layout::Slice { parent, .. } | Layout::DotOperand { parent, .. } = at {
-            at = parent;
-        }
-        at
-    }
 }
 
 fn read(text: &str, aliases: &Aliases<'_>, depth: u32) -> Option<Layout> {

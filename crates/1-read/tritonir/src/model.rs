@@ -172,11 +172,6 @@ impl<'a> Op<'a> {
     pub fn number(&self, name: &str) -> Option<i64> {
         number(self.attribute(name)?)
     }
-
-    /// It belongs to Triton's GPU dialect under one of its names.
-    pub fn is_gpu(&self, short: &str) -> bool {
-        matches!(self.dialect(), "ttg" | "triton_gpu") && self.short() == short
-    }
 }
 
 /// 4 of `4 : i32`.

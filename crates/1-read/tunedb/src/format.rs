@@ -1,166 +1,109 @@
 //! Formats of tuning files, with their keys and names.
 
-/// Tool that wrote a tuning file, and its format.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub enum Format {
+/// Rows of variant, key and name make the enum.
+macro_rules! formats {
+    ($($(#[$note:meta])* $Variant:ident $key:literal $name:literal)*) => {
+        /// Tool that wrote a tuning file, and its format.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+        pub enum Format {
+            $($(#[$note])* $Variant,)*
+        }
+
+        impl Format {
+            /// Every format.
+            pub const ALL: &'static [Format] = &[$(Format::$Variant,)*];
+
+            /// The word for it on the command line and in JSON: `tunableop`.
+            pub const fn key(self) -> &'static str {
+                match self {
+                    $(Format::$Variant => $key,)*
+                }
+            }
+
+            /// Display name: `TunableOp results`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Format::$Variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
     /// `tunableop_results*.csv` of PyTorch.
-    TunableOp,
+    TunableOp "tunableop" "TunableOp results"
     /// `tunableop_untuned*.csv` of PyTorch.
-    TunableOpUntuned,
+    TunableOpUntuned "tunableop-untuned" "TunableOp untuned GEMMs"
     /// Verbose log of PyTorch's TunableOp.
-    TunableOpLog,
+    TunableOpLog "tunableop-log" "TunableOp verbose log"
     /// Output of `hipblaslt-bench`.
-    BenchOutput,
+    BenchOutput "hipblaslt-bench" "hipblaslt-bench output"
     /// Problems logged by hipBLASLt (`HIPBLASLT_LOG_MASK=32`).
-    ProblemLog,
+    ProblemLog "hipblaslt-log" "hipBLASLt logged problems"
     /// Problems with their calls logged by hipBLASLt (`HIPBLASLT_LOG_MASK=64`).
-    ProblemProfile,
+    ProblemProfile "hipblaslt-profile" "hipBLASLt profile log"
     /// Problems logged by rocBLAS (`ROCBLAS_LAYER=2` or 4).
-    RocblasLog,
+    RocblasLog "rocblas-log" "rocBLAS logged problems"
     /// Table of rocblas-bench or rocblas-gemm-tune.
-    RocblasBench,
+    RocblasBench "rocblas-bench" "rocblas-bench output"
     /// rocBLAS's override file.
-    RocblasOverride,
+    RocblasOverride "rocblas-override" "rocBLAS override file"
     /// Output of ckProfiler and of examples of Composable Kernel.
-    CkProfiler,
+    CkProfiler "ck-profiler" "ckProfiler output"
     /// Log of a server that names problems without a tuned entry.
-    ServerLog,
+    ServerLog "server-log" "server log of missing entries"
     /// hipBLASLt's tuning file.
-    TuningFile,
+    TuningFile "hipblaslt-tuning" "hipBLASLt tuning file"
     /// Configuration of `find_exact.py`.
-    FindExact,
+    FindExact "find-exact" "find_exact configuration"
     /// Problem sets of hipblaslt-bench's clients (`matmul_*.yaml`).
-    BenchProblems,
+    BenchProblems "hipblaslt-problems" "hipblaslt-bench problem set"
     /// TensileLite's benchmark configuration.
-    TensileConfig,
+    TensileConfig "tensile-config" "TensileLite configuration"
     /// TensileLite's benchmark results as CSV.
-    TensileData,
+    TensileData "tensile-data" "TensileLite benchmark data"
     /// Log of TensileLite's client.
-    TensileLog,
+    TensileLog "tensile-log" "TensileLite client log"
     /// TensileLite's logic YAML.
-    Logic,
+    Logic "logic" "TensileLite logic"
     /// MIOpen's FindDb as text.
-    FindDb,
+    FindDb "find-db" "MIOpen FindDb"
     /// MIOpen's PerfDb as text.
-    PerfDb,
+    PerfDb "perf-db" "MIOpen PerfDb"
     /// MIOpen's PerfDb as SQLite.
-    PerfDbSqlite,
+    PerfDbSqlite "perf-db-sqlite" "MIOpen PerfDb (SQLite)"
     /// MIOpenDriver commands.
-    DriverCommands,
+    DriverCommands "miopen-commands" "MIOpenDriver commands"
     /// AITER's tuned CSV tables.
-    AiterTuned,
+    AiterTuned "aiter" "AITER tuned table"
     /// AITER's untuned CSV tables.
-    AiterUntuned,
+    AiterUntuned "aiter-untuned" "AITER untuned table"
     /// AITER's Triton configurations.
-    AiterJson,
+    AiterJson "aiter-json" "AITER Triton configuration"
     /// vLLM's and SGLang's fused-MoE configurations.
-    MoeJson,
+    MoeJson "moe-json" "fused-MoE configuration"
     /// vLLM's and SGLang's configurations of products with scales by block.
-    BlockGemmJson,
+    BlockGemmJson "block-gemm-json" "block-scaled GEMM configuration"
     /// `*.autotune.json` of Triton's cache.
-    Autotune,
+    Autotune "triton-autotune" "Triton autotune cache"
     /// Lines of `TRITON_PRINT_AUTOTUNING=1`.
-    AutotuneLog,
+    AutotuneLog "triton-log" "Triton autotuning log"
     /// Events of tritonparse.
-    TritonParse,
+    TritonParse "tritonparse" "tritonparse events"
     /// Cache of Kernel Tuner.
-    KernelTuner,
+    KernelTuner "kernel-tuner" "Kernel Tuner cache"
     /// T4 results of a search space.
-    SpaceResults,
+    SpaceResults "t4" "T4 results of a search space"
     /// T1 description of a search space.
-    SpaceDescription,
+    SpaceDescription "t1" "T1 description of a search space"
     /// Plain list of sizes.
-    ShapeList,
+    ShapeList "shapes" "list of sizes"
     /// Matrix products of a timeline.
-    Timeline,
+    Timeline "timeline" "matrix products of a timeline"
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 35] = [
-        Format::TunableOp,
-        Format::TunableOpUntuned,
-        Format::TunableOpLog,
-        Format::BenchOutput,
-        Format::ProblemLog,
-        Format::ProblemProfile,
-        Format::RocblasLog,
-        Format::RocblasBench,
-        Format::RocblasOverride,
-        Format::CkProfiler,
-        Format::ServerLog,
-        Format::TuningFile,
-        Format::FindExact,
-        Format::BenchProblems,
-        Format::TensileConfig,
-        Format::TensileData,
-        Format::TensileLog,
-        Format::Logic,
-        Format::FindDb,
-        Format::PerfDb,
-        Format::PerfDbSqlite,
-        Format::DriverCommands,
-        Format::AiterTuned,
-        Format::AiterUntuned,
-        Format::AiterJson,
-        Format::MoeJson,
-        Format::BlockGemmJson,
-        Format::Autotune,
-        Format::AutotuneLog,
-        Format::TritonParse,
-        Format::KernelTuner,
-        Format::SpaceResults,
-        Format::SpaceDescription,
-        Format::ShapeList,
-        Format::Timeline,
-    ];
-
-    /// Key and name: `tunableop`, `TunableOp results`.
-    const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Format::TunableOp => ("tunableop", "TunableOp results"),
-            Format::TunableOpUntuned => ("tunableop-untuned", "TunableOp untuned GEMMs"),
-            Format::TunableOpLog => ("tunableop-log", "TunableOp verbose log"),
-            Format::BenchOutput => ("hipblaslt-bench", "hipblaslt-bench output"),
-            Format::ProblemLog => ("hipblaslt-log", "hipBLASLt logged problems"),
-            Format::ProblemProfile => ("hipblaslt-profile", "hipBLASLt profile log"),
-            Format::RocblasLog => ("rocblas-log", "rocBLAS logged problems"),
-            Format::RocblasBench => ("rocblas-bench", "rocblas-bench output"),
-            Format::RocblasOverride => ("rocblas-override", "rocBLAS override file"),
-            Format::CkProfiler => ("ck-profiler", "ckProfiler output"),
-            Format::ServerLog => ("server-log", "server log of missing entries"),
-            Format::TuningFile => ("hipblaslt-tuning", "hipBLASLt tuning file"),
-            Format::FindExact => ("find-exact", "find_exact configuration"),
-            Format::BenchProblems => ("hipblaslt-problems", "hipblaslt-bench problem set"),
-            Format::TensileConfig => ("tensile-config", "TensileLite configuration"),
-            Format::TensileData => ("tensile-data", "TensileLite benchmark data"),
-            Format::TensileLog => ("tensile-log", "TensileLite client log"),
-            Format::Logic => ("logic", "TensileLite logic"),
-            Format::FindDb => ("find-db", "MIOpen FindDb"),
-            Format::PerfDb => ("perf-db", "MIOpen PerfDb"),
-            Format::PerfDbSqlite => ("perf-db-sqlite", "MIOpen PerfDb (SQLite)"),
-            Format::DriverCommands => ("miopen-commands", "MIOpenDriver commands"),
-            Format::AiterTuned => ("aiter", "AITER tuned table"),
-            Format::AiterUntuned => ("aiter-untuned", "AITER untuned table"),
-            Format::AiterJson => ("aiter-json", "AITER Triton configuration"),
-            Format::MoeJson => ("moe-json", "fused-MoE configuration"),
-            Format::BlockGemmJson => ("block-gemm-json", "block-scaled GEMM configuration"),
-            Format::Autotune => ("triton-autotune", "Triton autotune cache"),
-            Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
-            Format::TritonParse => ("tritonparse", "tritonparse events"),
-            Format::KernelTuner => ("kernel-tuner", "Kernel Tuner cache"),
-            Format::SpaceResults => ("t4", "T4 results of a search space"),
-            Format::SpaceDescription => ("t1", "T1 description of a search space"),
-            Format::ShapeList => ("shapes", "list of sizes"),
-            Format::Timeline => ("timeline", "matrix products of a timeline"),
-        }
-    }
-
-    /// The word for it on the command line and in JSON: `tunableop`.
-    pub const fn key(self) -> &'static str {
-        self.words().0
-    }
-
     /// True if M and N follow the column-major order of BLAS. PyTorch is row-major and swaps them.
     pub const fn is_column_major(self) -> bool {
         matches!(
@@ -183,10 +126,5 @@ impl Format {
                 | Format::Logic
                 | Format::Timeline
         )
-    }
-
-    /// Display name: `TunableOp results`.
-    pub const fn name(self) -> &'static str {
-        self.words().1
     }
 }

@@ -107,11 +107,6 @@ impl Gpu {
         &self.shape
     }
 
-    /// Rates and latencies of the GPU.
-    pub fn rates(&self) -> &Rates {
-        &self.rates
-    }
-
     /// Begins a dispatch of a program with these instructions. Drops a dispatch that was not finished.
     pub fn begin(&mut self, grid: Grid, ops: Arc<[Op]>) {
         self.take_back_workers();

@@ -56,13 +56,6 @@ ideal_limits! {
     Translation "translation" "free address translation" "Translations of addresses are there when they are needed"
 }
 
-impl IdealLimit {
-    /// Limit by its name in files.
-    pub fn of_key(key: &str) -> Option<IdealLimit> {
-        IdealLimit::ALL.iter().copied().find(|limit| limit.key() == key)
-    }
-}
-
 impl Rates {
     /// Rates with a limit removed.
     pub fn without(mut self, limit: IdealLimit) -> Rates {

@@ -5,49 +5,17 @@
 use crate::level::Level;
 use mem::Tally;
 
-macro_rules! stalls {
-    ($($name:ident $text:literal $meaning:literal)*) => {
-        /// Why a wave does not issue.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Stall {
-            $(#[doc = $meaning] $name,)*
-        }
-
-        impl Stall {
-            /// All, in order.
-            pub const ALL: &'static [Stall] = &[$(Stall::$name,)*];
-
-            /// Name in files.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Stall::$name => $text,)*
-                }
-            }
-
-            /// Description.
-            pub const fn meaning(self) -> &'static str {
-                match self {
-                    $(Stall::$name => $meaning,)*
-                }
-            }
-        }
-    };
-}
-
-stalls! {
-    Memory "memory" "Waits for vector memory"
-    Local "lds_scalar" "Waits for the LDS or for scalar memory"
-    Barrier "barrier" "Waits for other waves at a barrier"
-    Dependency "dependency" "Waits for a result of an earlier instruction"
-    Issue "issue" "Its unit is busy with another wave, or has no room for its access"
-    Matrix "matrix" "The matrix unit is busy"
-    Fetch "fetch" "Waits for code"
-}
-
-impl Stall {
-    /// Number of reasons.
-    pub const COUNT: usize = Stall::ALL.len();
+mem::named! {
+    /// Why a wave does not issue.
+    pub enum Stall {
+        Memory "memory" "Waits for vector memory"
+        Local "lds_scalar" "Waits for the LDS or for scalar memory"
+        Barrier "barrier" "Waits for other waves at a barrier"
+        Dependency "dependency" "Waits for a result of an earlier instruction"
+        Issue "issue" "Its unit is busy with another wave, or has no room for its access"
+        Matrix "matrix" "The matrix unit is busy"
+        Fetch "fetch" "Waits for code"
+    }
 }
 
 /// Cycles from the start of an access to its end, summed over all accesses of a kind.

@@ -27,11 +27,6 @@ impl PrintBuffer {
         Some(PrintBuffer { base, bytes })
     }
 
-    /// Address for the hidden argument.
-    pub fn address(&self) -> u64 {
-        self.base
-    }
-
     /// Prints all records and empties the buffer; true if output may be lost because the buffer was full.
     /// `formats` are the texts of the code object's metadata.
     pub fn print(&self, memory: &Memory, formats: &[String], mut print: impl FnMut(Stream, &[u8])) -> bool {

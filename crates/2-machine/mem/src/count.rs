@@ -2,102 +2,68 @@
 //!
 //! A count is a sum over a dispatch. Counts of the L2 are kept per channel.
 
-macro_rules! counts {
-    ($($name:ident $text:literal $meaning:literal)*) => {
-        /// A count.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Count {
-            $(#[doc = $meaning] $name,)*
-        }
-
-        impl Count {
-            /// All counts; the L2 counts are last.
-            pub const ALL: &'static [Count] = &[$(Count::$name,)*];
-
-            /// Name in tables.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Count::$name => $text,)*
-                }
-            }
-
-            /// Description.
-            pub const fn meaning(self) -> &'static str {
-                match self {
-                    $(Count::$name => $meaning,)*
-                }
-            }
-        }
-    };
-}
-
-counts! {
-    L1Read "l1_read" "Read that the vector L1 sends to the L2"
-    L1Write "l1_write" "Write that the vector L1 sends to the L2"
-    L1AtomicReturn "l1_atomic_return" "Atomic with result that the vector L1 sends to the L2"
-    L1Atomic "l1_atomic" "Atomic without result that the vector L1 sends to the L2"
-    L1ReadRw "l1_read_rw" "Of the reads, those of memory cached for reading and writing"
-    L1WriteRw "l1_write_rw" "Of the writes, those to memory cached for reading and writing"
-    L1AtomicRw "l1_atomic_rw" "Of the atomics, those on memory cached for reading and writing"
-    L1ReadNc "l1_read_nc" "Of the reads, those of memory that is not coherent"
-    L1WriteNc "l1_write_nc" "Of the writes, those to memory that is not coherent"
-    L1AtomicNc "l1_atomic_nc" "Of the atomics, those on memory that is not coherent"
-    L1ReadCc "l1_read_cc" "Of the reads, those of coherently cached memory"
-    L1WriteCc "l1_write_cc" "Of the writes, those to coherently cached memory"
-    L1AtomicCc "l1_atomic_cc" "Of the atomics, those on coherently cached memory"
-    L1ReadUc "l1_read_uc" "Of the reads, those of uncached memory"
-    L1WriteUc "l1_write_uc" "Of the writes, those to uncached memory"
-    L1AtomicUc "l1_atomic_uc" "Of the atomics, those on uncached memory"
-    TranslationHit "translation_hit" "Look-up of the vector L1 that finds its page translated"
-    TranslationMiss "translation_miss" "Look-up of the vector L1 that waits for a page nobody asked for yet"
-    ScalarHit "scalar_hit" "Line found in the scalar cache"
-    ScalarMiss "scalar_miss" "Line that the scalar cache asks the L2 for"
-    ScalarDuplicate "scalar_duplicate" "Line that the scalar cache has asked for already"
-    ScalarWrite "scalar_write" "Write that the scalar cache sends to the L2"
-    ScalarAtomic "scalar_atomic_sent" "Atomic that the scalar cache sends to the L2"
-    CodeMiss "code_miss" "Instruction cache whose first line of the kernel is not there"
-    CodeRequest "code_request" "Read that an instruction cache sends to the L2"
-    CodeOverflow "code_overflow" "Instruction cache that is smaller than the code a kernel runs through"
-    Dropped "dropped" "Access that was not followed, because the stream of its workgroup had become too long"
-    L2Read "l2_read" "Read of the L2"
-    L2Write "l2_write" "Write to the L2"
-    L2Atomic "l2_atomic" "Atomic in the L2"
-    L2Hit "l2_hit" "Request that hits in the L2"
-    L2Miss "l2_miss" "Request that misses in the L2"
-    L2Rw "l2_rw" "Request for memory cached for reading and writing"
-    L2Nc "l2_nc" "Request for memory that is not coherent"
-    L2Cc "l2_cc" "Request for coherently cached memory"
-    L2Uc "l2_uc" "Request for uncached memory"
-    L2Streaming "l2_streaming" "Request marked as streaming"
-    FabricRead32 "fabric_read_32" "Read of 32 bytes sent to memory"
-    FabricRead64 "fabric_read_64" "Read of 64 bytes sent to memory"
-    FabricRead128 "fabric_read_128" "Read of 128 bytes sent to memory"
-    FabricReadLocal "fabric_read_local" "Of the reads sent to memory, those of the GPU's own"
-    FabricReadUncached "fabric_read_uncached_32" "32 bytes of an uncached read"
-    FabricWrite32 "fabric_write_32" "Write of 32 bytes sent to memory"
-    FabricWrite64 "fabric_write_64" "Write of 64 bytes sent to memory"
-    FabricWriteLocal "fabric_write_local" "Of the writes sent to memory, those to the GPU's own"
-    FabricWriteUncached "fabric_write_uncached_32" "32 bytes of an uncached write or atomic"
-    FabricAtomic "fabric_atomic" "Atomic sent to memory"
-    Evict "l2_evict" "Line thrown out of the L2 to make room"
-    WritebackEvict "l2_writeback_evict" "Dirty line written back that is no longer young in its set, or gives way"
-    WritebackFlush "l2_writeback_flush" "Dirty line written back at the end of the dispatch"
+crate::named! {
+    /// A count; the counts of the L2 are last.
+    pub enum Count {
+        L1Read "l1_read" "Read that the vector L1 sends to the L2"
+        L1Write "l1_write" "Write that the vector L1 sends to the L2"
+        L1AtomicReturn "l1_atomic_return" "Atomic with result that the vector L1 sends to the L2"
+        L1Atomic "l1_atomic" "Atomic without result that the vector L1 sends to the L2"
+        L1ReadRw "l1_read_rw" "Of the reads, those of memory cached for reading and writing"
+        L1WriteRw "l1_write_rw" "Of the writes, those to memory cached for reading and writing"
+        L1AtomicRw "l1_atomic_rw" "Of the atomics, those on memory cached for reading and writing"
+        L1ReadNc "l1_read_nc" "Of the reads, those of memory that is not coherent"
+        L1WriteNc "l1_write_nc" "Of the writes, those to memory that is not coherent"
+        L1AtomicNc "l1_atomic_nc" "Of the atomics, those on memory that is not coherent"
+        L1ReadCc "l1_read_cc" "Of the reads, those of coherently cached memory"
+        L1WriteCc "l1_write_cc" "Of the writes, those to coherently cached memory"
+        L1AtomicCc "l1_atomic_cc" "Of the atomics, those on coherently cached memory"
+        L1ReadUc "l1_read_uc" "Of the reads, those of uncached memory"
+        L1WriteUc "l1_write_uc" "Of the writes, those to uncached memory"
+        L1AtomicUc "l1_atomic_uc" "Of the atomics, those on uncached memory"
+        TranslationHit "translation_hit" "Look-up of the vector L1 that finds its page translated"
+        TranslationMiss "translation_miss" "Look-up of the vector L1 that waits for a page nobody asked for yet"
+        ScalarHit "scalar_hit" "Line found in the scalar cache"
+        ScalarMiss "scalar_miss" "Line that the scalar cache asks the L2 for"
+        ScalarDuplicate "scalar_duplicate" "Line that the scalar cache has asked for already"
+        ScalarWrite "scalar_write" "Write that the scalar cache sends to the L2"
+        ScalarAtomic "scalar_atomic_sent" "Atomic that the scalar cache sends to the L2"
+        CodeMiss "code_miss" "Instruction cache whose first line of the kernel is not there"
+        CodeRequest "code_request" "Read that an instruction cache sends to the L2"
+        CodeOverflow "code_overflow" "Instruction cache that is smaller than the code a kernel runs through"
+        Dropped "dropped" "Access that was not followed, because the stream of its workgroup had become too long"
+        L2Read "l2_read" "Read of the L2"
+        L2Write "l2_write" "Write to the L2"
+        L2Atomic "l2_atomic" "Atomic in the L2"
+        L2Hit "l2_hit" "Request that hits in the L2"
+        L2Miss "l2_miss" "Request that misses in the L2"
+        L2Rw "l2_rw" "Request for memory cached for reading and writing"
+        L2Nc "l2_nc" "Request for memory that is not coherent"
+        L2Cc "l2_cc" "Request for coherently cached memory"
+        L2Uc "l2_uc" "Request for uncached memory"
+        L2Streaming "l2_streaming" "Request marked as streaming"
+        FabricRead32 "fabric_read_32" "Read of 32 bytes sent to memory"
+        FabricRead64 "fabric_read_64" "Read of 64 bytes sent to memory"
+        FabricRead128 "fabric_read_128" "Read of 128 bytes sent to memory"
+        FabricReadLocal "fabric_read_local" "Of the reads sent to memory, those of the GPU's own"
+        FabricReadUncached "fabric_read_uncached_32" "32 bytes of an uncached read"
+        FabricWrite32 "fabric_write_32" "Write of 32 bytes sent to memory"
+        FabricWrite64 "fabric_write_64" "Write of 64 bytes sent to memory"
+        FabricWriteLocal "fabric_write_local" "Of the writes sent to memory, those to the GPU's own"
+        FabricWriteUncached "fabric_write_uncached_32" "32 bytes of an uncached write or atomic"
+        FabricAtomic "fabric_atomic" "Atomic sent to memory"
+        Evict "l2_evict" "Line thrown out of the L2 to make room"
+        WritebackEvict "l2_writeback_evict" "Dirty line written back that is no longer young in its set, or gives way"
+        WritebackFlush "l2_writeback_flush" "Dirty line written back at the end of the dispatch"
+    }
 }
 
 /// First count of the L2.
 const FIRST_OF_L2: usize = Count::L2Read as usize;
 
 impl Count {
-    /// Number of counts.
-    pub const COUNT: usize = Count::ALL.len();
     /// Number of counts kept per channel.
     const PER_CHANNEL: usize = Count::COUNT - FIRST_OF_L2;
-
-    /// Count by its name in tables.
-    pub fn by_name(name: &str) -> Option<Count> {
-        Count::ALL.iter().copied().find(|count| count.name() == name)
-    }
 
     /// True for counts kept per L2 channel.
     pub fn per_channel(self) -> bool {

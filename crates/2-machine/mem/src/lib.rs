@@ -18,6 +18,7 @@ mod l2;
 mod line_state;
 mod load_run;
 mod memory_owner;
+mod named;
 mod pattern_memo;
 mod place_predictor;
 mod sample;

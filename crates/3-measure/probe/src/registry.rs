@@ -153,16 +153,6 @@ impl Registry {
         let places = self.by_counter.get(counter)?.iter();
         places.filter_map(|place| self.rules.get(*place)).find(|rule| rule.targets & bit != 0)
     }
-
-    /// A counter of the catalogue on a target.
-    pub fn value(&self, definition: &Definition, target: &str, totals: &Totals) -> Value {
-        value(definition, self.rule(&definition.name, target), totals)
-    }
-
-    /// A counter of the L2, channel by channel; empty for others.
-    pub fn channels(&self, definition: &Definition, target: &str, totals: &Totals) -> Vec<u64> {
-        channels(self.rule(&definition.name, target), totals)
-    }
 }
 
 /// A counter by its rule.

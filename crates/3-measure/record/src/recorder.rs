@@ -106,11 +106,6 @@ impl Recorder {
         self.spill_store = Some(spill_store);
     }
 
-    /// The GPU.
-    pub fn model(&self) -> &'static Model {
-        self.model
-    }
-
     /// The dispatches recorded so far, without those whose lines were taken.
     pub fn dispatches(&self) -> &[Dispatch] {
         &self.dispatches

@@ -56,7 +56,8 @@ impl<'a> Leading<'a> {
     /// The first of the limits, sorted by cost, if it costs enough to lead.
     pub(crate) fn of(limits: &[Limit<'a>]) -> Option<Leading<'a>> {
         let limit = *limits.first().filter(|limit| limit.saved.part() >= LEADS)?;
-        let (_, what, advice) = *WHAT_AND_ADVICE.iter().find(|(name, _, _)| *name == limit.name)?;
+        let mut rows = WHAT_AND_ADVICE.lines().filter_map(|row| row.split_once('\t'));
+        let (what, advice) = rows.find(|(name, _)| *name == limit.name)?.1.split_once('\t')?;
         Some(Leading { limit, what, advice })
     }
 
@@ -102,64 +103,7 @@ pub fn beside(limits: &[Limit<'_>], bound: &Bound, percent: impl Fn(f64) -> Stri
 }
 
 /// By limit: its effect on a kernel, and the advice.
-const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
-    (
-        "l1",
-        "misses of the vector L1",
-        "use all of a cache line before it is evicted: smaller tiles, another order of loops",
-    ),
-    (
-        "l2",
-        "L2 lines evicted and read again",
-        "let workgroups that run together share their lines: another order of workgroups, smaller tiles",
-    ),
-    (
-        "hbm",
-        "memory bandwidth",
-        "move fewer bytes: fuse with neighbouring kernels, narrower types, reuse in the caches",
-    ),
-    (
-        "memory-latency",
-        "the latency of memory",
-        "keep more requests in flight: more waves, more independent loads per wave, loads issued earlier",
-    ),
-    (
-        "lds-conflicts",
-        "bank conflicts of the LDS",
-        "pad or swizzle the rows so that lanes use different banks",
-    ),
-    (
-        "lds-size",
-        "workgroups that wait for LDS",
-        "take less LDS per workgroup, so that more of them run at a time",
-    ),
-    (
-        "registers",
-        "waves that wait for registers",
-        "take fewer vector registers, so that more waves run at a time",
-    ),
-    (
-        "barriers",
-        "barriers",
-        "let waves depend on fewer others: smaller workgroups, fewer phases, work between arrival and need",
-    ),
-    (
-        "issue",
-        "the issue of instructions",
-        "spend fewer instructions on addresses, conversions and control per useful operation",
-    ),
-    (
-        "mfma",
-        "wait states of matrix instructions",
-        "put independent matrix instructions between dependent ones",
-    ),
-    ("launch", "the start of its waves", "give each wave more work, or put several small kernels into one"),
-    (
-        "translation",
-        "address translation",
-        "touch fewer pages at a time: neighbouring waves on neighbouring addresses",
-    ),
-];
+const WHAT_AND_ADVICE: &str = include_str!("../data/limits.tsv");
 
 #[cfg(test)]
 mod tests {

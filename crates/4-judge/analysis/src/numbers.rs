@@ -1,7 +1,7 @@
 //! The numbers of one recorded kernel, by the names of metrics and machine facts.
 
 use arch::Target;
-use metrics::{Evaluation, TakenFrom, Value};
+use metrics::{Evaluation, Value};
 use view::{Known, Mark, Missing};
 use workload::Workload;
 
@@ -31,11 +31,6 @@ impl KernelNumbers<'_> {
         let value = self.value(metric);
         let trust = self.trust(metric, &value);
         value.map(|value| Known { value, trust })
-    }
-
-    /// Source of a metric, if the recording has derived counters instead of the metric's inputs.
-    pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
-        self.evaluation.taken_from(metric)
     }
 
     /// Value of a machine fact.

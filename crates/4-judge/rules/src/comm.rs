@@ -3,7 +3,7 @@
 //! Bandwidth is judged at large sizes and latency at small ones, never by an average over both.
 
 use arch::fabric::Board;
-use trace::comm::{Bandwidths, CommFile, CommLog, RcclTest, Topology};
+use trace::comm::{Bandwidths, CommFile, CommLog, RcclTest};
 use view::{Place, SourceLine};
 
 /// Files on one machine's communication.
@@ -30,14 +30,6 @@ impl<'a> CommEvidence<'a> {
     pub fn logs(&self) -> impl Iterator<Item = (&'a str, &'a CommLog)> + '_ {
         self.files.iter().filter_map(|(name, file)| match file {
             CommFile::Test(_, log) | CommFile::Log(log) if log.lines > 0 => Some((name.as_str(), &**log)),
-            _ => None,
-        })
-    }
-
-    /// Topologies.
-    pub fn topologies(&self) -> impl Iterator<Item = (&'a str, &'a Topology)> + '_ {
-        self.files.iter().filter_map(|(name, file)| match file {
-            CommFile::Topology(topology) => Some((name.as_str(), topology)),
             _ => None,
         })
     }

@@ -62,7 +62,7 @@ pub(crate) use search::searches;
 pub(crate) use sets::sets;
 pub use summary::summary;
 pub(crate) use table::markdown as markdown_table;
-pub use table::{SORT_COLUMNS, table};
+pub use table::{sort_columns, table};
 pub(crate) use tile::tile;
 pub(crate) use triage::triage;
 pub use triton::triton_lines;

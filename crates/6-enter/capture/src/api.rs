@@ -11,7 +11,19 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 type Chars = *const libc::c_char;
-type Place = *mut usize;
+
+/// A place of the program that the runtime writes: null, or leading to a value. Only programs make one.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Place(*mut usize);
+
+impl Place {
+    /// The value that the runtime left; 0 if the program gave no place.
+    fn left(self) -> usize {
+        // SAFETY: not null, and the program vouches for the rest.
+        if self.0.is_null() { 0 } else { unsafe { self.0.read_unaligned() } }
+    }
+}
 
 /// Three sizes.
 #[repr(C)]
@@ -52,15 +64,6 @@ pub struct ConfigurationC {
     attribute_count: u32,
 }
 
-/// A value that the runtime left; 0 if the program gave no place.
-///
-/// # Safety
-/// `place` is null or may be read.
-unsafe fn left(place: Place) -> usize {
-    // SAFETY: as the caller says.
-    if place.is_null() { 0 } else { unsafe { place.read_unaligned() } }
-}
-
 /// A text of the program.
 ///
 /// # Safety
@@ -70,118 +73,101 @@ unsafe fn text<'a>(text: Chars) -> &'a CStr {
     if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } }
 }
 
-/// Functions that call the runtime's own first, and note something if it succeeds.
+/// Functions that call the runtime's own first, and note something if it succeeds; names behind `also` have the same signature.
 macro_rules! noted {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $note:block)*) => {
+    ($(#[$doc:meta] fn $name:ident $arguments:tt $(also $($other:ident)+)? $note:block)*) => {
         $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
-                let Some(real) = real!($name($($type),*) -> i32) else { return NOT_FOUND };
-                // SAFETY: the program's arguments as they are.
-                let result = unsafe { real($($argument),*) };
-                if result == 0 {
-                    $note
-                }
-                result
-            }
+            noted!(@one #[$doc] $name $arguments $note);
+            $($(noted!(@one #[$doc] $other $arguments $note);)+)?
         )*
+    };
+    (@one #[$doc:meta] $name:ident($($argument:ident: $type:ty),* $(,)?) $note:block) => {
+        #[$doc]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
+            let Some(real) = real!($name($($type),*) -> i32) else { return NOT_FOUND };
+            // SAFETY: the program's arguments as they are.
+            let result = unsafe { real($($argument),*) };
+            if result == 0 {
+                $note
+            }
+            result
+        }
     };
 }
 
-/// Functions that launch.
+/// Functions that launch; names behind `also` have the same signature.
 macro_rules! launches {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $launch:block)*) => {
+    ($(#[$doc:meta] fn $name:ident $arguments:tt $(also $($other:ident)+)? $launch:block)*) => {
         $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
-                let Some(real) = real!($name($($type),*) -> i32) else { return NOT_FOUND };
-                let launch: Launch = $launch;
-                // SAFETY: the program's arguments as they are.
-                unsafe { launch.perform(|| real($($argument),*)) }
-            }
+            launches!(@one #[$doc] $name $arguments $launch);
+            $($(launches!(@one #[$doc] $other $arguments $launch);)+)?
         )*
+    };
+    (@one #[$doc:meta] $name:ident($($argument:ident: $type:ty),* $(,)?) $launch:block) => {
+        #[$doc]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> i32 {
+            let Some(real) = real!($name($($type),*) -> i32) else { return NOT_FOUND };
+            let launch: Launch = $launch;
+            // SAFETY: the program's arguments as they are.
+            unsafe { launch.perform(|| real($($argument),*)) }
+        }
     };
 }
 
 /// Notes memory that the runtime gave.
-///
-/// # Safety
-/// `place` is null or may be read.
-unsafe fn add(place: Place, bytes: usize, kind: Kind) {
-    // SAFETY: as the caller says.
-    let base = unsafe { left(place) };
-    with(|state| state.add(base, bytes, kind));
+fn add(place: Place, bytes: usize, kind: Kind) {
+    with(|state| state.add(place.left(), bytes, kind));
 }
 
 /// Notes the code of a module.
 ///
 /// # Safety
-/// `place` is null or may be read, `data` points to code that the runtime has just read.
+/// `data` points to code that the runtime has just read.
 unsafe fn add_module(place: Place, data: *const c_void) {
     // SAFETY: as the caller says.
-    let (module, image) = unsafe { (left(place), image::at(data)) };
-    if let Some(image) = image {
-        with(|state| state.images.insert(module, Image::Loaded(image.to_vec())));
+    if let Some(image) = unsafe { image::at(data) } {
+        with(|state| state.images.insert(place.left(), Image::Loaded(image.to_vec())));
     }
 }
 
 noted! {
     /// Memory of the GPU.
     fn hipMalloc(place: Place, bytes: usize) {
-        // SAFETY: the runtime wrote there; this holds for all places here.
-        unsafe { add(place, bytes, Kind::Device) }
+        add(place, bytes, Kind::Device);
     }
     /// The same with flags.
     fn hipExtMallocWithFlags(place: Place, bytes: usize, flags: u32) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Device) }
+        add(place, bytes, Kind::Device);
     }
     /// Memory that moves.
     fn hipMallocManaged(place: Place, bytes: usize, flags: u32) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Managed) }
+        add(place, bytes, Kind::Managed);
     }
     /// Memory of the host.
-    fn hipHostMalloc(place: Place, bytes: usize, flags: u32) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Host) }
-    }
-    /// The same.
-    fn hipHostAlloc(place: Place, bytes: usize, flags: u32) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Host) }
+    fn hipHostMalloc(place: Place, bytes: usize, flags: u32) also hipHostAlloc {
+        add(place, bytes, Kind::Host);
     }
     /// The same without flags.
-    fn hipMallocHost(place: Place, bytes: usize) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Host) }
-    }
-    /// The same.
-    fn hipMemAllocHost(place: Place, bytes: usize) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Host) }
+    fn hipMallocHost(place: Place, bytes: usize) also hipMemAllocHost {
+        add(place, bytes, Kind::Host);
     }
     /// Memory in the order of a stream.
     fn hipMallocAsync(place: Place, bytes: usize, stream: usize) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Device) }
+        add(place, bytes, Kind::Device);
     }
     /// The same of a pool.
     fn hipMallocFromPoolAsync(place: Place, bytes: usize, pool: usize, stream: usize) {
-        // SAFETY: as above.
-        unsafe { add(place, bytes, Kind::Device) }
+        add(place, bytes, Kind::Device);
     }
     /// Memory of rows.
     fn hipMallocPitch(place: Place, pitch: Place, width: usize, height: usize) {
-        // SAFETY: as above.
-        unsafe { add(place, left(pitch).saturating_mul(height), Kind::Device) }
+        add(place, pitch.left().saturating_mul(height), Kind::Device);
     }
     /// The same of the driver interface.
     fn hipMemAllocPitch(place: Place, pitch: Place, width: usize, height: usize, element: u32) {
-        // SAFETY: as above.
-        unsafe { add(place, left(pitch).saturating_mul(height), Kind::Device) }
+        add(place, pitch.left().saturating_mul(height), Kind::Device);
     }
     /// Memory of the program.
     fn hipHostRegister(start: usize, bytes: usize, flags: u32) {
@@ -195,42 +181,25 @@ noted! {
     fn hipMemUnmap(start: usize, bytes: usize) {
         with(|state| state.remove(start));
     }
-    /// The end of memory.
-    fn hipFree(start: usize) {
+    /// The end of memory of the GPU and of the host; the program's memory is its own again.
+    fn hipFree(start: usize) also hipHostFree hipFreeHost hipHostUnregister {
         with(|state| state.remove(start));
     }
     /// The same in the order of a stream.
     fn hipFreeAsync(start: usize, stream: usize) {
         with(|state| state.remove(start));
     }
-    /// The end of memory of the host.
-    fn hipHostFree(start: usize) {
-        with(|state| state.remove(start));
-    }
-    /// The same.
-    fn hipFreeHost(start: usize) {
-        with(|state| state.remove(start));
-    }
-    /// The program's memory is its own again.
-    fn hipHostUnregister(start: usize) {
-        with(|state| state.remove(start));
-    }
 
     /// Code of a file.
     fn hipModuleLoad(place: Place, path: Chars) {
-        // SAFETY: as above, and a text of the program.
-        let (module, path) = unsafe { (left(place), text(path)) };
+        // SAFETY: a text of the program.
+        let path = unsafe { text(path) };
         let path = PathBuf::from(OsStr::from_bytes(path.to_bytes()));
-        with(|state| state.images.insert(module, Image::File(path)));
+        with(|state| state.images.insert(place.left(), Image::File(path)));
     }
     /// Code in memory.
-    fn hipModuleLoadData(place: Place, data: *const c_void) {
-        // SAFETY: as above; the runtime has read the data.
-        unsafe { add_module(place, data) }
-    }
-    /// The same.
-    fn hipModuleLoadFatBinary(place: Place, data: *const c_void) {
-        // SAFETY: as above.
+    fn hipModuleLoadData(place: Place, data: *const c_void) also hipModuleLoadFatBinary {
+        // SAFETY: the runtime has read the data; this holds for all data here.
         unsafe { add_module(place, data) }
     }
     /// The same with options.
@@ -246,35 +215,23 @@ noted! {
         // SAFETY: as above.
         unsafe { add_module(place, data) }
     }
-    /// A kernel of a module.
-    fn hipModuleGetFunction(place: Place, module: usize, name: Chars) {
-        // SAFETY: as above.
-        let (function, name) = unsafe { (left(place), text(name)) };
-        let symbol = name.to_string_lossy().into_owned();
-        with(|state| state.kernels.insert(function, Kernel { module, symbol, is_registered: false }));
-    }
-    /// A kernel of a library.
-    fn hipLibraryGetKernel(place: Place, module: usize, name: Chars) {
-        // SAFETY: as above.
-        let (function, name) = unsafe { (left(place), text(name)) };
-        let symbol = name.to_string_lossy().into_owned();
-        with(|state| state.kernels.insert(function, Kernel { module, symbol, is_registered: false }));
+    /// A kernel of a module or library.
+    fn hipModuleGetFunction(place: Place, module: usize, name: Chars) also hipLibraryGetKernel {
+        // SAFETY: a text of the program.
+        let symbol = unsafe { text(name) }.to_string_lossy().into_owned();
+        with(|state| state.kernels.insert(place.left(), Kernel { module, symbol, is_registered: false }));
     }
     /// A kernel of the program as a function.
     fn hipGetFuncBySymbol(place: Place, stub: usize) {
-        // SAFETY: as above.
-        let function = unsafe { left(place) };
-        with(|state| state.kernels.get(&stub).cloned().map(|it| state.kernels.insert(function, it)));
+        with(|state| state.kernels.get(&stub).cloned().map(|it| state.kernels.insert(place.left(), it)));
     }
 }
 
 launches! {
     /// By the stub.
-    fn hipLaunchKernel(function: usize, grid: Dim3, block: Dim3, arguments: Pointers, shared: usize, stream: usize) {
-        Launch { pointers: arguments, dynamic_lds: shared, stream, ..Launch::of(function, grid.array(), block.array()) }
-    }
-    /// The same for the default stream of a thread.
-    fn hipLaunchKernel_spt(function: usize, grid: Dim3, block: Dim3, arguments: Pointers, shared: usize, stream: usize) {
+    fn hipLaunchKernel(
+        function: usize, grid: Dim3, block: Dim3, arguments: Pointers, shared: usize, stream: usize,
+    ) also hipLaunchKernel_spt {
         Launch { pointers: arguments, dynamic_lds: shared, stream, ..Launch::of(function, grid.array(), block.array()) }
     }
     /// The same with events.
@@ -287,14 +244,7 @@ launches! {
     /// Workgroups wait for each other.
     fn hipLaunchCooperativeKernel(
         function: usize, grid: Dim3, block: Dim3, arguments: Pointers, shared: u32, stream: usize,
-    ) {
-        let launch = Launch::of(function, grid.array(), block.array());
-        Launch { pointers: arguments, dynamic_lds: shared as usize, stream, cooperative: true, ..launch }
-    }
-    /// The same for the default stream of a thread.
-    fn hipLaunchCooperativeKernel_spt(
-        function: usize, grid: Dim3, block: Dim3, arguments: Pointers, shared: u32, stream: usize,
-    ) {
+    ) also hipLaunchCooperativeKernel_spt {
         let launch = Launch::of(function, grid.array(), block.array());
         Launch { pointers: arguments, dynamic_lds: shared as usize, stream, cooperative: true, ..launch }
     }
@@ -336,20 +286,11 @@ launches! {
         let launch = Launch::of(function, [gx, gy, gz], [bx, by, bz]);
         Launch { pointers: arguments, dynamic_lds: shared as usize, stream, cooperative: true, ..launch }
     }
-    /// A function of a module over work-items, with events.
+    /// A function of a module over work-items, with events; the second name is the one in C++.
     fn hipExtModuleLaunchKernel(
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Pointers, extra: Pointers, start: usize, stop: usize, flags: u32,
-    ) {
-        let grid = [gx, gy, gz];
-        let launch = Launch::of(function, [1; 3], [bx, by, bz]);
-        Launch { grid, pointers: arguments, extra, dynamic_lds: shared, stream, ..launch }
-    }
-    /// The same by its name in C++.
-    fn _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
-        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
-        arguments: Pointers, extra: Pointers, start: usize, stop: usize, flags: u32,
-    ) {
+    ) also _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j {
         let grid = [gx, gy, gz];
         let launch = Launch::of(function, [1; 3], [bx, by, bz]);
         Launch { grid, pointers: arguments, extra, dynamic_lds: shared, stream, ..launch }

@@ -256,7 +256,7 @@ pub(crate) struct Inspect {
     #[arg(long, conflicts_with_all = ["sort", "top"])]
     pub(crate) details: bool,
     /// Order of the table: worst first.
-    #[arg(long, value_name = "COLUMN", value_parser = PossibleValuesParser::new(render::text::SORT_COLUMNS.iter().copied()))]
+    #[arg(long, value_name = "COLUMN", value_parser = PossibleValuesParser::new(render::text::sort_columns()))]
     pub(crate) sort: Option<String>,
     /// Rows of the table; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 20)]

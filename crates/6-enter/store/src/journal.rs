@@ -360,15 +360,16 @@ impl<E: Engine> Journal for Queue<E> {
         cells.push(result.into());
         let texts = &self.texts;
         let mut kept = false;
-        match &texts.finish_at_once {
-            Some(text) => kept = !self.engine.rows(text, &cells)?.is_empty(),
-            None => self.engine.transaction(&mut |statements| {
+        if self.engine.dialect().nests_changes {
+            kept = !self.engine.rows(&texts.finish_at_once, &cells)?.is_empty();
+        } else {
+            self.engine.transaction(&mut |statements| {
                 kept = !statements.rows(&texts.finish, &cells)?.is_empty();
                 if kept {
                     statements.rows(&texts.count_finish, &cells[..1])?;
                 }
                 Ok(())
-            })?,
+            })?;
         }
         // A statement that was repeated may have ended the task the first time.
         kept = kept || !self.engine.rows(&texts.finished_by, &cells[..3])?.is_empty();

@@ -20,7 +20,6 @@ pub mod recordings;
 mod schema;
 mod sqlite;
 mod statements;
-mod tables;
 mod token;
 
 pub use address::Address;

@@ -43,7 +43,7 @@ pub(crate) fn script(scale: Scale, dialect: &Dialect) -> String {
         dialect.sql(schema::VERSIONS),
     ];
     for (version, step) in (1..).zip(schema::STEPS) {
-        out.extend(step.iter().map(|it| partitioned(&dialect.sql(it))));
+        out.extend(schema::statements(step).iter().map(|it| partitioned(&dialect.sql(it))));
         let insert = "INSERT INTO {s}rockhound_schema (version, applied) VALUES ";
         out.push(dialect.sql(&format!("{insert}({version}, {{now}})")));
     }

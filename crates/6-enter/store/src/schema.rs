@@ -1,49 +1,22 @@
 //! Tables, as numbered steps. The database has one number for all tables of Rockhound; a step never changes once
 //! released.
 
-use crate::engine::{Cell, Engine, Statements};
+use crate::engine::{Cell, Engine};
 use crate::error::StoreError;
-use crate::tables;
 
-/// Statements of each step, from schema 1.
-pub(crate) const STEPS: &[&[&str]] = &[TUNING, tables::RECORDINGS, tables::DASHBOARDS, tables::ANSWERS];
-
-/// The tuner's queue.
-const TUNING: &[&str] = &[
-    "CREATE TABLE {s}tune_studies (
-        id {serial},
-        name TEXT NOT NULL UNIQUE,
-        fingerprint TEXT NOT NULL,
-        settings TEXT NOT NULL,
-        population TEXT,
-        mixed BIGINT NOT NULL,
-        state BIGINT NOT NULL,
-        finished BIGINT NOT NULL,
-        created BIGINT NOT NULL
-    )",
-    "CREATE TABLE {s}tune_tasks (
-        study BIGINT NOT NULL REFERENCES {s}tune_studies (id) ON DELETE CASCADE,
-        sequence BIGINT NOT NULL,
-        payload TEXT NOT NULL,
-        state BIGINT NOT NULL DEFAULT 0,
-        attempt BIGINT NOT NULL DEFAULT 0,
-        lost BIGINT NOT NULL DEFAULT 0,
-        token TEXT,
-        worker TEXT,
-        population TEXT,
-        started BIGINT,
-        beat BIGINT,
-        lease BIGINT,
-        ended BIGINT,
-        finished BIGINT,
-        result TEXT,
-        failure TEXT,
-        PRIMARY KEY (study, sequence)
-    )",
-    // Done tasks are many, and no claim looks at them.
-    "CREATE INDEX tune_tasks_open ON {s}tune_tasks (study, sequence) WHERE state < 2",
-    "CREATE UNIQUE INDEX tune_tasks_finished ON {s}tune_tasks (study, finished) WHERE finished IS NOT NULL",
+/// SQL of each step, from schema 1.
+pub(crate) const STEPS: [&str; 4] = [
+    include_str!("../data/1-tuning.sql"),
+    include_str!("../data/2-recordings.sql"),
+    include_str!("../data/3-dashboards.sql"),
+    include_str!("../data/4-answers.sql"),
 ];
+
+/// Statements of a step: they end with `;` at the end of a line, and lines that begin with `--` are comments.
+pub(crate) fn statements(step: &str) -> Vec<String> {
+    let lines: Vec<&str> = step.lines().filter(|line| !line.starts_with("--")).collect();
+    lines.join("\n").split_terminator(';').map(|it| it.trim_start_matches('\n').to_owned()).collect()
+}
 
 /// The newest schema.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
@@ -85,7 +58,9 @@ fn migrate_to(engine: &mut dyn Engine, last: i64) -> Result<(), StoreError> {
             return Err(StoreError::Newer { place: place.clone(), found: from, known: NEWEST });
         }
         for (version, step) in (1..).zip(STEPS).filter(|(version, _)| *version > from && *version <= last) {
-            apply(statements, step, |it| dialect.sql(it))?;
+            for text in self::statements(step) {
+                statements.rows(&dialect.sql(&text), &[])?;
+            }
             let insert = dialect.sql("INSERT INTO {s}rockhound_schema (version, applied) VALUES (?1, {now})");
             statements.rows(&insert, &[Cell::Integer(version)])?;
         }
@@ -95,17 +70,6 @@ fn migrate_to(engine: &mut dyn Engine, last: i64) -> Result<(), StoreError> {
 
 /// The table of versions.
 pub(crate) const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS {s}rockhound_schema (version BIGINT NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)";
-
-fn apply(
-    statements: &mut dyn Statements,
-    step: &[&str],
-    sql: impl Fn(&str) -> String,
-) -> Result<(), StoreError> {
-    for text in step {
-        statements.rows(&sql(text), &[])?;
-    }
-    Ok(())
-}
 
 #[cfg(test)]
 mod tests {

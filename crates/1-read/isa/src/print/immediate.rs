@@ -6,6 +6,7 @@
 use crate::inst::Field;
 use crate::inst::InlineFloat;
 use crate::isa::Isa;
+use crate::names::{HARDWARE_REGISTERS, INDEX_MODES, MESSAGE_OPERATIONS, MESSAGES, name_of};
 
 use super::{decimal, hex};
 
@@ -134,37 +135,14 @@ fn waitcnt(word: u32, out: &mut String) {
     }
 }
 
-/// Messages by number; the flag says that the message takes an operation.
-const MESSAGES: [Option<&str>; 16] = [
-    None,
-    Some("MSG_INTERRUPT"),
-    Some("MSG_GS"),
-    Some("MSG_GS_DONE"),
-    Some("MSG_SAVEWAVE"),
-    Some("MSG_STALL_WAVE_GEN"),
-    Some("MSG_HALT_WAVES"),
-    Some("MSG_ORDERED_PS_DONE"),
-    Some("MSG_EARLY_PRIM_DEALLOC"),
-    Some("MSG_GS_ALLOC_REQ"),
-    Some("MSG_GET_DOORBELL"),
-    None,
-    None,
-    None,
-    None,
-    Some("MSG_SYSMSG"),
-];
-const GS_OPS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
-/// Number 3 has a name before the targets read here only.
-const SYSMSG_OPS: [Option<&str>; 5] =
-    [None, Some("SYSMSG_OP_ECC_ERR_INTERRUPT"), Some("SYSMSG_OP_REG_RD"), None, Some("SYSMSG_OP_TTRACE_PC")];
-
 fn message(word: u32, out: &mut String) {
     let (id, op, stream) = (word & 15, word >> 4 & 7, word >> 8 & 3);
-    let name = MESSAGES[id as usize];
+    let name = name_of(&MESSAGES, id);
+    let (of_shader, of_system) = MESSAGE_OPERATIONS.split_at(4);
     let op_name = match id {
-        2 if op != 0 => GS_OPS.get(op as usize).copied(),
-        3 => GS_OPS.get(op as usize).copied(),
-        15 => SYSMSG_OPS.get(op as usize).copied().flatten(),
+        2 if op == 0 => None,
+        2 | 3 => name_of(of_shader, op),
+        15 => name_of(of_system, op),
         _ => None,
     };
     // Only the messages of the geometry shader take a stream, and only with an operation.
@@ -199,32 +177,11 @@ fn message(word: u32, out: &mut String) {
     }
 }
 
-/// Hardware registers by number.
-const HWREGS: [(u32, &str); 17] = [
-    (1, "HW_REG_MODE"),
-    (2, "HW_REG_STATUS"),
-    (3, "HW_REG_TRAPSTS"),
-    (4, "HW_REG_HW_ID"),
-    (5, "HW_REG_GPR_ALLOC"),
-    (6, "HW_REG_LDS_ALLOC"),
-    (7, "HW_REG_IB_STS"),
-    (15, "HW_REG_SH_MEM_BASES"),
-    (16, "HW_REG_TBA_LO"),
-    (17, "HW_REG_TBA_HI"),
-    (18, "HW_REG_TMA_LO"),
-    (19, "HW_REG_TMA_HI"),
-    (20, "HW_REG_XCC_ID"),
-    (21, "HW_REG_SQ_PERF_SNAPSHOT_DATA"),
-    (22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1"),
-    (23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO"),
-    (24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"),
-];
-
 fn hwreg(isa: Isa, word: u32, out: &mut String) {
     let (id, offset, width) = (word & 63, word >> 6 & 31, (word >> 11 & 31) + 1);
     out.push_str("hwreg(");
-    match HWREGS.iter().find(|(number, _)| *number == id && id < isa.hardware_registers()) {
-        Some((_, name)) => out.push_str(name),
+    match name_of(&HARDWARE_REGISTERS, id).filter(|_| id < isa.hardware_registers()) {
+        Some(name) => out.push_str(name),
         None => decimal(i64::from(id), out),
     }
     if offset != 0 || width != 32 {
@@ -243,8 +200,8 @@ fn gpr_idx(word: u32, out: &mut String) {
     }
     out.push_str("gpr_idx(");
     let mut first = true;
-    for (index, name) in ["SRC0", "SRC1", "SRC2", "DST"].into_iter().enumerate() {
-        if word >> index & 1 != 0 {
+    for (name, bit) in INDEX_MODES {
+        if word & bit as u32 != 0 {
             if !first {
                 out.push(',');
             }

@@ -50,8 +50,8 @@ fn every_file_is_read_and_comes_back_byte_for_byte() {
         Format::CkProfiler,
         Format::ServerLog,
     ];
-    for format in Format::ALL.into_iter().filter(|it| !others.contains(it)) {
-        assert!(formats.contains_key(&format), "no file of {format:?}");
+    for format in Format::ALL.iter().filter(|it| !others.contains(it)) {
+        assert!(formats.contains_key(format), "no file of {format:?}");
     }
 }
 

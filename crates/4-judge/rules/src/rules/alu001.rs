@@ -18,35 +18,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ALU001",
     title: "a loop divides by a value that does not change in it",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("alu001.md"),
     checks: &[Check::Code(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop with divisions or remainders whose divisor no instruction of the loop writes, and which is no constant that the
-compiler knew: those of `float` and `double` by `v_div_fixup`, of 32-bit integers by their multiplication with a reciprocal and the
-correction after it, of 64-bit integers by the short way they take where both values fit into 32 bits.
-
-## Why it is slow
-A division is a sequence: about 10 instructions for `float` and 32-bit integers, 10 of four times the cost for `double`, more than
-100 with branches for 64-bit integers. In address arithmetic and element-wise loops it takes longer than everything else.
-
-## Evidence
-The instructions that end each sequence, their divisor, and what the loop writes. It is a warning where the sequences take a
-twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run 16 times; otherwise it is
-for information.
-
-## What to do
-Floats: multiply by `1.0f / d`, made once before the loop; `-freciprocal-math` or `__fdividef` where the last bit does not matter.
-Integers: keep row and column as two counters that the loop advances, use 32 bits where the range allows, a shift where the
-divisor is a power of two, or make it a template argument. A divisor that is known for long is worth a magic number
-(multiplication and shift, as `FastDivmod` in CUTLASS and composable kernel).
-
-## Source
-The IREE AMDGPU guide and the ROCm workload guides count vector instructions of address arithmetic; the sequences are those of the LLVM
-AMDGPU backend (`AMDGPUCodeGenPrepare`, `SIISelLowering`).
-";
 
 /// Kinds of division.
 const FLOAT: Kind = ("float", 44.0);

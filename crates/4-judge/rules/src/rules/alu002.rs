@@ -17,34 +17,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ALU002",
     title: "lanes of each wave take both sides of a branch with work on each",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("alu002.md"),
     checks: &[Check::Code(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a branch with vector or matrix work on both sides, 64 cycles or more of a wave on the shorter, whose condition compares
-the low bits of the work-item's number in the workgroup with a constant: `if (threadIdx.x % 2)`, `if (threadIdx.x % 64 < 32)`. Lanes of every
-wave then go both ways.
-
-Branches on data are silent: whether the lanes of a wave agree there, only a run tells. So are branches without an `else`.
-
-## Why it is slow
-A wave has one program counter. Where its lanes disagree it runs one side with some lanes off, then the other with the others off: it takes
-the time of both, and half of the vector unit idles.
-
-## Evidence
-The condition with the instructions that make it, and the issue cycles of each side. It is a warning where the shorter side takes a
-twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run 16 times; otherwise it is for
-information.
-
-## What to do
-Let whole waves take one side: branch on `threadIdx.x / 64`, with the data assigned to lanes accordingly. Where both sides do the same
-on different values, choose the values (`condition ? a : b`) and compute once.
-
-## Source
-The ROCm HIP performance guidelines: divergent branches within a warp are run one after the other, so conditions should fall on borders of warps.
-";
 
 /// Turns to the lanes that do not pass a branch's condition.
 const OTHER_LANES: Op = Op::named("s_andn2_saveexec_b64");

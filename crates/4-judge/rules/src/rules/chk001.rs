@@ -12,48 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CHK001",
     title: "waves of a workgroup race in the LDS",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("chk001.md"),
     checks: &[Check::Execution(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires in an emulated run with `--check races` when two waves of a workgroup touch the same bytes of the LDS, at least one of
-them writes, not both are atomic, and no barrier stands between the two accesses.
-
-## Why it is slow
-It is not slow but wrong: which access comes first depends on how the waves are scheduled. A kernel that gives the right
-result today gives another one on another GPU, with another compiler, or under load. Lanes of one wave run in lockstep and are
-not compared.
-
-## Evidence
-Every access of the run, by wave and lane. Two accesses are ordered by a barrier that all waves of the workgroup pass, or by an
-atomic that the first wave makes after its access and the second one made on the same address before its own. The order in
-which the emulator runs waves plays no part, so a race is found in any run whose accesses meet, also when the result is right.
-
-Only read-modify-writes count as atomic here: atomic loads and stores of the LDS look like any other in the code, so a wave that
-waits for another one's flag in the LDS is reported.
-
-A load straight into the LDS (`global_load_lds_*`, `buffer_load_* … lds`) may write at any time between its issue and the
-`s_waitcnt vmcnt(n)` of its wave that covers it. So an access of another wave is ordered behind it by a wait and then a barrier,
-a barrier alone does not do, and before it by a barrier ahead of the issue. A kernel that counts on the latency of the load is
-reported, though its result is right as long as waves do not lie further apart than a load takes.
-
-Each dword remembers one writer and three readers; where waves own single bytes of one dword a race can be missed. One store or
-load into the LDS by which several waves of a workgroup write the same place is taken for the same value, since compilers
-replicate data among waves.
-
-## What to do
-Put `__syncthreads()` between the two places, also between a read and the write of the next iteration: a loop that refills a
-tile needs a barrier before the refill and one after it. Where lanes add up in one place, use atomics. When both places belong to
-one wave by design, index the LDS by the wave so that no other wave meets it.
-
-For a load into the LDS: `s_waitcnt vmcnt(n)` in the wave that loads, then the barrier, then the reads; and a barrier between the
-reads of a buffer and the next load into it, or one buffer more.
-
-## Source
-HIP programming model: memory of a workgroup is consistent between waves at `__syncthreads()` only; the LLVM AMDGPU memory model.
-";
 
 fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
     evidence

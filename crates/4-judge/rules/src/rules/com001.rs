@@ -10,27 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM001",
     title: "wrong results of a collective",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("com001.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when rccl-tests counts wrong values, in a cell or in its trailer. Says too when values were not checked at all (`-c 0`).
-
-## Why it is slow
-It is not slow, it is wrong: a collective that gives wrong sums makes training diverge, whatever its speed.
-
-## Evidence
-Cells with wrong values, and the trailer's count of values out of bounds.
-
-## What to do
-Run again with `-c 1` on fewer GPUs to find the GPU or link; look for ECC and XGMI errors in the kernel log; update firmware,
-driver and RCCL. Use no result of this machine until it is found.
-
-## Source
-rccl-tests: the column `#wrong` and the line `Out of bounds values`.
-";
 
 fn check(evidence: &CommEvidence<'_>) -> Outcome {
     let findings = evidence.tests().filter_map(|(name, test)| {

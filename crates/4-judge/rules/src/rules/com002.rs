@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM002",
     title: "bus bandwidth below what the links give",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("com002.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the best bus bandwidth of sizes from 64 MiB on is below what a good machine of this kind reaches: on one node the
-links of the board, on several the figures wanted at 8 and 16 GiB. Severe below 70 %. The average over all sizes that rccl-tests
-prints is not judged: it mixes latency and bandwidth, and moves with the sizes chosen.
-
-## Why it is slow
-A ring or mesh is as fast as its slowest link. A link at half its rate, a GPU without peer access or a wrong NUMA setting
-slows every collective over it.
-
-## Evidence
-Best bus bandwidth, its size, what links give, and its share; copies of TransferBench name the slow link where such a file is given.
-
-## What to do
-Find the link: `TransferBench a2a` shows each pair. Check `rocm-smi --showtopo` for XGMI between all GPUs, IOMMU (`iommu=pt`), ACS, NUMA
-balancing, and `NCCL_DEBUG=INFO` for ways other than `P2P`.
-
-## Source
-The vendor's measurements of RCCL on eight GPUs, the limits of its cluster validation suite, and the tuning guide on RCCL.
-";
 
 /// Share of the expected bandwidth below which a finding is severe, and above which noise explains the
 /// difference.

@@ -10,28 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM003",
     title: "small messages take long",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("com003.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when collectives of up to 4 KiB take on average more than twice the time a good machine of this kind needs.
-
-## Why it is slow
-Inference with tensor parallelism sends many small messages; each costs the latency, whatever the links carry. One process that
-drives all GPUs, launches without graphs, and a host with NUMA balancing or a slow clock add to it.
-
-## Evidence
-Mean time of the small sizes, the time of a good machine, GPUs per process, and whether graphs launched it.
-
-## What to do
-One process per GPU: `mpirun -np 8 ... -g 1`. Launch by graphs where the program can (`-G 1` of rccl-tests). Switch off NUMA balancing, set
-the CPU governor to performance.
-
-## Source
-The vendor's measurements: 16 us for small messages on eight MI300X, 6 us by graphs.
-";
 
 /// Times a good machine's latency.
 const SLOW: f64 = 2.0;

@@ -12,30 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM004",
     title: "sizes far off their neighbours",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("com004.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a cell of rccl-tests from 1 MiB on has less than 60 % of the bus bandwidth of the same size with the result in the other
-place, and of the sizes next to it. Severe for a range of sizes that take more than twice as long as a larger size.
-
-## Why it is slow
-A single slow measurement is a disturbance during the run: another job, a page that moved, a clock that dropped. It is not a
-property of the size.
-
-## Evidence
-The cell, the same size in the other place, and its neighbours. Of a range its times, and the larger size that is faster.
-
-## What to do
-Run again with more iterations (`-n 100`), and without other jobs. If the size stays slow, it is where RCCL changes its algorithm or protocol:
-compare `NCCL_PROTO=LL128` and `Simple`, and `NCCL_ALGO=Ring` and `Tree`. On several nodes look at the network too: message sizes where
-its protocol changes, flow control, and the plug-in (`NCCL_NET_PLUGIN`).
-
-## Source
-rccl-tests: out-of-place and in-place measure the same traffic.
-";
 
 /// Bytes from which bandwidth is steady enough, and the share of the others that is far off.
 const FROM: u64 = 1 << 20;

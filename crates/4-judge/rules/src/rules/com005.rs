@@ -10,29 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM005",
     title: "RCCL warns, or takes a slow way",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("com005.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires for warnings in a debug log, explained where they are known, and for what slows communication without a warning: channels
-through shared memory between GPUs of a node, peer access switched off, a socket as network between nodes.
-
-## Why it is slow
-`P2P/IPC` writes over XGMI from GPU to GPU. `SHM` goes through host memory: two passes over PCIe and a copy by the CPU's caches. A
-socket goes through the kernel where InfiniBand or RoCE would write into GPU memory.
-
-## Evidence
-Warnings with how often they come, connections by way, settings from the environment, the network in use.
-
-## What to do
-NUMA balancing: `sysctl kernel.numa_balancing=0`. IOMMU: `iommu=pt` on the kernel's command line. `NCCL_P2P_DISABLE` and `NCCL_IB_DISABLE`: unset
-them. `SHM` without them: check access of the container to `/dev/kfd`, `/dev/dri` and `--ipc=host`.
-
-## Source
-RCCL's log and its warnings; the tuning guide on RCCL: NUMA balancing, IOMMU, ACS.
-";
 
 /// Known warnings with their meaning and remedy.
 const KNOWN: [(&str, &str, &str); 4] = [

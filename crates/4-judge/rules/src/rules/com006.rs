@@ -12,28 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "COM006",
     title: "ranks that never joined",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("com006.md"),
     checks: &[Check::Comm(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a debug log has a communicator of n ranks and fewer ranks in it, or ranks that began to initialise and never completed. Logs
-of one rank each (`NCCL_DEBUG_FILE` with `%p`) are judged together; a single one of them does not tell which ranks are missing.
-
-## Why it is slow
-A communicator waits for all ranks. One that never starts, or dies while it starts, keeps the others waiting until a timeout.
-
-## Evidence
-Ranks that the log never names, ranks that began, and ranks that completed.
-
-## What to do
-Look on the host of the missing rank for the first error: memory, a GPU that is not visible, a wrong address. Check that every rank gets the
-same `NCCL_SOCKET_IFNAME`, and that firewalls let the bootstrap's port through.
-
-## Source
-RCCL's log: `Init START` and `Init COMPLETE` of each rank.
-";
 
 /// Ranks named before the rest is only counted.
 const NAMED: usize = 8;

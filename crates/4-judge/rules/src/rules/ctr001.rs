@@ -12,52 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR001",
     title: "what bounds the kernel: a ceiling, instructions, latency or launch",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr001.md"),
     checks: &[Check::Recording(check)],
     panels: &[2],
 };
-
-const PAGE: &str = r"## What it does
-Names for each kernel what stops it from being faster:
-
-* a ceiling (HBM, L2, vector L1 or LDS bandwidth, or the rate of the vector or matrix unit for a type) of which it reaches
-  half or more: the one it is nearest to. Info; from 80 % on the message says that it is at the roof;
-* vector issue, when the vector units issue in 80 % of the cycles or more, and more of them than of any ceiling: with a rate
-  below 80 % of its ceiling, other instructions fill the unit. Info;
-* launch, when it is below half of every ceiling and the compute units hold waves in less than half of its time. Warning;
-* latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
-
-Cycles are the time of the dispatch at the clock of the engine, not the profiler's window, which can be many times as long.
-What was not recorded and could turn the answer is named with it; what other counters bound (no matrix instruction: no matrix
-operations of any type) is not asked for. Recording more blocks never changes the kind of an answer that lacks nothing.
-
-The dispatches judged are those of the size that takes most time, and of these the middle half: one outlier does not turn a
-verdict. Where another limit is within the noise of the dispatches, at least 10 %, both are named. Look-ups of the vector L1 are a
-limit of their own, one per cycle and compute unit: what each of them moves depends on the access. A ceiling that is exceeded is no
-roof, and where a measured ceiling and that of the data sheet lead to different answers, both are said.
-
-Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
-5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
-At a ceiling of arithmetic the cost stays what is missing to the ceiling: the work itself is no loss.
-
-## Why it is slow
-Each ceiling gives the least time that the kernel's bytes or operations need. Time beyond the longest of these is lost to
-waiting, to starting and ending, or to work that the ceilings do not count; it is the most that can be gained without moving
-fewer bytes or computing less. A kernel at a roof gets faster only by asking less of that roof.
-
-## Evidence
-Bytes at each level, operations by type, the time, and the ceilings: those measured on the machine (`roofline.csv`) where the
-recording has them, else clock times width of the data sheet. A kernel can exceed a measured ceiling by some percent: the
-ceiling of HBM is measured with a copy, and reads alone are faster.
-
-## What to do
-At a bandwidth roof: raise the operations per byte of that level (reuse in registers, LDS or L1, narrower types, fused
-kernels). At a rate's roof: use the matrix unit or a narrower type. At vector issue: fewer address and control instructions per
-useful one. Latency: more waves or more loads in flight per wave. Launch: larger grids, or several small kernels in one.
-
-## Source
-The Omniperf training: roofline equations and the regions compute bound, bandwidth bound and poor performance.
-";
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;

@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR002",
     title: "few instructions per cycle although waves are resident",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr002.md"),
     checks: &[Check::Recording(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a busy compute unit runs less than 0.5 instructions per cycle (10 % of the 5 it can) although half of its wave slots
-or more are in use and the kernel is bound by latency (CTR001).
-
-## Why it is slow
-The waves are there and all wait. Another wave would wait with them: the time must come from shorter waits or more independent
-work within each wave.
-
-## Evidence
-Instructions per busy cycle of a compute unit, waves in flight against the slots, and the latency of vector memory. The cost is
-the share of the latency that the roofline leaves.
-
-## What to do
-Find what the waves wait for: SYN004 says for what, MEM003, MEM011 and CTR004 why it takes long. Within a wave, issue several
-loads before the first use, and keep dependent chains short.
-
-## Source
-The Omniperf training: instructions per cycle in the speed of light.
-";
 
 /// Instructions per cycle below which little is issued.
 const LITTLE: f64 = 0.5;

@@ -12,32 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR003",
     title: "instruction cache misses",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr003.md"),
     checks: &[Check::Recording(check)],
     panels: &[13],
 };
-
-const PAGE: &str = r"## What it does
-Fires when less than 95 % of the instruction fetches hit, requests for lines on their way included, and each cache misses more
-than 2048 times in a dispatch: twice the lines that the largest of them has, so that a first pass through the code does not
-count. Warning below 90 %.
-
-## Why it is slow
-A wave whose next instructions come from L2 issues nothing for hundreds of cycles, and waves that share the cache
-often wait for the same line. The cause is a loop body longer than the cache (32 or 64 KiB), many different code paths at once, or
-several kernels at a time.
-
-## Evidence
-Hits, misses and misses of lines already on their way, misses per cache, and the latency of fetches. The cost is the share
-of fetches that do not hit, within what the roofline leaves.
-
-## What to do
-Unroll less, and split the kernel or its rarely taken paths from the hot loop (`__noinline__`). Keep waves of one workgroup on one
-path.
-
-## Source
-The Omniperf training: instruction cache hit rate and fetch latency in the speed of light.
-";
 
 /// Percent of hits below which it is reported.
 const FEW: f64 = 95.0;

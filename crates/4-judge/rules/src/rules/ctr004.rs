@@ -12,36 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR004",
     title: "high latency from L2 to memory, or traffic to other memory",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr004.md"),
     checks: &[Check::Recording(check)],
     panels: &[17],
 };
-
-const PAGE: &str = r"## What it does
-Fires, for kernels that move at least 1 MB over the fabric, and for directions with a tenth of the bytes or more, when
-
-* reads or writes take twice as long or more from L2 to memory as on an idle GPU, while memory is below 80 % of its bandwidth.
-  Warning from three times on, otherwise info. Kernels bound by launch (CTR001) are left out: their requests come in one burst;
-* 5 % or more of the reads or writes go to memory other than the GPU's own: host memory or another GPU. Warning.
-
-## Why it is slow
-Requests queue although memory has bandwidth left: they crowd few channels (addresses a power of two apart), miss in the
-address translation, or mix reads and writes closely. Memory behind PCIe or another GPU's links has a fraction of the
-bandwidth and several times the latency.
-
-## Evidence
-Mean latency of reads and writes beyond L2 against that of pointer chasing on an idle GPU, the share of requests that go to
-other memory, and the bandwidth reached. The cost is the latency above the idle one, or the remote share, within what the
-roofline leaves.
-
-## What to do
-Pad leading dimensions that are a multiple of 4 KiB; use large pages and large allocations; separate phases of reading and
-writing. Remote: copy the data to the GPU first, and check `hipHostMalloc` and managed memory, and where the pages of
-fine-grained allocations are.
-
-## Source
-The Omniperf training: L2 to fabric latencies and remote traffic in the speed of light and the fabric tables.
-";
 
 /// Multiples of the idle latency from which it is reported, and from which it is a warning.
 const SLOW: f64 = 2.0;

@@ -11,32 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR005",
     title: "the work differs from the recording it is compared with",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr005.md"),
     checks: &[Check::Recording(check)],
     panels: &[2],
 };
-
-const PAGE: &str = r"## What it does
-Needs a second recording to compare with, of the same kernel (the same name, or matched by name on request). Compares what a
-dispatch does: bytes from and to memory, requests to L2, line look-ups of the vector L1, floating-point operations,
-instructions. Fires where any differs by 10 % or more: warning where the kernel now does more, info where it does less.
-
-## Why it is slow
-Hit rates and rooflines do not show work that an algorithm does without need. The last exercise of the training becomes 29 times
-faster while its hit rates hardly tell why: it asks for 64 times fewer bytes. The version that moves more bytes or computes
-more than another that gives the same result has that much to gain.
-
-## Evidence
-Each quantity per dispatch in both recordings, with the change. The cost, where the kernel does more, is the share of memory
-time that the additional bytes take.
-
-## What to do
-Where it does more: find what is read again, spilled, or computed twice. Where it does less: the time should follow; if it
-does not, the kernel is now bound by something else (CTR001).
-
-## Source
-The Omniperf training, exercise 5: an algorithmic optimisation shows in the work, not in the hit rates.
-";
 
 /// Metric, what it counts, whether it is bytes.
 const WORK: &[(&str, &str, bool)] = &[

@@ -13,29 +13,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "CTR006",
     title: "a GPU that runs the same kernels slower than others",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("ctr006.md"),
     checks: &[Check::Trace(check)],
     panels: &[2],
 };
-
-const PAGE: &str = r"## What it does
-Fires when several ranks were traced and one of them takes at least 3 % longer than the fastest for the same matrix products:
-kernels of one name, run equally often in each rank. Warning from 10 %.
-
-## Why it is slow
-GPUs, and XCDs within one, hold different clocks under one power limit: 3 to 10 % are usual. All ranks wait for the slowest,
-so the slowest is what counts.
-
-## Evidence
-Time of matrix products that all ranks ran equally often, fastest and slowest rank.
-
-## What to do
-Judge efficiency against the slowest GPU. Beyond 10 % look at power cap, temperature and other users of that GPU (`amd-smi
-metric`); for comparable benchmarks fix the clock: `rocm-smi --setperfdeterminism 1900`.
-
-## Source
-The tuning guide on benchmarking: clocks differ between XCDs, so efficiency is to be counted against the slowest.
-";
 
 /// Percent of slowdown from which a rank is reported, and from which it is a warning.
 const SLOWER: [f64; 2] = [3.0, 10.0];

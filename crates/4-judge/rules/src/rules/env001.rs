@@ -7,29 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV001",
     title: "tuning by TunableOp in a run that is measured or serves",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env001.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at `PYTORCH_TUNABLEOP_ENABLED` and `PYTORCH_TUNABLEOP_TUNING` (`tunableop-tuning`). Results that were made with other versions
-of the libraries are found by `rockhound tunedb`, which reads the file.
-
-## Why it is slow
-Tuning is on by default once TunableOp is: each GEMM whose shape the result file lacks is tried with up to thousands of kernels, at the
-first call, in the middle of the run.
-
-## Evidence
-Both variables of the environment, and `PYTORCH_TUNABLEOP_FILENAME`. Whether the file is there and fits the GPU is not looked at.
-
-## What to do
-Tune once with `PYTORCH_TUNABLEOP_ENABLED=1`, then run with `PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=0`, and compare with
-TunableOp off: newer hipBLASLt may need none.
-
-## Source
-The ROCm MI300X workload guide (PyTorch TunableOp); PyTorch's README of TunableOp.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "tunableop-tuning";

@@ -9,31 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV002",
     title: "switches of Inductor lack their masters or contradict",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env002.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at the variables of Inductor (`inductor-switches`): channels-last convolutions without MIOpen's half, backends of autotuning
-without autotuning, frozen weights while training, one compile thread. Settings in Python (`torch._inductor.config`, options of `torch.compile`) are
-seen where code that Inductor wrote is given (`output_code.py` of `TORCH_COMPILE_DEBUG=1`, kernels of its cache, the folder of either): each kernel carries the settings it was written with.
-
-## Why it is slow
-A finer switch without its master does nothing: the time for looking at its effect is lost. Transposes stay where only one library
-prefers channels-last. One compile thread makes start-up as many times longer as there are cores.
-
-## Evidence
-`TORCHINDUCTOR_*` and `PYTORCH_MIOPEN_SUGGEST_NHWC` of the environment; `inductor_meta` and `torch._inductor.config` of code.
-
-## What to do
-`TORCHINDUCTOR_MAX_AUTOTUNE=1`, or the finer `_POINTWISE` and `_GEMM`; `TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=TRITON` fuses more, CK
-adds Composable Kernel; `TORCHINDUCTOR_FREEZING=1` and `TORCHINDUCTOR_CPP_WRAPPER=1` for inference; `TORCHINDUCTOR_LAYOUT_OPTIMIZATION=1`
-with `PYTORCH_MIOPEN_SUGGEST_NHWC=1` for convolutions. `TORCH_COMPILE_DEBUG=1` writes `output_code.py`, once.
-
-## Source
-The ROCm MI300X workload guide (Inductor max-autotune), the ROCm Triton wiki and kernel guide; PyTorch, torch/_inductor/config.py.
-";
 
 const CHECK: &str = "inductor-switches";
 

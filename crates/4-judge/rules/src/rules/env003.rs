@@ -7,28 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV003",
     title: "MIOpen searches for kernels during the run",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env003.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at `MIOPEN_FIND_ENFORCE` and `MIOPEN_FIND_MODE`, as numbers or names (`miopen-find`).
-
-## Why it is slow
-With a search enforced, each convolution shape is tuned at its first call, which takes minutes. Values 2, 4 and 5 write or clean the
-user's database as well.
-
-## Evidence
-Both variables of the environment. The workload guide speaks of `MIOPEN_FIND_ENFORCE` 1 to 6; the library takes 1 to 5.
-
-## What to do
-Tune once with `MIOPEN_FIND_ENFORCE=3 MIOPEN_FIND_MODE=1`, then unset the first. `MIOPEN_FIND_MODE` 2 (fast) or 3 (hybrid) takes what the
-database has.
-
-## Source
-The ROCm MI300X workload guide (MIOpen), the ROCm Triton wiki; MIOpen documentation (environment variables).
-";
 
 const MODES: [(&str, u32); 7] = [
     ("NORMAL", 1),

@@ -8,27 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV004",
     title: "dumps and prints of Triton or Inductor are left on",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env004.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks for variables of Triton and Inductor that print, dump, or pass caches by (`triton-dumps`): `AMDGCN_ENABLE_DUMP`,
-`MLIR_ENABLE_DUMP`, `TRITON_PRINT_AUTOTUNING`, `TRITON_ALWAYS_COMPILE`, `TORCH_COMPILE_DEBUG` and others of the table.
-
-## Why it is slow
-Every kernel is printed at every compilation, for each configuration of autotuning. What passes the cache by compiles at each start.
-
-## Evidence
-The environment, against the column `relations` of the table of variables.
-
-## What to do
-Unset them in runs that are measured. To read one kernel's assembly: `AMDGCN_ENABLE_DUMP=1 python k.py 2>&1 | rockhound inspect -`.
-
-## Source
-The ROCm MI300X workload guide (MLIR and assembly analysis), the ROCm Triton wiki (appendix); Triton, python/triton/knobs.py.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "triton-dumps";

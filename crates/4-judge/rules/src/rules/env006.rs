@@ -9,28 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV006",
     title: "debugging switches are left on",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env006.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks for variables of runtimes and libraries that serialise, log, check or turn caches off (`debug-variables`). Those of compilers are
-ENV004's, transports, protocols and algorithms of RCCL ENV009's.
-
-## Why it is slow
-`AMD_SERIALIZE_KERNEL` and `HIP_LAUNCH_BLOCKING` wait after every launch. Memory without caching calls the driver for every tensor. Logs
-at high levels write a line per call.
-
-## Evidence
-The environment, against the column `relations` of the table of variables. With `--profile debug` they are wanted and not looked at.
-
-## What to do
-Unset them in runs that are measured.
-
-## Source
-The ROCm MI300X workload guide (diagnostic and performance analysis); HIP documentation (debug variables); the table of variables.
-";
 
 /// Variables that another check looks at.
 const ELSEWHERE: [&str; 8] = [

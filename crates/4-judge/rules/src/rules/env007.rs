@@ -9,30 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV007",
     title: "a variable that nobody reads, or that lacks its master",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env007.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks for names that differ by a letter or two from one that exists, and for names that guides give but nobody reads
-(`unknown-variables`; `RCCL_DEBUG`: `rccl-debug-name`), for
-finer switches without their master, and for values that contradict each other (`sub-switches`); with a benchmark of hipBLASLt or RCCL as
-the command, for variables of libraries that it does not load (`unread-variables`).
-
-## Why it is slow
-A variable with a slip in its name does nothing, and no program says so: the setting that was meant is missing.
-
-## Evidence
-The environment, against the table of variables in docs/environment.md. A name with the prefix of a known component that is not in the
-table and near none is reported as unknown: the table is not all there is.
-
-## What to do
-Write the name that exists, or set the master as well (`VLLM_ROCM_USE_AITER=1` for its finer switches).
-
-## Source
-The table of variables, which names its source for each; a guide names `RCCL_DEBUG`, while the library reads `NCCL_DEBUG`.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let environment = match evidence.environment("unknown-variables") {

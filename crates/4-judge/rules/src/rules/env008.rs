@@ -8,28 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV008",
     title: "GPUs are selected twice or taken for another ISA",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env008.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at the variables that select devices (`visible-devices`) and at `HSA_OVERRIDE_GFX_VERSION` (`gfx-override`).
-
-## Why it is slow
-`ROCR_VISIBLE_DEVICES` renumbers the GPUs that the two others then select from, so that a selection made twice picks others or none. A
-forced ISA runs kernels of another GPU: they fault or lack its instructions.
-
-## Evidence
-The variables of the environment. vLLM copies `HIP_VISIBLE_DEVICES` to `CUDA_VISIBLE_DEVICES` where the latter is not set, and stops where
-the two differ; Ray and guides disagree on which to set, so with vLLM the former only warns.
-
-## What to do
-Set one of the three: `CUDA_VISIBLE_DEVICES` with vLLM and PyTorch; the documentation of HIP prefers `ROCR_VISIBLE_DEVICES`. Unset `HSA_OVERRIDE_GFX_VERSION` on Instinct GPUs.
-
-## Source
-HIP documentation (GPU isolation), the vLLM guide for AMD GPUs, vllm/platforms/rocm.py; on the override own judgement.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![selection(evidence), isa(evidence)]

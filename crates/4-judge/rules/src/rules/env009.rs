@@ -7,29 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV009",
     title: "transports or channels of RCCL are turned off",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env009.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at `NCCL_P2P_DISABLE`, `NCCL_P2P_DIRECT_DISABLE`, `NCCL_SHM_DISABLE`, `NCCL_IB_DISABLE` and `NCCL_MAX_NCHANNELS` (`nccl-p2p`), and at
-`NCCL_PROTO` and `NCCL_ALGO` (`nccl-forced`).
-
-## Why it is slow
-Without copies between GPUs all data goes through host memory, at a tenth of the rate of XGMI. Without InfiniBand nodes talk by
-sockets. A bound on channels bounds the bandwidth. RCCL chooses protocol and algorithm by the size of a message: a forced one is slow for
-other sizes, Simple for small messages, LL for large ones.
-
-## Evidence
-The variables of the environment.
-
-## What to do
-Unset them. They are set to get around a fault; ACS (SYS002) and a missing `iommu=pt` (SYS010) are its usual reasons.
-
-## Source
-RCCL documentation (environment variables).
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     [transports(evidence), vec![forced(evidence)]].concat()

@@ -9,36 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "ENV010",
     title: "settings of a vLLM server do not fit its model",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("env010.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Reads `vllm serve` (also as a Python module) with its environment, and the server's log (`vllm-settings`); looks at
-`TORCH_BLAS_PREFER_HIPBLASLT` (`hipblaslt-prefer`).
-
-* Models with latent attention (DeepSeek, Kimi K2) need `--block-size 1` with AITER. gpt-oss needs unified attention.
-* AITER is wanted unless all GPUs are known to be none of Instinct.
-* Unified attention needs `VLLM_ROCM_USE_AITER_MHA=0`, which is on by default. AWQ runs on Triton kernels
-  only (`VLLM_USE_TRITON_AWQ=1`, which vLLM sets itself and says so).
-* `--gpu-memory-utilization` over 0.95, `--enforce-eager` (SGLang: `--disable-cuda-graph`), tensor parallelism beyond the eight linked GPUs, full graphs with AITER's
-  attention.
-* In a log: the attention backend chosen, and tuned configurations of expert layers that were not found.
-
-## Why it is slow
-A missing setting takes a slower kernel, or none; without graphs every launch of a decode step is paid for; beyond the board
-all-reduce goes over the network.
-
-## Evidence
-The command line, the environment, and lines of the log.
-
-## What to do
-As the message says. For expert layers without a configuration run vLLM's `benchmark_moe.py --tune` and set `VLLM_TUNED_CONFIG_FOLDER`.
-
-## Source
-vLLM guide for AMD GPUs; vLLM, vllm/envs.py. The guide contradicts itself on `--max-num-batched-tokens`: not judged.
-";
 
 const CHECK: &str = "vllm-settings";
 const AITER: &str = "VLLM_ROCM_USE_AITER";

@@ -12,41 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LCH001",
     title: "workgroup size leaves lanes or SIMDs idle",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lch001.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires on the size of the workgroup.
-
-* It is not a multiple of the wave: lanes of the last wave never work. Warning where the size is required or a companion
-  file states it, Info where only the largest allowed size is known.
-  A kernel for a single work-item has no work to divide and does not fire.
-* As many workgroups as a compute unit holds do not fill its SIMDs evenly: some stand idle (Warning when fewer waves than
-  SIMDs are resident) or have a wave less than others (Info).
-
-Where the kernel's registers or LDS are why SIMDs stand idle, RES002 says it, and this rule does not.
-
-A workgroup that is a multiple of the wave but smaller than one wave per SIMD does not fire as long as enough of them
-fit on a compute unit to fill the SIMDs.
-
-## Why it is slow
-The hardware runs whole waves: a workgroup of 100 work-items is two waves, and the second has 36 of 64 lanes at work and
-costs as much as a full one. A compute unit has several SIMDs (four on all supported GPUs), each with its own waves: with two waves resident two SIMDs
-do nothing.
-
-## Evidence
-The required workgroup size, or the number of waves in the companion file, or the largest allowed size in the metadata; the
-lanes per wave and SIMDs of the target; the workgroups per compute unit from the occupancy.
-
-## What to do
-Use a multiple of 256 work-items, so that every SIMD has a full wave, or at least a multiple of 64 with room for several
-workgroups on a compute unit (less LDS and fewer registers per workgroup).
-
-## Source
-The IREE AMDGPU guide: use a workgroup of 256 or a multiple to utilise all four SIMDs; a workgroup of 128 leaves two idle.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let Some(target) = evidence.target else {

@@ -11,34 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LCH002",
     title: "fewer workgroups than the GPU needs",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lch002.md"),
     checks: &[Check::Recording(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a dispatch has, on average,
-
-* fewer workgroups than the GPU has compute units. Warning;
-* on a GPU of several dies (XCDs) fewer than 1024 workgroups. Info.
-
-## Why it is slow
-Each workgroup runs on one compute unit. With fewer workgroups than compute units the rest of the GPU is idle for the whole
-dispatch. With few per compute unit the last round leaves many idle, and there is no second workgroup to run while the
-first waits. A launch of 4 workgroups on 104 compute units takes 11 times as long as the same work in 2048.
-
-## Evidence
-Workgroups started (or grid over workgroup size) and the number of compute units. The cost is the share of idle compute
-units, for the second case that of the last round.
-
-## What to do
-Launch more, smaller workgroups; split the reduction dimension (split-K, stream-K) where the result has too few tiles;
-process several problems in one launch.
-
-## Source
-The Omniperf training, exercise 1 (launch parameters); the ROCm MI300X workload guide and the ROCm Triton kernel guide (at
-least 1024 workgroups on MI300X).
-";
 
 /// Workgroups a GPU of several dies should have.
 const MANY: f64 = 1024.0;

@@ -7,30 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LCH003",
     title: "the last round of workgroups is nearly empty",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lch003.md"),
     checks: &[Check::Launch(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a launch of at most eight rounds of workgroups over the compute units, the last of which fills less than half of them.
-
-Silent for launches of one round (LCH001 looks at those), and for many rounds, of which the last one is a small part.
-
-## Why it is slow
-All workgroups take about the same time, so the compute units without one in the last round wait for it to end.
-
-## Evidence
-Workgroups, compute units, rounds and the share of the last one that is filled. Workgroups that share a compute unit soften it: the
-loss is at most the one given.
-
-## What to do
-Choose the workgroup's part of the work so that the number of workgroups is near below a multiple of the compute units, or launch as many
-workgroups as the GPU holds and let each take several parts.
-
-## Source
-The ROCm Triton wiki (utilisation of compute units), the IREE AMDGPU guide (a multiple of the compute units).
-";
 
 /// With more rounds than this, the last one is a small share.
 const MOST_ROUNDS: u64 = 8;

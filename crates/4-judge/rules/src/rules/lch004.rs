@@ -14,31 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LCH004",
     title: "compute units hold no waves part of the time",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lch004.md"),
     checks: &[Check::Recording(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the compute units hold waves in less than 75 % of a kernel's cycles although there are workgroups for all of
-them. Warning below 50 %. Kernels with too few workgroups are left to LCH002, those bound by launch to CTR001.
-
-## Why it is slow
-A compute unit without waves does nothing. The causes differ with the length of the dispatch: below some tens of
-microseconds it is the time until the first waves start and the last ones' results are written; in longer ones a few
-workgroups that take much longer than the rest, or a last round with few workgroups.
-
-## Evidence
-Busy cycles of the compute units over those of the dispatch (its time at the clock of the engine), the number of workgroups and the mean time of a dispatch. (The vendor's
-figure of active compute units is an estimate that it later replaced; it is not used.)
-
-## What to do
-Short dispatches: more work per launch, several kernels in one, graphs. Long ones: give every workgroup the same work, make
-workgroups smaller, start the long ones first, or take work from a queue.
-
-## Source
-The Omniperf training: active compute units in the speed of light.
-";
 
 /// Percent of the cycles from which on compute units count as busy.
 const BUSY: f64 = 75.0;

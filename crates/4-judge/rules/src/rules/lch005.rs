@@ -11,31 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LCH005",
     title: "vector instructions run with lanes switched off",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lch005.md"),
     checks: &[Check::Recording(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when vector instructions run with fewer than 51 of 64 lanes active on average (80 %). Warning below 32. Kernels
-whose vector units issue in less than 5 % of the cycles are left out: there nothing is to be gained.
-
-## Why it is slow
-Both sides of a branch on which the lanes of a wave disagree are run one after the other, each with some lanes off; so are
-loops with trip counts that differ between lanes, and waves that the workgroup size does not fill. The instructions take as
-long as with all lanes.
-
-## Evidence
-Active lanes per vector instruction, how busy the vector units are, and the workgroup size. The cost is the vector units'
-time in lanes that are off.
-
-## What to do
-Make the workgroup size a multiple of 64. Sort or bin the work so that neighbouring lanes take the same branch. Replace short
-branches by selects. Move bounds checks to whole workgroups, with one edge kernel.
-
-## Source
-The Omniperf training: active threads per wave of the vector unit in the speed of light.
-";
 
 /// Lanes below which it is reported.
 const FEW: f64 = 51.2;

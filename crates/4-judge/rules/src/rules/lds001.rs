@@ -16,42 +16,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LDS001",
     title: "LDS accesses narrower than 8 bytes per lane in a loop",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lds001.md"),
     checks: &[Check::Code(check)],
     panels: &[12],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop for one of two reasons:
-
-* LDS reads or writes of fewer than 8 bytes touch adjacent bytes of the same lane within one block, so that fewer accesses
-  of up to 16 bytes move the same data;
-* an innermost loop makes at least eight LDS accesses per iteration, and at least half of them are narrower than 8 bytes per
-  lane at addresses that follow from the lane and from loop counters alone, so that a layout could bring them together. At least
-  half of the narrow ones follow another of their kind without a wait between them: a lane that writes, waits and reads in turn
-  exchanges one element at a time.
-
-Two-address instructions (`ds_read2_b32`) count with both elements. Atomics and lane exchanges are left out.
-
-## Why it is slow
-The LDS gives each compute unit 128 bytes per cycle (twice that on the newest). A wave's `b32` access moves 256 bytes and a
-`b128` access 1024 for the same issue slot, address registers and wait; accesses of one or two bytes use a quarter or half
-of each bank's dword as well.
-
-## Evidence
-The width of each access, and for merging the addresses worked out symbolically. It is a warning where merging saves at
-least two accesses per iteration, where the loop feeds matrix instructions, or where accesses of one or two bytes prevail, and
-what wider accesses save is a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops
-taken to run 16 times, and the loop is not the one that does what another, unrolled, leaves over; otherwise it is for information.
-
-## What to do
-Lay the tile out so that what one lane needs lies in 16 contiguous bytes (`ds_read_b128`, `ds_write_b128`; 8 bytes is the
-least to aim for), align it, and use vector types. In Triton, `kpack=2` for matrix products and layouts with a wider last
-dimension do this. Transposes that force narrow accesses are better done once, on the way into the LDS.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `b128` preferred, `b64` acceptable; the IREE AMDGPU guide on the width of LDS instructions.
-";
 
 /// Narrower than this is narrow.
 const NARROW: u32 = 8;

@@ -18,49 +18,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LDS002",
     title: "LDS bank conflicts",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lds002.md"),
     checks: &[Check::Code(check), Check::Recording(check_recorded)],
     panels: &[12],
 };
-
-const PAGE: &str = r"## What it does
-Works out which bank each lane of an LDS read or write asks, where the code determines the address of every lane up to an
-amount common to all, and fires where lanes ask one bank for different addresses. Accesses whose addresses depend on data
-are not judged. Where they depend on the shape of the workgroup and the code object does not tell it, the usual shapes are
-judged (64x1, 256x1, 32x8, 16x16, 8x8) and named; what holds in some of them only is for information. Atomics are left out, and so are loops whose conflicts add less than an
-eighth to the cycles of their judged accesses, and code outside loops that loses fewer than 64 cycles per wave in all.
-
-In a recording it fires when conflicts add an eighth or more to the cycles of the LDS accesses and take 1 % or more of the
-kernel's cycles. Warning where they at least double the accesses' cycles.
-
-## Why it is slow
-The LDS has 32 banks of 4 bytes (64 on the newest target), each of which gives one dword per cycle. An access is worked off
-in groups of neighbouring lanes that want one dword per bank, at most 32 lanes: with 32 banks 32 lanes of up to 4 bytes, 16 of
-8, 8 of 16. A group takes as many cycles as its busiest bank has different dwords; lanes that want the same dword, or bytes of
-it, share it. Two-address instructions take the time of both elements, or that of one access of twice the size where the
-elements are neighbours and that is less. Contiguous lanes are free of conflicts; a column of a tile whose rows are a multiple
-of the bank width takes up to 32 times as long.
-
-## Evidence
-The address of each lane by symbolic evaluation of the integer instructions before the access, with all lanes active, and
-the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
-one-dimensional workgroups. It is a warning where conflicts at least double the cycles, some access is 4 bytes or wider, and the
-conflict cycles are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run
-16 times; otherwise it is for information, and so it is in a loop that does what another leaves over, and outside loops where a
-comparison leaves few lanes on, as in the steps of a
-reduction.
-In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the
-kernel's, or what a run without conflicts saves (`profile --breakdown`).
-
-## What to do
-Pad the rows of the tile (33 instead of 32 dwords, or one access width), or permute the column index with the row index
-by exclusive-or.
-
-## Source
-The IREE AMDGPU guide gives banks, groups and the cases of 4 to 16 bytes per lane; the Omniperf training the counters that measure the
-same; a recorded trace of a GPU with 64 banks that a group has at most 32 lanes. Bytes and halves of one dword are not recorded: the
-guide has them conflict, here they share it, as lanes at one address do.
-";
 
 /// Minimum share of a loop's LDS cycles for its conflicts to be reported, as a divisor.
 const WORTH_SHARE: u32 = 8;

@@ -14,36 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LDS003",
     title: "atomics of one wave to one address",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lds003.md"),
     checks: &[Check::Ir(check), Check::Code(check_code)],
     panels: &[12],
 };
-
-const PAGE: &str = r"## What it does
-Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
-splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
-loop has turned lanes off, or only those beyond the end of the data: by a comparison of the work-item's number in the grid with a scalar,
-as in `if (i < n)` and in grid-stride loops. No branch on the number of the lane among the active ones may lead there, workgroups have
-more than one work-item, and the kernel reads which work-item it is: one that does not is launched with one.
-
-An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
-that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
-
-## Why it is slow
-Atomics of lanes to one address are done one after the other, in the L2 or in the LDS: 64 lanes take 64 turns where one
-access would do, and every further wave queues behind them.
-
-## Evidence
-How the address of each `tt.atomic_rmw` is made, and the elements of the tensor. In code, the address of each lane by symbolic evaluation
-of the instructions before the atomic.
-
-## What to do
-Reduce in the workgroup first (`tl.sum`, `tl.max`; a shuffle or the LDS in HIP), and do one atomic with the result.
-
-## Source
-The IREE AMDGPU guide: accesses of all lanes to one bank become a loop of one lane at a time, which for atomics holds for one
-address.
-";
 
 fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
     let slow = ir.atomics.iter().filter(|it| it.elements > 1 && it.one_address);

@@ -10,30 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "LDS006",
     title: "the epilogue converts results through the LDS",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("lds006.md"),
     checks: &[Check::Ir(check)],
     panels: &[12],
 };
-
-const PAGE: &str = r"## What it does
-Fires where the result of matrix instructions goes through the LDS only to be stored in another layout.
-
-Silent where the result goes to an atomic, for which the switch does not work, and where the conversion moves nothing between waves.
-
-## Why it is slow
-The conversion stores and loads the whole result tile, padded against bank conflicts: LDS that counts for the occupancy of the
-whole kernel, and time at its end. Stores from the layout of the matrix instructions are narrower, which costs less.
-
-## Evidence
-The conversion with its bytes, and the store that its value goes to.
-
-## What to do
-Set `OPTIMIZE_EPILOGUE=1` for compilers that know it (Triton up to 3.4 for AMD); newer ones store from the matrix layout by themselves,
-unless the tile is used in another layout too: then convert after the store.
-
-## Source
-The ROCm Triton kernel guide: `OPTIMIZE_EPILOGUE=1` removes the `convert_layout` of the epilogue, except before `tt.atomic_add`.
-";
 
 fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
     let stored = ir.conversions.iter().filter(|it| {

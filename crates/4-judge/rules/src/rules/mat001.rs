@@ -13,37 +13,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MAT001",
     title: "32x32 matrix instructions in a single GEMM",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("mat001.md"),
     checks: &[Check::Code(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a kernel with exactly one loop that contains matrix instructions, where all of them multiply 32x32 blocks and
-accumulate in place, and the loop does nothing with the accumulators but add to them.
-
-Fused kernels are silent: a loop in which other vector instructions read an accumulator (a softmax, a scale, a second
-product) is not a single GEMM. So are kernels whose matrix loop has an exponential.
-
-## Why it is slow
-Both shapes reach the same peak. A 32x32 product needs 16 accumulator registers per instruction (16x16: 4) and runs for more
-cycles, so there are fewer independent instructions to interleave with loads, and the finer shape packs more of the
-tile's edge. On MI300X 16x16 usually wins for single GEMMs, even for large tiles.
-
-## Evidence
-The shapes of all matrix instructions in loops, their accumulators, and what else in the loop reads these registers.
-
-## What to do
-Try `matrix_instr_nonkdim=16` in Triton, or the 16x16 instructions in hand-written code, and compare. For fused kernels
-such as attention, 32x32 is the better choice. A library kernel that was selected by tuning needs no change.
-
-A kernel written in assembly (RES003 says how it is known) cannot be asked for another shape: run the generator's variant
-with 16x16 instructions beside it where there is one.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `mfma_16x16` typically outperforms `mfma_32x32` for GEMM on MI300X; on fused GEMM
-kernels 32 is better.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if evidence.mix.count(Class::Mfma) == 0 {

@@ -18,48 +18,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MAT002",
     title: "GEMM-like loop without matrix instructions",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mat002.md"),
     checks: &[Check::Code(check), Check::Recording(check_recorded)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a kernel without matrix instructions when an innermost loop has the shape of a matrix product:
-
-* at least 16 products per iteration are added to at least 8 registers of sums that are carried from iteration to iteration;
-* both factors are vector registers that the loop fills anew, and in three quarters of the products each of the two is used
-  in at least three products.
-
-Or when an innermost loop has few sums per lane, as the GEMM of every tutorial: at least four multiply-adds, both of whose factors
-the loop reads from the LDS, in three quarters of all; and the loop, or one around it, fills the LDS from memory between
-barriers. A lane then reads the LDS for each product. It is a warning where the products take a twentieth of what the busiest of
-vector units, memory path and LDS does for the kernel, loops taken to run 16 times.
-
-Warning where the matrix unit has a higher peak than the vector unit for the type, with the ratio. Info where it has not.
-
-Polynomials, filters with constant coefficients and matrix-vector products (complex ones too) do not fire: a factor is not
-reused, or not filled in the loop.
-
-In a recording it fires on a kernel without matrix instructions that reaches a quarter of the vector unit's rate or more,
-three quarters of it multiply-adds, and loads each byte it gets from memory eight times or more from LDS or the vector L1. Those are
-the signs of a matrix product, and of some stencils and convolutions: for information where the type has no higher peak in
-the matrix unit, else a warning.
-
-## Why it is slow
-The matrix unit does the same products with a multiple of the vector unit's rate (for f16 and bf16 many times, for f64
-twice), with one instruction for thousands of multiply-adds, so that the wave's issue slots are free for loads and addresses.
-
-## Evidence
-The multiply-adds of the loop, their sums and factors, how often each factor is defined and used, and the peak
-rates of the target's vector and matrix units for the type. In a recording the operations by kind, and the bytes of LDS, L1 and memory.
-
-## What to do
-Call a library (hipBLASLt, rocBLAS, composable kernel), use `rocwmma` or the `__builtin_amdgcn_mfma_*` intrinsics, or `tl.dot`
-in Triton with a type and tile that the matrix unit has.
-
-## Source
-The ROCm MI300X workload guide (matrix instructions for GEMM), the Omniperf training (matrix instructions per kernel and their share of the peak).
-";
 
 /// A multiply-add instruction.
 struct MultiplyAdd {

@@ -10,29 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MAT004",
     title: "factors are read from the LDS by halves",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("mat004.md"),
     checks: &[Check::Ir(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a kernel of one matrix product for CDNA3 whose factors come from the LDS 8 bytes per lane: `kpack=1`, Triton's default.
-
-Silent: fused kernels, kernels that spill already, kernels with `kpack=2` (16 bytes), and CDNA4, where the compiler ignores `kpack`.
-
-## Why it is slow
-A lane reads the elements of one matrix instruction at a time. With `kpack=2` it reads those of two in one access: half as many LDS
-instructions for the same bytes.
-
-## Evidence
-Elements that lie beside each other along K in the layout of each factor, and their size.
-
-## What to do
-Try `kpack=2` for the GEMM and leave it unset for other kernels. More registers are live; check that nothing spills.
-
-## Source
-The ROCm Triton wiki: `kpack` should be 2 for GEMMs and unset for other kernels.
-";
 
 /// Bytes of a factor that one access can read per lane.
 const WIDEST: u32 = 16;

@@ -13,31 +13,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MAT005",
     title: "matrix units are idle in a matrix kernel",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mat005.md"),
     checks: &[Check::Recording(check)],
     panels: &[10, 11],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a kernel does half or more of its floating-point operations with matrix instructions, and the matrix units are busy
-in less than 60 % of the cycles. Info without a cost where a bandwidth or look-ups stop the kernel: the matrix units wait for
-data, and the findings on data say what that costs. Warning otherwise.
-
-## Why it is slow
-The matrix units are where such a kernel's time should go. Each cycle without a matrix instruction is a gap that loads, LDS
-accesses, address arithmetic, barriers or too few waves leave.
-
-## Evidence
-Busy cycles of the matrix units, their rate against the ceiling, cycles per matrix instruction and the waves in flight. The cost
-is the share of idle cycles, within what the roofline leaves.
-
-## What to do
-Load the next tiles while computing (more pipeline stages, direct loads to LDS); two or more waves per SIMD that take turns;
-larger tiles per wave, so that more matrix instructions share a load; avoid bank conflicts and barriers in the main loop.
-
-## Source
-The Omniperf training: matrix utilisation in the speed of light (a GEMM of bf16 at 14 % busy and 30 % of the peak).
-";
 
 /// Part of the operations that makes a matrix kernel.
 const MATRIX: f64 = 0.5;

@@ -15,46 +15,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM001",
     title: "loads in a loop narrower than 16 bytes per lane",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem001.md"),
     checks: &[Check::Code(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop whose global, flat or buffer loads move fewer than 16 bytes per lane although their addresses show that
-16-byte loads (`global_load_dwordx4`) can replace them. One of three things is proved for every load it names:
-
-* several loads of one block touch adjacent bytes of the same lane, so one wider load fetches them together;
-* neighbouring lanes read neighbouring elements, so a lane can take several consecutive elements itself;
-* each lane reads the next element in the next iteration, so one load can serve several iterations.
-
-Loads of 8 bytes and more are named only for the first reason. Indexed gathers, loads of one address by all lanes that
-does not move, and volatile, atomic or coherent loads are never counted.
-
-## Why it is slow
-A wave has a limited number of loads in flight, and each occupies the address path for the same time whatever its width.
-Loads of 4 bytes need four times as many instructions, waits and address computations as 16-byte loads for the same
-data, and keep a quarter of the bytes in flight; loads of one byte need sixteen times as many.
-
-## Evidence
-The width of each load, and its address worked out symbolically from the instructions: its distance to the others of
-the block, the step from lane to lane, and the step from iteration to iteration. Sums of 32 bits are taken not to wrap
-between neighbours. Work-item ids are taken to be those of
-one-dimensional workgroups where the kernel asks for one dimension only. The finding is a warning where loads of one or
-two bytes are concerned, where merging saves at least two loads per iteration, or where the loop feeds matrix
-instructions, and the loads saved are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel;
-otherwise it is for information, as it is in a loop that does what another, unrolled, leaves over. Loops are taken to run 16 times,
-since code does not say how often.
-
-## What to do
-Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halves), a wider element per work-item in
-Triton's layout (`sizePerThread`), unrolling by the vector width. Make alignment and the absence of aliasing known to
-the compiler (`__builtin_assume_aligned`, `__restrict__`, contiguity and divisibility hints), since both prevent merging.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki ask for `global_load_dwordx4` above all for loads in loops; the IREE AMDGPU guide gives the access width
-and contiguity that reach peak bandwidth.
-";
 
 /// Bytes per lane up to which a load is always worth a warning.
 const TINY: u32 = 2;

@@ -14,45 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM002",
     title: "stores narrower than 16 bytes per lane",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem002.md"),
     checks: &[Check::Code(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on global, flat or buffer stores that move fewer than 16 bytes per lane although their addresses show that 16-byte
-stores (`global_store_dwordx4`) can replace them. One of three things is proved for every store it names:
-
-* several stores of one block touch adjacent bytes of the same lane, so one wider store writes them together; outside
-  loops at least three stores must be saved;
-* in a loop, neighbouring lanes write neighbouring elements, so a lane can take several consecutive elements itself;
-* in a loop, each lane writes the next element in the next iteration, so one store can serve several iterations.
-
-Stores of 8 bytes and more are named only for the first reason. Scatters, and volatile, atomic or coherent stores are
-never counted.
-
-## Why it is slow
-The path from a compute unit to the L2 takes one store request at a time. Stores of 4 bytes send four times as many
-requests as 16-byte stores for the same data, and bytes and halves that fill only part of a request cost as much as
-full ones.
-
-## Evidence
-The width of each store, and its address worked out symbolically: its distance to the others of the block, the step from
-lane to lane, and the step from iteration to iteration. Sums of 32 bits are taken not to wrap
-between neighbours. The finding is a warning where stores of one or two bytes are
-concerned or where merging saves at least two stores, and the stores saved are a twentieth of what the busiest of vector units,
-memory path and LDS does for the kernel, loops taken to run 16 times; otherwise it is for information: stores that run once
-beside a loop of work are, stores of all lanes to one address, and those of a loop that does what another, unrolled, leaves over.
-
-## What to do
-Collect 16 contiguous bytes per lane in registers and store them with one vector store (`float4`, eight halves). Where
-neighbouring lanes hold the pieces, exchange them first (LDS, DPP). Loads between the stores that may alias keep the
-compiler from merging: declare the pointers `__restrict__`.
-
-## Source
-The IREE AMDGPU guide: `global_store_dwordx4` for peak bandwidth, contiguous over the wave; the ROCm Triton kernel guide on the store width of GEMM
-epilogues.
-";
 
 /// Stores that merging must save outside loops.
 const SAVED_OUTSIDE: u32 = 3;

@@ -21,43 +21,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM003",
     title: "lanes of a wave access memory far apart",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem003.md"),
     checks: &[Check::Code(check_code), Check::Recording(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-In a recording it fires when an access of the vector L1 shares its line look-up with few others: fewer than 3 accesses per look-up where
-contiguous lanes have 4. Warning below 2. Kernels that look up a line in less than 2 % of their cycles are left out.
-
-By its code it fires on loads and stores of global memory in loops, or anywhere in a kernel without loops, that touch at least
-twice as many cache lines as would hold their data, and 8 more: a stride of 28 bytes, a row of a matrix per lane. Warning
-where the distance of the lanes is known, the other accesses to the same array leave most of these lines unused, and the
-look-ups that contiguous lanes would save are a twentieth of what the busiest of vector units, memory path and LDS does for
-the kernel, loops taken to run 16 times. Otherwise it is for information: where the kernel hardly waits for them, where the
-lanes are a stride apart that only a run tells, which may be 1, and where the
-code object does not tell the shape of the workgroup. Then the usual shapes are judged (64x1, 256x1, 32x8, 16x16, 8x8),
-and the finding names those it holds for. Coherent accesses, and addresses that depend on data, are left out.
-
-## Why it is slow
-The L1 looks up one line per cycle. A load of 8 bytes per lane makes 64 accesses: with neighbouring lanes on neighbouring
-addresses 16 look-ups, with lanes in different lines 64. Lines that hold one wanted value each also fill the caches with
-unwanted ones. Reading a matrix by rows in one lane each instead of by columns cost a factor of 5.6.
-
-## Evidence
-Accesses and line look-ups of the vector L1, and look-ups per memory instruction. The cost is the share of look-ups that
-contiguous lanes would save: of the time that look-ups fill where they are what stops the kernel, else within what the roofline
-leaves.
-By the code, the address of each lane by symbolic evaluation, with all lanes active, and the lines of the target's vector L1
-that they touch. Lanes that are an unknown stride apart are taken to touch different lines, as they do from one line on.
-
-## What to do
-Let neighbouring lanes access neighbouring addresses: exchange the loops or the index mapping, transpose the data or a tile of
-it in LDS, use arrays of fields instead of arrays of structs.
-
-## Source
-The Omniperf training, exercise 4 (strided data access); the IREE AMDGPU guide (coalesced accesses).
-";
 
 /// Lines touched for each line needed, and lines touched in vain, from which an access is reported.
 const TIMES: u32 = 2;

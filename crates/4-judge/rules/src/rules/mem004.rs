@@ -12,37 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM004",
     title: "flat_ instructions where only global memory exists",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem004.md"),
     checks: &[Check::Code(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a kernel uses `flat_` loads, stores or atomics although it allocates no LDS and no scratch, has no LDS
-instruction, calls no function and never asks for the LDS or scratch address range. Its generic addresses can then only
-be global, and `global_` instructions would do the same.
-
-## Why it is slow
-A `flat_` access finds out per lane at run time whether an address is LDS, scratch or global. It occupies the LDS path
-as well as the memory path and counts on both wait counters, so every wait for it is a wait for all LDS and scalar
-operations too, and results cannot be awaited in order. It has no scalar base register, so each address takes two vector
-registers and a 64-bit addition.
-
-## Evidence
-The `flat_` instructions; LDS and scratch sizes of the code object; the absence of `ds_` instructions, calls and reads of
-the aperture registers. It is a warning where those of the deepest loop that contains some are a twentieth of what the busiest of
-vector units, memory path and LDS does for the kernel, loops taken to run 16 times; otherwise, outside loops, and
-where all in loops are stores, for which nothing waits, it is for information.
-
-## What to do
-The compiler loses the address space of pointers that come from memory: tables of pointers, structures behind a
-pointer, virtual calls, volatile accesses. Pass pointers as kernel arguments or inside by-value structures, or cast
-where they are loaded: `(__attribute__((address_space(1))) T*)p`.
-
-## Source
-The IREE AMDGPU guide: `flat_` allows for local and global addresses alike, which makes it slower than the instruction of
-the one address space.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let mut flat: Vec<u32> = Vec::new();

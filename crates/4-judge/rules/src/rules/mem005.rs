@@ -17,40 +17,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM005",
     title: "non-temporal hint absent on streamed or present on reused data",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("mem005.md"),
     checks: &[Check::Code(check), Check::Recording(check_recorded)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Names two patterns:
-
-* a grid-stride loop that is in no other loop: an access starts at a position given by the workgroup id, lanes are
-  contiguous, every iteration advances by a multiple of the grid's or workgroup's size, and no other access of the kernel
-  uses the same array, yet the access carries no non-temporal hint;
-* an access with the non-temporal hint whose addresses a surrounding loop repeats: nothing in the address changes with
-  that loop.
-
-In a recording it names kernels that store eight times the L2 or more, each byte once and without streaming requests, while L2
-serves what they read three times or more; and kernels with half or more streaming requests of which L2 serves each byte
-twice or more.
-
-## Why it is slow
-Data that is used once displaces data that is used again from the caches. The non-temporal hint lets it pass through.
-The reverse costs more: data marked non-temporal leaves the caches early and is fetched again in every pass.
-
-## Evidence
-The hint bit of each access (`nt`, on older targets `slc`), and how its address moves with the loops around it. Whether
-a later kernel reads the data from the cache cannot be seen here, so the finding is for information.
-In a recording the streaming requests of L2, and the bytes before and behind it in each direction.
-
-## What to do
-Streamed once: `__builtin_nontemporal_load` and `__builtin_nontemporal_store`, in Triton `cache_modifier=.cs` or
-`eviction_policy=evict_first`, unless the next kernel reads the data soon. Reused: drop the hint.
-
-## Source
-The IREE AMDGPU guide: non-temporal accesses for data that is streamed and need not be cached.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;

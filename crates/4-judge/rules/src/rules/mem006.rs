@@ -14,35 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM006",
     title: "loads in a loop predicated by branches",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem006.md"),
     checks: &[Check::Code(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop with blocks that are skipped when no lane is active (`s_cbranch_execz` over them) and that hold only
-global loads and the arithmetic of their addresses: at most eight vector instructions per load, no store, atomic, LDS or
-matrix instruction, barrier, call or wait for vector memory. Such a block is a boundary test around a load.
-
-## Why it is slow
-Each test costs a compare, a save of the mask, a branch and a restore, and blocks end there: the compiler cannot issue
-the loads of several tests together, cannot move them across iterations, and waits for them one after the other.
-
-## Evidence
-The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning where the tests
-and, where a wait stands between the loads, the loads are an eighth of what the busiest of vector units, memory path and LDS does
-for the kernel, loops taken to run 16 times; otherwise it is for information. So it is where another block of the loop, which runs
-instead, makes as many loads without a test: the tests then belong to the last piece of the data.
-
-## What to do
-For allocations of up to 4 GiB use buffer loads: their resource holds the size, a lane beyond it reads zero, and no
-branch is needed (`__builtin_amdgcn_raw_buffer_load_b32` and its kind). Otherwise clamp the index and select the value afterwards,
-pad the data, or peel the last iteration so that the others need no test. Triton chooses the instructions itself: there only the
-mask can go, by a loop over full blocks and one masked block after it.
-
-## Source
-The IREE AMDGPU guide: predicated loads by `buffer` instructions for allocations of 4 GB or less.
-";
 
 /// Vector instructions per load that still count as address arithmetic.
 const ADDRESS_WORK: u32 = 8;

@@ -13,33 +13,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM007",
     title: "16-byte loads of one array interrupted by other instructions",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("mem007.md"),
     checks: &[Check::Code(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop with `dwordx4` loads of the same array, a known distance apart, that have other instructions between them
-although the later load could stand right behind the earlier one: what stands between neither forms its address nor
-touches its result, and is no wait, barrier, store, atomic or branch. At least two loads and a quarter of the loop's
-16-byte loads must stand so. Loads that already follow four others are left out,
-since a clause ends there, and so are single `s_nop` and scalar instructions.
-
-## Why it is slow
-Up to four adjacent 16-byte loads form a clause and travel as one transaction. Instructions in between break it, and the
-pieces arrive as separate transactions that may interleave with those of other waves.
-
-## Evidence
-Distance of the addresses, the instructions between the loads, and the registers they touch.
-
-## What to do
-Place the loads of one array next to each other in the source and keep arithmetic out from between them; in inline
-assembly and hand-written kernels order them by hand (`__builtin_amdgcn_sched_group_barrier` orders groups for the compiler).
-Kernels that interleave loads with matrix instructions on purpose hide their latency that way; leave those alone.
-
-## Source
-The IREE AMDGPU guide: up to four adjacent `global_load_dwordx4` form a clause.
-";
 
 /// Fewest interrupted loads to report.
 const LEAST: usize = 2;

@@ -14,38 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM008",
     title: "a loop reloads addresses that do not change",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem008.md"),
     checks: &[Check::Code(check), Check::Recording(check_recorded)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop that loads from addresses which are the same in every iteration, while the loop also stores to global
-memory. The load stays in the loop because the compiler must assume that a store changes what is loaded. Loops with
-barriers, sleeps, atomics or coherent accesses are left out: there another wave may be meant to change the value.
-Loads by flat and buffer instructions count like global ones; scalar loads do not.
-
-In a recording it fires when the vector L1 writes four times as many bytes to L2, or more, as leave L2 for memory, and reads at
-least half as often as it writes: the same addresses are stored, and loaded, again and again. The stores must be by contiguous
-lanes, so that parts of a line are not taken for repetitions, and fill eight times the L2, so that results which stay there are not.
-
-## Why it is slow
-Every pass pays for loads, and often a store, that one load before the loop and one store after it would replace. A
-multiply-add over 20 passes whose pointers may alias takes 2.02 ms on an MI200, and 0.32 ms once they are declared not to.
-
-## Evidence
-The loads whose addresses nothing in the loop changes, worked out symbolically, and the stores of the loop. It is a warning
-where the repeated loads and stores are a twentieth of what the busiest of vector units, memory path and LDS does for the
-kernel, loops taken to run 16 times; otherwise it is for information.
-In a recording the bytes written to L2 and from L2 to memory; the cost is the share of repeated stores.
-
-## What to do
-Declare the pointers `__restrict__`. If the loop stores to the loaded address itself, keep the value in a local variable
-and store it after the loop. Copy values behind pointers (sizes, scales) to locals before the loop.
-
-## Source
-The Omniperf training: the daxpy exercise with and without `__restrict__`.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;

@@ -10,33 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM009",
     title: "an element-wise kernel has few loads in flight",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem009.md"),
     checks: &[Check::Ir(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a kernel without matrix products where the workgroups that a compute unit holds have less than 16 KiB of loads under way at
-a time.
-
-Loads count that do not wait for each other: those of one iteration of the innermost loop, or of the kernel outside of loops, times the
-workgroups per compute unit. A reduction between loads divides them. Silent where the registers are not known.
-
-## Why it is slow
-Memory answers after about a microsecond. To keep it busy all that time, a compute unit needs bandwidth times latency of bytes under way: on an
-MI300X 5.3 TB/s over 304 compute units is 17 KB in a microsecond.
-
-## Evidence
-Bytes of the loads, the workgroups per compute unit by registers, LDS and wave slots.
-
-## What to do
-Make `BLOCK_SIZE` larger: 8192 to 16384 elements of 2 bytes for a workgroup alone on its compute unit, or let more workgroups fit; in
-loops, prefetch with `tl.range(…, num_stages=2)`.
-
-## Source
-The ROCm Triton wiki: 16 to 32 KiB of loads in flight for element-wise kernels. It counts one workgroup; this rule counts all that a
-compute unit holds.
-";
 
 /// Bytes in flight that keep memory busy.
 const ENOUGH: u64 = 16 << 10;

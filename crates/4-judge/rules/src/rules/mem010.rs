@@ -12,32 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM010",
     title: "memory is read more than once or in part only",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem010.md"),
     checks: &[Check::Recording(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires when at least 1.5 times as many bytes come from memory as the lanes can have asked for. Warning from 2 times on. The
-kernel must read at least four times the L2, so that what other kernels left there does not matter.
-
-What the lanes touch cannot be more than they ask for, so part of the data was read more than once, or in lines of which
-only a part was used before they left the caches. The rule does not see re-reading of data that the lanes also ask for again.
-
-## Why it is slow
-Bandwidth of memory is the narrowest there is, and this part of it brings nothing.
-
-## Evidence
-Bytes read over the fabric, and 16 bytes for each read access of the vector L1, the most one can carry. The cost is the
-share of memory time that the surplus takes at the ceiling.
-
-## What to do
-Use whole lines at once: contiguous lanes, arrays of fields instead of arrays of structs. Tile loops so that a line is used
-up before it is displaced. Put workgroups that share data on the same die (XCD).
-
-## Source
-The Omniperf training, exercise 5 (bytes from memory against the algorithm's); the IREE AMDGPU guide (cache lines).
-";
 
 /// Maximum bytes of one access.
 const ACCESS: f64 = 16.0;

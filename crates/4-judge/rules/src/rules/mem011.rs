@@ -11,31 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM011",
     title: "data is reused in L2 but not in the vector L1",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem011.md"),
     checks: &[Check::Recording(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the vector L1 hits in less than 10 % and L2 in 80 % or more, and most requests from L1 to L2 are reads. Stores
-always go through L1 and say nothing of reuse.
-
-## Why it is slow
-The data is used again, but each time it comes from L2, which takes about twice as long as L1 and has a fifth to a half of its
-bandwidth. Typical is a stride over lines: each line is fetched for one value and displaced before its neighbours are used.
-Exercise 4 of the training had 0 % and 93 %; with neighbouring lanes on neighbouring addresses 50 %, and a fifth of the time.
-
-## Evidence
-Hit rates of both caches, read requests between them, and how long L1 waited for L2. The cost is the share of L1's cycles
-spent waiting, within what the roofline leaves.
-
-## What to do
-Use a line's values together: neighbouring lanes on neighbouring addresses, loops exchanged or tiled, several values per
-lane. Copy tiles that several waves use to LDS.
-
-## Source
-The Omniperf training, exercise 4: vector L1 and L2 hit rates.
-";
 
 /// Hit rate of L1 below which it has none, percent.
 const L1_NONE: f64 = 10.0;

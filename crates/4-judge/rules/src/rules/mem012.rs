@@ -11,32 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "MEM012",
     title: "the vector L1 waits for L2",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("mem012.md"),
     checks: &[Check::Recording(check)],
     panels: &[16, 17],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the vector L1 waits for data from L2 in half of its cycles or more, or cannot hand its requests to L2 in a quarter
-of them or more, while the kernel is at no roof (80 % of a ceiling, or vector units that always issue; CTR001).
-
-Warning where the kernel is below half of every ceiling; else info.
-
-## Why it is slow
-Waves that use the data wait as long. Since no bandwidth is exhausted, the reason is latency: too few loads in flight, loads
-that depend on each other, or requests that crowd some channels of L2.
-
-## Evidence
-Cycles in which L1 waited for data and in which it could not send requests, over the cycles it was on, the latency that
-L1 saw, and the bandwidth reached. The cost is the larger share, within what the roofline leaves.
-
-## What to do
-Waiting for data: more loads in flight per wave (unroll, load the next tile early), more waves, wider loads. Requests held
-back: fewer and wider requests, addresses that are not a large power of two apart.
-
-## Source
-The Omniperf training: L1 stalls in the daxpy example (74 % on data, 19 % on requests).
-";
 
 /// Percent of the cycles waiting for data.
 const DATA: f64 = 50.0;

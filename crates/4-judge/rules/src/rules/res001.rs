@@ -14,47 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES001",
     title: "registers spilled, or private memory in scratch",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("res001.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the kernel reads or writes scratch memory in its own code: because the compiler spilled vector registers, or
-because it keeps private data (an array indexed by a value that is not known at compile time, an object whose address is
-taken) in memory. It also fires when scalar registers were spilled to lanes of vector registers inside a loop.
-
-How bad it is follows from the part of the kernel's time that the scratch accesses take, of what the busiest of vector units,
-memory path and LDS does for it, loops taken to run 16 times. Severe: vector spills with accesses in loops that take a
-twentieth or more. Warning: accesses that take a fiftieth or more, scalar spills that make a twentieth of a loop and of the
-kernel's time or more. Info: less.
-Without instructions, as in the log of a build or for a target without instruction tables, the counts decide: spilled vector
-registers are a warning, other scratch and spilled scalar registers info.
-Where the default workgroup size (RES005) or pipelining (TIL006) is the cause, the finding says so: they are one.
-
-Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
-
-## Why it is slow
-Scratch is global memory with a private address for each lane. A spilled register costs one store and later one or more
-loads, each moving 256 bytes for a wave through the vector memory path, with a wait before the value can be used. In
-a loop the price is paid in every iteration, and the traffic displaces the kernel's own data from the caches.
-A spilled scalar register costs a `v_writelane` and later a `v_readlane`, and vector registers to hold the lanes.
-
-## Evidence
-The spill counts and the scratch size in the metadata, and each scratch access in the code: `scratch_` instructions, and
-`buffer_` instructions on the private segment's descriptor `s[0:3]` where the kernel is given one. The cost names the
-deepest loop that holds most of them.
-
-## What to do
-Shorten live ranges: smaller tiles, less unrolling (`#pragma unroll 1`), fewer pipeline stages (`num_stages`), a larger
-workgroup that shares the work. If the stated workgroup size or `waves_per_eu` asks for more waves than the kernel needs,
-relax it: RES005 tells when the default limits the registers. For private arrays make all indices
-compile-time constants by unrolling the loop over them, or move the array to LDS.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (look for register spills in the generated code, and use fewer stages when there are any)
-and the IREE AMDGPU guide (spilled registers in the metadata lead to poor performance).
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let resources = &evidence.resources;

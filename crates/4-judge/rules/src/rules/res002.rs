@@ -14,45 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES002",
     title: "few waves per SIMD",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res002.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when registers or LDS keep a compute unit from holding more than a quarter of its wave slots (2 of 8 waves per
-SIMD), and says which resource does.
-
-Warning: fewer waves than SIMDs fit, so SIMDs stand idle; or at most two waves fit, the kernel has no matrix instructions,
-and some innermost loop is short, has one to four global loads and waits, so that little covers the latency.
-Info: at most two waves fit and no such loop is seen.
-Silent: kernels with matrix instructions that fill every SIMD. One or two waves per SIMD are usual for large tiles, whose
-independent instructions cover the latency.
-
-## Why it is slow
-A SIMD hides the latency of memory by switching to another wave. A load that misses the caches takes several hundred
-cycles; a wave that issues a vector instruction every four cycles needs about two hundred of them, its own or other
-waves', to cover one. With one or two waves a short loop cannot supply these.
-
-## Evidence
-Waves per SIMD by the rule `min(floor(register waves * SIMDs / n), workgroups by LDS) * n / SIMDs`, n being the waves of
-a workgroup, with the allocation granules, wave slots and barrier slots of the target. The workgroup is the required
-one, the companion file's, or else the largest allowed, and the finding says which was assumed. LDS given at launch is
-not in the code object; the number of waves is then an upper bound. The short loop: at most 128 instructions, with
-one to four global, flat or buffer loads and a wait; more loads in one iteration cover each other, and loops that
-poll memory past the caches do not count.
-
-## What to do
-Code written in assembly (RES003 says how it is known) may ask for registers that it never names: ask for those it names only.
-Otherwise shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
-boundaries. For LDS, halve the tile, reuse one buffer for two purposes, or give the same LDS a larger workgroup. Where
-occupancy cannot rise, let each wave do more at a time: unroll, and issue the loads of the next iteration
-before using those of this one.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (how occupancy follows from registers, LDS and waves per workgroup; compute-bound GEMMs
-run at one or two waves per SIMD), the IREE AMDGPU guide (registers decide how many waves a SIMD holds).
-";
 
 /// Instructions of an iteration below which two waves cannot cover a load.
 const SHORT_LOOP: usize = 128;

@@ -14,45 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES003",
     title: "a few registers above an occupancy boundary",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res003.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when vector registers alone limit occupancy and at most 8 of them, or 5 % of those in use where that is more,
-stand between the kernel and at least a quarter more waves per SIMD.
-
-Warning: the kernel has fewer than half of the wave slots filled. Info: it has half or more, or most registers live outside loops
-where loads are in flight that are twice what device memory moves until a load returns: then more waves bring nothing.
-
-Where the kernel allows the default of 1024 work-items and states no size, workgroups of 256 are assumed, so that a
-gain is not claimed that only the largest workgroup would see.
-
-## Why it is slow
-Registers are handed out in steps, and a SIMD holds as many waves as fit in its file: with 512 registers per lane and
-steps of 8, a kernel with 168 runs three waves and one with 170 runs two. The two registers cost a third of the
-latency hiding.
-
-## Evidence
-The registers in the metadata, the allocation step and size of the target's register file, and the occupancy with the
-next boundary. The most registers live at one instruction tell how hard the compiler would have to work: where they are
-already at or under the boundary, the surplus is the allocator's choice.
-
-## What to do
-Ask the compiler for the occupancy: `waves_per_eu=n` in Triton, `__launch_bounds__(size, n)` in HIP, the attribute
-`amdgpu-waves-per-eu` in LLVM. Check that no spills appear (RES001); long live ranges cannot always be cut. Otherwise cut
-one live value: an address recomputed, an unroll factor one smaller.
-
-Kernels written in assembly, by hand or by a generator, have no such option. Where the code names no more registers than
-the boundary allows, lower the counts that the kernel asks for (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`); otherwise
-give values whose last use is past the same register. Such a kernel is known by its metadata: it has no spill counts, which
-every compiler writes from code-object version 3 on; or its name is one that Tensile makes, and it has no AGPR count.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (`waves_per_eu` helps when registers limit occupancy and are only a few above a boundary;
-170 registers are the example), the IREE AMDGPU guide (`amdgpu-waves-per-eu`, `__launch_bounds__`).
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let (Some(target), Some(known)) = (evidence.target, &evidence.occupancy) else {

@@ -15,39 +15,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES004",
     title: "accumulation registers used without matrix instructions",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res004.md"),
     checks: &[Check::Code(check), Check::Recording(check_recorded)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the code of a kernel without matrix instructions names accumulation registers (AGPRs).
-
-Warning: the moves in the deepest loop that holds most of them take a twentieth of what the busiest of vector units, memory path and LDS does
-for the kernel, loops taken to run 16 times. Info: they take less, or stand outside loops only.
-Kernels that call functions are left out: the callees may hold the matrix instructions.
-
-In a recording it fires when dispatches allocate AGPRs, more than rounding to the allocation's step explains, and run no matrix
-instruction. Warning.
-
-## Why it is slow
-Vector instructions cannot compute on AGPRs. The compiler uses them as the cheapest place for values that do not fit in
-the VGPRs: each value is moved out with `v_accvgpr_write` and back with `v_accvgpr_read`. The moves take issue slots, and
-where both kinds share one file the AGPRs count against occupancy like VGPRs.
-
-## Evidence
-The AGPR count of the metadata and the instructions that name AGPRs; the cost names the deepest loop that holds most of them.
-In a recording the AGPRs and VGPRs of the dispatches and the number of matrix instructions; the cost is the share of waves
-that the AGPRs keep out, within what the roofline leaves.
-
-## What to do
-Lower the register demand as for spills to memory: smaller tiles, less unrolling, shorter live ranges. In a HIP kernel look
-for `assert`, `printf` and heavy math functions on a path that is never taken: their registers are allocated
-all the same.
-
-## Source
-The Omniperf training, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
-";
 
 /// Cycles of a move.
 const MOVE_CYCLES: f64 = 4.0;

@@ -12,39 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES005",
     title: "default workgroup size limits the registers",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res005.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a kernel allows workgroups of 1024 work-items, the default of HIP, requires no size, and has taken every vector
-register that such a workgroup leaves it.
-
-Warning: vector registers were spilled as well, and the code accesses scratch memory or keeps them in AGPRs. Info: all are taken,
-and no instruction pays for a spill; the compiler may have reordered or recomputed to stay within the limit.
-Silent where a companion file (Triton's JSON) or the kernel itself states the size: then 1024 is meant.
-
-A kernel that states 1024 by `__launch_bounds__(1024)` looks the same in the code object; if it is launched
-with 1024, there is nothing to do.
-
-## Why it is slow
-A workgroup of 1024 is 16 waves, four on each SIMD, and they must be resident together. A register file of 512 per lane
-then leaves 128 for each. A kernel launched with 256 work-items could have up to four times as many, but the compiler
-spills instead, because it was not told.
-
-## Evidence
-The largest workgroup, the required workgroup, the registers and the spills in the metadata; the register file and the
-lanes per wave of the target.
-
-## What to do
-State the size the kernel is launched with: `__launch_bounds__(256)` in HIP, with the least number of waves per SIMD
-as the second argument where occupancy matters; `amdgpu-flat-work-group-size` in LLVM. Then check registers and spills
-again.
-
-## Source
-The IREE AMDGPU guide: to use more than the default maximum of 128 registers, state the workgroup size.
-";
 
 /// Maximum that HIP allows if no size is stated.
 const DEFAULT_WORKGROUP: u32 = 1024;

@@ -12,38 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES006",
     title: "calls or a dynamic stack cost registers",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res006.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the kernel's code calls functions: `assert`, `printf`, device functions that were not inlined, functions
-through pointers, recursion.
-
-Warning: a call stands in a loop, or the stack is of unknown size. Info: calls outside loops with a known stack, and calls of
-functions that are known and all have loops of their own: beside those the call costs nothing.
-
-## Why it is slow
-The kernel is given registers for the most demanding function it might call, so a check that never fails can lower
-occupancy. Around the call the caller saves what the callee may overwrite, arguments travel in fixed registers, and
-nothing is scheduled across it. A call through a pointer hides the callee: the compiler assumes the worst for registers,
-and the launch reserves a stack of default size in scratch memory.
-
-## Evidence
-Each `s_swappc` and `s_call` in the code, with the function's name where the address is found in the code object; the
-dynamic-stack flag of the metadata; the hidden arguments that `assert` and `printf` need, when there are calls that may use
-them.
-
-## What to do
-Build without `assert` (`-DNDEBUG`) and without `printf` for production. Mark device functions `__forceinline__`; replace
-function pointers and virtual functions by template parameters. If a rare path needs a call, move it to
-a kernel of its own.
-
-## Source
-The Omniperf training, exercise 3: an assert limits occupancy by registers; removing it lowers VGPRs from 92 to 32 and AGPRs
-from 132 to none.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if evidence.calls.is_empty() {

@@ -12,34 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES007",
     title: "the LDS allocation limits occupancy",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res007.md"),
     checks: &[Check::Recording(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the LDS that a workgroup asks for, and nothing else, limits how many workgroups fit on a compute unit, and the
-recording shows workgroups that waited for LDS (0.1 % of the cycles or more).
-
-Warning where the kernel is bound by latency or launch (CTR001). Info where a ceiling stops it anyway.
-
-## Why it is slow
-With few waves on a compute unit nothing runs while they wait. A kernel whose workgroups of one wave take all 64 KiB runs
-one wave per compute unit; with 2 KiB it took 50 ms instead of 175. Less LDS can beat none: the same kernel without LDS took
-70 ms.
-
-## Evidence
-LDS, registers and workgroup size of the dispatches, the occupancy that follows with and without the LDS, and the cycles in
-which a workgroup could not start for lack of LDS. The cost is the share of waves that are missing, within what the roofline
-leaves.
-
-## What to do
-Keep in LDS only what is reused most: smaller tiles, narrower types, one buffer instead of two. Let more waves share one
-allocation with a larger workgroup.
-
-## Source
-The Omniperf training, exercise 2: LDS as occupancy limiter.
-";
 
 /// Percent of the cycles from which on waiting for LDS counts.
 const WAITED: f64 = 0.1;

@@ -12,34 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES008",
     title: "workgroups waited for registers, barriers, scratch or a wave limit",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res008.md"),
     checks: &[Check::Recording(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when workgroups could not start in 0.1 % of the cycles or more because VGPRs, SGPRs, barrier slots, scratch, or a
-limit on workgroups or waves did not allow it. The resource with most cycles is named first.
-
-Warning from 10 % on where the kernel is bound by latency or launch (CTR001); else info. Wave slots are left out: when they
-are full the occupancy is the highest there is. LDS is left to RES007.
-
-## Why it is slow
-What does not fit waits, and the compute unit runs with fewer waves than it has slots for. How much that costs depends on
-whether more waves would have had something to do: 0.1 % of the cycles came with 9 % of the time in one exercise.
-
-## Evidence
-Cycles of the workgroup manager in which each resource was short, over the cycles of all compute units, and the waves that
-were resident. The cost is the share of the first resource, within what the roofline leaves.
-
-## What to do
-VGPRs: smaller tiles, less unrolling, `__launch_bounds__`, and look for `assert`, `printf` and heavy math functions.
-SGPRs: fewer kernel arguments live at once. Barriers: larger workgroups. Scratch: spills, large private arrays. Wave limit: an
-environment variable or queue setting restricts the kernel.
-
-## Source
-The Omniperf training, exercises 2 and 3: resource allocation of the workgroup manager.
-";
 
 /// Metric and the resource it counts.
 const SHORT: &[(&str, &str)] = &[

@@ -14,35 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "RES009",
     title: "registers asked for far above what lives, where a wave more would fit",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("res009.md"),
     checks: &[Check::Code(check)],
     panels: &[6, 7],
 };
-
-const PAGE: &str = r"## What it does
-Fires when vector registers limit occupancy, and the values that live at one time, with a tenth on top for placing them, would
-leave room for at least one wave more per SIMD. Kernels that call functions are left out: what those need is not seen.
-
-Warning: at most a quarter of the wave slots are filled. Info: more are. Where only a few registers stand above the boundary,
-RES003 says it.
-
-## Why it is slow
-A SIMD holds as many waves as their registers fit into its file. With 512 registers per lane a kernel that asks for 512 runs one wave
-alone: nothing runs while it waits. Where at most 230 hold a value at one time, two waves fit.
-
-## Evidence
-The VGPRs and AGPRs asked for, the most of each that are live before one instruction, and the occupancy with both. Liveness is a
-lower bound where lanes diverge; the tenth on top is for that, for alignment and for runs of registers.
-
-## What to do
-Code written in assembly: ask for fewer registers (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`), after renaming the highest ones
-into gaps. Compiled code: ask for the waves (`__launch_bounds__(size, n)`, `waves_per_eu=n` in Triton) and check that nothing
-spills (RES001). It is right as it is where one wave keeps the matrix units busy by itself; then the registers could hold a larger
-tile instead.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (how occupancy follows from registers; `waves_per_eu`).
-";
 
 /// Factor on the number of live values that allocation needs.
 const PLACING: f64 = 1.1;

@@ -7,30 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SRC001",
     title: "a configuration is faster than the one in use",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("src001.md"),
     checks: &[Check::Search(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when `tune` finds a configuration that passes its proof and is faster than `[start]` by 2 % or more: a note below 5 %, a warning
-below 25 %, severe from there. Where times are noisy, the lower end of the interval counts.
-
-Silent without a start, and where no configuration is faster.
-
-## Why it is slow
-Tile sizes, warps and stages decide how evenly a kernel fills the GPU, how often it reads the same bytes, and how much of its waiting other waves hide.
-Values that were good for another GPU or shape rarely are for this one.
-
-## Evidence
-Times of both configurations, and the interval of their ratio where there is one.
-
-## What to do
-Take the values of the winner, after the same search on the GPU where times were modelled.
-
-## Source
-Searches of tuning spaces; [tune.md](../tune.md).
-";
 
 /// Gain below which nothing is reported.
 const LEAST: f64 = 1.02;

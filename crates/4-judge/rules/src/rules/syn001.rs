@@ -19,40 +19,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYN001",
     title: "vmcnt(0) right after the load in a loop",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("syn001.md"),
     checks: &[Check::Code(check)],
     panels: &[7, 10],
 };
-
-const PAGE: &str = r"## What it does
-Fires on an innermost loop in which `s_waitcnt vmcnt(0)` follows a load with less than 32 cycles of vector, matrix or LDS
-work between the last load and the wait: nothing of the wave overlaps with the load, and no load is in flight across the wait.
-
-Other waves hide the wait in two ways, and the better of the two counts: they issue instructions, or their loads together
-keep memory as busy as it gets. From 50 % hidden the rule is silent, from 25 % the finding is for information, below that
-it is a warning where the loop with its waits takes a twentieth of the kernel's time, loops taken to run 16 times, else for
-information too. Coherent loads, which poll for what another wave writes, are left out, and so are loops that do what an
-unrolled loop beside them leaves over: they load less from the same arrays.
-
-## Why it is slow
-A load from memory takes 400 to 900 cycles. While the wave waits for all its loads it issues nothing; the next load is only
-issued after the work on this one. Unless other waves fill the gap, every iteration lasts as long as memory takes to answer.
-
-## Evidence
-One iteration takes its issue cycles and 800 cycles per wait. The part hidden by instructions is the issue cycles of all
-waves that registers and LDS leave room for on a SIMD, over this time. The part hidden by loads is the bytes that the waves
-of a compute unit load and store in this time, over the bytes that device memory moves for a compute unit, on the model of
-the target with most bandwidth. A load of one address by all lanes counts once. Where the occupancy is unknown the finding
-is for information.
-
-## What to do
-Load for the next iteration before working on this one, and let the wait count leave that load in flight (`vmcnt(1)`):
-`num_stages=2` in Triton, double buffering or unrolling in HIP, so that several loads are issued before the first wait.
-Where registers allow, more waves per SIMD do the same.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: what the wait counts mean, and overlapping instructions to hide latency.
-";
 
 /// Work between load and wait that counts as none.
 const LITTLE: u32 = 32;

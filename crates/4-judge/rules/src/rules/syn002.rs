@@ -17,43 +17,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYN002",
     title: "lgkmcnt(0) where a higher count would do",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("syn002.md"),
     checks: &[Check::Code(check)],
     panels: &[7, 10],
 };
-
-const PAGE: &str = r"## What it does
-Fires on an innermost loop with an `s_waitcnt lgkmcnt(0)` after several LDS operations of the same block, when the next
-instructions need only the first of them, at least 16 cycles of vector or matrix work follow before another is needed, and
-waiting with a higher count saves at least 5 % of the iteration.
-
-An operation is needed where its result is read or overwritten. A barrier, a store to memory, an atomic, a call and the
-end of the block need all of them. The rule is silent where
-
-* a scalar load, a message or a flat access may be in flight: these finish out of order and only zero is safe;
-* the count that suffices is 15 or more: the field has four bits, and its largest value waits for nothing;
-* a load into the LDS follows: the wait keeps it from overwriting data that are still being read;
-* the operations are done before the wait, because enough was issued after them;
-* the other waves of the SIMD have enough to issue in the meantime.
-
-## Why it is slow
-An LDS read takes tens of cycles, more behind others. Waiting for all of them leaves the wave idle while the first
-results, on which work could start, are already there.
-
-## Evidence
-The LDS operations before the wait in order, the first instruction that needs each, and the work in between. The cycles are
-an estimate: instructions issue in order, the LDS moves 128 bytes per cycle for the four SIMDs together, and a result arrives
-one LDS latency later. Without a known occupancy the finding is for information, and so it is in a loop that does what another leaves over:
-one behind it that adds to the same sums half as often per iteration or less, or can be left after each part of it.
-
-## What to do
-In assembly and inline assembly write the count that leaves the later operations in flight, and a second wait before they
-are used. In compiled code such a wait comes from an explicit fence, `__syncthreads` or `__builtin_amdgcn_s_waitcnt`; drop
-it where data dependence suffices.
-
-## Source
-The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `lgkmcnt(n)` lets n operations run on.
-";
 
 /// Work that could start earlier, in cycles, from which a finding is worth it.
 const WORTH: u32 = 16;

@@ -15,34 +15,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYN003",
     title: "barriers in a loop with little work between",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("syn003.md"),
     checks: &[Check::Code(check)],
     panels: &[7, 10],
 };
-
-const PAGE: &str = r"## What it does
-Fires on an innermost loop with barriers in which a wave does fewer than 128 cycles of vector, matrix and LDS work per
-barrier. Memory loads count as 4 cycles each. Kernels whose workgroups are single waves are left out: a barrier costs
-nothing there. So are loops with atomics, which wait for other workgroups, and the loops of one role of a kernel that gives
-its waves different roles: where another loop with barriers stands on a branch that a wave takes instead of this one, and
-has the work, this loop's waves load or store for the others, and their barriers are the same.
-
-## Why it is slow
-At a barrier every wave waits for the slowest, with its loads and LDS accesses drained, and starts again with nothing in
-flight. With little work between two barriers the waves of a workgroup spend their time meeting.
-
-## Evidence
-Barriers and issue cycles of the work per iteration on the target. Under 64 cycles per barrier it is a warning where the loop
-takes a quarter of the kernel's time, loops taken to run 16 times; otherwise, and where the loop halves or doubles a distance (a
-scan or a reduction as a tree, which runs a few times only), it is for information.
-
-## What to do
-Do more per barrier: a larger tile, several steps of the loop per stage, two buffers in LDS so that one barrier per
-iteration suffices. Reductions: finish within the wave by DPP or shuffles, which need no barrier, and meet once at the end.
-
-## Source
-The ROCm Triton wiki: do not wait for LDS or global loads if other instructions could run before the barrier.
-";
 
 /// Cycles of work per barrier below which the loop is named, and below which it is a warning.
 const LITTLE: u32 = 128;

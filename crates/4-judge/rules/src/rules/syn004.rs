@@ -12,34 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYN004",
     title: "waves spend most of their cycles waiting",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("syn004.md"),
     checks: &[Check::Recording(check)],
     panels: &[7, 10],
 };
-
-const PAGE: &str = r"## What it does
-Fires when waves spend 60 % or more of their cycles in one kind of wait and the kernel is bound by latency (CTR001):
-
-* dependency wait: at `s_waitcnt`, for memory, LDS or messages;
-* issue wait: ready, but another wave's instruction is issued.
-
-At the roof of a ceiling waiting is the price of that ceiling, and where the compute units are mostly empty it is not what takes
-the time; there the rule is silent.
-
-## Why it is slow
-A wave that waits does nothing; other waves may fill the gap. Below half of every ceiling they do not.
-
-## Evidence
-Cycles of each kind of wait over all wave cycles, waves per SIMD, and the latencies of vector memory, scalar memory and LDS as
-the waves saw them. The cost is the share of the wait, within what the roofline leaves.
-
-## What to do
-Dependency wait: issue loads earlier, keep more independent loads in flight, wait for the oldest only (`vmcnt(n)`), raise the
-occupancy. Issue wait: the waves compete for one unit; spread the work over vector, scalar and memory instructions.
-
-## Source
-The Omniperf training: dependency and issue wait cycles in the wavefront statistics.
-";
 
 /// Percent of the wave cycles from which on a wait dominates.
 const DOMINATES: f64 = 60.0;

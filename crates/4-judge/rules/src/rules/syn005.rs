@@ -14,35 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYN005",
     title: "stores to the LDS after other waves' loads, no barrier between",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("syn005.md"),
     checks: &[Check::Code(check)],
     panels: &[7, 10],
 };
-
-const PAGE: &str = r"## What it does
-Fires on an innermost loop with barriers in which a store to the LDS overwrites what all waves of the workgroup load, and a way
-without a barrier leads from the load to the store: in the same iteration or by way of the next. Every way from the store to the
-load has a barrier, which says that one wave loads what another has stored.
-
-Only addresses that are known are judged: the load's are the same bytes for all waves, and the store is of the first wave, or of
-one that its number tells, to some of these bytes. Neither address may change from iteration to iteration, as with two buffers.
-Silent on workgroups of one wave, on loops that call functions, and where a barrier stands on a branch.
-
-## Why it is slow
-It is wrong rather than slow: the result depends on which wave comes first, mostly right, and rarely not. Two barriers per iteration are
-right and cost time; two buffers, used in turn, need one.
-
-## Evidence
-The store and the load with their addresses, worked out from the instructions before them, and the barriers of the loop.
-
-## What to do
-Add a barrier (`__syncthreads()`) between the load and the next store, or use two buffers in turn. `rockhound run --check races` runs the
-kernel and finds such races by their addresses.
-
-## Source
-The HIP programming manual on `__syncthreads()`: values of shared memory are visible to other threads of the block after the barrier only,
-and must not be overwritten before they have been read.
-";
 
 /// An LDS access in a loop whose bytes are known except for the wave's number.
 struct Known {

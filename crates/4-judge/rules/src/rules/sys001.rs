@@ -8,30 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS001",
     title: "NUMA balancing moves pages under the GPU",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys001.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks whether automatic NUMA balancing is on (`numa-balancing`) and whether a NUMA daemon runs (`numad`).
-
-## Why it is slow
-The kernel unmaps pages to learn who uses them. A page that a GPU has mapped must be taken from the GPU and given back, and
-everything that uses it waits. Times of the same work then scatter.
-
-## Evidence
-`/proc/sys/kernel/numa_balancing`, the kernel's argument `numa_balancing=`, and the names of processes. In a container the first
-is the value of the host.
-
-## What to do
-`sysctl kernel.numa_balancing=0`, or `rockhound doctor --fix`. Programs with large host-side working sets may lose: measure both.
-`env_check.sh` of the Triton wiki writes `sudo sh -c echo 0 > FILE`, which runs `echo` without an argument as root and opens the file
-as the caller: it sets nothing.
-
-## Source
-The ROCm MI300X workload guide (disable NUMA auto-balancing), the ROCm Triton wiki and kernel guide, and RCCL, which warns of it.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![balancing(evidence), daemon(evidence)]

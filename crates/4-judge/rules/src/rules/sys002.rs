@@ -8,28 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS002",
     title: "PCIe access control sends peer traffic through the root",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys002.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks for ports whose access control validates sources: `SrcValid+` in a line with `ACSCtl`.
-
-## Why it is slow
-With it a request from one device to another goes up to the root complex to be checked, and down again. Network adapters then
-reach GPU memory at a part of the rate, or RCCL falls back to host memory.
-
-## Evidence
-`ACSCtl` lines of `lspci -vvv`. Without root the capabilities read `<access denied>` and there is no such line, which is no pass.
-
-## What to do
-As root, for each port listed: `setpci -v -s BDF ECAP_ACS+0x6.w=0000`; a reboot restores the BIOS's value. Leave it on where
-devices are handed to virtual machines, which need it. It matters for several nodes.
-
-## Source
-The ROCm MI300X workload guide (disable ACS for multi-node RCCL) and AMD's guide to GPU cluster networking.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "acs";

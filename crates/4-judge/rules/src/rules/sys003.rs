@@ -8,29 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS003",
     title: "clocks differ between GPUs or are free while measuring",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys003.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares performance level and highest clock of all GPUs (`clock-cap`). For `--profile benchmark` it asks for a fixed limit.
-
-## Why it is slow
-A GPU held lower than the others makes every collective wait for it. Free clocks follow temperature and power: the same kernel
-takes different times, and a change of some percent cannot be seen.
-
-## Evidence
-`power_dpm_force_performance_level` and `pp_dpm_sclk` of every GPU, or `perf_level` and `gfx_0.max_clk` of `amd-smi metric`, or the
-performance level of `rocm-smi`.
-
-## What to do
-To compare: `rocm-smi --setperfdeterminism 1900` on all GPUs. For speed: `rocm-smi --resetperfdeterminism`. Newer firmware holds
-its clocks better and may need no limit.
-
-## Source
-The ROCm Triton wiki and kernel guide (set clock for deterministic).
-";
 
 const CHECK: &str = "clock-cap";
 

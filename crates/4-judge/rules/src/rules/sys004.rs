@@ -9,29 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS004",
     title: "CPUs slow down or sleep deeply between launches",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys004.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at the frequency policy (`cpu-governor`) and at the idle state named C2 (`c-state`) of every CPU.
-
-## Why it is slow
-A CPU that launches kernels or moves data wakes up thousands of times a second. Leaving C2 takes about 100 us, and a CPU under a
-saving policy first runs slowly.
-
-## Evidence
-`scaling_governor` of all CPUs, and `name` and `disable` of all their idle states. Virtual machines, containers, and BIOSes that keep
-control show neither: then the check is unknown.
-
-## What to do
-`cpupower frequency-set -r -g performance`, and `cpupower idle-set -d N` with the number of the state that is named C2: the number
-differs between machines, and between the two documents (1 and 2). `rockhound doctor --fix` looks it up.
-
-## Source
-AMD GPU documentation (MI300X system optimization); the ROCm Triton wiki, whose `env_check.sh` switches the state off and never on again.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![governor(evidence), idle(evidence)]

@@ -7,27 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS008",
     title: "RCCL may use more channels in end-to-end work",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("sys008.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at `NCCL_MIN_NCHANNELS` of the environment (`nccl-channels`).
-
-## Why it is slow
-A collective moves data by as many workgroups as it has channels. In end-to-end work, where kernels run beside it, more channels
-may carry more.
-
-## Evidence
-`NCCL_MIN_NCHANNELS`. Training, distributed work and benchmarks of collectives are asked for it: elsewhere an unset variable is not judged.
-
-## What to do
-`export NCCL_MIN_NCHANNELS=112` with eight GPUs of a board, 32 with fewer. Measure: channels take compute units from kernels.
-
-## Source
-The ROCm MI300X workload guide (RCCL in E2E workloads), the vLLM guide for AMD GPUs, RCCL usage tips.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "nccl-channels";

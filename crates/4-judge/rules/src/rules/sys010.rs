@@ -8,29 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS010",
     title: "the kernel is booted without what GPUs need",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys010.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at the arguments of the kernel: `iommu=pt` (`iommu-pt`), `pci=realloc=off` (`pci-realloc`), amdgpu in `modprobe.blacklist`
-(`amdgpu-blacklist`), and at CPUs that stay offline beyond 255 (`cpu-255`).
-
-## Why it is slow
-Without pass-through every DMA is translated, and RCCL may hang. With reallocation Linux may move the windows of eight GPUs to where
-they do not fit. Beyond 255 threads interrupts need the IOMMU.
-
-## Evidence
-`/proc/cmdline` in whole words, of which the last `iommu=` counts; a test for a substring, as RCCL makes it, takes
-`myiommu=pthello` for it. In a virtual machine the IOMMU is the host's, and on Cray's kernels it is set otherwise: unknown.
-
-## What to do
-Add the arguments to `GRUB_CMDLINE_LINUX`, regenerate `grub.cfg`, reboot. On Intel CPUs `intel_iommu=on iommu=pt`.
-
-## Source
-AMD GPU documentation (MI300X system optimization); RCCL's warning at start.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let mut judged = vec![cpus(evidence)];

@@ -10,29 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS011",
     title: "the driver, a GPU or an XGMI link is missing",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys011.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks whether the driver is loaded (`driver-loaded`), whether the compute driver shows every GPU that the PCI bus has (`gpu-count`),
-and whether every pair of GPUs is linked by XGMI in one hop (`xgmi-all`).
-
-## Why it is slow
-A lost GPU is not used, and collectives of seven or fewer use a part of the links. A pair without XGMI copies over PCIe.
-
-## Evidence
-`/sys/module/amdgpu`, nodes and links of `/sys/class/kfd/kfd/topology`, `/sys/bus/pci/devices`; where given, `amd-smi` and `rocm-smi`.
-Links to nodes that are not there mean a lost GPU where the PCI bus shows it, and a container that hides GPUs where it does not.
-
-## What to do
-`dmesg` says why a GPU was lost (SYS010 has one reason); a reset or a power cycle brings it back. In a container hand in
-`/dev/kfd` and all of `/dev/dri`.
-
-## Source
-AMD GPU documentation (MI300X system optimization); Linux `kfd_topology.c`; RCCL's topology files.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let machine = evidence.machine;

@@ -8,28 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS012",
     title: "the PCIe link of a GPU is slow or repeats packets",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys012.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the speed and width of each GPU's link with the most that it can (`pcie-link`), and counts replays (`pcie-errors`).
-
-## Why it is slow
-Half the lanes or half the speed is half the rate of copies to the host and of adapters that reach GPU memory. Replays are packets
-sent again: a contact that fails.
-
-## Evidence
-`current_link_speed` and `current_link_width` beside `max_*` in `/sys/bus/pci/devices`; `amd-smi metric`; `LnkSta` beside `LnkCap`
-of `lspci -vvv`. An idle link may sleep at a lower speed: sample it under load.
-
-## What to do
-Look under load again. A width below the most is never sleep: reseat the board, look at the slot and the BIOS.
-
-## Source
-amd/node-scraper (PCIe checks); the PCI Express specification on link training.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![links(evidence.machine), replays(evidence.machine)]

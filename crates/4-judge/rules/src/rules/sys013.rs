@@ -9,34 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS013",
     title: "a GPU is divided, capped, throttled or faulty",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys013.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at partitions (`partition`), power limits (`power-cap`), limits that are active now (`throttle`), clocks of GPUs that work
-(`clock-load`) and memory errors (`ecc`) of every GPU. `clock-load` fails where a GPU that works for at least 90 % of the time has a clock below
-40 % of its highest: power and heat alone leave more than that.
-
-## Why it is slow
-A partition has a part of the compute units and memory. A power limit lowers clocks of compute-bound kernels; a thermal one does so
-until it cools. A clock of some ten MHz under load is a fault of power supply, firmware or driver: kernels take 20 to 40 times
-as long. Uncorrectable memory errors end jobs.
-
-## Evidence
-`amd-smi static` and `metric`, old and new, `rocm-smi`, and `current_*_partition` in `/sys`. Newer tools print N/A in the old
-`throttle_status` and have a throttle block instead: N/A alone is unknown. `SCLK` and `GPU%` of `rocm-smi`, `clock.gfx_0` and
-`usage.gfx_activity` of `amd-smi metric`, taken while a job runs.
-
-## What to do
-Reset what was set: `amd-smi set --compute-partition SPX`, `amd-smi reset --power-cap`. Cool a throttled GPU. Of a GPU whose clock stays low
-under load, read the throttle block, cold boot the machine and bring driver and firmware up to date; if it stays, have it looked at. Have a GPU with
-uncorrectable errors looked at.
-
-## Source
-AMD GPU documentation (partition modes); amd/node-scraper (power, throttle and ECC checks).
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let machine = evidence.machine;

@@ -8,28 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS014",
     title: "settings of CPUs, memory and BIOS to know of",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("sys014.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at simultaneous multithreading (`smt`), records transparent huge pages (`thp`), and names the BIOS settings to look at (`bios`).
-
-## Why it is slow
-Two threads of a core share its units: benchmarks of the host side scatter. Huge pages make pinning of host buffers faster. BIOS settings
-decide on NUMA nodes, power states and the speed of XGMI between sockets.
-
-## Evidence
-`smt/control` (`notsupported` is as good as off), `transparent_hugepage/enabled`. Nothing that Linux shows says what the BIOS is set
-to, but for its version: the check is always unknown.
-
-## What to do
-For benchmarks switch SMT off in the BIOS or by `smt/control`. Compare the BIOS with the vendor's list.
-
-## Source
-AMD GPU documentation (MI300X system optimization); amd/node-scraper records transparent huge pages.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let machine = evidence.machine;

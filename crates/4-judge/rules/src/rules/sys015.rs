@@ -10,28 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS015",
     title: "a process runs on another NUMA node than its GPU",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("sys015.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the CPUs a process may use with the NUMA nodes of its GPUs (`gpu-numa`). Finds commands that bind all processes of a job to one
-NUMA node (`numa-one-node`).
-
-## Why it is slow
-Copies and launches from the other socket cross the link between the sockets, with more latency and a part of the rate.
-
-## Evidence
-`numa_node` of each GPU, `cpulist` of the nodes, `Cpus_allowed_list` of the process. A process that may use all nodes, and several
-GPUs of different nodes, prove nothing: unknown, unless the command binds each rank.
-
-## What to do
-`numactl --cpunodebind=N --membind=N`, `mpirun --bind-to numa`, or the launcher's own binding.
-
-## Source
-README of rccl-tests (NUMA binding of ranks); AMD GPU documentation.
-";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let one_node = evidence.command.and_then(one_node);

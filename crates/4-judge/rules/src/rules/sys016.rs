@@ -8,31 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS016",
     title: "a container lacks devices, shared memory or rights",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("sys016.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Reads `docker inspect`, services of compose files and containers of Kubernetes manifests: devices (`docker-devices`), shared memory (`docker-ipc`), rights and limits for tools and pinned memory
-(`docker-limits`), limits of CPUs and memory (`docker-cpus`).
-
-## Why it is slow
-Without `/dev/kfd` and the render nodes the runtime sees no GPU or a part of them. RCCL passes data between processes through `/dev/shm`,
-whose default of 64 MiB is too small. Limits of CPUs hold launches back.
-
-## Evidence
-`HostConfig` of `docker inspect`: Devices, IpcMode, ShmSize, CapAdd, SecurityOpt, GroupAdd, Ulimits, CpusetCpus, NanoCpus, Memory;
-`Config.User`. A privileged container has all devices and rights. In Kubernetes `amd.com/gpu` gives the devices, and an `emptyDir` at
-`/dev/shm` or `hostIPC` the shared memory.
-
-## What to do
-`docker run --device /dev/kfd --device /dev/dri --ipc host --cap-add SYS_PTRACE --security-opt seccomp=unconfined --ulimit memlock=-1
---group-add video --group-add render`.
-
-## Source
-AMD's guide to ROCm in containers; the limits of CPUs and memory by own judgement.
-";
 
 /// Least shared memory that several processes get along with.
 const ENOUGH_SHM: u64 = 4 << 30;

@@ -8,28 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "SYS017",
     title: "runtime settings that old firmware needs",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("sys017.md"),
     checks: &[Check::Host(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks at `HSA_NO_SCRATCH_RECLAIM` beside the firmware of the compute queues (`scratch-reclaim`), and at
-`HSA_OVERRIDE_CPU_AFFINITY_DEBUG` (`cpu-affinity-debug`).
-
-## Why it is slow
-Firmware before 177 stops the queue when a dispatch with much scratch memory comes, so that the runtime can hand memory over. With
-the first variable the memory stays.
-
-## Evidence
-`fw_version` of the KFD nodes or `amd-smi firmware`; the environment. Without the firmware's version the first check is unknown.
-
-## What to do
-`export HSA_NO_SCRATCH_RECLAIM=1` with firmware below 177, or newer firmware. The memory is then not there for others.
-
-## Source
-Public inference scripts of AMD; ROCR-Runtime documentation; AMD GPU documentation on the affinity.
-";
 
 /// The first firmware of MI300X that hands scratch memory over without stopping.
 const FIRMWARE: u64 = 177;

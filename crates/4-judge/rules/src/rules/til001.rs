@@ -8,33 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL001",
     title: "the tiles leave compute units idle",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til001.md"),
     checks: &[Check::Launch(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a matrix product whose tiles fill less than 90 % of the places that the compute units have in all rounds, where another usual
-tile is expected to be at least 5 % faster. Silent where sharing the depth of the tile is faster still (TIL003).
-
-Utilisation is `(workgroups / CUs) / ceil(workgroups / CUs)`. Tiles with the same utilisation differ in what they read, so the
-alternatives are those of least expected time.
-
-## Why it is slow
-The launch ends when its last round ends, however few workgroups that has.
-
-## Evidence
-Workgroups, compute units, rounds, and the expected time of the tile and of the best other ones.
-
-## What to do
-Take one of the tiles named, or share the depth (TIL003).
-
-A product of 4096 by 4096 on the 304 compute units of an MI300X: 256x256 gives 256 workgroups and 84.2 %, 128x128 gives 1024 and 84.2 %, 64x64 gives
-4096 and 96.2 %, 128x64 gives 2048 and 96.2 %. The wiki prints 94 % and 99 % for the last two; its own formula gives 96.2 % for both.
-
-## Source
-The ROCm Triton wiki (block sizes), the ROCm Triton kernel guide.
-";
 
 /// Utilisation below which the places left idle are reported.
 const GOOD: f64 = 0.9;

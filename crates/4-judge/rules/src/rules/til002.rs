@@ -10,32 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL002",
     title: "rows of a tile shorter than a cache line",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til002.md"),
     checks: &[Check::Ir(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a load in the loop of a matrix product whose rows, along the dimension in which neighbours lie beside each other, are
-shorter than a cache line of 128 bytes.
-
-Rows of 128 bytes and more are silent; 512 bytes are best, but make tiles of 16-bit types too large. Silent also where each row begins
-at the end of the one before, by a constant stride: the tile is one piece of memory.
-
-## Why it is slow
-A row of the tile is read alone: the next row begins a stride away. A row shorter than a line fetches the whole line all the same, and
-the rest is wanted only in a later iteration, when it may have left the cache.
-
-## Evidence
-Shape, layout and element size of each load, and the fastest dimension.
-
-## What to do
-Make `BLOCK_K` larger where the factor lies along K: 64 elements of 16 bits, 128 of 8 bits, up to 512 bytes. Where the factor lies along
-the other dimension, make that one larger.
-
-## Source
-The ROCm Triton wiki: the best K extent gives 512 contiguous bytes; 64 to 128 elements are usual.
-";
 
 /// Bytes of a cache line of the L2.
 const LINE: u64 = 128;

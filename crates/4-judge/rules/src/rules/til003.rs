@@ -8,29 +8,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL003",
     title: "too few tiles for the compute units",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til003.md"),
     checks: &[Check::Launch(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a matrix product with fewer tiles than half of the compute units, a depth of at least four steps for each of two
-workgroups, and no sharing of the depth, where sharing it is expected to be at least 10 % faster, and faster than every other usual tile
-(TIL001 names those).
-
-## Why it is slow
-Each workgroup does all the depth of its tile while most compute units have nothing to do.
-
-## Evidence
-Tiles, compute units, depth, the expected times with and without sharing.
-
-## What to do
-Share the depth: split-K with as many parts as named, or stream-K, where the number of parts need not divide the work. The result is then
-added up in memory: it must be cleared before, and the order of the sums is not fixed.
-
-## Source
-The ROCm MI300X workload guide and ROCm Triton kernel guide: larger split-K spreads work over more compute units.
-";
 
 /// Gain that pays for sums in memory.
 const GAIN: f64 = 0.10;

@@ -7,28 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL005",
     title: "a stride is a multiple of 512 bytes",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til005.md"),
     checks: &[Check::Launch(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a matrix product on a GPU with several XCDs, a factor of which has rows that begin a multiple of 512 bytes apart, where at least 16 rows are
-read at a time. Silent where factors and result together are less than 4 MB, what one L2 cache keeps.
-
-## Why it is slow
-Addresses that are a multiple of 512 bytes apart fall on few channels of the L2 cache. The rows of a tile then queue for the same channels while
-others are idle, most where both factors lie along K (TN).
-
-## Evidence
-Stride of each factor in bytes, from its extent or as given.
-
-## What to do
-Pad the rows by 128 elements of 16 bits: `lda = ldb = K + 128` where K is a multiple of 256.
-
-## Source
-The ROCm MI300X workload guide (GEMM stride issues).
-";
 
 /// Distance of rows that is to be avoided.
 const BAD: u64 = 512;

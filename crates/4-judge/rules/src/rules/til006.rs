@@ -11,32 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL006",
     title: "software pipelining spills registers",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til006.md"),
     checks: &[Check::Code(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a Triton kernel compiled with more than one pipeline stage (`num_stages` in the JSON beside the code object) that
-spills vector registers, or keeps data in scratch memory that its loop touches.
-
-## Why it is slow
-Loads go to registers, not to LDS directly: every further stage keeps the tiles of one more iteration in flight
-in registers. When they no longer fit, the compiler stores them to scratch memory and loads them back, and the latency that
-pipelining should hide returns as spill traffic.
-
-## Evidence
-`num_stages` from the companion file, spills and scratch size from the metadata, scratch accesses in the code.
-
-## What to do
-Lower `num_stages` by one and compare. Stages by kind of kernel: 2 for a GEMM that loads directly, 3 where
-loads go through loaded indices, 1 for compute-bound fused kernels (attention prefill), 2 for memory-bound fused ones, 1
-where there is no loop to pipeline. Smaller tiles or more warps also make room.
-
-## Source
-The ROCm MI300X workload guide and ROCm Triton wiki (stages by kind of kernel; registers are the destination of loads, so more stages
-may spill; with spills, do not pipeline), the ROCm Triton kernel guide (the values for an older compiler).
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let Some(stages) = evidence.kernel.metadata.num_stages else {

@@ -10,33 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL007",
     title: "a loop loads without prefetching",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til007.md"),
     checks: &[Check::Ir(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a loop of Triton's IR that loads tiles from global memory and uses each in the iteration that loads it: element-wise
-loops, and loops of a single matrix product.
-
-Silent: loops without loads, loads that are ahead, loops of fused products (attention), for which one stage is the advice, and loops
-of one or two iterations.
-
-## Why it is slow
-Every iteration waits for its own loads. With a stage of prefetching the loads of the next iteration are under way while this one
-computes.
-
-## Evidence
-For each load, the iterations between it and its use, followed through registers and LDS buffers of the IR.
-
-## What to do
-Element-wise loops: write `tl.range(…, num_stages=2)`; `num_stages` of the kernel does not reach them. Only the innermost loop is
-pipelined, so make the loop with the loads the inner one. Matrix products: `num_stages=2`. Where it is set and nothing is ahead, the
-loads are too narrow to be pipelined: alignment is not known, so declare it (`tl.multiple_of`, arguments divisible by 16).
-
-## Source
-The ROCm Triton wiki: software pipelining of GEMM and of element-wise kernels.
-";
 
 /// Loops of fewer iterations have nothing to fetch ahead.
 const FEW: i64 = 3;

@@ -15,41 +15,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL008",
     title: "element-wise arithmetic not in float32",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("til008.md"),
     checks: &[Check::Code(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on kernels without matrix instructions in two cases.
-
-* bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) at least three times more
-  than 16-bit values are stored to memory, so intermediate results are rounded too.
-* double by accident: in one loop (or in code without loops) float values are widened to double, computed on, and narrowed
-  to float again; in code that runs once from eight such instructions on. Code that narrows first or widens last does not fire:
-  its data are double.
-
-Both are a warning in a loop where the instructions take a twentieth of what the busiest of vector units, memory path and LDS
-does for the kernel, loops taken to run 16 times; otherwise, and outside loops, they are for information.
-
-## Why it is slow
-Vector units without bf16 arithmetic compute in float and round the result with about five integer instructions, each as
-expensive as the operation itself. A chain of bf16 operations pays that after every step, a chain in
-float once before the store. Double arithmetic runs at half the rate of float or less, holds twice the registers, and each
-conversion is an instruction more.
-
-## Evidence
-Pairs of `v_bfe_u32 …, 16, 1` and `v_add3_u32` on the same value; stores of 16-bit values; `v_cvt_f64_f32`,
-`v_cvt_f32_f64` and the double arithmetic between them in the same loop.
-
-## What to do
-Load 16-bit data, convert to float at once, compute in float, round once before the store: `x.to(tl.float32)` in Triton,
-`float` variables in HIP. Look for double constants (`0.5` instead of `0.5f`) and double math functions.
-If the extra precision is wanted, there is nothing to do.
-
-## Source
-The ROCm Triton wiki: element-wise kernels should compute in `tl.float32`.
-";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if evidence.mix.count(Class::Mfma) > 0 {

@@ -7,30 +7,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TIL009",
     title: "tiles that share data are on different XCDs",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("til009.md"),
     checks: &[Check::Launch(check)],
     panels: &[11],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a matrix product whose tiles are dealt out to the XCDs one by one, where neighbouring tiles on one XCD would make its L2
-caches read at least a quarter less from beyond them, where reading the rest from memory takes 5 % or more of the expected time.
-
-Silent on GPUs with one XCD, and where the kernel is known to deal its tiles to the XCDs itself.
-
-## Why it is slow
-Tiles of one row read the same rows of the left factor. On eight XCDs each of the eight L2 caches reads them for itself.
-
-## Evidence
-Bytes that the L2 caches read from beyond them in both orders, by the tiles of a round.
-
-## What to do
-Number the tiles so that each XCD gets neighbours: `pid = (pid % 8) * (tiles / 8) + pid / 8` before the tile is computed, or a workgroup mapping that is
-a multiple of the XCDs (TIL004).
-
-## Source
-The ROCm MI300X workload guide: workgroups that share data belong on the same XCD.
-";
 
 /// Share of the bytes that grouping must save.
 const SAVED: f64 = 0.25;

@@ -4,16 +4,12 @@
 
 use crate::Outcome;
 use crate::comm::{CommEvidence, board};
-use crate::traced::{TraceEvidence, benchmarked, lost, ms, needs_model, percent};
+use crate::traced::{benchmarked, lost, ms, needs_model, percent};
 use std::collections::{BTreeMap, BTreeSet};
 use timeline::{TimelineEvidence, Why};
 use view::{Finding, Severity};
 
-pub(crate) fn collective_gpus(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(collective_gpus_of_one)
-}
-
-fn collective_gpus_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
+pub(crate) fn collective_gpus(evidence: &TimelineEvidence<'_>) -> Outcome {
     if evidence.total.communicating > 0 && evidence.collectives.is_empty() {
         return Outcome::needs("arguments of collectives (PyTorch 2.2 or later)");
     }
@@ -70,11 +66,7 @@ pub(crate) fn collective_gpus_of_tests(evidence: &CommEvidence<'_>) -> Outcome {
     Outcome::from_findings(findings.collect())
 }
 
-pub(crate) fn gpus_per_process(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(gpus_per_process_of_one)
-}
-
-fn gpus_per_process_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
+pub(crate) fn gpus_per_process(evidence: &TimelineEvidence<'_>) -> Outcome {
     if evidence.overviews.len() < 2 || evidence.total.communicating == 0 {
         return Outcome::Silent;
     }
@@ -127,11 +119,7 @@ pub(crate) fn gpus_per_process_of_tests(evidence: &CommEvidence<'_>) -> Outcome 
 /// Streams that get a hardware queue each.
 const SYS007_QUEUES: usize = 4;
 
-pub(crate) fn streams(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(streams_of_one)
-}
-
-fn streams_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
+pub(crate) fn streams(evidence: &TimelineEvidence<'_>) -> Outcome {
     let total = &evidence.total;
     for overview in &evidence.overviews {
         let of_device = evidence.streams.iter().filter(|s| s.queue.device == overview.device);
@@ -161,11 +149,7 @@ const LCH006_SAVED: i64 = 3_000;
 /// Percent of the span spent in launches from which the variable matters.
 const LCH006_MUCH: f64 = 1.0;
 
-pub(crate) fn kernel_arguments(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(kernel_arguments_of_one)
-}
-
-fn kernel_arguments_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
+pub(crate) fn kernel_arguments(evidence: &TimelineEvidence<'_>) -> Outcome {
     let idle = |why| evidence.idle.by_reason.get(&why).copied().unwrap_or_default();
     let (launching, queued) = (idle(Why::Launching), idle(Why::Queued));
     let waiting = launching.ns + queued.ns;
@@ -192,11 +176,7 @@ fn kernel_arguments_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![lost(finding, evidence, saved)])
 }
 
-pub(crate) fn rotating_buffer(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(rotating_buffer_of_one)
-}
-
-fn rotating_buffer_of_one(evidence: &TimelineEvidence<'_>) -> Outcome {
+pub(crate) fn rotating_buffer(evidence: &TimelineEvidence<'_>) -> Outcome {
     let Some(it) = benchmarked(evidence) else { return Outcome::Silent };
     let Some(model) = evidence.model else { return needs_model(evidence) };
     let Some(cache) = model.memory_side_cache.bytes.value() else {

@@ -2,7 +2,7 @@
 //!
 //! Time is lost only while the GPU is idle; launches queued behind running kernels cost nothing.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{LongGaps, before, host_in, long_gaps, range_at};
 use timeline::{Gap, Idle, TimelineEvidence, Why, is_graph_launch};
@@ -12,50 +12,17 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC001",
     title: "the GPU waits for launches",
     severity: Severity::Severe,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc001.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the GPU is idle for at least 10 % of the trace because the host had not launched the next kernel, or the launch was
-under way. Severe from 30 %. Gaps that begin with a synchronisation are TRC002's. Traces in which a graph was captured are left
-out: their kernels ran elsewhere.
-
-The profiler slows the host down: what it costs is estimated and taken off before the severity is chosen. If it is at least half of
-the waiting, and less than 30 % would remain without it, the finding is an info: the run without the profiler may not wait at all.
-If gaps of at least 0.5 ms make half of the waiting, the finding is about them, and a single one is a warning at most.
-
-## Why it is slow
-Each launch costs the host some microseconds, and the framework around it more. Where kernels are shorter than that, the GPU
-drains its queue and waits, however fast the kernels are.
-
-## Evidence
-Idle time by what the gap's next kernel waited for, mean time of a launch call, mean duration of a kernel, and the operators
-before whose kernels the gaps are. Of a long gap the kernels around it, the range and what the host did. The profiler's cost is
-estimated per recorded operator and Python function (the median time an operator that only calls another one takes itself), per launch
-(its mean beyond 3 us), and as the time of the profiler's spans (`Activity Buffer Request`).
-
-## What to do
-Launch many kernels at once: HIP graphs (`torch.cuda.graph`, `torch.compile(mode='reduce-overhead')`, full graphs in vLLM). Launch
-fewer: fuse element-wise kernels with `torch.compile`, raise the batch size. Make launches cheaper: `HIP_FORCE_DEV_KERNARG=1`.
-In long gaps the host does something else: look at data loading and at Python between steps. First launches load code and
-graphs: trace after a warm-up. Against the profiler's cost, trace without `with_stack`, `record_shapes` and `profile_memory`.
-
-## Source
-The tuning guides on vLLM and PyTorch: graphs, `torch.compile`, and kernel arguments in device memory.
-";
 
 /// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 /// A gap that is longer than any launch takes, ns.
 const LONG: i64 = 500_000;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

@@ -2,7 +2,7 @@
 //!
 //! A wait costs the GPU's idle time after it, not the host's time in it.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{WaitSum, waits};
 use timeline::{TimelineEvidence, Why};
@@ -12,39 +12,15 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC002",
     title: "the host waits for the GPU and leaves it idle",
     severity: Severity::Warning,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc002.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the GPU is idle for at least 5 % of the trace because the host waited for it before it launched more: in a
-synchronisation, or in a copy that returns only when it is done.
-
-## Why it is slow
-While the host waits, it queues nothing. When the GPU is done, the host must first return, prepare the next launch and send it.
-`.item()`, `.cpu()`, `print` of a tensor, `nonzero` and masks, `torch.cuda.synchronize()` and copies from pageable memory all wait.
-
-## Evidence
-Idle time after such waits until the next kernel starts, and the operators around the calls that waited, with their number: `aten::item`,
-or `aten::to` with a copy that blocks.
-
-## What to do
-Keep values on the GPU: no `.item()` or `bool(tensor)` in a loop. Copy with `non_blocking=True` from pinned memory
-(`pin_memory=True`). Remove synchronisation that is there for timing.
-
-## Source
-The tuning guides: profiling PyTorch with its profiler, and the idle time that synchronising copies leave.
-";
 
 /// Percent of the span from which it is reported.
 const MUCH: f64 = 5.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

@@ -2,7 +2,7 @@
 //!
 //! Kernels that a compiler has fused are not reported.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use timeline::category::is_triton;
@@ -12,29 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC003",
     title: "many short element-wise kernels that could be one",
     severity: Severity::Warning,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc003.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when element-wise, norm and reduction kernels that no compiler fused are at least 30 % of all kernels, take less than
-20 us each on average, and take at least 5 % of the GPU's time.
-
-## Why it is slow
-Each such kernel reads its input from memory and writes its output back, and does a few operations between. Fused, the values
-stay in registers; each launch and each pass over memory but one goes away.
-
-## Evidence
-How many there are, their mean duration and share of the time, and the operators with most of them.
-
-## What to do
-`torch.compile` fuses them into Triton kernels. Where that is not possible, write one Triton kernel for a chain of
-operators that the profile shows again and again.
-
-## Source
-The tuning guides: Inductor's fusion of element-wise operators, and Triton kernels in place of chains of operators.
-";
 
 /// Percent of all kernels, and of the GPU's time, from which it is reported.
 const MUCH: [f64; 2] = [30.0, 5.0];
@@ -43,11 +24,7 @@ const SHORT: i64 = 20_000;
 /// Categories that fuse with each other.
 const FUSED: [&str; 4] = ["element-wise", "norm", "reduction", "softmax"];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let single = evidence.kernels.iter().filter(|kernel| {
         FUSED.contains(&kernel.category)
             && !is_triton(evidence.text(kernel.name))

@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC004",
     title: "communication that nothing hides",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("trc004.md"),
     checks: &[Check::Trace(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when communication kernels run for at least 10 % of the trace while nothing else runs on the GPU. Severe from 30 %.
-
-## Why it is slow
-Links and compute units are different hardware and can work at once. Time in which only a collective runs is time in which no
-compute unit has work. What a rank waits for later ranks is taken off where the traces of several ranks were given: it is
-TRC005's.
-
-## Evidence
-Time of communication, how much of it computation hides, and the collective kernels with most time.
-
-## What to do
-Overlap: backward hooks with larger or fewer buckets (`bucket_cap_mb` of DDP), prefetch in FSDP (`forward_prefetch`,
-`limit_all_gathers`), a stream of its own with high priority (`TORCH_NCCL_HIGH_PRIORITY=1`, `GPU_MAX_HW_QUEUES=2`). Send less: gradients in
-bfloat16, fewer synchronised steps by accumulation. Give RCCL more channels: `NCCL_MIN_NCHANNELS=112`. If ranks wait for each other, see TRC005.
-
-## Source
-The tuning guides on multi-GPU training: RCCL, FSDP, hardware queues and the priority of NCCL streams.
-";
 
 /// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];

@@ -11,35 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC005",
     title: "ranks wait for one that comes late",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("trc005.md"),
     checks: &[Check::Trace(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when several ranks were traced, at least 15 % of the time in matched collectives is waiting, and one rank came last in at
-least half of them.
-
-## Why it is slow
-A collective ends when all ranks have taken part. A rank that comes early sits in the collective's kernel until the last one
-comes; the time counts as communication and is none.
-
-## Evidence
-For each matched collective the shortest time any rank spent in it: that rank came last, and what others spent beyond it is
-waiting. Clocks of ranks are not compared. What the late rank does beyond the median of the others, communication left out: in which
-named range (`record_function`, NVTX, ROCTx), in which kernels and matrix products, and in which ranges its host takes longer.
-The cost is the work beyond the others' where that is known, and at most the waiting.
-
-A rank that was traced with stacks (`with_stack`) while others were not, or whose profiler costs at least half of the waiting, is late because of
-the profiler; the rule then says so and does not fire, unless the rank also computes more.
-
-## What to do
-Look at the range and kernels that are named: more work (uneven batches or experts, logging and evaluation on one rank), the same work
-on a slower GPU (clocks, power, temperature: CTR006), a host that is late (NUMA placement, data loading).
-
-## Source
-The tuning guides: training on several GPUs, NUMA balancing and affinity of processes.
-";
 
 /// Percent of communication that is waiting, and of collectives in which one rank is last, that are worth a
 /// word.

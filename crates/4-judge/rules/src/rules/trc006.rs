@@ -12,32 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC006",
     title: "a matrix product far below the peak or its tuning",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("trc006.md"),
     checks: &[Check::Trace(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires for matrix products that take at least 5 % of the GPU's time and reach less than 30 % of the peak of their type, where all of
-m, n and k are at least 256: smaller ones cannot fill the GPU. With `--tunings FILE` it also fires for products of any size that take at least
-1 % and more than 1.2 times as long as the fastest kernel the files know for the same sizes, type and transposition.
-
-## Why it is slow
-The library chose a kernel whose tiles do not fit the sizes: too few tiles for the compute units, a last round that is nearly
-empty, a leading dimension that is a multiple of a large power of two, or a layout that loads badly.
-
-## Evidence
-Sizes, type and layout from the operator's arguments, time of its kernels, rate against the GPU's dense peak at its highest
-clock, and the kernel. From files of tunings the row with its kernel and time; a tuner measures one product again and again, so caches are warm unless it
-rotates its buffers.
-
-## What to do
-Tune it: `PYTORCH_TUNABLEOP_ENABLED=1` with tuning on, once; `rockhound trace --untuned FILE` writes the list of products for it. Pad sizes to
-multiples of the tile, and leading dimensions away from multiples of 4096 bytes.
-
-## Source
-The tuning guides: TunableOp, hipBLASLt's offline tuning, and padding of leading dimensions.
-";
 
 /// Percent of the GPU's time from which it is reported, and percent of the peak below which a product is slow.
 const LIMITS: [f64; 2] = [5.0, 30.0];

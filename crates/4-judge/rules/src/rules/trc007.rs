@@ -2,7 +2,7 @@
 //!
 //! Without a convolution, the user may have requested the transpose.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::{TimelineEvidence, by_category};
 use view::Severity;
@@ -11,37 +11,15 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC007",
     title: "layouts converted around convolutions",
     severity: Severity::Warning,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc007.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a trace has convolutions and kernels that transpose between NCHW and NHWC take at least 5 % of the GPU's time.
-
-## Why it is slow
-MIOpen's fastest kernels for 16-bit types work on NHWC. Given NCHW, each convolution transposes its input, its weight and its
-output: three passes over memory around one kernel.
-
-## Evidence
-Count and time of layout kernels beside those of convolutions.
-
-## What to do
-Keep the model in channels-last: `model.to(memory_format=torch.channels_last)` and inputs too, with `PYTORCH_MIOPEN_SUGGEST_NHWC=1`
-(and `PYTORCH_MIOPEN_SUGGEST_NHWC_BATCHNORM=1` for batch norm); Inductor's `layout_optimization` does it for compiled models.
-
-## Source
-The tuning guides: `PYTORCH_MIOPEN_SUGGEST_NHWC` and Inductor's layout optimisation.
-";
 
 /// Percent of the GPU's time from which it is reported.
 const MUCH: f64 = 5.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let rows = by_category(&evidence.kernels);
     let of = |name: &str| rows.iter().find(|row| row.0 == name).map_or((0, 0), |row| (row.1, row.2));
     let ((layout, transposes), (convolution, convolutions)) = (of("layout"), of("convolution"));

@@ -2,7 +2,7 @@
 //!
 //! A conversion that is fused into a kernel is not visible and costs little.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use view::Severity;
@@ -11,37 +11,15 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC008",
     title: "types converted again and again",
     severity: Severity::Info,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc008.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when kernels that only convert between types of numbers take at least 5 % of the GPU's time. Warning from 15 %.
-
-## Why it is slow
-A conversion reads and writes all of a tensor and computes nothing. Autocast converts weights at each use unless it caches
-them, and mixed types of optimiser state and weights convert at each step.
-
-## Evidence
-Count and time of PyTorch's conversion kernels, and their operators.
-
-## What to do
-Keep weights and activations in one 16-bit type from the start (`model.bfloat16()`), or let autocast keep its cache. Let
-`torch.compile` fuse conversions into their neighbours.
-
-## Source
-The tuning guides: automatic mixed precision and Inductor's fusion.
-";
 
 /// Percent of the GPU's time from which it is reported, and from which it is a warning.
 const MUCH: [f64; 2] = [5.0, 15.0];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let converts = |name: &str| {
         name.contains("float16_copy_kernel")
             || name.contains("float8_copy_kernel")

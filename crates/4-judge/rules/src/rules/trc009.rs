@@ -2,7 +2,7 @@
 //!
 //! The host did its part: what is between two spans is the runtime, the GPU's queues or a dependency.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::gaps::{GraphPlace, QueuedGaps, queued_gaps};
 use timeline::{TimelineEvidence, Why};
@@ -12,39 +12,15 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC009",
     title: "the GPU idles while the next kernel is queued",
     severity: Severity::Severe,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc009.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when the GPU is idle for at least 10 % of the trace although the next kernel had been launched before the gap began. Severe from
-30 %. It names the kernels around the gaps that take most of that time, and whether they are within a graph or after its end.
-
-## Why it is slow
-The host is not to blame, so faster launches do not help. After a graph the runtime waits until all of it is done before the queue goes on; where
-the next kernel is on another stream, it waits for an event; between short kernels of one stream a few microseconds pass for
-each. Some profilers collect their records at the end of a graph and make the gap longer than it is without them.
-
-## Evidence
-Gaps by the kernels before and after them: their number, time, longest, and whether the stream changes.
-
-## What to do
-After graphs: capture what follows into the graph as well (sampling, logits), or launch several steps as one graph. Compare the time of a step
-without the profiler first. Across streams: fewer streams and events. Between short kernels: fuse them, set `HIP_FORCE_DEV_KERNARG=1`.
-
-## Source
-Public reports of gaps after graph launches on MI300X (vLLM issue 22698) and of gaps that profilers make in graphs (TraceLens issue 728).
-";
 
 /// Percent of the span from which it is reported, and from which it is severe.
 const MUCH: [f64; 2] = [10.0, 30.0];
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if !evidence.links.has_launches {
         return Outcome::needs("launches in the trace");
     }

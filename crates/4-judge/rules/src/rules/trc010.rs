@@ -1,6 +1,6 @@
 //! TRC010: an optimizer that launches kernels parameter by parameter.
 
-use crate::traced::{TraceEvidence, lost, ms, percent, short};
+use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
 use view::Severity;
@@ -9,31 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC010",
     title: "an optimizer that launches kernels parameter by parameter",
     severity: Severity::Warning,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc010.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when a step of an optimizer (the range `Optimizer.step#NAME` that PyTorch records) launches at least 100 element-wise kernels, and
-these steps take at least 5 % of the trace on the GPU, from the first to the last of their kernels.
-
-## Why it is slow
-Without `foreach` or `fused`, each operation of the formula is a kernel for each parameter: a hundred parameters and a dozen operations are
-more than a thousand launches of a few microseconds, which the host seldom launches as fast as they run, and each reads
-and writes its tensors again.
-
-## Evidence
-Element-wise kernels launched in a step, their time, and the time of the steps on the GPU with the gaps in them. A fused step moves
-about a quarter of the bytes, which is left off the cost.
-
-## What to do
-`torch.optim.AdamW(..., fused=True)`, or `foreach=True`; Apex's fused optimizers for others; or compile the step
-(`torch.compile(optimizer.step)`).
-
-## Source
-The tuning guides on PyTorch: fused optimizers, and Inductor's fusion of element-wise operators.
-";
 
 /// Element-wise kernels of a step that are many.
 const MANY: u64 = 100;
@@ -42,11 +21,7 @@ const MUCH: f64 = 5.0;
 /// Part of the kernels' time that a fused step takes.
 const FUSED: f64 = 0.25;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let steps = evidence.named.iter().filter(|it| evidence.text(it.name).starts_with("Optimizer.step#"));
     let found = steps.filter(|it| {
         it.element_wise >= MANY * it.calls.max(1) && percent(it.span, evidence.total.span) >= MUCH

@@ -1,6 +1,6 @@
 //! TRC011: attention that runs as separate kernels.
 
-use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
 use timeline::{TimelineEvidence, by_category, unfused_attention};
 use view::Severity;
@@ -9,40 +9,15 @@ pub(crate) const RULE: Rule = Rule {
     id: "TRC011",
     title: "attention that runs as separate kernels",
     severity: Severity::Warning,
-    page: PAGE,
-    checks: &[Check::Trace(check)],
+    page: include_str!("trc011.md"),
+    checks: &[Check::Trace(|run| run.worst(check))],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires when batched products with a softmax between them, and the kernels between, take at least 10 % of the GPU's time. At most eight kernels
-(scale, mask, dropout, casts) may be between the two products.
-
-## Why it is slow
-The scores are a matrix of queries by keys for each head. Each kernel writes all of it to memory and the next one reads it again; a fused
-kernel keeps a tile of it in registers and LDS and never writes it.
-
-## Evidence
-How often the sequence occurs, the time of its products, softmax and other kernels, and the largest batched product. The cost is the
-time of softmax and of what is between.
-
-## What to do
-`torch.nn.functional.scaled_dot_product_attention`, `attn_implementation='sdpa'` or `'flash_attention_2'` of Transformers, AITER's or
-CK's flash attention. A mask in a form they do not take sends PyTorch to its unfused kernels (`aten::_scaled_dot_product_attention_math`): prefer
-`is_causal=True` to a mask.
-
-## Source
-The tuning guides on PyTorch and vLLM: flash attention with CK, Triton and AITER.
-";
 
 /// Percent of the GPU's time from which it is reported.
 const MUCH: f64 = 10.0;
 
-fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
-}
-
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     let softmax = by_category(&evidence.kernels).iter().find(|row| row.0 == "softmax").map_or(0, |row| row.1);
     if !evidence.links.has_operators {
         // Without operators nobody knows which products are batched.

@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN001",
     title: "versions by which the loader rejects the whole file",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun001.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the versions that a file was made for with those its loader wants: the set of names and, where the machine is known
-(`--gpu`, `--expect NAME=VALUE`), their values. TunableOp wants exactly PT_VERSION, ROCM_VERSION or HIP_VERSION, HIPBLASLT_VERSION,
-GCN_ARCH_NAME and ROCBLAS_VERSION; hipBLASLt's tuning file wants the `Git Version` of the library; MIOpen's user files want its version.
-
-## Why it is slow
-The loader drops the file as a whole and says so in a warning at most. Every problem then runs its default kernel, and a run with
-tuning switched on tunes all of them again and overwrites the file.
-
-## Evidence
-The names and values at the head of the file, or in its name for MIOpen. A version that cannot be known here is not compared.
-
-## What to do
-Use the file with the versions it was made for, or tune again with those of the machine. Do not edit a version to make a file load:
-an index of a solution names a kernel only within one build of the library, and another build has another kernel there.
-
-## Source
-PyTorch, `aten/src/ATen/cuda/tunable`; hipBLASLt, tuning files; MIOpen, user databases.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

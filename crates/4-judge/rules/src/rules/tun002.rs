@@ -12,28 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN002",
     title: "keys that occur more than once",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun002.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Lists keys with several rows in one file, and for AITER in several tables of one family, says which row the loader takes and which
-one is the fastest. Second rows for a missing backend (`flydsl_fallback`) and repeated problems of a log are none.
-
-## Why it is slow
-PyTorch and MIOpen take the first row, whatever the times. TensileLite's merge tool keeps both. AITER rewrites the source files to keep
-the smallest time and then stops with an error. So a better result that was added below an older one is never used.
-
-## Evidence
-Lines of all rows of the key with their times. The cost is the time of the row that is used less that of the fastest one, for one call.
-
-## What to do
-`rockhound tunedb merge FILE -o NEW` keeps the fastest row of each key.
-
-## Source
-PyTorch, `aten/src/ATen/cuda/tunable`; AITER, `aiter/jit/core.py`; MIOpen, `ramdb.cpp`; TensileLite, `merge.py`.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

@@ -11,29 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN003",
     title: "times that contradict their own rate",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun003.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Computes the rate of a matrix product from its sizes and time, 2·M·N·K·batch by time, and compares it with the rate that the row
-states. Rows without a rate, or with 0 in its place, are not compared.
-
-## Why it is slow
-One of the two numbers belongs to another row, another size or another run. Whoever merges by time may keep the wrong kernel, and
-a report made from the rates is wrong.
-
-## Evidence
-Stated and computed rate. They differ by more than 2 %, beyond what rounding of the stated number explains.
-
-## What to do
-Measure the size again, or leave the row out when files are merged. One factor for many rows (10, 1000) is a mistake of the program that
-wrote the rates: the times are good.
-
-## Source
-AITER, tuned tables: `tflops` is computed from M, N, K and `us` by its tuner; hipblaslt-bench, `hipblaslt-Gflops`.
-";
 
 /// Relative difference, and what rounding to one decimal adds.
 const RELATIVE: f64 = 0.02;

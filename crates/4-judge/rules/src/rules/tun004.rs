@@ -10,28 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN004",
     title: "rows faster than the peak of their GPU",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun004.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the rate of each matrix product with the peak of the matrix units of the row's GPU and types at the highest engine clock.
-Where the number of compute units is not known the largest GPU of the target counts.
-
-## Why it is slow
-Such a time was not measured on that GPU, or the kernel did not do the work: it failed, returned at once, or was timed without waiting
-for its end. It wins every merge, and the library then runs a kernel that is slow or wrong.
-
-## Evidence
-Rate computed from sizes and time, and the peak. Targets and types without a known peak are left out.
-
-## What to do
-Remove the row and tune the size again; check the kernel's result.
-
-## Source
-Data sheets of the GPUs, `docs/gpus/`; AITER issue 1418 (a tuned row with a wrong kernel).
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

@@ -12,28 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN005",
     title: "placeholders in the place of times",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun005.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Counts rows whose time is 0, infinite, NaN, negative or no number, by file and kind. A failed candidate among others that ran, as in
-Triton's cache, is none of them, and neither is a format that holds no times.
-
-## Why it is slow
-0 is smaller than every measurement, so a script that keeps the smallest time keeps a row that nobody measured. A row with
-`Default` and 0 says that nothing was tuned.
-
-## Evidence
-Lines of the rows and what they hold. MIOpen's own files have thousands of records that begin with a time of 0.
-
-## What to do
-Tune these problems, or merge with `rockhound tunedb merge`, where a row without a time loses to one with a time.
-
-## Source
-PyTorch, `aten/src/ATen/cuda/tunable` (`inf`: every candidate failed); AITER, `dsv3_bf16_tuned_gemm.csv`; MIOpen, FindDb of gfx90a.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN006",
     title: "line ends, marks and blank lines that break the loader",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun006.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Finds carriage returns at the ends of lines, a byte-order mark before the first line, and lines without text, in files whose loader reads
-lines: TunableOp, AITER, MIOpen, hipBLASLt's tuning file.
-
-## Why it is slow
-PyTorch does not strip carriage returns, so the last value of every version ends in one and never matches: the whole file is rejected. A
-mark makes the first version another name. An empty line ends reading in old versions of PyTorch with an error. pandas, which AITER
-uses, copes with all three.
-
-## Evidence
-The lines, counted in the bytes of the file.
-
-## What to do
-`rockhound tunedb convert FILE --to tunableop -o NEW` writes it with plain line ends, without the mark and without blank lines; or
-`dos2unix FILE`. A repository needs `*.csv -text` in `.gitattributes`.
-
-## Source
-PyTorch, `aten/src/ATen/cuda/tunable`, reading of results files.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

@@ -11,28 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN007",
     title: "rows that the loader leaves out or reads wrongly",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun007.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Lists rows that have too few fields, sizes or times that are no numbers, an operation that the library does not know, two parts that
-contradict each other, fields shifted by one that is missing in the middle, and a last line that was cut.
-
-## Why it is slow
-Loaders skip what they cannot read, or read it into the wrong column. The problem then runs its default kernel although somebody tuned
-it; a shifted row puts a rate in the place of a flag.
-
-## Evidence
-The line and what is wrong with it. A row that merely lacks its last, empty field is listed as information.
-
-## What to do
-Repair or remove the line; a cut last line comes from a process that was killed while it wrote, so tune the last problem again.
-
-## Source
-PyTorch, `aten/src/ATen/cuda/tunable`; AITER, `dsv4_fp8fp4_tuned_fmoe.csv`; hipBLASLt, tuning files.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

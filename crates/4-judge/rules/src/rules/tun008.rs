@@ -14,30 +14,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN008",
     title: "rows for another GPU than the machine's",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun008.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares target, compute units and device name of each file's rows with the machine named by `--gpu`. It fires when no row fits, and as
-information when some do not, or when another table of AITER's family, which the loader joins, has rows that fit.
-
-## Why it is slow
-The look-up is exact in target and number of compute units. With none that fits, every problem takes the default path, which is
-slower by several times for some, and nothing says so: the table is there, it is read, and it is full.
-
-## Evidence
-Rows that fit, and those of each other GPU. A file that the loader finds by the target in its path, or by a device while another file is
-for this GPU, and a table of types that the GPU's matrix units lack, are for information only. Partitions of a GPU have fewer compute
-units than the whole: an MI300X in CPX mode has 38.
-
-## What to do
-Tune on the GPU the file is to be used on. For partitions name the number of compute units with `--cu`.
-
-## Source
-AITER issues 4634, 3853, 4735 (tables for 80 and 256 compute units on GPUs with 304 and 128), vLLM issues 28709 and 17619.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let Some(machine) = evidence.machine.filter(|it| it.target.is_some() || it.cu_count.is_some()) else {

@@ -12,29 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN009",
     title: "names of fused-MoE files that differ by spelling only",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun009.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the names of vLLM's and SGLang's fused-MoE files that are linted together: names that are equal but for a blank in
-`block_shape`, names of one silicon under two device names, and files of equal content under two names.
-
-## Why it is slow
-vLLM writes `[128,128]`, SGLang `[128, 128]`, and each finds only its own. A device that reports `AMD_Instinct_MI325_OAM` does not find the
-file for `AMD_Instinct_MI325X`. Without a file both fall back to a default configuration with one warning. Of two copies only one is
-improved later.
-
-## Evidence
-The names, and whether the contents are equal byte for byte.
-
-## What to do
-Keep one content under every name that devices report, made by `rockhound tunedb convert --to vllm` or `--to sglang`.
-
-## Source
-vLLM issue 28709 and pull requests with copied files; SGLang, `fused_moe_triton_config.py`.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let named: Vec<(&Tunings<'_>, &MoeName)> = evidence

@@ -11,30 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN010",
     title: "configurations by size that are incomplete or contradictory",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun010.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Checks configurations by number of tokens or rows (vLLM, SGLang, AITER's Triton files): sizes rise, there is an entry for small and large
-ones and `any`, tiles are powers of two, `matrix_instr_nonkdim` is one the hardware has and fits into the tile.
-
-## Why it is slow
-vLLM takes the entry with the nearest number of tokens, without interpolation, so a ladder that begins at 64 gives a batch of 1 a tile
-of 64. AITER asks for `M_LEQ_n` with n from 1, 4, 8, 16 to 8192, in that order, so an entry with another n is never taken unless the kernel has
-bounds of its own; some kernels go through the file instead, where an entry behind a larger one is never taken. Without `any` or `M_GEQ_n` a
-large M stops the kernel.
-
-## Evidence
-The entries and the settings named. A tile smaller than the matrix instruction computes rows that nobody needs.
-
-## What to do
-Tune the sizes that are missing: 1, 2, 4, 8 … tokens for decoding and 4096 and more for prefill. Sort the entries by size.
-
-## Source
-vLLM issue 52192 (2.35 % lost by a ladder without small sizes); AITER issue 2409 (shapes that fell to `any`: 18 instead of 3,000 TFLOP/s).
-";
 
 /// Tokens that decoding has, and that prefill has.
 const SMALL: u64 = 4;

@@ -12,28 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN011",
     title: "ranks of one job that disagree",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun011.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares files whose names differ in their number only (`tunableop_results0.csv`, `…1.csv`): versions that differ, and problems for
-which the ranks chose other kernels.
-
-## Why it is slow
-Ranks wait for the slowest one in every collective. A rank whose file has a slower kernel, or whose file is rejected since it was made with
-another library, holds up all. Kernels that differ also sum in another order, so ranks get results that are not equal bit for bit.
-
-## Evidence
-Problems in common, those with another kernel, and those whose times differ by more than 2 %.
-
-## What to do
-`rockhound tunedb merge` of the files, and the result for every rank. A rank with other versions needs to be set up as the others are.
-
-## Source
-The ROCm MI300X workload guide on TunableOp: every GPU tunes for itself and writes a file of its own.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut first: HashMap<String, usize> = HashMap::new();

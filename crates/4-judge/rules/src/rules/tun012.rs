@@ -12,29 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN012",
     title: "user records that hide better system records",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun012.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares a user database of MIOpen (`.ufdb.txt`, `.udb.txt`) with the system database of the same kind that is linted with it: records
-that lack solvers, that have another winner, or for PerfDb other parameters for a solver.
-
-## Why it is slow
-MIOpen takes the user's record and never looks at the system's. With MIOPEN_FIND_MODE and MIOPEN_FIND_ENFORCE set, a run may leave records
-of one solver only, and from then on that solver is the only choice for the problem.
-
-## Evidence
-The solvers of both records and their times. Parameters have no times, so which of two is better is not known here.
-
-## What to do
-Delete the user database after an upgrade of MIOpen, or run the problem once with `MIOPEN_FIND_ENFORCE=4` (search and update) and all
-solvers enabled. `rockhound tunedb merge SYSTEM USER` joins them with the smaller time of each solver.
-
-## Source
-MIOpen, user databases; rocm-libraries issue 2086.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let is_user = |file: &Tunings<'_>| [".ufdb", ".udb"].iter().any(|it| file.base_name().contains(it));

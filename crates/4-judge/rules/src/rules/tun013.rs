@@ -11,29 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN013",
     title: "records that are not as MIOpen writes them",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("tun013.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Finds in MIOpen's text databases entries that occur twice in one record, entries without values, entries that are not sorted by time,
-and records of an older generation.
-
-## Why it is slow
-A repeated solver is ignored, also where its time is better; an entry without values is skipped. Shipped files are sorted by time and
-tools that take the first entry for the fastest are wrong on user files, which MIOpen writes in the order of a map.
-
-## Evidence
-The record's line and the entry.
-
-## What to do
-`rockhound tunedb merge FILE -o NEW` writes records with each solver once, sorted by time, and keys sorted. Records of version 1.0 get the
-present form: the algorithm is the word before the colon, as MIOpen converts them.
-
-## Source
-MIOpen, `find_db` and `db_record`.
-";
 
 /// One finding for each kind: a database of an older generation has the same defect in every record.
 const KINDS: [(FlawKind, Severity, &str, &str); 4] = [

@@ -10,27 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN014",
     title: "kernels that are not in the catalogue",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun014.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Looks up the kernel of every row in a catalogue given with `--catalogue`: a text with one name or index per line, as hipblaslt-bench,
-`roc-obj-ls` or a list of solutions gives it. `Default` and rows without a kernel are left out.
-
-## Why it is slow
-A library that does not have the kernel skips the row, crashes, or runs another kernel of the same index, whose result may be wrong.
-
-## Evidence
-The name or index, and the number of entries in the catalogue.
-
-## What to do
-Tune again with the installed library. A row whose kernel is missing cannot be used with it.
-
-## Source
-AITER issue 1418 (a wrong kernel in a tuned row); hipBLASLt, rows with `kernel_name` are checked one by one.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let Some(catalogue) = evidence.catalogue else {

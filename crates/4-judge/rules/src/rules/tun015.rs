@@ -12,28 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN015",
     title: "problems that the look-up cannot tell apart",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun015.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Finds in hipBLASLt's tuning file rows of different problems that the loader compares as equal. Without a schema version it looks at
-transposition, sizes, batch and main types only, and not at leading dimensions, strides, epilogue, target or compute units.
-
-## Why it is slow
-One of the rows is used for both problems. Its kernel was measured for other strides or another GPU and may be slower or not applicable;
-which row that is depends on the order of the file.
-
-## Evidence
-The rows that fall together and what differs between them.
-
-## What to do
-Keep one of them, or write the file again with a hipBLASLt whose rows have a schema version and the kernel's name.
-
-## Source
-hipBLASLt, `HIPBLASLT_TUNING_OVERRIDE_FILE`, columns that are compared.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let files =

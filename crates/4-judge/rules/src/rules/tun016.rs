@@ -11,28 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN016",
     title: "files of a stale generation",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("tun016.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Recognises files that older versions of a tool wrote: TunableOp without a target or without times, hipBLASLt's tuning file without schema
-version, MIOpen's records of version 1.0.
-
-## Why it is slow
-Kernels named by a bare index, rows without a target and rows without a name are trusted more than they deserve: a new library has
-another kernel under the index. Without times no merge can tell which row is faster.
-
-## Evidence
-What the file lacks: times, a target, a schema version.
-
-## What to do
-Tune again with the installed versions. Until then do not merge the file with newer ones.
-
-## Source
-PyTorch 2.2 to 2.6, `aten/src/ATen/cuda/tunable`; hipBLASLt, tuning files; MIOpen, FindDb 1.0.
-";
 
 /// Whether the PyTorch that wrote a file is older than 2.4, or not known.
 fn is_before_targets(file: &Tunings<'_>) -> bool {

@@ -11,29 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN017",
     title: "logic files whose sizes and solutions do not fit",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun017.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Checks a logic file of TensileLite: positions behind the list of solutions, solutions that say another index than their position, solutions
-that serve no size, efficiencies of 0, and blanks that change the kind of library.
-
-## Why it is slow
-A wrong position selects another kernel or none. An efficiency of 0 means unknown, and the vendor's merge by speed takes anything over it,
-also a slower kernel. Solutions that serve no size are compiled into the library all the same.
-
-## Evidence
-The size or solution. A grid-based or equality file written with `--no_eff` has 0 throughout.
-
-## What to do
-Write the file again with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size. It cannot know an
-efficiency of 0: measure the size again, or merge with a file that has its efficiency.
-
-## Source
-hipBLASLt, `tensilelite/Tensile/Utilities/merge.py`, read and run.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

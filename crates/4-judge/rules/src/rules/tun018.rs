@@ -11,29 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN018",
     title: "configurations that a GPU does not find by its name",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun018.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares the device names in the names of vLLM's and SGLang's configuration files with the name that the GPU gives itself: as a server's
-log says which file it looked for, as `--expect device_name=AMD_Instinct_MI350X_VF` says, or as GPUs of that silicon may call themselves.
-
-## Why it is slow
-Both programs look for one file name, with the name of the device in it, and take a default configuration where that file is absent. Virtual
-functions (`MI350X VF`), OEM boards (`MI350 OAM`) and GPUs without a name (`0x74b5`) have the silicon that a file was tuned on, and another name.
-
-## Evidence
-The line of the log and the file for the same silicon, sizes and types. Names of one silicon are a table with their sources.
-
-## What to do
-Copy or link the file under the name that the GPU gives itself; the finding has the command. Where no file is for the silicon,
-`rockhound tunedb shapes LOG --to vllm` has the commands that tune one.
-
-## Source
-SGLang issue 34460; vLLM, `platforms/rocm.py` and issue 28709; amdgpu.ids of libdrm.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let named: Vec<(&Tunings<'_>, &MoeName)> = evidence

@@ -11,32 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN019",
     title: "configurations that need more LDS than the GPU has",
     severity: Severity::Severe,
-    page: PAGE,
+    page: include_str!("tun019.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Computes the LDS that each configuration of a Triton kernel needs (vLLM, SGLang, AITER) from its tile, its `num_stages` and its types, and
-compares it with the GPU: the one in the file's name or path, else the one of `--gpu`. Files for other GPUs than `--gpu` are left out.
-
-## Why it is slow
-Triton refuses to launch the kernel: `OutOfResources: shared memory, Required: 98304, Hardware limit: 65536`. The server ends with that
-error when the first batch has the size of the entry, which may be hours after its start.
-
-## Evidence
-BLOCK_M x BLOCK_K and BLOCK_K x BLOCK_N elements, times the buffers: one less than `num_stages`, since a stage of the pipeline is in
-registers. With asynchronous copies (gfx950) there is a buffer for each stage. Types come from the name of the file. vLLM and SGLang leave
-the type out of the name if weights are not quantized: then elements have 16 bits, and the finding also has the numbers for 8 bits, since
-an error of Triton that names those comes from a quantized model. Scratch of reductions and changes of layout is not counted.
-
-## What to do
-Lower `num_stages` to the number in the finding, or halve `BLOCK_SIZE_K`. gfx942 has 65,536 bytes, gfx950 163,840.
-
-## Source
-Triton 3.3 to 3.9, compiled for gfx942 and gfx950: LDS of matrix products is the sum of both tiles times the buffers; 3.6 with
-TRITON_HIP_USE_ASYNC_COPY=1 has a buffer for each stage. vLLM pull request 17744.
-";
 
 /// A tile of a configuration.
 struct Need {

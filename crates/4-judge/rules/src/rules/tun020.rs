@@ -9,32 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN020",
     title: "files without rows",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun020.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Finds files that their library loads and that hold no row: versions or a header only.
-
-## Why it is slow
-The file is accepted, nothing is reported, and every problem takes its default kernel, as if nothing had been tuned.
-
-## Evidence
-The versions or the header that are there, and that no other line is.
-
-## What to do
-For TunableOp, in the order of how often it is the reason:
-* Tuning was off: results are written with PYTORCH_TUNABLEOP_ENABLED=1 and PYTORCH_TUNABLEOP_TUNING=1. With PYTORCH_TUNABLEOP_RECORD_UNTUNED=1
-  problems go to the untuned file and none is tuned; use it in a run of its own with tuning off.
-* The process ended hard (a signal, `os._exit`, a worker that its server kills): versions of PyTorch that write at the end lose all rows. Call
-  `torch.cuda.tunable.write_file()` before the end.
-* Every process writes its own file: look at those of the other ranks.
-* No product reaches TunableOp: AITER, Triton and quantized layers call no `torch.mm`. `PYTORCH_TUNABLEOP_VERBOSE=1` says which do.
-
-## Source
-PyTorch issue 142403; PyTorch, `aten/src/ATen/cuda/tunable/README.md`.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

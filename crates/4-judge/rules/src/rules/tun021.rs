@@ -9,28 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN021",
     title: "default solutions that are slower than another one",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun021.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Compares, in tables of rocblas-bench and rocblas-gemm-tune, the time of the default solution (index 0) with the fastest one that was
-measured for the same problem.
-
-## Why it is slow
-rocBLAS takes the default for every call that names no solution, whatever a table says.
-
-## Evidence
-The lines of both solutions with their times. The cost is the difference for one call.
-
-## What to do
-Write the faster index into a file for ROCBLAS_TENSILE_GEMM_OVERRIDE_PATH, or give it to `rocblas_gemm_ex`. An index holds for one
-build of rocBLAS.
-
-## Source
-rocBLAS, rocblas-gemm-tune; rocm-libraries issue 9985.
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();

@@ -10,28 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN022",
     title: "a recorded search space with failed or repeated configurations",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun022.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Counts, in caches of Kernel Tuner and T4 results, configurations that failed, by reason, and those that are in the file twice.
-
-## Why it is slow
-A configuration that does not compile or fails costs the tuner its compilation and improves nothing; restrictions that leave it out cost
-nothing. One with wrong results may be the fastest: a script that reads times only takes it. A cache with a configuration twice was
-written by two versions of a kernel or of the tuner, and which of the times holds is not known.
-
-## Evidence
-The number of each reason with the first lines, the share of all that were tried. Below 5 % failures are information.
-
-## What to do
-Add a restriction that excludes what fails; remove the cache after a change of the kernel.
-
-## Source
-Kernel Tuner, `kernel_tuner/util.py` (`ErrorConfig`); FAIR benchmark hub, schema T4.
-";
 
 /// Share of failures from which they are a warning.
 const MANY: f64 = 0.05;

@@ -10,29 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN023",
     title: "only matrix instructions of 32x32 are tried",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("tun023.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a group of a TensileLite configuration whose matrix instructions are all 32x32, and on output of ckProfiler where a problem has three
-instances or more and all use 32x32.
-
-Silent: groups that try an instruction of 16x16, and problems with an instance whose name does not give the size.
-
-## Why it is slow
-Matrix instructions of 16x16 draw less power for the same work than those of 32x32, so the engine keeps a higher clock.
-
-## Evidence
-The line of the group with its instructions, or the first instance of the problem.
-
-## What to do
-Add 16x16 instructions to the space: `[16, 16, 16, 1, …]` beside `[32, 32, 8, 1, …]` for 16-bit types; in CK, instances with MPerXDL 16.
-
-## Source
-The ROCm MI300X workload guide (Tensile optimization and performance tuning tips: MI16x16 versus MI32x32).
-";
 
 /// Fewest instances of a problem for a finding.
 const FEW: usize = 3;

@@ -11,31 +11,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN024",
     title: "no WorkGroupMapping of a space is a multiple of the XCDs",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun024.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a group of a TensileLite configuration that names WorkGroupMapping, where none of its values is a multiple of the number of XCDs of the
-GPU that the files are for (`--gpu`).
-
-Silent: GPUs of one XCD, groups that leave the parameter to the tool, and groups with WorkGroupMappingXCC above 1, whose kernels deal their
-tiles to the XCDs themselves.
-
-## Why it is slow
-Consecutive workgroups go to consecutive XCDs. If the mapping is a multiple of their number, the workgroups of one column of tiles stay on one XCD
-and share its L2 cache.
-
-## Evidence
-The values of the group, and the XCDs of the GPU.
-
-## What to do
-Add multiples of the XCDs to the space: 8, 16, 24 on an MI300X.
-
-## Source
-The ROCm MI300X workload guide (Tensile optimization and performance tuning tips: WorkGroupMapping).
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let configurations: Vec<&Tunings<'_>> =

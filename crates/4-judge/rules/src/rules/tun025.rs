@@ -9,28 +9,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN025",
     title: "products were measured with strides that are multiples of 512 bytes",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("tun025.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires on output of hipblaslt-bench with transposition TN, where both factors have rows that begin a multiple of 512 bytes apart and together
-more than 4 MB. One finding for a file.
-
-## Why it is slow
-Addresses that are a multiple of 512 bytes apart use few channels of the L2 cache. The loss is largest in TN, where both factors are contiguous
-along K. A solution that wins with such strides is the best of a slow layout.
-
-## Evidence
-The first products with their leading dimensions, and how many there are.
-
-## What to do
-Measure again with padded rows, `lda = ldb = K + 128` for 16-bit types where K is a multiple of 256, and lay the weights out so.
-
-## Source
-The ROCm MI300X workload guide (GEMM stride issues).
-";
 
 /// Distance of rows in bytes whose multiples use few channels.
 const BAD: u64 = 512;

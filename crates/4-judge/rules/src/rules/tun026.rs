@@ -10,29 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN026",
     title: "kernels are measured on zeros or equal numbers",
     severity: Severity::Warning,
-    page: PAGE,
+    page: include_str!("tun026.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a TensileLite configuration whose DataInitTypeA or DataInitTypeB, or DataInitTypeAB for both, is 0 (zeros) or 1 (ones).
-
-## Why it is slow
-Operands whose bits do not change draw less power, and the clock stays higher: zeros are the fastest, then equal integers, random integers, random
-floats. Zeros can be more than 20 % faster than random floats, random integers 10 %. A winner on zeros need not win on real data, and real data
-does not reach its rate.
-
-## Evidence
-Each factor whose initial data are zeros or ones, with its parameter.
-
-## What to do
-Leave the parameters out, or use random or trigonometric data, such as `--initialization trig_float` of hipblaslt-bench. In ckProfiler, the
-argument of the initialization is 2 for decimal values.
-
-## Source
-The ROCm MI300X workload guide (Optimizing Composable Kernel GEMM kernels).
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let files = evidence.files.iter().filter(|it| it.format == Format::TensileConfig);

@@ -10,26 +10,10 @@ pub(crate) const RULE: Rule = Rule {
     id: "TUN027",
     title: "kernels are tuned for f16 alone",
     severity: Severity::Info,
-    page: PAGE,
+    page: include_str!("tun027.md"),
     checks: &[Check::Tunings(check)],
     panels: &[],
 };
-
-const PAGE: &str = r"## What it does
-Fires on a TensileLite configuration, or output of ckProfiler, with products of f16 and none of bf16. One finding for a file.
-
-## Why it is slow
-Both types have the same peak rate. Under load the matrix units run bf16 noticeably faster than f16, since bf16 draws less power.
-
-## Evidence
-The first product, and how many there are.
-
-## What to do
-Where the model allows bf16, measure the same sizes with it.
-
-## Source
-The ROCm MI300X workload guide (Optimizing Composable Kernel GEMM kernels).
-";
 
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let of = |it: &&Tunings<'_>| matches!(it.format, Format::TensileConfig | Format::CkProfiler);

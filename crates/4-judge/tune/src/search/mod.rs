@@ -121,11 +121,6 @@ impl Search {
         Search { space, settings, strategy, rest, asked, told, numbers, learned: 0 }
     }
 
-    /// The space.
-    pub fn space(&self) -> &Space {
-        &self.space
-    }
-
     /// The next configuration to run.
     pub fn ask(&mut self) -> Asked {
         let number = self.asked.len();

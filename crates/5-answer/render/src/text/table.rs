@@ -30,118 +30,61 @@ fn size(value: Option<u32>) -> String {
     )
 }
 
+/// A [`Column`]: key, title, rank, cell, order.
+const fn column(
+    key: &'static str,
+    title: &'static str,
+    rank: u8,
+    cell: fn(&KernelRow) -> String,
+    order: fn(&KernelRow, &KernelRow) -> Ordering,
+) -> Column {
+    Column { key, title, rank, cell, order }
+}
+
 const COLUMNS: &[Column] = &[
-    Column {
-        key: "target",
-        title: "target",
-        rank: 2,
-        cell: |row| row.target.clone(),
-        order: |a, b| a.target.cmp(&b.target),
-    },
-    Column {
-        key: "occupancy",
-        title: "waves",
-        rank: 0,
-        cell: |row| row.waves_per_simd.map_or_else(|| "?".to_owned(), short),
-        order: |a, b| a.waves_per_simd.unwrap_or(f64::MAX).total_cmp(&b.waves_per_simd.unwrap_or(f64::MAX)),
-    },
-    Column {
-        key: "waves-per-cu",
-        title: "per CU",
-        rank: 4,
-        cell: |row| number(row.waves_per_cu),
-        order: |a, b| a.waves_per_cu.unwrap_or(u32::MAX).cmp(&b.waves_per_cu.unwrap_or(u32::MAX)),
-    },
-    Column {
-        key: "limiter",
-        title: "limit",
-        rank: 3,
-        cell: |row| row.limiter.clone(),
-        order: |a, b| a.limiter.cmp(&b.limiter),
-    },
-    Column {
-        key: "vgprs",
-        title: "VGPR",
-        rank: 1,
-        cell: |row| number(row.vgprs),
-        order: |a, b| b.vgprs.cmp(&a.vgprs),
-    },
-    Column {
-        key: "agprs",
-        title: "AGPR",
-        rank: 5,
-        cell: |row| number(row.agprs),
-        order: |a, b| b.agprs.cmp(&a.agprs),
-    },
-    Column {
-        key: "sgprs",
-        title: "SGPR",
-        rank: 8,
-        cell: |row| number(row.sgprs),
-        order: |a, b| b.sgprs.cmp(&a.sgprs),
-    },
-    Column {
-        key: "spills",
-        title: "spills",
-        rank: 4,
-        cell: |row| number(row.spills),
-        order: |a, b| b.spills.cmp(&a.spills),
-    },
-    Column {
-        key: "lds",
-        title: "LDS",
-        rank: 2,
-        cell: |row| size(row.lds_bytes),
-        order: |a, b| b.lds_bytes.cmp(&a.lds_bytes),
-    },
-    Column {
-        key: "scratch",
-        title: "scratch",
-        rank: 3,
-        cell: |row| size(row.scratch_bytes),
-        order: |a, b| b.scratch_bytes.cmp(&a.scratch_bytes),
-    },
-    Column {
-        key: "instructions",
-        title: "instr",
-        rank: 6,
-        cell: |row| number(row.instructions),
-        order: |a, b| b.instructions.cmp(&a.instructions),
-    },
-    Column {
-        key: "mfma",
-        title: "MFMA",
-        rank: 7,
-        cell: |row| number(row.mfma),
-        order: |a, b| b.mfma.cmp(&a.mfma),
-    },
-    Column {
-        key: "loops",
-        title: "loops",
-        rank: 9,
-        cell: |row| row.loops.to_string(),
-        order: |a, b| b.loops.cmp(&a.loops),
-    },
+    column("target", "target", 2, |row| row.target.clone(), |a, b| a.target.cmp(&b.target)),
+    column(
+        "occupancy",
+        "waves",
+        0,
+        |row| row.waves_per_simd.map_or_else(|| "?".to_owned(), short),
+        |a, b| a.waves_per_simd.unwrap_or(f64::MAX).total_cmp(&b.waves_per_simd.unwrap_or(f64::MAX)),
+    ),
+    column(
+        "waves-per-cu",
+        "per CU",
+        4,
+        |row| number(row.waves_per_cu),
+        |a, b| a.waves_per_cu.unwrap_or(u32::MAX).cmp(&b.waves_per_cu.unwrap_or(u32::MAX)),
+    ),
+    column("limiter", "limit", 3, |row| row.limiter.clone(), |a, b| a.limiter.cmp(&b.limiter)),
+    column("vgprs", "VGPR", 1, |row| number(row.vgprs), |a, b| b.vgprs.cmp(&a.vgprs)),
+    column("agprs", "AGPR", 5, |row| number(row.agprs), |a, b| b.agprs.cmp(&a.agprs)),
+    column("sgprs", "SGPR", 8, |row| number(row.sgprs), |a, b| b.sgprs.cmp(&a.sgprs)),
+    column("spills", "spills", 4, |row| number(row.spills), |a, b| b.spills.cmp(&a.spills)),
+    column("lds", "LDS", 2, |row| size(row.lds_bytes), |a, b| b.lds_bytes.cmp(&a.lds_bytes)),
+    column(
+        "scratch",
+        "scratch",
+        3,
+        |row| size(row.scratch_bytes),
+        |a, b| b.scratch_bytes.cmp(&a.scratch_bytes),
+    ),
+    column(
+        "instructions",
+        "instr",
+        6,
+        |row| number(row.instructions),
+        |a, b| b.instructions.cmp(&a.instructions),
+    ),
+    column("mfma", "MFMA", 7, |row| number(row.mfma), |a, b| b.mfma.cmp(&a.mfma)),
+    column("loops", "loops", 9, |row| row.loops.to_string(), |a, b| b.loops.cmp(&a.loops)),
 ];
 
-/// Values of `--sort`: the columns, `severity` and `name`.
-pub const SORT_COLUMNS: &[&str] = &[
-    "severity",
-    "name",
-    "target",
-    "occupancy",
-    "waves-per-cu",
-    "limiter",
-    "vgprs",
-    "agprs",
-    "sgprs",
-    "spills",
-    "lds",
-    "scratch",
-    "instructions",
-    "mfma",
-    "loops",
-];
+/// Values of `--sort`.
+pub fn sort_columns() -> impl Iterator<Item = &'static str> {
+    ["severity", "name"].into_iter().chain(COLUMNS.iter().map(|column| column.key))
+}
 
 fn by_severity(a: &KernelRow, b: &KernelRow) -> Ordering {
     // More severe findings first; then fewer waves; then the larger kernel.
@@ -186,7 +129,7 @@ pub(crate) fn markdown(rows: &mut [KernelRow], sort: &str, top: usize, words: fn
 
 /// Sorts `rows` by the column named and renders the first `top` of them with a line for the rest.
 ///
-/// An unknown column sorts by severity; the command line admits only [`SORT_COLUMNS`].
+/// An unknown column sorts by severity; the command line admits only [`sort_columns`].
 pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> String {
     sort_by(rows, sort);
     let shown = &rows[..top.min(rows.len())];

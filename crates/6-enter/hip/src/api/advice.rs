@@ -1,7 +1,7 @@
 //! Advice on memory, where it is wanted, and what was said of it.
 
 use super::devices::check;
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::advice::HOST;
 use crate::codes::Code;
 use crate::memory::Kind;
@@ -62,11 +62,8 @@ fn prefetch(address: usize, bytes: usize, place: i32, stream: usize) -> Result<(
 }
 
 /// Writes an attribute of a range.
-///
-/// # Safety
-/// `data` is null or has `room` bytes.
-unsafe fn attribute(
-    data: *mut c_void,
+fn attribute(
+    data: Out<c_void>,
     room: usize,
     attribute: u32,
     (address, bytes): (usize, usize),
@@ -82,8 +79,7 @@ unsafe fn attribute(
     }
     let numbers = runtime.advice.attribute(address, bytes, attribute, room / size_of::<i32>())?;
     for (index, number) in numbers.into_iter().enumerate() {
-        // SAFETY: as many as there is room for.
-        unsafe { put(data.cast::<i32>().wrapping_add(index), number) }?;
+        data.cast::<i32>().at(index).put(number)?;
     }
     Ok(())
 }
@@ -114,25 +110,21 @@ entries! {
     }
 
     /// An attribute of a range.
-    fn hipMemRangeGetAttribute(data: *mut c_void, room: usize, number: u32, address: usize, bytes: usize) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { attribute(data, room, number, (address, bytes)) }
+    fn hipMemRangeGetAttribute(data: Out<c_void>, room: usize, number: u32, address: usize, bytes: usize) {
+        attribute(data, room, number, (address, bytes))
     }
 
     /// The same for several attributes.
     fn hipMemRangeGetAttributes(
-        data: *const *mut c_void, rooms: *const usize, numbers: *const u32, count: usize, address: usize, bytes: usize,
+        data: In<Out<c_void>>, rooms: In<usize>, numbers: In<u32>, count: usize, address: usize, bytes: usize,
     ) {
         if count == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         for index in 0..count {
-            // SAFETY: as above: the lists have that length.
-            unsafe {
-                let data = get(data.wrapping_add(index))?;
-                let (room, number) = (get(rooms.wrapping_add(index))?, get(numbers.wrapping_add(index))?);
-                attribute(data, room, number, (address, bytes))?;
-            }
+            let data = data.at(index).get()?;
+            let (room, number) = (rooms.at(index).get()?, numbers.at(index).get()?);
+            attribute(data, room, number, (address, bytes))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Copies of several boxes at once, between devices, and fills of rows in the order of a stream.
 
 use super::memory::{Parameters3, Pitched, Size3, copy_of, fill2};
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::launch::perform;
 use crate::work::{Copy3, Place, Work};
@@ -77,19 +77,15 @@ impl BoxCopy {
 }
 
 /// Does copies in the order of a stream, all or none of those that are wrong; `failed` gets the first of these.
-///
-/// # Safety
-/// `failed` is null or may be written.
-unsafe fn all(
+fn all(
     count: usize,
     one: impl Fn(usize) -> Result<Copy3, Code>,
-    failed: *mut usize,
+    failed: Out<usize>,
     stream: usize,
 ) -> Result<(), Code> {
     let tell = |index: usize| {
         if !failed.is_null() {
-            // SAFETY: as the caller says.
-            let _ = unsafe { put(failed, index) };
+            let _ = failed.put(index);
         }
     };
     if count == 0 {
@@ -106,61 +102,49 @@ unsafe fn all(
     Ok(())
 }
 
-/// # Safety
-/// `given` is null or may be read.
-unsafe fn peer(given: *const PeerCopy, stream: usize) -> Result<(), Code> {
-    // SAFETY: as the caller says.
-    let it = unsafe { get(given) }?;
+fn peer(given: In<PeerCopy>, stream: usize) -> Result<(), Code> {
+    let it = given.get()?;
     super::devices::check(it.from_device)?;
     super::devices::check(it.to_device)?;
     let ends = [(it.from_array, it.from_position, it.from), (it.to_array, it.to_position, it.to)];
-    let parameters = Parameters3::between(ends, it.extent);
-    // SAFETY: our own.
-    perform(stream, Work::Copy(unsafe { copy_of(&raw const parameters) }?))
+    perform(stream, Work::Copy(copy_of(Parameters3::between(ends, it.extent))?))
 }
 
 entries! {
     /// Copies a box between devices.
-    fn hipMemcpy3DPeer(given: *const PeerCopy) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { peer(given, 0) }
+    fn hipMemcpy3DPeer(given: In<PeerCopy>) {
+        peer(given, 0)
     }
 
     /// The same in the order of a stream.
-    fn hipMemcpy3DPeerAsync(given: *const PeerCopy, stream: usize) {
-        // SAFETY: as above.
-        unsafe { peer(given, stream) }
+    fn hipMemcpy3DPeerAsync(given: In<PeerCopy>, stream: usize) {
+        peer(given, stream)
     }
 
     /// Copies contiguous bytes several times.
     fn hipMemcpyBatchAsync(
-        to: *const usize, from: *const usize, bytes: *const usize, count: usize, attributes: *const u32,
-        _first: *const usize, attribute_count: usize, failed: *mut usize, stream: usize,
+        to: In<usize>, from: In<usize>, bytes: In<usize>, count: usize, attributes: In<u32>,
+        _first: In<usize>, attribute_count: usize, failed: Out<usize>, stream: usize,
     ) {
         if attribute_count > count || (attribute_count > 0 && attributes.is_null()) {
             return Err(Code::hipErrorInvalidValue);
         }
         let one = |index: usize| {
-            // SAFETY: as above: the lists have that length.
-            let (to, from, bytes) = unsafe {
-                (get(to.wrapping_add(index))?, get(from.wrapping_add(index))?, get(bytes.wrapping_add(index))?)
-            };
+            let (to, from, bytes) = (to.at(index).get()?, from.at(index).get()?, bytes.at(index).get()?);
             match to != 0 && from != 0 && bytes != 0 {
                 true => Ok(Copy3::flat(to, from, bytes)),
                 false => Err(Code::hipErrorInvalidValue),
             }
         };
-        // SAFETY: as above.
-        unsafe { all(count, one, failed, stream) }
+        all(count, one, failed, stream)
     }
 
     /// Copies several boxes.
-    fn hipMemcpy3DBatchAsync(count: usize, boxes: *const BoxCopy, failed: *mut usize, flags: u64, stream: usize) {
+    fn hipMemcpy3DBatchAsync(count: usize, boxes: In<BoxCopy>, failed: Out<usize>, flags: u64, stream: usize) {
         if flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { all(count, |index| get(boxes.wrapping_add(index))?.copy(), failed, stream) }
+        all(count, |index| boxes.at(index).get()?.copy(), failed, stream)
     }
 
     /// Fills rows with bytes in the order of a stream.

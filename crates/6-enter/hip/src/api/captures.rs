@@ -1,6 +1,6 @@
 //! Captures: the calls on a stream become nodes of a graph.
 
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::runtime::lock;
 use crate::stream::{Capture, PER_THREAD};
@@ -90,12 +90,8 @@ fn status(stream: usize) -> Result<i32, Code> {
 }
 
 /// Nodes that the program names.
-///
-/// # Safety
-/// `nodes` has `count` handles, or is null.
-unsafe fn named(nodes: *const usize, count: usize) -> Result<Vec<usize>, Code> {
-    // SAFETY: as the caller says.
-    (0..count).map(|index| unsafe { get(nodes.wrapping_add(index)) }).collect()
+fn named(nodes: In<usize>, count: usize) -> Result<Vec<usize>, Code> {
+    (0..count).map(|index| nodes.at(index).get()).collect()
 }
 
 entries! {
@@ -106,7 +102,7 @@ entries! {
 
     /// The same into a graph that is there, behind some of its nodes.
     fn hipStreamBeginCaptureToGraph(
-        stream: usize, graph: usize, before: *const usize, data: *const u8, count: usize, mode: u32,
+        stream: usize, graph: usize, before: In<usize>, data: *const u8, count: usize, mode: u32,
     ) {
         if !data.is_null() {
             return Err(Code::hipErrorNotSupported);
@@ -114,8 +110,7 @@ entries! {
         if before.is_null() != (count == 0) {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say; this holds for all entries here.
-        let nodes = unsafe { named(before, count) }?;
+        let nodes = named(before, count)?;
         let is_inside = |node: &usize| lock().graphs.node(*node).is_ok_and(|it| it.graph == graph);
         if !nodes.iter().all(is_inside) {
             return Err(Code::hipErrorInvalidValue);
@@ -125,75 +120,65 @@ entries! {
     }
 
     /// Ends the capture and gives the graph.
-    fn hipStreamEndCapture = hipStreamEndCapture_spt(stream: usize, graph: *mut usize) {
+    fn hipStreamEndCapture = hipStreamEndCapture_spt(stream: usize, graph: Out<usize>) {
         if graph.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(graph, 0) }?;
+        graph.put(0)?;
         let made = end(stream)?;
-        // SAFETY: as above.
-        unsafe { put(graph, made) }
+        graph.put(made)
     }
 
     /// Whether a stream is captured.
-    fn hipStreamIsCapturing = hipStreamIsCapturing_spt(stream: usize, place: *mut i32) {
+    fn hipStreamIsCapturing = hipStreamIsCapturing_spt(stream: usize, place: Out<i32>) {
         if place.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
         let found = status(stream)?;
-        // SAFETY: as above.
-        unsafe { put(place, found) }
+        place.put(found)
     }
 
     /// The same with a number for the capture.
-    fn hipStreamGetCaptureInfo = hipStreamGetCaptureInfo_spt(stream: usize, place: *mut i32, number: *mut u64) {
+    fn hipStreamGetCaptureInfo = hipStreamGetCaptureInfo_spt(stream: usize, place: Out<i32>, number: Out<u64>) {
         let found = status(stream)?;
         let origin = lock().streams.origin(stream);
-        // SAFETY: as above.
-        unsafe {
-            put(place, found)?;
-            match origin.filter(|_| !number.is_null()) {
-                Some(origin) => put(number, origin as u64),
-                None => Ok(()),
-            }
+        place.put(found)?;
+        match origin.filter(|_| !number.is_null()) {
+            Some(origin) => number.put(origin as u64),
+            None => Ok(()),
         }
     }
 
     /// The same with the graph, and the nodes that the next one depends on.
     fn hipStreamGetCaptureInfo_v2 = hipStreamGetCaptureInfo_v2_spt(
-        stream: usize, place: *mut i32, number: *mut u64, graph: *mut usize, nodes: *mut *const usize, count: *mut usize,
+        stream: usize, place: Out<i32>, number: Out<u64>, graph: Out<usize>, nodes: Out<*const usize>, count: Out<usize>,
     ) {
         let found = status(stream)?;
         let (origin, captured) = {
             let runtime = lock();
             (runtime.streams.origin(stream), runtime.streams.captured(stream))
         };
-        // SAFETY: as above.
-        unsafe { put(place, found) }?;
+        place.put(found)?;
         let (Some(origin), Some((own, tail))) = (origin, captured) else { return Ok(()) };
         let (shown, length) = SHOWN.with_borrow_mut(|shown| {
             *shown = tail;
             (shown.as_ptr(), shown.len())
         });
-        // SAFETY: as above; places that are null are not wanted.
-        unsafe {
-            if !number.is_null() { put(number, origin as u64)? }
-            if !graph.is_null() { put(graph, own)? }
-            if !nodes.is_null() { put(nodes, shown)? }
-            if !count.is_null() { put(count, length)? }
-        }
+        // Places that are null are not wanted.
+        number.offer(origin as u64);
+        graph.offer(own);
+        nodes.offer(shown);
+        count.offer(length);
         Ok(())
     }
 
     /// Adds to the nodes that the next one depends on, or replaces them.
-    fn hipStreamUpdateCaptureDependencies(stream: usize, nodes: *const usize, count: usize, way: u32) {
+    fn hipStreamUpdateCaptureDependencies(stream: usize, nodes: In<usize>, count: usize, way: u32) {
         if !lock().streams.is_stream(stream) {
             return Err(Code::hipErrorContextIsDestroyed);
         }
         let (graph, tail) = lock().streams.captured(stream).ok_or(Code::hipErrorIllegalState)?;
-        // SAFETY: as above.
-        let nodes = unsafe { named(nodes, count) }?;
+        let nodes = named(nodes, count)?;
         let mut runtime = lock();
         let known = &runtime.graphs.graph(graph)?.nodes;
         if !matches!(way, ADD | REPLACE) || nodes.iter().any(|it| !known.contains(it)) {
@@ -216,8 +201,7 @@ entries! {
     }
 
     /// Capture works the same in every mode.
-    fn hipThreadExchangeStreamCaptureMode(mode: *mut u32) {
-        // SAFETY: as above.
-        if unsafe { get(mode) }? >= MODES { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
+    fn hipThreadExchangeStreamCaptureMode(mode: Out<u32>) {
+        if mode.get()? >= MODES { Err(Code::hipErrorInvalidValue) } else { Ok(()) }
     }
 }

@@ -3,7 +3,7 @@
 //! All devices are the same GPU model and share the process's memory; which one is chosen belongs to the
 //! thread.
 
-use super::{entries, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::runtime::lock;
 use std::cell::Cell;
@@ -31,15 +31,13 @@ pub(super) fn context_device(context: usize) -> Result<i32, Code> {
 
 entries! {
     /// Number of devices.
-    fn hipGetDeviceCount(count: *mut i32) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(count, lock().devices) }
+    fn hipGetDeviceCount(count: Out<i32>) {
+        count.put(lock().devices)
     }
 
     /// The thread's device.
-    fn hipGetDevice(device: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(device, current()) }
+    fn hipGetDevice(device: Out<i32>) {
+        device.put(current())
     }
 
     /// Chooses the thread's device.
@@ -50,15 +48,14 @@ entries! {
     }
 
     /// The first of the given devices is good.
-    fn hipSetValidDevices(_devices: *const i32, _count: i32) {
+    fn hipSetValidDevices(_devices: In<i32>, _count: i32) {
         Ok(())
     }
 
     /// A device by number.
-    fn hipDeviceGet(device: *mut i32, number: i32) {
+    fn hipDeviceGet(device: Out<i32>, number: i32) {
         check(number)?;
-        // SAFETY: as above.
-        unsafe { put(device, number) }
+        device.put(number)
     }
 
     /// Everything is done already.
@@ -86,11 +83,10 @@ entries! {
     }
 
     /// The flags that were set.
-    fn hipGetDeviceFlags(flags: *mut u32) {
+    fn hipGetDeviceFlags(flags: Out<u32>) {
         let device = current();
         let set = lock().device_flags.get(&device).copied().unwrap_or_default();
-        // SAFETY: as above.
-        unsafe { put(flags, set) }
+        flags.put(set)
     }
 
     /// Cache preferences change nothing on these GPUs.
@@ -99,9 +95,8 @@ entries! {
     }
 
     /// No preference.
-    fn hipDeviceGetCacheConfig = hipCtxGetCacheConfig(configuration: *mut u32) {
-        // SAFETY: as above.
-        unsafe { put(configuration, 0) }
+    fn hipDeviceGetCacheConfig = hipCtxGetCacheConfig(configuration: Out<u32>) {
+        configuration.put(0)
     }
 
     /// Bank width is fixed.
@@ -110,17 +105,15 @@ entries! {
     }
 
     /// Four bytes.
-    fn hipDeviceGetSharedMemConfig = hipCtxGetSharedMemConfig(configuration: *mut u32) {
-        // SAFETY: as above.
-        unsafe { put(configuration, 1) }
+    fn hipDeviceGetSharedMemConfig = hipCtxGetSharedMemConfig(configuration: Out<u32>) {
+        configuration.put(1)
     }
 
     /// All devices reach the same memory.
-    fn hipDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) {
+    fn hipDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) {
         check(device)?;
         check(peer)?;
-        // SAFETY: as above.
-        unsafe { put(can, i32::from(device != peer)) }
+        can.put(i32::from(device != peer))
     }
 
     /// Access is always open.
@@ -135,11 +128,10 @@ entries! {
     }
 
     /// The only context of a device.
-    fn hipCtxCreate(context: *mut usize, _flags: u32, device: i32) {
+    fn hipCtxCreate(context: Out<usize>, _flags: u32, device: i32) {
         check(device)?;
         CURRENT.set(device);
-        // SAFETY: as above.
-        unsafe { put(context, device as usize + 1) }
+        context.put(device as usize + 1)
     }
 
     /// Contexts stay.
@@ -148,9 +140,8 @@ entries! {
     }
 
     /// The context of the thread's device.
-    fn hipCtxGetCurrent(context: *mut usize) {
-        // SAFETY: as above.
-        unsafe { put(context, current() as usize + 1) }
+    fn hipCtxGetCurrent(context: Out<usize>) {
+        context.put(current() as usize + 1)
     }
 
     /// Chooses a device by its context.
@@ -160,23 +151,20 @@ entries! {
     }
 
     /// The context stays the thread's.
-    fn hipCtxPopCurrent(context: *mut usize) {
+    fn hipCtxPopCurrent(context: Out<usize>) {
         if context.is_null() { return Ok(()) }
-        // SAFETY: as above.
-        unsafe { put(context, current() as usize + 1) }
+        context.put(current() as usize + 1)
     }
 
     /// Device of the thread's context.
-    fn hipCtxGetDevice(device: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(device, current()) }
+    fn hipCtxGetDevice(device: Out<i32>) {
+        device.put(current())
     }
 
     /// The context of a device.
-    fn hipDevicePrimaryCtxRetain(context: *mut usize, device: i32) {
+    fn hipDevicePrimaryCtxRetain(context: Out<usize>, device: i32) {
         check(device)?;
-        // SAFETY: as above.
-        unsafe { put(context, device as usize + 1) }
+        context.put(device as usize + 1)
     }
 
     /// Contexts stay.
@@ -185,13 +173,10 @@ entries! {
     }
 
     /// The context exists.
-    fn hipDevicePrimaryCtxGetState(device: i32, flags: *mut u32, active: *mut i32) {
+    fn hipDevicePrimaryCtxGetState(device: i32, flags: Out<u32>, active: Out<i32>) {
         check(device)?;
-        // SAFETY: as above.
-        unsafe {
-            put(flags, 0)?;
-            put(active, 1)
-        }
+        flags.put(0)?;
+        active.put(1)
     }
 
     /// Flags change nothing here.
@@ -200,13 +185,10 @@ entries! {
     }
 
     /// Bytes free and in all.
-    fn hipMemGetInfo(free: *mut usize, total: *mut usize) {
+    fn hipMemGetInfo(free: Out<usize>, total: Out<usize>) {
         let runtime = lock();
         let all = runtime.device.memory_bytes();
-        // SAFETY: as above.
-        unsafe {
-            put(free, all - runtime.allocations.device_bytes())?;
-            put(total, all)
-        }
+        free.put(all - runtime.allocations.device_bytes())?;
+        total.put(all)
     }
 }

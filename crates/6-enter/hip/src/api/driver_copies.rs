@@ -4,7 +4,7 @@
 
 use super::graph_nodes::{NodeFill, add, copy_of_node, fill, set, set_step};
 use super::memory::{copy_in, copy_now};
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::graph::Action;
 use crate::work::{Copy3, Place, Work};
@@ -124,93 +124,74 @@ impl DriverCopy3 {
     }
 }
 
-/// # Safety
-/// `given` is null or may be read.
-unsafe fn flat(given: *const Copy2) -> Result<Copy3, Code> {
-    // SAFETY: as the caller says.
-    let Copy2 { from, to, width, height } = unsafe { get(given) }?;
+fn flat(given: In<Copy2>) -> Result<Copy3, Code> {
+    let Copy2 { from, to, width, height } = given.get()?;
     let copy = DriverCopy3 { from: from.deep(), to: to.deep(), width, height, depth: 1 };
     copy.copy()
 }
 
-/// # Safety
-/// `given` is null or may be read.
-unsafe fn deep(given: *const DriverCopy3) -> Result<Copy3, Code> {
-    // SAFETY: as the caller says.
-    unsafe { get(given) }?.copy()
+fn deep(given: In<DriverCopy3>) -> Result<Copy3, Code> {
+    given.get()?.copy()
 }
 
-/// # Safety
-/// `given` is null or may be read.
-unsafe fn node(given: *const DriverCopy3) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let copy = unsafe { get(given) }?.copy()?;
+fn node(given: In<DriverCopy3>) -> Result<Action, Code> {
+    let copy = given.get()?.copy()?;
     if copy.width == 0 { Err(Code::hipErrorInvalidValue) } else { Ok(Action::Work(Work::Copy(copy))) }
 }
 
 entries! {
     /// A two-dimensional copy.
-    fn hipMemcpyParam2D = hipDrvMemcpy2DUnaligned(given: *const Copy2) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        copy_now(unsafe { flat(given) }?)
+    fn hipMemcpyParam2D = hipDrvMemcpy2DUnaligned(given: In<Copy2>) {
+        copy_now(flat(given)?)
     }
 
     /// The same in the order of a stream.
-    fn hipMemcpyParam2DAsync(given: *const Copy2, stream: usize) {
-        // SAFETY: as above.
-        copy_in(stream, unsafe { flat(given) }?)
+    fn hipMemcpyParam2DAsync(given: In<Copy2>, stream: usize) {
+        copy_in(stream, flat(given)?)
     }
 
     /// A three-dimensional copy.
-    fn hipDrvMemcpy3D(given: *const DriverCopy3) {
-        // SAFETY: as above.
-        copy_now(unsafe { deep(given) }?)
+    fn hipDrvMemcpy3D(given: In<DriverCopy3>) {
+        copy_now(deep(given)?)
     }
 
     /// The same in the order of a stream.
-    fn hipDrvMemcpy3DAsync(given: *const DriverCopy3, stream: usize) {
-        // SAFETY: as above.
-        copy_in(stream, unsafe { deep(given) }?)
+    fn hipDrvMemcpy3DAsync(given: In<DriverCopy3>, stream: usize) {
+        copy_in(stream, deep(given)?)
     }
 
     /// A node that copies a box.
     fn hipDrvGraphAddMemcpyNode(
-        place: *mut usize, graph: usize, before: *const usize, count: usize, given: *const DriverCopy3, _context: usize,
+        place: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<DriverCopy3>, _context: usize,
     ) {
-        // SAFETY: as above.
-        unsafe { add(place, graph, before, count, node(given)) }
+        add(place, graph, before, count, node(given))
     }
 
     /// A node that fills memory.
     fn hipDrvGraphAddMemsetNode(
-        place: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeFill, _context: usize,
+        place: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<NodeFill>, _context: usize,
     ) {
-        // SAFETY: as above.
-        unsafe { add(place, graph, before, count, fill(given)) }
+        add(place, graph, before, count, fill(given))
     }
 
     /// The copy of a node.
-    fn hipDrvGraphMemcpyNodeGetParams(place: usize, given: *mut DriverCopy3) {
-        // SAFETY: as above.
-        unsafe { put(given, DriverCopy3::of(&copy_of_node(place)?)) }
+    fn hipDrvGraphMemcpyNodeGetParams(place: usize, given: Out<DriverCopy3>) {
+        given.put(DriverCopy3::of(&copy_of_node(place)?))
     }
 
     /// Changes it.
-    fn hipDrvGraphMemcpyNodeSetParams(place: usize, given: *const DriverCopy3) {
-        // SAFETY: as above.
-        set(place, unsafe { node(given) })
+    fn hipDrvGraphMemcpyNodeSetParams(place: usize, given: In<DriverCopy3>) {
+        set(place, node(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipDrvGraphExecMemcpyNodeSetParams(executable: usize, place: usize, given: *const DriverCopy3, _context: usize) {
-        // SAFETY: as above.
-        set_step(executable, place, unsafe { node(given) })
+    fn hipDrvGraphExecMemcpyNodeSetParams(executable: usize, place: usize, given: In<DriverCopy3>, _context: usize) {
+        set_step(executable, place, node(given))
     }
 
     /// Changes a fill in a graph that is ready to run.
-    fn hipDrvGraphExecMemsetNodeSetParams(executable: usize, place: usize, given: *const NodeFill, _context: usize) {
-        // SAFETY: as above.
-        set_step(executable, place, unsafe { fill(given) })
+    fn hipDrvGraphExecMemsetNodeSetParams(executable: usize, place: usize, given: In<NodeFill>, _context: usize) {
+        set_step(executable, place, fill(given))
     }
 }
 

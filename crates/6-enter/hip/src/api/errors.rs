@@ -2,7 +2,7 @@
 //!
 //! Texts live as long as the library, so a pointer into the table is enough.
 
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::{self, Code};
 use crate::device::VERSION;
 
@@ -46,33 +46,29 @@ pub extern "C" fn hipApiName(_number: u32) -> Chars {
 
 entries! {
     /// Name of a code.
-    fn hipDrvGetErrorName(code: i32, name: *mut Chars) {
+    fn hipDrvGetErrorName(code: i32, name: Out<Chars>) {
         if !codes::exists(code) {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(name, codes::name(code).as_ptr()) }
+        name.put(codes::name(code).as_ptr())
     }
 
     /// Text of a code.
-    fn hipDrvGetErrorString(code: i32, text: *mut Chars) {
+    fn hipDrvGetErrorString(code: i32, text: Out<Chars>) {
         if !codes::exists(code) {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(text, codes::text(code).as_ptr()) }
+        text.put(codes::text(code).as_ptr())
     }
 
     /// Version of the driver.
-    fn hipDriverGetVersion(version: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(version, VERSION) }
+    fn hipDriverGetVersion(version: Out<i32>) {
+        version.put(VERSION)
     }
 
     /// Version of the runtime.
-    fn hipRuntimeGetVersion(version: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(version, VERSION) }
+    fn hipRuntimeGetVersion(version: Out<i32>) {
+        version.put(VERSION)
     }
 
     /// A no-op: the library is initialised already.

@@ -3,7 +3,7 @@
 //! An event has the moment at which it was recorded; the time between two is modelled if all work between
 //! them is, and otherwise the duration of the emulation. The user is told once.
 
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::message::{rely_on_times, say_once};
 use crate::runtime::lock;
@@ -18,24 +18,23 @@ const FLAGS: u32 = 7 | RELEASES;
 /// At most one of these may be set.
 const RELEASES: u32 = 7 << 29;
 
-fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
+fn create(place: Out<usize>, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
     let (timing, interprocess) = (flags & NO_TIMING == 0, flags & INTERPROCESS != 0);
     let device = super::current_device();
     runtime.streams.events.insert(handle, Event { timing, interprocess, device, ..Event::default() });
-    // SAFETY: as the headers say.
-    unsafe { put(place, handle) }
+    place.put(handle)
 }
 
 entries! {
     /// An event.
-    fn hipEventCreate(event: *mut usize) {
+    fn hipEventCreate(event: Out<usize>) {
         create(event, 0)
     }
 
     /// An event with flags.
-    fn hipEventCreateWithFlags(event: *mut usize, flags: u32) {
+    fn hipEventCreateWithFlags(event: Out<usize>, flags: u32) {
         if flags & !FLAGS != 0 || (flags & RELEASES).count_ones() > 1 || flags & (INTERPROCESS | NO_TIMING) == INTERPROCESS {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -98,7 +97,7 @@ entries! {
     }
 
     /// Milliseconds between two events.
-    fn hipEventElapsedTime(milliseconds: *mut f32, start: usize, stop: usize) {
+    fn hipEventElapsedTime(milliseconds: Out<f32>, start: usize, stop: usize) {
         if milliseconds.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -143,7 +142,6 @@ entries! {
                 time
             }
         };
-        // SAFETY: as the headers say.
-        unsafe { put(milliseconds, value as f32) }
+        milliseconds.put(value as f32)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The descriptor gives a kernel's resources; the fact files give the resulting occupancy.
 
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::device::MOST_THREADS;
 use crate::runtime::{Runtime, lock};
@@ -60,7 +60,7 @@ fn attributes(function: usize) -> Result<Attributes, Code> {
     })
 }
 
-fn active_blocks(count: *mut i32, function: usize, threads: i32, dynamic_lds: usize) -> Result<(), Code> {
+fn active_blocks(count: Out<i32>, function: usize, threads: i32, dynamic_lds: usize) -> Result<(), Code> {
     let threads = u32::try_from(threads).ok().filter(|it| *it > 0).ok_or(Code::hipErrorInvalidValue)?;
     let mut runtime = lock();
     let program = program(&mut runtime, function)?;
@@ -68,8 +68,7 @@ fn active_blocks(count: *mut i32, function: usize, threads: i32, dynamic_lds: us
         0..=MOST_THREADS => runtime.device.workgroups_per_cu(&program, threads, dynamic_lds),
         _ => 0,
     };
-    // SAFETY: as the headers say.
-    unsafe { put(count, blocks as i32) }
+    count.put(blocks as i32)
 }
 
 /// Flags of questions about occupancy: none, or that caching is not as usual.
@@ -79,8 +78,8 @@ fn check_flags(flags: u32) -> Result<(), Code> {
 
 /// The size of workgroup that fills a compute unit best, the largest of equals.
 fn best_block(
-    grid: *mut i32,
-    block: *mut i32,
+    grid: Out<i32>,
+    block: Out<i32>,
     function: usize,
     dynamic_lds: usize,
     limit: i32,
@@ -95,22 +94,18 @@ fn best_block(
     let fitting = |threads: u32| device.workgroups_per_cu(&program, threads, dynamic_lds);
     let best = (1..=most / lanes).map(|waves| waves * lanes).max_by_key(|it| (it * fitting(*it), *it));
     let best = best.unwrap_or(lanes);
-    // SAFETY: as the headers say.
-    unsafe {
-        put(grid, (fitting(best) * device.model.compute_units.value) as i32)?;
-        put(block, best as i32)
-    }
+    grid.put((fitting(best) * device.model.compute_units.value) as i32)?;
+    block.put(best as i32)
 }
 
 entries! {
     /// Everything about a kernel.
-    fn hipFuncGetAttributes(place: *mut Attributes, function: usize) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(place, attributes(function)?) }
+    fn hipFuncGetAttributes(place: Out<Attributes>, function: usize) {
+        place.put(attributes(function)?)
     }
 
     /// One attribute.
-    fn hipFuncGetAttribute(value: *mut i32, attribute: u32, function: usize) {
+    fn hipFuncGetAttribute(value: Out<i32>, attribute: u32, function: usize) {
         let all = attributes(function)?;
         let found = match attribute {
             0 => all.most_threads,
@@ -125,8 +120,7 @@ entries! {
             9 => all.carveout,
             _ => return Err(Code::hipErrorInvalidValue),
         };
-        // SAFETY: as above.
-        unsafe { put(value, found) }
+        value.put(found)
     }
 
     /// Sets an attribute: most dynamic LDS, which is told and limits nothing, or how much of it is preferred.
@@ -153,24 +147,23 @@ entries! {
     }
 
     /// The handle of a stub: stubs are handles.
-    fn hipGetFuncBySymbol(function: *mut usize, symbol: usize) {
+    fn hipGetFuncBySymbol(function: Out<usize>, symbol: usize) {
         if !lock().functions.contains_key(&symbol) {
             return Err(Code::hipErrorInvalidDeviceFunction);
         }
-        // SAFETY: as above.
-        unsafe { put(function, symbol) }
+        function.put(symbol)
     }
 
     /// Workgroups that fit on a compute unit.
     fn hipOccupancyMaxActiveBlocksPerMultiprocessor = hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize,
+        count: Out<i32>, function: usize, threads: i32, dynamic_lds: usize,
     ) {
         active_blocks(count, function, threads, dynamic_lds)
     }
 
     /// The same with flags that change nothing.
     fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags = hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize, flags: u32,
+        count: Out<i32>, function: usize, threads: i32, dynamic_lds: usize, flags: u32,
     ) {
         check_flags(flags)?;
         active_blocks(count, function, threads, dynamic_lds)
@@ -178,14 +171,14 @@ entries! {
 
     /// The size of workgroup that fills a compute unit best.
     fn hipOccupancyMaxPotentialBlockSize = hipModuleOccupancyMaxPotentialBlockSize(
-        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32,
+        grid: Out<i32>, block: Out<i32>, function: usize, dynamic_lds: usize, limit: i32,
     ) {
         best_block(grid, block, function, dynamic_lds, limit)
     }
 
     /// The same with flags that change nothing.
     fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
-        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32, flags: u32,
+        grid: Out<i32>, block: Out<i32>, function: usize, dynamic_lds: usize, limit: i32, flags: u32,
     ) {
         check_flags(flags)?;
         best_block(grid, block, function, dynamic_lds, limit)

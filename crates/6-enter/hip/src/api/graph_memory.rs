@@ -4,7 +4,7 @@ use super::graph_nodes::{add, of_node, set, set_step};
 use super::pools::Properties;
 use super::values::{Operation, batch};
 use super::virtual_memory::PINNED;
-use super::{entries, get, put, text};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::graph::Action;
 use crate::runtime::lock;
@@ -34,28 +34,22 @@ pub(super) struct NodeMemory {
 pub(super) struct NodeBatch {
     context: usize,
     count: u32,
-    operations: *const Operation,
+    operations: In<Operation>,
     flags: u32,
 }
 
 const _: () = assert!(size_of::<NodeMemory>() == 120 && size_of::<NodeBatch>() == 32);
 
 /// An allocation, and what the program wanted with its address.
-///
-/// # Safety
-/// `given` is null or may be read and written.
-pub(super) unsafe fn memory(given: *mut NodeMemory) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let wanted = unsafe { get(given) }?;
-    // SAFETY: as the caller says.
-    unsafe { put(given, NodeMemory { address: 0, ..wanted }) }?;
+pub(super) fn memory(given: Out<NodeMemory>) -> Result<Action, Code> {
+    let wanted = given.get()?;
+    given.put(NodeMemory { address: 0, ..wanted })?;
     if wanted.bytes == 0 || wanted.pool.kind != PINNED {
         return Err(Code::hipErrorInvalidValue);
     }
     let device = wanted.pool.location.device()?;
     let address = lock().allocations.reserve_for_graph(wanted.bytes)?;
-    // SAFETY: as the caller says.
-    unsafe { put(given, NodeMemory { address, ..wanted }) }?;
+    given.put(NodeMemory { address, ..wanted })?;
     Ok(Action::Allocate { address, bytes: wanted.bytes, device })
 }
 
@@ -65,16 +59,12 @@ pub(super) fn freeing(address: usize) -> Result<Action, Code> {
     if is_free { Ok(Action::Free(address)) } else { Err(Code::hipErrorInvalidValue) }
 }
 
-/// # Safety
-/// `given` is null or leads to a batch.
-unsafe fn values(given: *const NodeBatch) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let NodeBatch { count, operations, flags, .. } = unsafe { get(given) }?;
+fn values(given: In<NodeBatch>) -> Result<Action, Code> {
+    let NodeBatch { count, operations, flags, .. } = given.get()?;
     if flags != 0 {
         return Err(Code::hipErrorInvalidValue);
     }
-    // SAFETY: as the caller says.
-    Ok(Action::Work(unsafe { batch(count, operations) }?))
+    Ok(Action::Work(batch(count, operations)?))
 }
 
 /// Whether a kernel may have an attribute of this value.
@@ -126,48 +116,43 @@ fn drawn(graph: usize) -> Result<String, Code> {
 
 entries! {
     /// A node that allocates memory; its address is known at once.
-    fn hipGraphAddMemAllocNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *mut NodeMemory) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { add(node, graph, before, count, memory(given)) }
+    fn hipGraphAddMemAllocNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: Out<NodeMemory>) {
+        add(node, graph, before, count, memory(given))
     }
 
     /// The memory of such a node.
-    fn hipGraphMemAllocNodeGetParams(node: usize, given: *mut NodeMemory) {
+    fn hipGraphMemAllocNodeGetParams(node: usize, given: Out<NodeMemory>) {
         let (address, bytes, device) = of_node(node, |it| match it {
             Action::Allocate { address, bytes, device } => Some((*address, *bytes, *device)),
             _ => None,
         })?;
         let pool = Properties::of_device(device);
-        // SAFETY: as above.
-        unsafe { put(given, NodeMemory { pool, accesses: 0, access_count: 0, bytes, address }) }
+        given.put(NodeMemory { pool, accesses: 0, access_count: 0, bytes, address })
     }
 
     /// A node that frees memory of another node.
     fn hipGraphAddMemFreeNode = hipDrvGraphAddMemFreeNode(
-        node: *mut usize, graph: usize, before: *const usize, count: usize, address: usize,
+        node: Out<usize>, graph: usize, before: In<usize>, count: usize, address: usize,
     ) {
         if node.is_null() || before.is_null() != (count == 0) {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, freeing(address)) }
+        add(node, graph, before, count, freeing(address))
     }
 
     /// The address that such a node frees.
-    fn hipGraphMemFreeNodeGetParams(node: usize, place: *mut usize) {
+    fn hipGraphMemFreeNodeGetParams(node: usize, place: Out<usize>) {
         let address = of_node(node, |it| if let Action::Free(address) = it { Some(*address) } else { None })?;
-        // SAFETY: as above.
-        unsafe { put(place, address) }
+        place.put(address)
     }
 
     /// A node that writes values and waits for them.
-    fn hipGraphAddBatchMemOpNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeBatch) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, values(given)) }
+    fn hipGraphAddBatchMemOpNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<NodeBatch>) {
+        add(node, graph, before, count, values(given))
     }
 
     /// Its values; the list belongs to the node.
-    fn hipGraphBatchMemOpNodeGetParams(node: usize, given: *mut NodeBatch) {
+    fn hipGraphBatchMemOpNodeGetParams(node: usize, given: Out<NodeBatch>) {
         let values = of_node(node, |it| match it {
             Action::Work(Work::Values(values)) => Some(values.clone()),
             _ => None,
@@ -175,27 +160,23 @@ entries! {
         let mut runtime = lock();
         let words: Vec<usize> = values.iter().flat_map(Operation::words).collect();
         let (_, words) = runtime.graphs.node_mut(node)?.shown.insert((Vec::new(), words));
-        let shown = NodeBatch { context: 1, count: values.len() as u32, operations: words.as_ptr().cast(), flags: 0 };
-        // SAFETY: as above.
-        unsafe { put(given, shown) }
+        let shown = NodeBatch { context: 1, count: values.len() as u32, operations: In(words.as_ptr().cast()), flags: 0 };
+        given.put(shown)
     }
 
     /// Changes them.
-    fn hipGraphBatchMemOpNodeSetParams(node: usize, given: *const NodeBatch) {
-        // SAFETY: as above.
-        set(node, unsafe { values(given) })
+    fn hipGraphBatchMemOpNodeSetParams(node: usize, given: In<NodeBatch>) {
+        set(node, values(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipGraphExecBatchMemOpNodeSetParams(executable: usize, node: usize, given: *const NodeBatch) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { values(given) })
+    fn hipGraphExecBatchMemOpNodeSetParams(executable: usize, node: usize, given: In<NodeBatch>) {
+        set_step(executable, node, values(given))
     }
 
     /// Sets an attribute of a kernel. A cooperative one runs with all its workgroups at the same time.
-    fn hipGraphKernelNodeSetAttribute(node: usize, attribute: u32, value: *const AttributeValue) {
-        // SAFETY: as above.
-        let value = unsafe { get(value) }?;
+    fn hipGraphKernelNodeSetAttribute(node: usize, attribute: u32, value: In<AttributeValue>) {
+        let value = value.get()?;
         check_attribute(attribute, &value)?;
         let mut runtime = lock();
         let node = runtime.graphs.node_mut(node)?;
@@ -208,14 +189,13 @@ entries! {
     }
 
     /// An attribute of a kernel; what was not set is zero.
-    fn hipGraphKernelNodeGetAttribute(node: usize, attribute: u32, value: *mut AttributeValue) {
+    fn hipGraphKernelNodeGetAttribute(node: usize, attribute: u32, value: Out<AttributeValue>) {
         if !matches!(attribute, WINDOW | COOPERATIVE | PRIORITY) {
             return Err(Code::hipErrorInvalidValue);
         }
         of_node(node, is_kernel)?;
         let known = lock().graphs.node(node)?.attributes.get(&attribute).copied().unwrap_or_default();
-        // SAFETY: as above.
-        unsafe { put(value, known) }
+        value.put(known)
     }
 
     /// Gives a kernel the attributes of another.
@@ -233,9 +213,8 @@ entries! {
     }
 
     /// Writes a graph as a drawing.
-    fn hipGraphDebugDotPrint(graph: usize, path: *const libc::c_char, _flags: u32) {
-        // SAFETY: as above.
-        let path = unsafe { text(path) }?;
+    fn hipGraphDebugDotPrint(graph: usize, path: In<libc::c_char>, _flags: u32) {
+        let path = path.text()?;
         std::fs::write(path, drawn(graph)?).map_err(|_| Code::hipErrorOperatingSystem)
     }
 

@@ -6,7 +6,7 @@
 use super::graphs::list;
 use super::kernels::NodeKernel;
 use super::memory::{Parameters3, check_kind, copy_of, parameters_of};
-use super::{Dim3, entries, get, put, symbols};
+use super::{Dim3, In, Out, entries, symbols};
 use crate::codes::Code;
 use crate::graph::{Action, Node, Step};
 use crate::runtime::lock;
@@ -35,19 +35,13 @@ pub(super) struct NodeCall {
     data: *mut c_void,
 }
 
-/// # Safety
-/// `place` is null or leads to a kernel with its arguments.
-pub(super) unsafe fn kernel(place: *const NodeKernel) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let kernel = unsafe { get(place)?.kernel() }?;
+pub(super) fn kernel(place: In<NodeKernel>) -> Result<Action, Code> {
+    let kernel = place.get()?.kernel()?;
     Ok(Action::Work(Work::Kernel(kernel)))
 }
 
-/// # Safety
-/// `place` is null or leads to a fill.
-pub(super) unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let given = unsafe { get(place) }?;
+pub(super) fn fill(place: In<NodeFill>) -> Result<Action, Code> {
+    let given = place.get()?;
     let size = given.element as usize;
     if ![1, 2, 4].contains(&size) || given.to == 0 || given.height == 0 || given.width == 0 {
         return Err(Code::hipErrorInvalidValue);
@@ -67,20 +61,14 @@ pub(super) unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
     Ok(Action::Work(Work::Fill(fill)))
 }
 
-/// # Safety
-/// `place` is null or leads to a call.
-pub(super) unsafe fn call(place: *const NodeCall) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    let NodeCall { function, data } = unsafe { get(place) }?;
+pub(super) fn call(place: In<NodeCall>) -> Result<Action, Code> {
+    let NodeCall { function, data } = place.get()?;
     let function = function.ok_or(Code::hipErrorInvalidValue)?;
     Ok(Action::Work(Work::Call(function, data.expose_provenance())))
 }
 
-/// # Safety
-/// `place` is null or leads to a copy.
-pub(super) unsafe fn copy(place: *const Parameters3) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    Ok(Action::Work(Work::Copy(unsafe { copy_of(place) }?)))
+pub(super) fn copy(place: In<Parameters3>) -> Result<Action, Code> {
+    Ok(Action::Work(Work::Copy(copy_of(place.get()?)?)))
 }
 
 fn flat(to: usize, from: usize, bytes: usize) -> Result<Action, Code> {
@@ -145,28 +133,21 @@ pub(super) fn event(event: usize, action: fn(usize) -> Action) -> Result<Action,
 }
 
 /// Adds a node.
-///
-/// # Safety
-/// `dependencies` has `count` handles, or is null.
-pub(super) unsafe fn add(
-    node: *mut usize,
+pub(super) fn add(
+    node: Out<usize>,
     graph: usize,
-    dependencies: *const usize,
+    dependencies: In<usize>,
     count: usize,
     action: Result<Action, Code>,
 ) -> Result<(), Code> {
     let action = action?;
-    let mut before = Vec::new();
-    for index in 0..count {
-        // SAFETY: as the caller says.
-        before.push(unsafe { get(dependencies.wrapping_add(index)) }?);
-    }
+    let before = dependencies.list(count)?;
     if node.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
     let handle = lock().graphs.add(graph, action, before)?;
     // SAFETY: not null.
-    unsafe { put(node, handle) }
+    node.put(handle)
 }
 
 /// Changes a node; its kind stays.
@@ -227,87 +208,76 @@ fn shown_kernel(node: usize) -> Result<NodeKernel, Code> {
     let blocks = [0, 1, 2].map(|axis| grid[axis] / workgroup[axis].max(1));
     Ok(NodeKernel {
         block: dim(workgroup),
-        extra: std::ptr::null_mut(),
+        extra: In::NULL,
         function: handle,
         grid: dim(blocks),
-        arguments: pointers.as_mut_ptr().cast(),
+        arguments: In(pointers.as_ptr().cast()),
         shared: dynamic_lds,
     })
 }
 
 entries! {
     /// A node that runs a kernel.
-    fn hipGraphAddKernelNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeKernel) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { add(node, graph, before, count, kernel(given)) }
+    fn hipGraphAddKernelNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<NodeKernel>) {
+        add(node, graph, before, count, kernel(given))
     }
 
     /// A node that copies a box.
-    fn hipGraphAddMemcpyNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const Parameters3) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, copy(given)) }
+    fn hipGraphAddMemcpyNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<Parameters3>) {
+        add(node, graph, before, count, copy(given))
     }
 
     /// A node that copies bytes.
     fn hipGraphAddMemcpyNode1D(
-        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, from: usize, bytes: usize, kind: u32,
+        node: Out<usize>, graph: usize, before: In<usize>, count: usize, to: usize, from: usize, bytes: usize, kind: u32,
     ) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, check_kind(kind).and_then(|()| flat(to, from, bytes))) }
+        add(node, graph, before, count, check_kind(kind).and_then(|()| flat(to, from, bytes)))
     }
 
     /// A node that copies to a variable.
     fn hipGraphAddMemcpyNodeToSymbol(
-        node: *mut usize, graph: usize, before: *const usize, count: usize, symbol: usize, from: usize, bytes: usize,
+        node: Out<usize>, graph: usize, before: In<usize>, count: usize, symbol: usize, from: usize, bytes: usize,
         offset: usize, kind: u32,
     ) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, of_symbol((symbol, from), bytes, offset, true, kind)) }
+        add(node, graph, before, count, of_symbol((symbol, from), bytes, offset, true, kind))
     }
 
     /// A node that copies from a variable.
     fn hipGraphAddMemcpyNodeFromSymbol(
-        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, symbol: usize, bytes: usize,
+        node: Out<usize>, graph: usize, before: In<usize>, count: usize, to: usize, symbol: usize, bytes: usize,
         offset: usize, kind: u32,
     ) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, of_symbol((symbol, to), bytes, offset, false, kind)) }
+        add(node, graph, before, count, of_symbol((symbol, to), bytes, offset, false, kind))
     }
 
     /// A node that fills memory.
-    fn hipGraphAddMemsetNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeFill) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, fill(given)) }
+    fn hipGraphAddMemsetNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<NodeFill>) {
+        add(node, graph, before, count, fill(given))
     }
 
     /// A node that calls a function of the program.
-    fn hipGraphAddHostNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeCall) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, call(given)) }
+    fn hipGraphAddHostNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: In<NodeCall>) {
+        add(node, graph, before, count, call(given))
     }
 
     /// A node that does nothing.
-    fn hipGraphAddEmptyNode(node: *mut usize, graph: usize, before: *const usize, count: usize) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, Ok(Action::Empty)) }
+    fn hipGraphAddEmptyNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize) {
+        add(node, graph, before, count, Ok(Action::Empty))
     }
 
     /// A node that is a graph.
-    fn hipGraphAddChildGraphNode(node: *mut usize, graph: usize, before: *const usize, count: usize, child: usize) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, Ok(Action::Child(child))) }
+    fn hipGraphAddChildGraphNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, child: usize) {
+        add(node, graph, before, count, Ok(Action::Child(child)))
     }
 
     /// A node that records an event.
-    fn hipGraphAddEventRecordNode(node: *mut usize, graph: usize, before: *const usize, count: usize, name: usize) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, event(name, Action::Record)) }
+    fn hipGraphAddEventRecordNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, name: usize) {
+        add(node, graph, before, count, event(name, Action::Record))
     }
 
     /// A node that waits for an event.
-    fn hipGraphAddEventWaitNode(node: *mut usize, graph: usize, before: *const usize, count: usize, name: usize) {
-        // SAFETY: as above.
-        unsafe { add(node, graph, before, count, event(name, Action::Wait)) }
+    fn hipGraphAddEventWaitNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, name: usize) {
+        add(node, graph, before, count, event(name, Action::Wait))
     }
 
     /// Ends a node.
@@ -316,55 +286,48 @@ entries! {
     }
 
     /// Nodes depend on others.
-    fn hipGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, count: usize) {
-        // SAFETY: as above.
-        unsafe { connect(graph, from, to, count, true) }
+    fn hipGraphAddDependencies(graph: usize, from: In<usize>, to: In<usize>, count: usize) {
+        connect(graph, from, to, count, true)
     }
 
     /// Nodes do so no longer.
-    fn hipGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, count: usize) {
-        // SAFETY: as above.
-        unsafe { connect(graph, from, to, count, false) }
+    fn hipGraphRemoveDependencies(graph: usize, from: In<usize>, to: In<usize>, count: usize) {
+        connect(graph, from, to, count, false)
     }
 
     /// Predecessors of a node.
-    fn hipGraphNodeGetDependencies(node: usize, nodes: *mut usize, count: *mut usize) {
+    fn hipGraphNodeGetDependencies(node: usize, nodes: Out<usize>, count: Out<usize>) {
         let before = lock().graphs.node(node)?.dependencies.clone();
-        // SAFETY: as above.
-        unsafe { list(&before, nodes, count) }
+        list(&before, nodes, count)
     }
 
     /// Successors of a node.
-    fn hipGraphNodeGetDependentNodes(node: usize, nodes: *mut usize, count: *mut usize) {
+    fn hipGraphNodeGetDependentNodes(node: usize, nodes: Out<usize>, count: Out<usize>) {
         let runtime = lock();
         let graph = runtime.graphs.node(node)?.graph;
         let edges = runtime.graphs.edges(graph)?.into_iter();
         let after: Vec<usize> = edges.filter(|it| it.0 == node).map(|it| it.1).collect();
-        // SAFETY: as above.
-        unsafe { list(&after, nodes, count) }
+        list(&after, nodes, count)
     }
 
     /// The kind of a node.
-    fn hipGraphNodeGetType(node: usize, kind: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(kind, of_node(node, |it| Some(it.kind()))?) }
+    fn hipGraphNodeGetType(node: usize, kind: Out<i32>) {
+        kind.put(of_node(node, |it| Some(it.kind()))?)
     }
 
     /// The copy of a node in a copy of its graph.
-    fn hipGraphNodeFindInClone(found: *mut usize, node: usize, copy: usize) {
+    fn hipGraphNodeFindInClone(found: Out<usize>, node: usize, copy: usize) {
         let handle = lock().graphs.find_copy(node, copy)?;
-        // SAFETY: as above.
-        unsafe { put(found, handle) }
+        found.put(handle)
     }
 
     /// Whether a node runs.
-    fn hipGraphNodeGetEnabled(executable: usize, node: usize, enabled: *mut u32) {
+    fn hipGraphNodeGetEnabled(executable: usize, node: usize, enabled: Out<u32>) {
         let is_enabled = match lock().graphs.step(executable, node)? {
             Step { action: Action::Work(Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)), enabled, .. } => *enabled,
             _ => return Err(Code::hipErrorInvalidValue),
         };
-        // SAFETY: as above.
-        unsafe { put(enabled, u32::from(is_enabled)) }
+        enabled.put(u32::from(is_enabled))
     }
 
     /// Lets a node run, or not: kernels, copies and fills.
@@ -379,33 +342,28 @@ entries! {
     }
 
     /// The kernel of a node.
-    fn hipGraphKernelNodeGetParams(node: usize, given: *mut NodeKernel) {
-        // SAFETY: as above.
-        unsafe { put(given, shown_kernel(node)?) }
+    fn hipGraphKernelNodeGetParams(node: usize, given: Out<NodeKernel>) {
+        given.put(shown_kernel(node)?)
     }
 
     /// Changes the kernel of a node.
-    fn hipGraphKernelNodeSetParams(node: usize, given: *const NodeKernel) {
-        // SAFETY: as above.
-        set(node, unsafe { kernel(given) })
+    fn hipGraphKernelNodeSetParams(node: usize, given: In<NodeKernel>) {
+        set(node, kernel(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipGraphExecKernelNodeSetParams(executable: usize, node: usize, given: *const NodeKernel) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { kernel(given) })
+    fn hipGraphExecKernelNodeSetParams(executable: usize, node: usize, given: In<NodeKernel>) {
+        set_step(executable, node, kernel(given))
     }
 
     /// The copy of a node.
-    fn hipGraphMemcpyNodeGetParams(node: usize, given: *mut Parameters3) {
-        // SAFETY: as above.
-        unsafe { put(given, parameters_of(&copy_of_node(node)?)) }
+    fn hipGraphMemcpyNodeGetParams(node: usize, given: Out<Parameters3>) {
+        given.put(parameters_of(&copy_of_node(node)?))
     }
 
     /// Changes the copy of a node.
-    fn hipGraphMemcpyNodeSetParams(node: usize, given: *const Parameters3) {
-        // SAFETY: as above.
-        set(node, unsafe { copy(given) })
+    fn hipGraphMemcpyNodeSetParams(node: usize, given: In<Parameters3>) {
+        set(node, copy(given))
     }
 
     /// The same for contiguous bytes.
@@ -424,9 +382,8 @@ entries! {
     }
 
     /// Changes a copy in a graph that is ready to run.
-    fn hipGraphExecMemcpyNodeSetParams(executable: usize, node: usize, given: *const Parameters3) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { copy(given) })
+    fn hipGraphExecMemcpyNodeSetParams(executable: usize, node: usize, given: In<Parameters3>) {
+        set_step(executable, node, copy(given))
     }
 
     /// The same for contiguous bytes.
@@ -449,7 +406,7 @@ entries! {
     }
 
     /// The fill of a node.
-    fn hipGraphMemsetNodeGetParams(node: usize, given: *mut NodeFill) {
+    fn hipGraphMemsetNodeGetParams(node: usize, given: Out<NodeFill>) {
         let shown = of_node(node, |it| match it {
             Action::Work(Work::Fill(fill)) => Some(NodeFill {
                 to: fill.to.address,
@@ -461,67 +418,58 @@ entries! {
             }),
             _ => None,
         })?;
-        // SAFETY: as above.
-        unsafe { put(given, shown) }
+        given.put(shown)
     }
 
     /// Changes the fill of a node.
-    fn hipGraphMemsetNodeSetParams(node: usize, given: *const NodeFill) {
-        // SAFETY: as above.
-        set(node, unsafe { fill(given) })
+    fn hipGraphMemsetNodeSetParams(node: usize, given: In<NodeFill>) {
+        set(node, fill(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipGraphExecMemsetNodeSetParams(executable: usize, node: usize, given: *const NodeFill) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { fill(given) })
+    fn hipGraphExecMemsetNodeSetParams(executable: usize, node: usize, given: In<NodeFill>) {
+        set_step(executable, node, fill(given))
     }
 
     /// The function of a node.
-    fn hipGraphHostNodeGetParams(node: usize, given: *mut NodeCall) {
+    fn hipGraphHostNodeGetParams(node: usize, given: Out<NodeCall>) {
         let (function, data) = of_node(node, |it| match it {
             Action::Work(Work::Call(function, data)) => Some((*function, *data)),
             _ => None,
         })?;
         let data = std::ptr::with_exposed_provenance_mut(data);
-        // SAFETY: as above.
-        unsafe { put(given, NodeCall { function: Some(function), data }) }
+        given.put(NodeCall { function: Some(function), data })
     }
 
     /// Changes the function of a node.
-    fn hipGraphHostNodeSetParams(node: usize, given: *const NodeCall) {
-        // SAFETY: as above.
-        set(node, unsafe { call(given) })
+    fn hipGraphHostNodeSetParams(node: usize, given: In<NodeCall>) {
+        set(node, call(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipGraphExecHostNodeSetParams(executable: usize, node: usize, given: *const NodeCall) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { call(given) })
+    fn hipGraphExecHostNodeSetParams(executable: usize, node: usize, given: In<NodeCall>) {
+        set_step(executable, node, call(given))
     }
 
     /// The graph of a node.
-    fn hipGraphChildGraphNodeGetGraph(node: usize, graph: *mut usize) {
+    fn hipGraphChildGraphNodeGetGraph(node: usize, graph: Out<usize>) {
         let child = of_node(node, |it| match it {
             Action::Child(child) => Some(*child),
             _ => None,
         })?;
-        // SAFETY: as above.
-        unsafe { put(graph, child) }
+        graph.put(child)
     }
 
     /// The event that a node records.
-    fn hipGraphEventRecordNodeGetEvent(node: usize, place: *mut usize) {
+    fn hipGraphEventRecordNodeGetEvent(node: usize, place: Out<usize>) {
         let name = of_node(node, |it| if let Action::Record(name) = it { Some(*name) } else { None })?;
-        // SAFETY: as above.
-        unsafe { put(place, name) }
+        place.put(name)
     }
 
     /// The event that a node waits for.
-    fn hipGraphEventWaitNodeGetEvent(node: usize, place: *mut usize) {
+    fn hipGraphEventWaitNodeGetEvent(node: usize, place: Out<usize>) {
         let name = of_node(node, |it| if let Action::Wait(name) = it { Some(*name) } else { None })?;
-        // SAFETY: as above.
-        unsafe { put(place, name) }
+        place.put(name)
     }
 
     /// Changes the event that a node records.
@@ -545,18 +493,9 @@ entries! {
     }
 }
 
-/// # Safety
-/// `from` and `to` have `count` handles, or are null.
-unsafe fn connect(
-    graph: usize,
-    from: *const usize,
-    to: *const usize,
-    count: usize,
-    connected: bool,
-) -> Result<(), Code> {
+fn connect(graph: usize, from: In<usize>, to: In<usize>, count: usize, connected: bool) -> Result<(), Code> {
     for index in 0..count {
-        // SAFETY: as the caller says.
-        let (from, to) = unsafe { (get(from.wrapping_add(index))?, get(to.wrapping_add(index))?) };
+        let (from, to) = (from.at(index).get()?, to.at(index).get()?);
         lock().graphs.connect(graph, from, to, connected)?;
     }
     Ok(())

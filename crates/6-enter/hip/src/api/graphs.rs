@@ -2,7 +2,7 @@
 //!
 //! The module `graph` defines graphs; this module turns handles and pointers into values.
 
-use super::{entries, get, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::graph::{Action, Step, Update};
 use crate::launch::now;
@@ -20,42 +20,34 @@ pub(super) struct InstantiateParameters {
 }
 
 /// Stores handles at the program's address, at most as many as fit, and their number.
-///
-/// # Safety
-/// `count` is null or holds the room of `places`, which is null or has it.
-pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usize) -> Result<(), Code> {
-    // SAFETY: as the caller says.
-    let room = unsafe { get(count) }?;
-    // SAFETY: as above.
-    unsafe { put(count, if places.is_null() { handles.len() } else { handles.len().min(room) }) }?;
+pub(super) fn list(handles: &[usize], places: Out<usize>, count: Out<usize>) -> Result<(), Code> {
+    let room = count.get()?;
+    count.put(if places.is_null() { handles.len() } else { handles.len().min(room) })?;
     if places.is_null() {
         return Ok(());
     }
     for index in 0..room {
         // Room that is left over is cleared.
         let handle = handles.get(index).copied().unwrap_or(0);
-        // SAFETY: the caller provides this many places.
-        unsafe { put(places.add(index), handle) }?;
+        places.at(index).put(handle)?;
     }
     Ok(())
 }
 
 entries! {
     /// An empty graph.
-    fn hipGraphCreate(graph: *mut usize, flags: u32) {
+    fn hipGraphCreate(graph: Out<usize>, flags: u32) {
         if flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         let handle = lock().graphs.create();
-        // SAFETY: as above.
-        unsafe { put(graph, handle) }
+        graph.put(handle)
     }
 
     /// A copy of a graph.
-    fn hipGraphClone(copy: *mut usize, graph: usize) {
+    fn hipGraphClone(copy: Out<usize>, graph: usize) {
         let handle = lock().graphs.copy(graph)?;
-        // SAFETY: as above.
-        unsafe { put(copy, handle) }
+        copy.put(handle)
     }
 
     /// Ends a graph.
@@ -66,24 +58,22 @@ entries! {
     }
 
     /// Makes a graph ready to run.
-    fn hipGraphInstantiate(executable: *mut usize, graph: usize, _error: *mut usize, _log: *mut c_void, _size: usize) {
+    fn hipGraphInstantiate(executable: Out<usize>, graph: usize, _error: Out<usize>, _log: *mut c_void, _size: usize) {
         instantiate(executable, graph, 0)
     }
 
     /// The same with flags that change nothing.
-    fn hipGraphInstantiateWithFlags(executable: *mut usize, graph: usize, flags: u64) {
+    fn hipGraphInstantiateWithFlags(executable: Out<usize>, graph: usize, flags: u64) {
         check_flags(flags)?;
         instantiate(executable, graph, flags)
     }
 
     /// The same with all arguments in one structure.
-    fn hipGraphInstantiateWithParams(executable: *mut usize, graph: usize, parameters: *mut InstantiateParameters) {
-        // SAFETY: as above.
-        let given = unsafe { get(parameters) }?;
+    fn hipGraphInstantiateWithParams(executable: Out<usize>, graph: usize, parameters: Out<InstantiateParameters>) {
+        let given = parameters.get()?;
         let result = check_flags(given.flags).and_then(|()| instantiate(executable, graph, given.flags));
         let filled = InstantiateParameters { error_node: 0, result: u32::from(result.is_err()), ..given };
-        // SAFETY: as above.
-        unsafe { put(parameters, filled) }?;
+        parameters.put(filled)?;
         result
     }
 
@@ -93,10 +83,9 @@ entries! {
     }
 
     /// Flags it was made with.
-    fn hipGraphExecGetFlags(executable: usize, flags: *mut u64) {
+    fn hipGraphExecGetFlags(executable: usize, flags: Out<u64>) {
         let known = lock().graphs.executables.get(&executable).map(|it| it.flags).ok_or(Code::hipErrorInvalidValue)?;
-        // SAFETY: as above.
-        unsafe { put(flags, known) }
+        flags.put(known)
     }
 
     /// Nothing has to be brought anywhere.
@@ -108,13 +97,10 @@ entries! {
     }
 
     /// Brings a graph that is ready to run up to date with another of the same shape.
-    fn hipGraphExecUpdate(executable: usize, graph: usize, node: *mut usize, result: *mut u32) {
+    fn hipGraphExecUpdate(executable: usize, graph: usize, node: Out<usize>, result: Out<u32>) {
         let update = lock().graphs.update(executable, graph)?;
-        // SAFETY: as above.
-        unsafe {
-            if !node.is_null() { put(node, 0)? }
-            if !result.is_null() { put(result, update as u32)? }
-        }
+        node.offer(0);
+        result.offer(update as u32);
         match update {
             Update::Done => Ok(()),
             Update::OtherTopology | Update::OtherKind => Err(Code::hipErrorGraphExecUpdateFailure),
@@ -139,34 +125,29 @@ entries! {
     }
 
     /// Nodes of a graph.
-    fn hipGraphGetNodes(graph: usize, nodes: *mut usize, count: *mut usize) {
+    fn hipGraphGetNodes(graph: usize, nodes: Out<usize>, count: Out<usize>) {
         let all = lock().graphs.graph(graph)?.nodes.clone();
-        // SAFETY: as above.
-        unsafe { list(&all, nodes, count) }
+        list(&all, nodes, count)
     }
 
     /// Nodes that depend on none.
-    fn hipGraphGetRootNodes(graph: usize, nodes: *mut usize, count: *mut usize) {
+    fn hipGraphGetRootNodes(graph: usize, nodes: Out<usize>, count: Out<usize>) {
         let runtime = lock();
         let is_root = |node: &usize| runtime.graphs.node(*node).is_ok_and(|it| it.dependencies.is_empty());
         let roots: Vec<usize> = runtime.graphs.graph(graph)?.nodes.iter().copied().filter(is_root).collect();
-        // SAFETY: as above.
-        unsafe { list(&roots, nodes, count) }
+        list(&roots, nodes, count)
     }
 
     /// Edges of a graph.
-    fn hipGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, count: *mut usize) {
+    fn hipGraphGetEdges(graph: usize, from: Out<usize>, to: Out<usize>, count: Out<usize>) {
         let (starts, ends): (Vec<usize>, Vec<usize>) = lock().graphs.edges(graph)?.into_iter().unzip();
         if from.is_null() != to.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above; both lists have the same room.
-        unsafe {
-            let room = get(count)?;
-            list(&starts, from, count)?;
-            put(count, room)?;
-            list(&ends, to, count)
-        }
+        let room = count.get()?;
+        list(&starts, from, count)?;
+        count.put(room)?;
+        list(&ends, to, count)
     }
 }
 
@@ -190,8 +171,7 @@ fn check_flags(flags: u64) -> Result<(), Code> {
     if matches!(flags, 0 | 1 | 2 | 4 | 8) { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
 }
 
-fn instantiate(executable: *mut usize, graph: usize, flags: u64) -> Result<(), Code> {
+fn instantiate(executable: Out<usize>, graph: usize, flags: u64) -> Result<(), Code> {
     let handle = lock().graphs.instantiate(graph, flags)?;
-    // SAFETY: as the headers say.
-    unsafe { put(executable, handle) }
+    executable.put(handle)
 }

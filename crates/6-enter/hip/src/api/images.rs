@@ -6,7 +6,7 @@
 
 use super::memory::Size3;
 use super::unsupported::refuse;
-use super::{entries, get, text};
+use super::{In, entries};
 use crate::codes::{Code, finish};
 use crate::runtime::lock;
 
@@ -167,27 +167,22 @@ fn say(function: &str, code: Code) -> Result<(), Code> {
 }
 
 /// Answers a request for an array of channels.
-///
-/// # Safety
-/// `channels` is null or may be read.
-unsafe fn array(
+fn array(
     function: &str,
     place: usize,
-    channels: *const Channels,
+    channels: In<Channels>,
     [width, height, depth]: [usize; 3],
     flags: u32,
 ) -> Result<(), Code> {
-    // SAFETY: as the caller says.
-    let channels = unsafe { get(channels) }.ok().filter(|_| place != 0).and_then(|it| it.count());
+    let channels = channels.get().ok().filter(|_| place != 0).and_then(|it| it.count());
     let described = channels.map(|channels| Array3 { width, height, depth, format: 0, channels, flags });
     say(function, described.map_or(Code::hipErrorInvalidValue, |it| it.refusal()))
 }
 
 entries! {
     /// An array of the driver interface.
-    fn hipArrayCreate(place: usize, wanted: *const Array2) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        let wanted = unsafe { get(wanted) }.ok().filter(|_| place != 0);
+    fn hipArrayCreate(place: usize, wanted: In<Array2>) {
+        let wanted = wanted.get().ok().filter(|_| place != 0);
         let described = wanted.map(|it| Array3 {
             width: it.width, height: it.height, depth: 0, format: it.format, channels: it.channels, flags: 0,
         });
@@ -195,22 +190,19 @@ entries! {
     }
 
     /// The same in three dimensions.
-    fn hipArray3DCreate(place: usize, wanted: *const Array3) {
-        // SAFETY: as above.
-        let wanted = unsafe { get(wanted) }.ok().filter(|_| place != 0);
+    fn hipArray3DCreate(place: usize, wanted: In<Array3>) {
+        let wanted = wanted.get().ok().filter(|_| place != 0);
         say("hipArray3DCreate", wanted.map_or(Code::hipErrorInvalidValue, |it| it.refusal()))
     }
 
     /// An array.
-    fn hipMallocArray(place: usize, channels: *const Channels, width: usize, height: usize, flags: u32) {
-        // SAFETY: as above.
-        unsafe { array("hipMallocArray", place, channels, [width, height, 0], flags) }
+    fn hipMallocArray(place: usize, channels: In<Channels>, width: usize, height: usize, flags: u32) {
+        array("hipMallocArray", place, channels, [width, height, 0], flags)
     }
 
     /// The same in three dimensions.
-    fn hipMalloc3DArray(place: usize, channels: *const Channels, extent: Size3, flags: u32) {
-        // SAFETY: as above.
-        unsafe { array("hipMalloc3DArray", place, channels, [extent.x, extent.y, extent.z], flags) }
+    fn hipMalloc3DArray(place: usize, channels: In<Channels>, extent: Size3, flags: u32) {
+        array("hipMalloc3DArray", place, channels, [extent.x, extent.y, extent.z], flags)
     }
 
     /// Describes an array: there are none.
@@ -246,9 +238,8 @@ entries! {
     }
 
     /// A texture reference of a module.
-    fn hipModuleGetTexRef(place: usize, module: usize, name: *const libc::c_char) {
-        // SAFETY: as above.
-        let is_named = unsafe { text(name) }.is_ok_and(|it| !it.is_empty());
+    fn hipModuleGetTexRef(place: usize, module: usize, name: In<libc::c_char>) {
+        let is_named = name.text().is_ok_and(|it| !it.is_empty());
         let code = match (place != 0 && is_named, module != 0) {
             (false, _) => Code::hipErrorInvalidValue,
             (true, false) => Code::hipErrorInvalidHandle,

@@ -4,7 +4,7 @@
 //! another process recorded has happened.
 
 use super::virtual_memory::length;
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::runtime::lock;
 use crate::stream::Event;
@@ -68,16 +68,15 @@ impl Handle {
 
 entries! {
     /// A handle of memory for other processes.
-    fn hipIpcGetMemHandle(handle: *mut Handle, address: usize) {
+    fn hipIpcGetMemHandle(handle: Out<Handle>, address: usize) {
         if handle.is_null() || address == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(handle, Handle::of(address)?) }
+        handle.put(Handle::of(address)?)
     }
 
     /// Memory of another process.
-    fn hipIpcOpenMemHandle(place: *mut usize, handle: Handle, flags: u32) {
+    fn hipIpcOpenMemHandle(place: Out<usize>, handle: Handle, flags: u32) {
         if place.is_null() || flags > LAZY_PEER_ACCESS || !handle.is_memory() {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -85,8 +84,7 @@ entries! {
             return Err(Code::hipErrorInvalidContext);
         }
         let address = handle.open()?;
-        // SAFETY: as above.
-        unsafe { put(place, address) }
+        place.put(address)
     }
 
     /// Ends that.
@@ -97,7 +95,7 @@ entries! {
     }
 
     /// A handle of an event that was made for other processes.
-    fn hipIpcGetEventHandle(handle: *mut Handle, event: usize) {
+    fn hipIpcGetEventHandle(handle: Out<Handle>, event: usize) {
         if handle.is_null() || event == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -107,12 +105,11 @@ entries! {
             return Err(Code::hipErrorInvalidConfiguration);
         }
         let process = std::process::id();
-        // SAFETY: as above.
-        unsafe { put(handle, Handle { kind: EVENT, process, file: -1, bytes: 0, offset: event as u64, rest: [0; 4] }) }
+        handle.put(Handle { kind: EVENT, process, file: -1, bytes: 0, offset: event as u64, rest: [0; 4] })
     }
 
     /// An event of another process.
-    fn hipIpcOpenEventHandle(place: *mut usize, handle: Handle) {
+    fn hipIpcOpenEventHandle(place: Out<usize>, handle: Handle) {
         if place.is_null() || handle.kind != EVENT {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -122,7 +119,6 @@ entries! {
         let mut runtime = lock();
         let made = runtime.streams.handle();
         runtime.streams.events.insert(made, Event { interprocess: true, ..Event::default() });
-        // SAFETY: as above.
-        unsafe { put(place, made) }
+        place.put(made)
     }
 }

@@ -3,7 +3,7 @@
 //! The metadata gives the offset and size of each argument, which suffices to read the values behind the
 //! pointers.
 
-use super::{Dim3, entries, get};
+use super::{Dim3, In, entries};
 use crate::codes::Code;
 use crate::device::MOST_THREADS;
 use crate::launch::perform;
@@ -12,7 +12,7 @@ use crate::work::Function;
 use crate::work::{Kernel, Work};
 use std::ffi::c_void;
 
-pub(super) type Arguments = *mut *mut c_void;
+pub(super) type Arguments = In<*mut c_void>;
 
 /// Keys of the list that gives arguments as one piece of memory.
 const BUFFER: usize = 1;
@@ -59,14 +59,10 @@ const _: () = assert!(size_of::<NodeKernel>() == 64);
 
 impl NodeKernel {
     /// The kernel with its arguments.
-    ///
-    /// # Safety
-    /// As for [`Request::launch`].
-    pub(super) unsafe fn kernel(self) -> Result<Kernel, Code> {
+    pub(super) fn kernel(self) -> Result<Kernel, Code> {
         let (grid, block) = (self.grid.array(), self.block.array());
         let request = Request::blocks(self.function, grid, block, self.shared as usize, 0)?;
-        // SAFETY: as the caller says.
-        unsafe { request.kernel(self.arguments, self.extra) }
+        request.kernel(self.arguments, self.extra)
     }
 }
 
@@ -116,26 +112,19 @@ impl Request {
         Ok(self)
     }
 
-    /// Picks up the arguments and launches.
-    ///
-    /// # Safety
-    /// `arguments` is null or has a pointer for each argument; `extra` is null or a list of keys and values.
-    unsafe fn launch(self, arguments: Arguments, extra: Arguments) -> Result<(), Code> {
-        // SAFETY: as the caller says.
-        let kernel = unsafe { self.kernel(arguments, extra) }?;
+    /// Picks up the arguments and launches: `arguments` is null or has a pointer for each argument, `extra` is null or a
+    /// list of keys and values.
+    fn launch(self, arguments: Arguments, extra: Arguments) -> Result<(), Code> {
+        let kernel = self.kernel(arguments, extra)?;
         perform(self.stream, Work::Kernel(kernel))
     }
 
-    /// # Safety
-    /// As for [`Request::launch`].
-    unsafe fn kernel(self, arguments: Arguments, extra: Arguments) -> Result<Kernel, Code> {
+    fn kernel(self, arguments: Arguments, extra: Arguments) -> Result<Kernel, Code> {
         let function = self.named()?;
         let arguments = if arguments.is_null() && !extra.is_null() {
-            // SAFETY: as the caller says.
-            unsafe { from_buffer(extra) }?
+            from_buffer(extra)?
         } else {
-            // SAFETY: as the caller says.
-            unsafe { from_pointers(&function, arguments) }?
+            from_pointers(&function, arguments)?
         };
         self.with(arguments)
     }
@@ -154,9 +143,8 @@ impl Request {
     }
 }
 
-/// # Safety
-/// `arguments` has a pointer to each argument, or is null.
-unsafe fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec<u8>, Code> {
+/// Arguments from a pointer to each.
+fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec<u8>, Code> {
     let mut runtime = lock();
     let program = runtime.module(function.module)?.program(&function.name)?;
     let explicit = program.metadata.given();
@@ -165,8 +153,7 @@ unsafe fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec
         if arguments.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: one pointer per argument.
-        let source = unsafe { get(arguments.add(index)) }?.cast::<u8>();
+        let source = arguments.at(index).get()?.cast::<u8>();
         if source.is_null() {
             crate::message::say(&format!("argument {index} of `{}` is a null pointer", function.name));
             return Err(Code::hipErrorInvalidValue);
@@ -180,22 +167,18 @@ unsafe fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec
     Ok(bytes)
 }
 
-/// # Safety
-/// `extra` is a list of keys and values that ends with its end key.
-unsafe fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
+/// Arguments from a list of keys and values that ends with its end key.
+fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
     let (mut start, mut size) = (std::ptr::null_mut::<c_void>(), 0);
     for at in (0..8).step_by(2) {
-        // SAFETY: the list has not ended yet.
-        let key = unsafe { get(extra.add(at)) }?.addr();
+        let key = extra.at(at).get()?.addr();
         if key == END {
             break;
         }
-        // SAFETY: a key other than the end has a value.
-        let value = unsafe { get(extra.add(at + 1)) }?;
+        let value = extra.at(at + 1).get()?;
         match key {
             BUFFER => start = value,
-            // SAFETY: the value of this key leads to a size.
-            BUFFER_SIZE => size = unsafe { get(value.cast::<usize>()) }?,
+            BUFFER_SIZE => size = In(value.cast::<usize>().cast_const()).get()?,
             _ => return Err(Code::hipErrorInvalidValue),
         }
     }
@@ -223,10 +206,7 @@ pub(super) fn launch_bytes(
 }
 
 /// Launches a kernel by its stub on a GPU; a cooperative one whose workgroups do not fit together is refused.
-///
-/// # Safety
-/// As for [`Request::launch`].
-pub(super) unsafe fn cooperative(
+pub(super) fn cooperative(
     function: usize,
     [grid, block]: [Dim3; 2],
     (shared, stream): (usize, usize),
@@ -237,8 +217,7 @@ pub(super) unsafe fn cooperative(
     if is_cooperative {
         request.fits()?;
     }
-    // SAFETY: as the caller says.
-    let kernel = unsafe { request.kernel(arguments, std::ptr::null_mut()) }?;
+    let kernel = request.kernel(arguments, In::NULL)?;
     perform(stream, Work::Kernel(Kernel { cooperative: is_cooperative, device, ..kernel }))
 }
 
@@ -255,8 +234,7 @@ entries! {
     fn hipLaunchKernel = hipLaunchKernel_spt(
         function: usize, grid: Dim3, block: Dim3, arguments: Arguments, shared: usize, stream: usize,
     ) {
-        // SAFETY: arguments as the headers say; this holds for all entries here.
-        unsafe { Request::blocks(function, grid.array(), block.array(), shared, stream)?.launch(arguments, std::ptr::null_mut()) }
+        Request::blocks(function, grid.array(), block.array(), shared, stream)?.launch(arguments, In::NULL)
     }
 
     /// The same with events around it.
@@ -265,8 +243,7 @@ entries! {
         start: usize, stop: usize, _flags: i32,
     ) {
         let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
-        // SAFETY: as above.
-        timed([start, stop], stream, || unsafe { request.launch(arguments, std::ptr::null_mut()) })
+        timed([start, stop], stream, || request.launch(arguments, In::NULL))
     }
 
     /// Launches a kernel whose workgroups all fit on the device.
@@ -275,8 +252,7 @@ entries! {
     ) {
         let request = Request::blocks(function, grid.array(), block.array(), shared as usize, stream)?;
         request.fits()?;
-        // SAFETY: as above.
-        unsafe { Request { cooperative: true, ..request }.launch(arguments, std::ptr::null_mut()) }
+        Request { cooperative: true, ..request }.launch(arguments, In::NULL)
     }
 
     /// Launches a kernel of a module.
@@ -287,8 +263,7 @@ entries! {
         let blocks = [gx, gy, gz];
         let request = Request::blocks(function, blocks, [bx, by, bz], shared as usize, stream)?;
         let request = request.of_module(Some(blocks), !arguments.is_null() && !extra.is_null())?;
-        // SAFETY: as above.
-        unsafe { request.launch(arguments, extra) }
+        request.launch(arguments, extra)
     }
 
     /// The same, cooperative.
@@ -298,27 +273,19 @@ entries! {
     ) {
         let request = Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?;
         request.fits()?;
-        // SAFETY: as above.
-        unsafe { Request { cooperative: true, ..request }.launch(arguments, std::ptr::null_mut()) }
+        Request { cooperative: true, ..request }.launch(arguments, In::NULL)
     }
 
     /// Launches by the driver's configuration.
-    fn hipDrvLaunchKernelEx(configuration: *const Configuration, function: usize, arguments: Arguments, extra: Arguments) {
-        // SAFETY: as above.
-        unsafe {
-            let c = get(configuration)?;
-            Request::blocks(function, c.grid.array(), c.block.array(), c.shared as usize, c.stream)?.launch(arguments, extra)
-        }
+    fn hipDrvLaunchKernelEx(configuration: In<Configuration>, function: usize, arguments: Arguments, extra: Arguments) {
+        let c = configuration.get()?;
+        Request::blocks(function, c.grid.array(), c.block.array(), c.shared as usize, c.stream)?.launch(arguments, extra)
     }
 
     /// Launches by the runtime's configuration.
-    fn hipLaunchKernelExC(configuration: *const ConfigurationC, function: usize, arguments: Arguments) {
-        // SAFETY: as above.
-        unsafe {
-            let c = get(configuration)?;
-            Request::blocks(function, c.grid.array(), c.block.array(), c.shared, c.stream)?
-                .launch(arguments, std::ptr::null_mut())
-        }
+    fn hipLaunchKernelExC(configuration: In<ConfigurationC>, function: usize, arguments: Arguments) {
+        let c = configuration.get()?;
+        Request::blocks(function, c.grid.array(), c.block.array(), c.shared, c.stream)?.launch(arguments, In::NULL)
     }
 
     /// Launches a kernel of a module over work-items, with events around it. The name is the C++ mangled one.
@@ -328,8 +295,7 @@ entries! {
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         let request = request.of_module(None, !arguments.is_null() && !extra.is_null())?;
-        // SAFETY: as above.
-        timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
+        timed([start, stop], stream, || request.launch(arguments, extra))
     }
 
     /// Its older form.
@@ -339,8 +305,7 @@ entries! {
     ) {
         let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         let request = request.of_module(None, !arguments.is_null() && !extra.is_null())?;
-        // SAFETY: as above.
-        timed([start, stop], stream, || unsafe { request.launch(arguments, extra) })
+        timed([start, stop], stream, || request.launch(arguments, extra))
     }
 }
 

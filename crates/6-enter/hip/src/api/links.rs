@@ -3,11 +3,11 @@
 use super::rtc::{
     hiprtcLinkAddData, hiprtcLinkAddFile, hiprtcLinkComplete, hiprtcLinkCreate, hiprtcLinkDestroy,
 };
-use super::{entries, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use std::ffi::c_void;
 
-type Chars = *const libc::c_char;
+type Chars = In<libc::c_char>;
 type Values = *mut *mut c_void;
 
 /// A result of the other interface, where one other than success is said with a code.
@@ -17,7 +17,7 @@ fn said(result: i32, code: Code) -> Result<(), Code> {
 
 entries! {
     /// Something to link.
-    fn hipLinkCreate(count: u32, options: *mut u32, values: Values, place: *mut usize) {
+    fn hipLinkCreate(count: u32, options: Out<u32>, values: Values, place: Out<usize>) {
         if count > 0 && (options.is_null() || values.is_null()) {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -27,7 +27,7 @@ entries! {
 
     /// Adds bitcode from memory.
     fn hipLinkAddData(
-        link: usize, kind: u32, image: *const u8, bytes: usize, name: Chars, count: u32, options: *mut u32, values: Values,
+        link: usize, kind: u32, image: *const u8, bytes: usize, name: Chars, count: u32, options: Out<u32>, values: Values,
     ) {
         if image.is_null() || bytes == 0 {
             return Err(Code::hipErrorInvalidImage);
@@ -38,18 +38,18 @@ entries! {
     }
 
     /// Adds bitcode from a file.
-    fn hipLinkAddFile(link: usize, kind: u32, path: Chars, count: u32, options: *mut u32, values: Values) {
+    fn hipLinkAddFile(link: usize, kind: u32, path: Chars, count: u32, options: Out<u32>, values: Values) {
         // SAFETY: as above.
         let result = unsafe { hiprtcLinkAddFile(link, kind, path, count, options, values) };
         said(result, Code::hipErrorInvalidConfiguration)
     }
 
     /// Links; the code belongs to the link.
-    fn hipLinkComplete(link: usize, code: *mut *const u8, bytes: *mut usize) {
+    fn hipLinkComplete(link: usize, code: Out<*const u8>, bytes: Out<usize>) {
         // SAFETY: as above.
         unsafe {
-            put(code, std::ptr::null())?;
-            put(bytes, 0)?;
+            code.put(std::ptr::null())?;
+            bytes.put(0)?;
             said(hiprtcLinkComplete(link, code, bytes), Code::hipErrorInvalidConfiguration)
         }
     }

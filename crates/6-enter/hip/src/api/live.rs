@@ -2,7 +2,7 @@
 //!
 //! Command, library and Python files are of one build, so these entries promise nothing to other callers.
 
-use super::{entries, put, text};
+use super::{In, Out, entries};
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::faults::After;
@@ -10,14 +10,13 @@ use crate::memory::MOST_FILLED;
 use crate::runtime::lock;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
-type Chars = *const libc::c_char;
+type Chars = In<libc::c_char>;
 
 entries! {
     /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before
     /// the memory goes. `is_unwritten`: it was given to `rockhoundUnwritten`.
-    fn rockhoundMap(memory: usize, bytes: usize, name: Chars, is_unwritten: i32, base: *mut usize) {
-        // SAFETY: the caller gives a text.
-        let name = unsafe { text(name) }?;
+    fn rockhoundMap(memory: usize, bytes: usize, name: Chars, is_unwritten: i32, base: Out<usize>) {
+        let name = name.text()?;
         if memory == 0 || bytes == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -29,8 +28,7 @@ entries! {
         }
         // Earlier writes of the host are new to the GPU.
         runtime.came_from_host = true;
-        // SAFETY: the caller gives a place.
-        unsafe { put(base, found) }
+        base.put(found)
     }
 
     /// Fills new memory of the program with the pattern by which reads of what nothing has written are found.
@@ -50,23 +48,19 @@ entries! {
     }
 
     /// Gives launches a modelled time from now on, recorded or not; `before` receives the previous setting.
-    fn rockhoundMeasure(is_on: i32, before: *mut i32) {
+    fn rockhoundMeasure(is_on: i32, before: Out<i32>) {
         let mut runtime = lock();
         let was = std::mem::replace(&mut runtime.measures, is_on != 0);
-        // SAFETY: the caller gives a place.
-        unsafe { put(before, i32::from(was)) }
+        before.put(i32::from(was))
     }
 
     /// Modelled nanoseconds of all work so far, launches so far, and pieces of work without a modelled time.
-    fn rockhoundElapsed(nanoseconds: *mut f64, launches: *mut u64, unknown: *mut u64) {
+    fn rockhoundElapsed(nanoseconds: Out<f64>, launches: Out<u64>, unknown: Out<u64>) {
         let runtime = lock();
         let (time, pieces) = runtime.timeline.elapsed();
-        // SAFETY: the caller gives places.
-        unsafe {
-            put(nanoseconds, time)?;
-            put(launches, runtime.launches)?;
-            put(unknown, pieces)
-        }
+        nanoseconds.put(time)?;
+        launches.put(runtime.launches)?;
+        unknown.put(pieces)
     }
 
     /// Threads that run workgroups from now on.
@@ -99,8 +93,7 @@ entries! {
 
     /// Looks for mistakes in launches from now on: `races,uninit`. Nothing is timed or recorded then.
     fn rockhoundCheck(checks: Chars) {
-        // SAFETY: the caller gives a text.
-        let checks = probe::Checks::parse(&unsafe { text(checks) }?).map_err(|_| Code::hipErrorInvalidValue)?;
+        let checks = probe::Checks::parse(&checks.text()?).map_err(|_| Code::hipErrorInvalidValue)?;
         let folder = std::env::var_os(host::session::VARIABLE).ok_or(Code::hipErrorNotInitialized)?;
         lock().checking = checks.any().then(|| Checking::new(checks, folder.as_ref()));
         Ok(())
@@ -121,15 +114,13 @@ entries! {
 
     /// Describes the next launch, as a JSON object.
     fn rockhoundDescribe(note: Chars) {
-        // SAFETY: the caller gives a text.
-        lock().note = Some(unsafe { text(note) }?);
+        lock().note = Some(note.text()?);
         Ok(())
     }
 
     /// A configuration that an autotuner tried and that cannot be launched, as an object of JSON.
     fn rockhoundFailed(note: Chars) {
-        // SAFETY: the caller gives a text.
-        let note = unsafe { text(note) }?;
+        let note = note.text()?;
         if let Some(recording) = &lock().recording {
             recording.note_failed(&note);
         }

@@ -2,11 +2,11 @@
 //!
 //! The dynamic linker's table of this library is the list of entries; none is kept here.
 
-use super::{entries, put, text};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use std::ffi::{CString, c_void};
 
-type Chars = *const libc::c_char;
+type Chars = In<libc::c_char>;
 
 /// Result codes that the caller gets with the code.
 const FOUND: i32 = 0;
@@ -36,30 +36,24 @@ fn address(name: &str) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
-fn find(name: Chars, place: *mut *mut c_void, version: i32, status: *mut i32) -> Result<(), Code> {
-    // SAFETY: as the headers say.
-    let asked = unsafe { text(name) }?;
+fn find(name: Chars, place: Out<*mut c_void>, version: i32, status: Out<i32>) -> Result<(), Code> {
+    let asked = name.text()?;
     let versioned = ["hipGetDeviceProperties", "hipChooseDevice"].contains(&asked.as_str());
     let name = if versioned && version >= NEW_PROPERTIES { format!("{asked}R0600") } else { asked };
     let found = if name.starts_with("hip") || name.starts_with("__hip") { address(&name) } else { None };
-    // SAFETY: as above.
-    unsafe {
-        if !status.is_null() {
-            put(status, if found.is_some() { FOUND } else { NOT_FOUND })?;
-        }
-        put(place, found.unwrap_or(std::ptr::null_mut()))?;
-    }
+    status.offer(if found.is_some() { FOUND } else { NOT_FOUND });
+    place.put(found.unwrap_or(std::ptr::null_mut()))?;
     found.map(|_| ()).ok_or(Code::hipErrorNotFound)
 }
 
 entries! {
     /// An entry by its name, for a version of the interface.
-    fn hipGetProcAddress(name: Chars, place: *mut *mut c_void, version: i32, _flags: u64, status: *mut i32) {
+    fn hipGetProcAddress(name: Chars, place: Out<*mut c_void>, version: i32, _flags: u64, status: Out<i32>) {
         find(name, place, version, status)
     }
 
     /// The same for the newest version.
-    fn hipGetDriverEntryPoint = hipGetDriverEntryPoint_spt(name: Chars, place: *mut *mut c_void, _flags: u64, status: *mut i32) {
+    fn hipGetDriverEntryPoint = hipGetDriverEntryPoint_spt(name: Chars, place: Out<*mut c_void>, _flags: u64, status: Out<i32>) {
         find(name, place, i32::MAX, status)
     }
 

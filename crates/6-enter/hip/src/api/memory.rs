@@ -2,7 +2,7 @@
 //!
 //! One address space; the kind of a copy is the program's belief, the addresses are the fact.
 
-use super::{Dim3, check_device, entries, get, put};
+use super::{Dim3, In, Out, check_device, entries};
 use crate::codes::Code;
 use crate::host_memory;
 use crate::launch::perform;
@@ -58,7 +58,7 @@ impl Parameters3 {
 
 const _: () = assert!(size_of::<Dim3>() == 12 && size_of::<Parameters3>() == 160);
 
-pub(super) fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(), Code> {
+pub(super) fn allocate(place: Out<usize>, bytes: usize, kind: Kind, flags: u32) -> Result<(), Code> {
     if place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
@@ -71,8 +71,7 @@ pub(super) fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) 
             runtime.allocations.allocate(kind, bytes, flags, capacity)?
         }
     };
-    // SAFETY: as the headers say.
-    unsafe { put(place, address) }
+    place.put(address)
 }
 
 pub(super) fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
@@ -164,12 +163,7 @@ fn settle(to: usize, filled: Result<(), Code>) -> Result<(), Code> {
 }
 
 /// The copy that the headers' structure describes.
-///
-/// # Safety
-/// `parameters` is null or may be read.
-pub(super) unsafe fn copy_of(parameters: *const Parameters3) -> Result<Copy3, Code> {
-    // SAFETY: as the caller says.
-    let p = unsafe { get(parameters) }?;
+pub(super) fn copy_of(p: Parameters3) -> Result<Copy3, Code> {
     if p.from_array != 0 || p.to_array != 0 {
         crate::message::say_once("hipMemcpy3D with arrays is not supported");
         return Err(Code::hipErrorNotSupported);
@@ -231,21 +225,20 @@ fn fill3(to: Pitched, value: i32, extent: Size3, stream: usize) -> Result<(), Co
     perform(stream, Work::Fill(Fill { to, pattern: value as u32, size: 1, width, height, depth }))
 }
 
-fn pitched(place: *mut usize, pitch: *mut usize, width: usize, height: usize) -> Result<(), Code> {
+fn pitched(place: Out<usize>, pitch: Out<usize>, width: usize, height: usize) -> Result<(), Code> {
     let row = width.checked_next_multiple_of(PITCH).ok_or(Code::hipErrorOutOfMemory)?;
     allocate(place, row.checked_mul(height).ok_or(Code::hipErrorOutOfMemory)?, Kind::Device, 0)?;
-    // SAFETY: as the headers say.
-    unsafe { put(pitch, row) }
+    pitch.put(row)
 }
 
 entries! {
     /// Device memory.
-    fn hipMalloc(place: *mut usize, bytes: usize) {
+    fn hipMalloc(place: Out<usize>, bytes: usize) {
         allocate(place, bytes, Kind::Device, 0)
     }
 
     /// Device memory of a sort; all sorts are the same here.
-    fn hipExtMallocWithFlags(place: *mut usize, bytes: usize, flags: u32) {
+    fn hipExtMallocWithFlags(place: Out<usize>, bytes: usize, flags: u32) {
         // Default, fine-grained, of a signal, not cached, contiguous.
         const SIGNAL: u32 = 2;
         if flags > 4 || (flags == SIGNAL && bytes != 8) {
@@ -255,7 +248,7 @@ entries! {
     }
 
     /// Memory of both sides.
-    fn hipMallocManaged(place: *mut usize, bytes: usize, flags: u32) {
+    fn hipMallocManaged(place: Out<usize>, bytes: usize, flags: u32) {
         // Attached to all GPUs, or to the host.
         if bytes == 0 || !matches!(flags, 1 | 2) {
             return Err(Code::hipErrorInvalidValue);
@@ -264,7 +257,7 @@ entries! {
     }
 
     /// Host memory that kernels reach.
-    fn hipHostMalloc = hipHostAlloc hipExtHostAlloc(place: *mut usize, bytes: usize, flags: u32) {
+    fn hipHostMalloc = hipHostAlloc hipExtHostAlloc(place: Out<usize>, bytes: usize, flags: u32) {
         // Coherent and not.
         const EITHER: u32 = 3 << 30;
         if flags & EITHER == EITHER {
@@ -274,27 +267,26 @@ entries! {
     }
 
     /// The same without flags.
-    fn hipMallocHost = hipMemAllocHost(place: *mut usize, bytes: usize) {
+    fn hipMallocHost = hipMemAllocHost(place: Out<usize>, bytes: usize) {
         allocate(place, bytes, Kind::Host, 0)
     }
 
     /// Rows that begin at multiples of the pitch.
-    fn hipMallocPitch(place: *mut usize, pitch: *mut usize, width: usize, height: usize) {
+    fn hipMallocPitch(place: Out<usize>, pitch: Out<usize>, width: usize, height: usize) {
         pitched(place, pitch, width, height)
     }
 
     /// The same with the size of an element, which changes nothing.
-    fn hipMemAllocPitch(place: *mut usize, pitch: *mut usize, width: usize, height: usize, _element: u32) {
+    fn hipMemAllocPitch(place: Out<usize>, pitch: Out<usize>, width: usize, height: usize, _element: u32) {
         pitched(place, pitch, width, height)
     }
 
     /// A box of rows.
-    fn hipMalloc3D(place: *mut Pitched, extent: Size3) {
+    fn hipMalloc3D(place: Out<Pitched>, extent: Size3) {
         let (mut address, mut pitch) = (0, 0);
         let rows = extent.y.checked_mul(extent.z).ok_or(Code::hipErrorOutOfMemory)?;
-        pitched(&mut address, &mut pitch, extent.x, rows)?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(place, Pitched { address, pitch, width: extent.x, height: extent.y }) }
+        pitched(Out::of(&mut address), Out::of(&mut pitch), extent.x, rows)?;
+        place.put(Pitched { address, pitch, width: extent.x, height: extent.y })
     }
 
     /// Gives device memory back; host memory too, as some programs do.
@@ -326,19 +318,17 @@ entries! {
     }
 
     /// The address kernels use: the same.
-    fn hipHostGetDevicePointer(place: *mut usize, memory: usize, _flags: u32) {
+    fn hipHostGetDevicePointer(place: Out<usize>, memory: usize, _flags: u32) {
         if lock().allocations.find(memory).is_none() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(place, memory) }
+        place.put(memory)
     }
 
     /// Flags host memory was made with.
-    fn hipHostGetFlags(flags: *mut u32, memory: usize) {
+    fn hipHostGetFlags(flags: Out<u32>, memory: usize) {
         let found = lock().allocations.find(memory).ok_or(Code::hipErrorInvalidValue)?;
-        // SAFETY: as above.
-        unsafe { put(flags, found.flags) }
+        flags.put(found.flags)
     }
 
     /// Copies.
@@ -400,15 +390,13 @@ entries! {
     }
 
     /// Copies a box.
-    fn hipMemcpy3D = hipMemcpy3D_spt(parameters: *const Parameters3) {
-        // SAFETY: as above.
-        copy_now(unsafe { copy_of(parameters) }?)
+    fn hipMemcpy3D = hipMemcpy3D_spt(parameters: In<Parameters3>) {
+        copy_now(copy_of(parameters.get()?)?)
     }
 
     /// The same in the order of a stream.
-    fn hipMemcpy3DAsync = hipMemcpy3DAsync_spt(parameters: *const Parameters3, stream: usize) {
-        // SAFETY: as above.
-        copy_in(stream, unsafe { copy_of(parameters) }?)
+    fn hipMemcpy3DAsync = hipMemcpy3DAsync_spt(parameters: In<Parameters3>, stream: usize) {
+        copy_in(stream, copy_of(parameters.get()?)?)
     }
 
     /// Fills bytes.

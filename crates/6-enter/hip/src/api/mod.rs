@@ -85,39 +85,125 @@ macro_rules! further {
 }
 pub(crate) use {entries, further};
 
-/// Stores a result where the program wants it.
-///
-/// # Safety
-/// `place` is null or may be written.
-unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Code> {
-    if place.is_null() {
-        return Err(Code::hipErrorInvalidValue);
+/// A place of the program for a result, as an entry gets it: null, or leading to a value, or to as many as another
+/// argument says. Only programs make one, by the contract of the entry.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+/// A value of the program, as an entry gets it: null, or leading to a value, or to as many as another argument says.
+/// Only programs make one, by the contract of the entry.
+#[repr(transparent)]
+pub(crate) struct In<T>(*const T);
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
     }
-    // SAFETY: not null, and the caller vouches for the rest.
-    unsafe { place.write_unaligned(value) };
-    Ok(())
 }
 
-/// Reads a value of the program.
-///
-/// # Safety
-/// `place` is null or may be read.
-unsafe fn get<T: Copy>(place: *const T) -> Result<T, Code> {
-    if place.is_null() {
-        return Err(Code::hipErrorInvalidValue);
+impl<T> Copy for Out<T> {}
+
+impl<T> Clone for In<T> {
+    fn clone(&self) -> Self {
+        *self
     }
-    // SAFETY: not null, and the caller vouches for the rest.
-    Ok(unsafe { place.read_unaligned() })
 }
 
-/// A text of the program.
-///
-/// # Safety
-/// `text` is null or ends with a zero.
-unsafe fn text(text: *const libc::c_char) -> Result<String, Code> {
-    if text.is_null() {
-        return Err(Code::hipErrorInvalidValue);
+impl<T> Copy for In<T> {}
+
+impl<T> Out<T> {
+    fn is_null(self) -> bool {
+        self.0.is_null()
     }
-    // SAFETY: as the caller says.
-    Ok(unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned())
+
+    /// The place behind so many others.
+    fn at(self, index: usize) -> Out<T> {
+        Out(self.0.wrapping_add(index))
+    }
+
+    /// Stores a result.
+    fn put(self, value: T) -> Result<(), Code> {
+        if self.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: not null, and the program vouches for the rest.
+        unsafe { self.0.write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Stores a result that the program may not want.
+    fn offer(self, value: T) {
+        _ = self.put(value);
+    }
+
+    /// A place of our own.
+    fn of(place: &mut T) -> Out<T> {
+        Out(place)
+    }
+
+    /// The value that is there.
+    fn value(self) -> In<T> {
+        In(self.0.cast_const())
+    }
+
+    fn get(self) -> Result<T, Code>
+    where
+        T: Copy,
+    {
+        self.value().get()
+    }
+
+    /// The same place for a value of another type.
+    fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+}
+
+impl<T> In<T> {
+    const NULL: In<T> = In(std::ptr::null());
+
+    fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// A value of another type at the same place.
+    fn cast<U>(self) -> In<U> {
+        In(self.0.cast())
+    }
+
+    /// The value.
+    fn get(self) -> Result<T, Code>
+    where
+        T: Copy,
+    {
+        if self.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: not null, and the program vouches for the rest.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
+    /// The value behind so many others.
+    fn at(self, index: usize) -> In<T> {
+        In(self.0.wrapping_add(index))
+    }
+
+    /// That many values.
+    fn list(self, count: usize) -> Result<Vec<T>, Code>
+    where
+        T: Copy,
+    {
+        (0..count).map(|index| self.at(index).get()).collect()
+    }
+}
+
+impl In<libc::c_char> {
+    /// The text up to its zero.
+    fn text(self) -> Result<String, Code> {
+        if self.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: not null, and the program vouches for the zero.
+        Ok(unsafe { std::ffi::CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
+    }
 }

@@ -4,7 +4,7 @@
 
 use super::kernels::{Arguments, cooperative};
 use super::streams::of_stream;
-use super::{Dim3, entries, get};
+use super::{Dim3, In, entries};
 use crate::codes::Code;
 use crate::message::say;
 use crate::runtime::lock;
@@ -86,40 +86,31 @@ fn all(launches: Vec<Launch>, flags: u32, is_cooperative: bool) -> Result<(), Co
     }
     for (launch, device) in launches.into_iter().zip(used) {
         let Launch { function, grid, block, arguments, shared, stream } = launch;
-        // SAFETY: arguments as the headers say.
-        unsafe {
-            cooperative(function, [grid, block], (shared, stream), arguments, (is_cooperative, device))
-        }?;
+        cooperative(function, [grid, block], (shared, stream), arguments, (is_cooperative, device))?;
     }
     Ok(())
 }
 
-/// # Safety
-/// `launches` has `count` launches, or is null.
-unsafe fn list<T: Copy>(launches: *const T, count: usize) -> Result<Vec<T>, Code> {
-    // SAFETY: as the caller says.
-    (0..count.min(1 << 10)).map(|index| unsafe { get(launches.wrapping_add(index)) }).collect()
+fn list<T: Copy>(launches: In<T>, count: usize) -> Result<Vec<T>, Code> {
+    (0..count.min(1 << 10)).map(|index| launches.at(index).get()).collect()
 }
 
 entries! {
     /// Launches kernels whose workgroups all fit on their GPUs.
-    fn hipLaunchCooperativeKernelMultiDevice(launches: *const Launch, count: i32, flags: u32) {
+    fn hipLaunchCooperativeKernelMultiDevice(launches: In<Launch>, count: i32, flags: u32) {
         let count = usize::try_from(count).map_err(|_| Code::hipErrorInvalidValue)?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        all(unsafe { list(launches, count) }?, flags, true)
+        all(list(launches, count)?, flags, true)
     }
 
     /// The same of the driver interface.
-    fn hipModuleLaunchCooperativeKernelMultiDevice(launches: *const DriverLaunch, count: u32, flags: u32) {
-        // SAFETY: as above.
-        let launches = unsafe { list(launches, count as usize) }?;
+    fn hipModuleLaunchCooperativeKernelMultiDevice(launches: In<DriverLaunch>, count: u32, flags: u32) {
+        let launches = list(launches, count as usize)?;
         all(launches.into_iter().map(DriverLaunch::launch).collect(), flags, true)
     }
 
     /// Launches kernels on several GPUs.
-    fn hipExtLaunchMultiKernelMultiDevice(launches: *const Launch, count: i32, flags: u32) {
+    fn hipExtLaunchMultiKernelMultiDevice(launches: In<Launch>, count: i32, flags: u32) {
         let count = usize::try_from(count).map_err(|_| Code::hipErrorInvalidValue)?;
-        // SAFETY: as above.
-        all(unsafe { list(launches, count) }?, flags, false)
+        all(list(launches, count)?, flags, false)
     }
 }

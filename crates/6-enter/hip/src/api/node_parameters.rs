@@ -4,7 +4,7 @@ use super::graph_memory::{NodeMemory, freeing, memory};
 use super::graph_nodes::{NodeCall, NodeFill, add, call, copy, event, fill, kernel, set, set_step};
 use super::kernels::NodeKernel;
 use super::memory::Parameters3;
-use super::{entries, get};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::graph::Action;
 
@@ -36,69 +36,53 @@ const COPY_OFFSET: usize = 16;
 const _: () = assert!(size_of::<NodeParameters>() == 256);
 
 /// The action of a node.
-///
-/// # Safety
-/// `given` is null or leads to a node of its kind.
-unsafe fn action(given: *mut NodeParameters) -> Result<Action, Code> {
+fn action(given: Out<NodeParameters>) -> Result<Action, Code> {
     if given.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
-    // SAFETY: as the caller says.
-    let kind = unsafe { get(given.cast::<u32>()) }?;
-    // SAFETY: inside the structure.
-    let own = unsafe { given.cast::<u8>().add(std::mem::offset_of!(NodeParameters, own)) };
-    // SAFETY: the kind says which structure it is; this holds for all.
-    let first = || unsafe { get(own.cast::<usize>()) };
-    // SAFETY: as above.
-    unsafe {
-        match kind {
-            KERNEL => kernel(own.cast::<NodeKernel>()),
-            COPY => copy(own.add(COPY_OFFSET).cast::<Parameters3>()),
-            FILL => fill(own.cast::<NodeFill>()),
-            CALL => call(own.cast::<NodeCall>()),
-            CHILD => Ok(Action::Child(first()?)),
-            WAIT => event(first()?, Action::Wait),
-            RECORD => event(first()?, Action::Record),
-            SIGNAL_SEMAPHORE | WAIT_SEMAPHORE => Err(Code::hipErrorNotSupported),
-            ALLOCATE => memory(own.cast::<NodeMemory>()),
-            FREE => freeing(first()?),
-            _ => Err(Code::hipErrorInvalidValue),
-        }
+    let kind = given.cast::<u32>().get()?;
+    // The kind says which structure it is.
+    let own = given.cast::<u8>().at(std::mem::offset_of!(NodeParameters, own));
+    let first = || own.cast::<usize>().get();
+    match kind {
+        KERNEL => kernel(own.cast::<NodeKernel>().value()),
+        COPY => copy(own.at(COPY_OFFSET).cast::<Parameters3>().value()),
+        FILL => fill(own.cast::<NodeFill>().value()),
+        CALL => call(own.cast::<NodeCall>().value()),
+        CHILD => Ok(Action::Child(first()?)),
+        WAIT => event(first()?, Action::Wait),
+        RECORD => event(first()?, Action::Record),
+        SIGNAL_SEMAPHORE | WAIT_SEMAPHORE => Err(Code::hipErrorNotSupported),
+        ALLOCATE => memory(own.cast::<NodeMemory>()),
+        FREE => freeing(first()?),
+        _ => Err(Code::hipErrorInvalidValue),
     }
 }
 
 /// The same for a node that is there: its memory cannot be changed.
-///
-/// # Safety
-/// As for [`action`].
-unsafe fn change(given: *mut NodeParameters) -> Result<Action, Code> {
-    // SAFETY: as the caller says.
-    match unsafe { get(given.cast::<u32>()) }? {
+fn change(given: Out<NodeParameters>) -> Result<Action, Code> {
+    match given.cast::<u32>().get()? {
         ALLOCATE | FREE => Err(Code::hipErrorNotSupported),
-        // SAFETY: as the caller says.
-        _ => unsafe { action(given) },
+        _ => action(given),
     }
 }
 
 entries! {
     /// A node of any kind.
-    fn hipGraphAddNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *mut NodeParameters) {
+    fn hipGraphAddNode(node: Out<usize>, graph: usize, before: In<usize>, count: usize, given: Out<NodeParameters>) {
         if node.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { add(node, graph, before, count, action(given)) }
+        add(node, graph, before, count, action(given))
     }
 
     /// Changes a node.
-    fn hipGraphNodeSetParams(node: usize, given: *mut NodeParameters) {
-        // SAFETY: as above.
-        set(node, unsafe { change(given) })
+    fn hipGraphNodeSetParams(node: usize, given: Out<NodeParameters>) {
+        set(node, change(given))
     }
 
     /// The same in a graph that is ready to run.
-    fn hipGraphExecNodeSetParams(executable: usize, node: usize, given: *mut NodeParameters) {
-        // SAFETY: as above.
-        set_step(executable, node, unsafe { change(given) })
+    fn hipGraphExecNodeSetParams(executable: usize, node: usize, given: Out<NodeParameters>) {
+        set_step(executable, node, change(given))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Host and device addresses are the same, so the answer names one address twice.
 
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::memory::{Allocation, Kind};
 use crate::runtime::lock;
@@ -73,7 +73,7 @@ fn value(found: Option<&Allocation>, number: u32, address: usize) -> Option<u64>
 }
 
 /// Stores one attribute; one that the memory lacks is zero, with an error.
-unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(), Code> {
+fn attribute(place: Out<c_void>, number: u32, address: usize) -> Result<(), Code> {
     if address == 0 || place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
@@ -86,20 +86,17 @@ unsafe fn attribute(place: *mut c_void, number: u32, address: usize) -> Result<(
     let value = value(found.as_ref(), number, address);
     let none = if number == DEVICE_ORDINAL { i64::from(NO_DEVICE) as u64 } else { 0 };
     let shown = value.unwrap_or(none);
-    // SAFETY: as the headers say: the place has the size of the attribute.
-    unsafe {
-        match number {
-            _ if WORDS.contains(&number) => put(place.cast(), shown as u32)?,
-            _ if BYTES.contains(&number) => put(place.cast(), shown as u8)?,
-            _ => put(place.cast(), shown)?,
-        }
+    match number {
+        _ if WORDS.contains(&number) => place.cast().put(shown as u32)?,
+        _ if BYTES.contains(&number) => place.cast().put(shown as u8)?,
+        _ => place.cast().put(shown)?,
     }
     value.map(|_| ()).ok_or(Code::hipErrorInvalidValue)
 }
 
 entries! {
     /// Everything about a pointer.
-    fn hipPointerGetAttributes(attributes: *mut Attributes, address: usize) {
+    fn hipPointerGetAttributes(attributes: Out<Attributes>, address: usize) {
         let found = lock().allocations.find(address);
         let value = match found {
             Some(it) => Attributes {
@@ -114,36 +111,30 @@ entries! {
                 kind: UNREGISTERED, device: NO_DEVICE, device_pointer: 0, host_pointer: 0, is_managed: 0, flags: 0,
             },
         };
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(attributes, value) }
+        attributes.put(value)
     }
 
     /// One attribute.
-    fn hipPointerGetAttribute(place: *mut c_void, number: u32, address: usize) {
-        // SAFETY: as above.
-        unsafe { attribute(place, number, address) }
+    fn hipPointerGetAttribute(place: Out<c_void>, number: u32, address: usize) {
+        attribute(place, number, address)
     }
 
     /// Several attributes; the ones that the memory lacks are zero.
-    fn hipDrvPointerGetAttributes(count: u32, numbers: *mut u32, places: *mut *mut c_void, address: usize) {
+    fn hipDrvPointerGetAttributes(count: u32, numbers: In<u32>, places: In<Out<c_void>>, address: usize) {
         if count == 0 || address == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         for index in 0..count as usize {
-            // SAFETY: as above: both lists have that length.
-            unsafe {
-                let (number, place) = (super::get(numbers.add(index))?, super::get(places.add(index))?);
-                let _ = attribute(place, number, address);
-            }
+            let (number, place) = (numbers.at(index).get()?, places.at(index).get()?);
+            let _ = attribute(place, number, address);
         }
         Ok(())
     }
 
     /// Sets whether operations on memory are synchronous, which they are anyway.
-    fn hipPointerSetAttribute(value: *const c_void, number: u32, address: usize) {
+    fn hipPointerSetAttribute(value: In<c_void>, number: u32, address: usize) {
         const SYNCHRONOUS: u32 = 6;
-        // SAFETY: as above.
-        let value = unsafe { get(value.cast::<u32>()) }?;
+        let value = value.cast::<u32>().get()?;
         if address == 0 || number != SYNCHRONOUS || value > 1 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -151,20 +142,16 @@ entries! {
     }
 
     /// The allocation around an address.
-    fn hipMemGetAddressRange(base: *mut usize, bytes: *mut usize, address: usize) {
+    fn hipMemGetAddressRange(base: Out<usize>, bytes: Out<usize>, address: usize) {
         let found = lock().allocations.find(address).ok_or(Code::hipErrorNotFound)?;
-        // SAFETY: as above.
-        unsafe {
-            if !base.is_null() { put(base, found.base)? }
-            if !bytes.is_null() { put(bytes, found.bytes)? }
-        }
+        base.offer(found.base);
+        bytes.offer(found.bytes);
         Ok(())
     }
 
     /// Size of an allocation.
-    fn hipMemPtrGetInfo(address: usize, bytes: *mut usize) {
+    fn hipMemPtrGetInfo(address: usize, bytes: Out<usize>) {
         let found = lock().allocations.find(address).ok_or(Code::hipErrorInvalidValue)?;
-        // SAFETY: as above.
-        unsafe { put(bytes, found.bytes) }
+        bytes.put(found.bytes)
     }
 }

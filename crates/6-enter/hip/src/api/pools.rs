@@ -6,7 +6,7 @@ use super::memory::{allocate, free};
 use super::virtual_memory::{
     Access, FILE_HANDLE, Location, NO_HANDLE, ON_DEVICE, PINNED, file_of, length, token,
 };
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::graph::Action;
 use crate::memory::Kind;
@@ -52,7 +52,7 @@ fn with<T>(pool: usize, what: impl FnOnce(&mut Pool) -> Result<T, Code>) -> Resu
 }
 
 /// Memory from a pool in the order of a stream; in a capture a node of the graph allocates it.
-fn allocate_from(place: *mut usize, bytes: usize, pool: Option<usize>, stream: usize) -> Result<(), Code> {
+fn allocate_from(place: Out<usize>, bytes: usize, pool: Option<usize>, stream: usize) -> Result<(), Code> {
     if place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
@@ -67,13 +67,11 @@ fn allocate_from(place: *mut usize, bytes: usize, pool: Option<usize>, stream: u
     if bytes > 0 && runtime.streams.origin(stream).is_some() {
         let address = runtime.allocations.reserve_for_graph(bytes)?;
         runtime.capture(stream, Action::Allocate { address, bytes, device })?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        return unsafe { put(place, address) };
+        return place.put(address);
     }
     drop(runtime);
     allocate(place, bytes, Kind::Device, 0)?;
-    // SAFETY: as above.
-    let address = unsafe { get(place) }?;
+    let address = place.get()?;
     if bytes > 0 {
         lock().pools.took(pool, address, bytes as u64);
     }
@@ -81,27 +79,21 @@ fn allocate_from(place: *mut usize, bytes: usize, pool: Option<usize>, stream: u
 }
 
 /// The type of an attribute's value.
-///
-/// # Safety
-/// `value` is null or has a value of the attribute.
-unsafe fn value(attribute: u32, value: *const c_void) -> Result<Value, Code> {
-    // SAFETY: as the caller says.
-    unsafe {
-        match attribute {
-            1..=3 => Ok(Value::Switch(get(value.cast())?)),
-            _ => Ok(Value::Bytes(get(value.cast())?)),
-        }
+fn value(attribute: u32, value: In<c_void>) -> Result<Value, Code> {
+    match attribute {
+        1..=3 => Ok(Value::Switch(value.cast().get()?)),
+        _ => Ok(Value::Bytes(value.cast().get()?)),
     }
 }
 
 entries! {
     /// Memory in the order of a stream.
-    fn hipMallocAsync(place: *mut usize, bytes: usize, stream: usize) {
+    fn hipMallocAsync(place: Out<usize>, bytes: usize, stream: usize) {
         allocate_from(place, bytes, None, stream)
     }
 
     /// The same from a pool.
-    fn hipMallocFromPoolAsync(place: *mut usize, bytes: usize, pool: usize, stream: usize) {
+    fn hipMallocFromPoolAsync(place: Out<usize>, bytes: usize, pool: usize, stream: usize) {
         if pool == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -125,18 +117,16 @@ entries! {
     }
 
     /// The pool that a GPU begins with.
-    fn hipDeviceGetDefaultMemPool(pool: *mut usize, number: i32) {
+    fn hipDeviceGetDefaultMemPool(pool: Out<usize>, number: i32) {
         let device = device(number)?;
-        // SAFETY: as above.
-        unsafe { put(pool, Pools::default_of(device)) }
+        pool.put(Pools::default_of(device))
     }
 
     /// The pool that allocations of a GPU use.
-    fn hipDeviceGetMemPool(pool: *mut usize, number: i32) {
+    fn hipDeviceGetMemPool(pool: Out<usize>, number: i32) {
         let device = device(number)?;
         let chosen = lock().pools.chosen(device);
-        // SAFETY: as above.
-        unsafe { put(pool, chosen) }
+        pool.put(chosen)
     }
 
     /// Chooses it.
@@ -148,15 +138,13 @@ entries! {
     }
 
     /// A pool.
-    fn hipMemPoolCreate(pool: *mut usize, properties: *const Properties) {
-        // SAFETY: as above.
-        let wanted = unsafe { get(properties) }?;
+    fn hipMemPoolCreate(pool: Out<usize>, properties: In<Properties>) {
+        let wanted = properties.get()?;
         if pool.is_null() || wanted.kind != PINNED || !matches!(wanted.handle, NO_HANDLE | FILE_HANDLE) {
             return Err(Code::hipErrorInvalidValue);
         }
         let made = Pool::new(wanted.location.device()?, wanted.handle, wanted.most);
-        // SAFETY: as above.
-        unsafe { put(pool, lock().pools.add(made)) }
+        pool.put(lock().pools.add(made))
     }
 
     /// Ends a pool.
@@ -170,25 +158,21 @@ entries! {
     }
 
     /// Sets an attribute.
-    fn hipMemPoolSetAttribute(pool: usize, attribute: u32, place: *const c_void) {
-        // SAFETY: as above.
-        let value = unsafe { value(attribute, place) }?;
+    fn hipMemPoolSetAttribute(pool: usize, attribute: u32, place: In<c_void>) {
+        let value = value(attribute, place)?;
         with(pool, |it| it.set(attribute, value))
     }
 
     /// An attribute.
-    fn hipMemPoolGetAttribute(pool: usize, attribute: u32, place: *mut c_void) {
-        // SAFETY: as above: the header's type of each attribute.
-        unsafe {
-            match with(pool, |it| it.attribute(attribute))? {
-                Value::Switch(value) => put(place.cast(), value),
-                Value::Bytes(value) => put(place.cast(), value),
-            }
+    fn hipMemPoolGetAttribute(pool: usize, attribute: u32, place: Out<c_void>) {
+        match with(pool, |it| it.attribute(attribute))? {
+            Value::Switch(value) => place.cast().put(value),
+            Value::Bytes(value) => place.cast().put(value),
         }
     }
 
     /// Says what other GPUs may do with a pool. All devices share their memory, so nothing is refused.
-    fn hipMemPoolSetAccess(pool: usize, accesses: *const Access, count: usize) {
+    fn hipMemPoolSetAccess(pool: usize, accesses: In<Access>, count: usize) {
         if accesses.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -196,8 +180,7 @@ entries! {
             return Err(Code::hipErrorInvalidDevice);
         }
         for index in 0..count {
-            // SAFETY: as above.
-            let Access { location, flags } = unsafe { get(accesses.wrapping_add(index)) }?;
+            let Access { location, flags } = accesses.at(index).get()?;
             if check(location.number).is_err() || flags == 0 {
                 return Err(Code::hipErrorInvalidDevice);
             }
@@ -213,79 +196,69 @@ entries! {
     }
 
     /// Access of a GPU to a pool: it may do everything with its own.
-    fn hipMemPoolGetAccess(access: *mut u32, pool: usize, location: *const Location) {
-        // SAFETY: as above.
-        let device = unsafe { get(location) }?.device()?;
+    fn hipMemPoolGetAccess(access: Out<u32>, pool: usize, location: In<Location>) {
+        let device = location.get()?.device()?;
         let known = with(pool, |it| {
             Ok(if it.device == device { 3 } else { it.access.get(&device).copied().unwrap_or(0) })
         })?;
-        // SAFETY: as above.
-        unsafe { put(access, known) }
+        access.put(known)
     }
 
     /// A file that names a pool to other processes.
-    fn hipMemPoolExportToShareableHandle(file: *mut i32, pool: usize, kind: u32, flags: u32) {
+    fn hipMemPoolExportToShareableHandle(file: Out<i32>, pool: usize, kind: u32, flags: u32) {
         if file.is_null() || flags != 0 || kind == NO_HANDLE {
             return Err(Code::hipErrorInvalidValue);
         }
         if with(pool, |it| Ok(it.shareable))? != kind {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(file, token(TOKEN)?) }
+        file.put(token(TOKEN)?)
     }
 
     /// A pool of another process, for its memory.
-    fn hipMemPoolImportFromShareableHandle(pool: *mut usize, file: *const c_void, kind: u32, flags: u32) {
+    fn hipMemPoolImportFromShareableHandle(pool: Out<usize>, file: In<c_void>, kind: u32, flags: u32) {
         if pool.is_null() || flags != 0 || kind == NO_HANDLE {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        let named = unsafe { file_of(file) }?;
+        let named = file_of(file)?;
         if length(&named) != TOKEN.len() {
             return Err(Code::hipErrorOutOfMemory);
         }
         let made = Pool::new(super::current_device(), kind, 0);
-        // SAFETY: as above.
-        unsafe { put(pool, lock().pools.add(made)) }
+        pool.put(lock().pools.add(made))
     }
 
     /// A name for other processes of memory of a pool.
-    fn hipMemPoolExportPointer(data: *mut Handle, address: usize) {
+    fn hipMemPoolExportPointer(data: Out<Handle>, address: usize) {
         if data.is_null() || address == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         let handle = Handle::of(address).map_err(|_| Code::hipErrorOutOfMemory)?;
-        // SAFETY: as above.
-        unsafe { put(data, handle) }
+        data.put(handle)
     }
 
     /// The memory behind such a name.
-    fn hipMemPoolImportPointer(place: *mut usize, pool: usize, data: *const Handle) {
-        // SAFETY: as above.
-        let handle = unsafe { get(data) }?;
+    fn hipMemPoolImportPointer(place: Out<usize>, pool: usize, data: In<Handle>) {
+        let handle = data.get()?;
         if place.is_null() || !handle.is_memory() {
             return Err(Code::hipErrorInvalidValue);
         }
         with(pool, |_| Ok(()))?;
         let address = handle.open().map_err(|_| Code::hipErrorOutOfMemory)?;
-        // SAFETY: as above.
-        unsafe { put(place, address) }
+        place.put(address)
     }
 
     /// Memory that graphs hold on a GPU.
-    fn hipDeviceGetGraphMemAttribute(number: i32, attribute: u32, place: *mut u64) {
+    fn hipDeviceGetGraphMemAttribute(number: i32, attribute: u32, place: Out<u64>) {
         check(number)?;
         let value = lock().pools.graphs(number).of_graphs(attribute)?;
-        // SAFETY: as above.
-        unsafe { put(place, value) }
+        place.put(value)
     }
 
     /// Sets its marks back; they can only become 0.
-    fn hipDeviceSetGraphMemAttribute(number: i32, attribute: u32, place: *const u64) {
+    fn hipDeviceSetGraphMemAttribute(number: i32, attribute: u32, place: In<u64>) {
         check(number)?;
-        // SAFETY: as above.
-        if unsafe { get(place) }? != 0 {
+        if place.get()? != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         lock().pools.graphs(number).reset_of_graphs(attribute)

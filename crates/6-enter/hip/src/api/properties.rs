@@ -1,16 +1,26 @@
 //! Properties of the device: two layouts of a structure, and single attributes.
 //!
-//! A property has one value by its name; layouts and attribute numbers are tables that map to the name. A
-//! property without facts is 0, as for hardware without that ability.
+//! A property has one value by its name; layouts and attribute numbers are tables in `data/` that map to the name,
+//! which comes from the public headers, because programs are compiled against them. A property without facts is 0, as
+//! for hardware without that ability.
 
-use super::{entries, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::device::{Device, MOST_THREADS};
 use crate::runtime::lock;
 use Kind::{Int, Long, Text};
 
-mod layout;
-use layout::{ATTRIBUTES, NEWER, OLDER};
+/// The layout since HIP 6.
+const NEWER: &str = include_str!("../../data/properties.tsv");
+/// The layout before.
+const OLDER: &str = include_str!("../../data/properties-before-6.tsv");
+/// Attributes by number: the property, and the element of it.
+const ATTRIBUTES: &str = include_str!("../../data/attributes.tsv");
+
+/// Rows of a table.
+fn rows<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    table.lines().skip(1).filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+}
 
 /// Type of a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +35,26 @@ enum Kind {
 
 /// Name, type, elements.
 type Field = (&'static str, Kind, usize);
+
+/// The fields of a layout.
+fn fields(layout: &'static str) -> Vec<Field> {
+    let field = |[name, kind, elements]: [&'static str; 3]| {
+        let kind = match kind {
+            "int" => Int,
+            "long" => Long,
+            _ => Text,
+        };
+        (name, kind, elements.parse().unwrap_or_default())
+    };
+    rows(layout).map(field).collect()
+}
+
+/// The property and the element of it that an attribute is.
+fn attribute(number: u32) -> Option<(&'static str, usize)> {
+    let number = number.to_string();
+    let [_, name, element] = rows(ATTRIBUTES).find(|row: &[&str; 3]| row[0] == number)?;
+    Some((name, element.parse().ok()?))
+}
 
 /// Bytes of the structure.
 fn size(layout: &[Field]) -> usize {
@@ -152,10 +182,11 @@ fn device_at(number: i32) -> Result<Device, Code> {
     if (0..runtime.devices).contains(&number) { Ok(runtime.device) } else { Err(Code::hipErrorInvalidDevice) }
 }
 
-fn fill(place: *mut u8, number: i32, layout: &[Field]) -> Result<(), Code> {
+fn fill(place: *mut u8, number: i32, layout: &'static str) -> Result<(), Code> {
     if place.is_null() {
         return Err(Code::hipErrorInvalidValue);
     }
+    let layout = &fields(layout);
     let mut bytes = structure(device_at(number)?, layout);
     if let (at, Some(_)) = self::place(layout, "pciBusID") {
         bytes[at..at + 4].copy_from_slice(&bus(number).to_le_bytes());
@@ -207,28 +238,24 @@ entries! {
     }
 
     /// All devices are alike.
-    fn hipChooseDevice = hipChooseDeviceR0000 hipChooseDeviceR0600(device: *mut i32, properties: *const u8) {
+    fn hipChooseDevice = hipChooseDeviceR0000 hipChooseDeviceR0600(device: Out<i32>, properties: *const u8) {
         if properties.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(device, 0) }
+        device.put(0)
     }
 
     /// One attribute.
-    fn hipDeviceGetAttribute(value: *mut i32, attribute: u32, device: i32) {
+    fn hipDeviceGetAttribute(value: Out<i32>, attribute: u32, device: i32) {
         let found = device_at(device)?;
-        let index = ATTRIBUTES.binary_search_by_key(&attribute, |it| it.0).map_err(|_| Code::hipErrorInvalidValue)?;
-        let (_, name, element) = ATTRIBUTES[index];
+        let (name, element) = self::attribute(attribute).ok_or(Code::hipErrorInvalidValue)?;
         let found = if name == "pciBusID" { i64::from(bus(device)) } else { number(found, name, element) };
-        // SAFETY: as above.
-        unsafe { put(value, i32::try_from(found).unwrap_or(i32::MAX)) }
+        value.put(i32::try_from(found).unwrap_or(i32::MAX))
     }
 
     /// Bytes of device memory.
-    fn hipDeviceTotalMem(bytes: *mut usize, device: i32) {
-        // SAFETY: as above.
-        unsafe { put(bytes, device_at(device)?.memory_bytes()) }
+    fn hipDeviceTotalMem(bytes: Out<usize>, device: i32) {
+        bytes.put(device_at(device)?.memory_bytes())
     }
 
     /// Name of a device.
@@ -243,31 +270,25 @@ entries! {
     }
 
     /// The reverse.
-    fn hipDeviceGetByPCIBusId(device: *mut i32, address: *const libc::c_char) {
-        // SAFETY: as above.
-        let address = unsafe { super::text(address) }?;
+    fn hipDeviceGetByPCIBusId(device: Out<i32>, address: In<libc::c_char>) {
+        let address = address.text()?;
         let bus = address.split(':').nth(1).and_then(|bus| i32::from_str_radix(bus, 16).ok());
         let number = bus.and_then(|bus| bus.checked_sub(1)).ok_or(Code::hipErrorInvalidDevice)?;
         device_at(number)?;
-        // SAFETY: as above.
-        unsafe { put(device, number) }
+        device.put(number)
     }
 
     /// Major and minor number of the target.
-    fn hipDeviceComputeCapability(major: *mut i32, minor: *mut i32, device: i32) {
+    fn hipDeviceComputeCapability(major: Out<i32>, minor: Out<i32>, device: i32) {
         let (a, b) = device_at(device)?.version();
-        // SAFETY: as above.
-        unsafe {
-            put(major, a)?;
-            put(minor, b)
-        }
+        major.put(a)?;
+        minor.put(b)
     }
 
     /// A number for the device.
-    fn hipDeviceGetUuid(place: *mut [u8; 16], device: i32) {
+    fn hipDeviceGetUuid(place: Out<[u8; 16]>, device: i32) {
         device_at(device)?;
-        // SAFETY: as above.
-        unsafe { put(place, uuid(device)) }
+        place.put(uuid(device))
     }
 
     /// Limits of stack and heap, which are kept and told: the existing sizes suffice.
@@ -280,7 +301,7 @@ entries! {
     }
 
     /// As above.
-    fn hipDeviceGetLimit(value: *mut usize, limit: u32) {
+    fn hipDeviceGetLimit(value: Out<usize>, limit: u32) {
         let set = lock().limits.get(&limit).copied();
         let found = match limit {
             0 | 2 if let Some(set) = set => set,
@@ -289,8 +310,7 @@ entries! {
             2 => 8 << 20,
             _ => return Err(Code::hipErrorUnsupportedLimit),
         };
-        // SAFETY: as above.
-        unsafe { put(value, found) }
+        value.put(found)
     }
 }
 
@@ -305,6 +325,7 @@ mod tests {
             (NEWER, 1472, [("totalGlobalMem", 288), ("multiProcessorCount", 388), ("gcnArchName", 1160)]),
             (OLDER, 792, [("totalGlobalMem", 256), ("multiProcessorCount", 336), ("gcnArchName", 396)]),
         ] {
+            let layout = &super::fields(layout);
             assert_eq!(size(layout), bytes);
             for (name, offset) in fields {
                 assert_eq!(place(layout, name).0, offset, "{name}");
@@ -315,13 +336,27 @@ mod tests {
     #[test]
     fn properties_are_those_of_the_model() {
         let device = Device { model: Model::by_name("mi300x").unwrap() };
-        let bytes = structure(device, NEWER);
-        let (at, _) = place(NEWER, "gcnArchName");
+        let layout = &fields(NEWER);
+        let bytes = structure(device, layout);
+        let (at, _) = place(layout, "gcnArchName");
         assert!(bytes[at..].starts_with(b"gfx942:sramecc+:xnack-\0"));
         for (name, expected) in [("multiProcessorCount", 304), ("warpSize", 64), ("clockRate", 2_100_000)] {
             assert_eq!(number(device, name, 0), expected, "{name}");
         }
         assert_eq!(memory_bus_bits(device), 16384 / 2 * 2);
-        assert!(ATTRIBUTES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn every_row_is_read() {
+        for layout in [NEWER, OLDER] {
+            assert_eq!(fields(layout).len(), layout.lines().count() - 1);
+            assert!(fields(layout).iter().all(|it| it.2 > 0));
+        }
+        let numbers = ATTRIBUTES.lines().skip(1).filter_map(|row| row.split('\t').next()?.parse().ok());
+        let numbers: Vec<u32> = numbers.collect();
+        assert_eq!(numbers.len(), ATTRIBUTES.lines().count() - 1);
+        assert!(numbers.is_sorted() && numbers.iter().all(|it| attribute(*it).is_some()));
+        assert_eq!(attribute(10018), Some(("numberOfXccs", 0)));
+        assert_eq!(attribute(9999), None);
     }
 }

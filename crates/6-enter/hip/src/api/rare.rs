@@ -4,7 +4,7 @@
 use super::devices::{check, context_device, current};
 use super::kernels::launch_bytes;
 use super::registration::{Configured, configure, configured};
-use super::{Dim3, entries, put};
+use super::{Dim3, Out, entries};
 use crate::codes::Code;
 use crate::runtime::lock;
 use std::collections::BTreeMap;
@@ -89,40 +89,34 @@ entries! {
     }
 
     /// Between different devices everything is possible but arrays.
-    fn hipDeviceGetP2PAttribute(value: *mut i32, attribute: u32, from: i32, to: i32) {
+    fn hipDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, from: i32, to: i32) {
         check(from)?;
         check(to)?;
         if from == to || attribute > 3 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(value, i32::from(matches!(attribute, 1 | 2))) }
+        value.put(i32::from(matches!(attribute, 1 | 2)))
     }
 
     /// Devices are one hop of Infinity Fabric apart.
-    fn hipExtGetLinkTypeAndHopCount(from: i32, to: i32, kind: *mut u32, hops: *mut u32) {
+    fn hipExtGetLinkTypeAndHopCount(from: i32, to: i32, kind: Out<u32>, hops: Out<u32>) {
         if kind.is_null() || hops.is_null() || from == to || from < 0 || to < 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         check(from)?;
         check(to)?;
-        // SAFETY: as above.
-        unsafe {
-            put(kind, 4)?;
-            put(hops, 1)
-        }
+        kind.put(4)?;
+        hops.put(1)
     }
 
     /// Version of the interface of contexts, as AMD's runtime has it.
-    fn hipCtxGetApiVersion(_context: usize, version: *mut u32) {
-        // SAFETY: as above.
-        unsafe { put(version, 4) }
+    fn hipCtxGetApiVersion(_context: usize, version: Out<u32>) {
+        version.put(4)
     }
 
     /// Contexts have no flags set.
-    fn hipCtxGetFlags(flags: *mut u32) {
-        // SAFETY: as above.
-        unsafe { put(flags, 0) }
+    fn hipCtxGetFlags(flags: Out<u32>) {
+        flags.put(0)
     }
 
     /// Access is always open.

@@ -2,7 +2,7 @@
 //!
 //! A program registers everything it has and uses little of it, so only the address is noted.
 
-use super::{Dim3, entries, get, put, text};
+use super::{Dim3, In, Out, entries};
 use crate::codes::Code;
 use crate::fat_binary::{self, MAGIC, Wrapper};
 use crate::memory::Kind;
@@ -12,7 +12,7 @@ use crate::work::{Function, ModuleId};
 use std::cell::RefCell;
 use std::ffi::c_void;
 
-type Chars = *const libc::c_char;
+type Chars = In<libc::c_char>;
 
 /// Launch configuration that `<<<>>>` leaves for the stub.
 /// A launch that is being put together.
@@ -47,9 +47,7 @@ fn module_of(handle: *mut *mut c_void) -> ModuleId {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const Wrapper) -> *mut *mut c_void {
     // SAFETY: the compiler gives a wrapper.
-    let data = unsafe { get(wrapper.cast::<[usize; 3]>()) }.ok().and_then(|_| {
-        // SAFETY: as above, and not null.
-        let wrapper = unsafe { &*wrapper };
+    let data = unsafe { wrapper.as_ref() }.and_then(|wrapper| {
         // SAFETY: a registered binary stays mapped until it is unregistered; it is not read later than that.
         if wrapper.magic == MAGIC { unsafe { fat_binary::bytes(wrapper.binary.cast()) } } else { None }
     });
@@ -82,12 +80,11 @@ pub unsafe extern "C" fn __hipRegisterFunction(
     _thread_limit: u32,
     _thread: *mut c_void,
     _block: *mut c_void,
-    _block_size: *mut Dim3,
-    _grid_size: *mut Dim3,
-    _warp_size: *mut i32,
+    _block_size: Out<Dim3>,
+    _grid_size: Out<Dim3>,
+    _warp_size: Out<i32>,
 ) {
-    // SAFETY: the compiler gives a text.
-    if let Ok(name) = unsafe { text(name) } {
+    if let Ok(name) = name.text() {
         lock().functions.insert(stub.addr(), Function { module: module_of(handle), name });
     }
 }
@@ -104,8 +101,7 @@ pub unsafe extern "C" fn __hipRegisterVar(
     _constant: i32,
     _global: i32,
 ) {
-    // SAFETY: the compiler gives a text.
-    if let Ok(name) = unsafe { text(name) } {
+    if let Ok(name) = name.text() {
         lock().variables.insert(shadow.addr(), Variable { module: module_of(handle), name, managed: None });
     }
 }
@@ -114,14 +110,13 @@ pub unsafe extern "C" fn __hipRegisterVar(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __hipRegisterManagedVar(
     handle: *mut *mut c_void,
-    pointer: *mut *mut c_void,
+    pointer: Out<*mut c_void>,
     initial: *const c_void,
     name: Chars,
     bytes: usize,
     _alignment: u32,
 ) {
-    // SAFETY: the compiler gives a text.
-    let Ok(name) = (unsafe { text(name) }) else { return };
+    let Ok(name) = name.text() else { return };
     let mut runtime = lock();
     let capacity = runtime.device.memory_bytes();
     let Ok(memory) = runtime.allocations.allocate(Kind::Managed, bytes, 0, capacity) else {
@@ -132,10 +127,9 @@ pub unsafe extern "C" fn __hipRegisterManagedVar(
         // SAFETY: the compiler gives an initial value of that size; the memory was allocated with it.
         unsafe { std::ptr::copy(initial.cast::<u8>(), std::ptr::with_exposed_provenance_mut(memory), bytes) };
     }
-    // SAFETY: the compiler gives a place for the pointer.
-    let _ = unsafe { put(pointer, std::ptr::with_exposed_provenance_mut(memory)) };
+    let _ = pointer.put(std::ptr::with_exposed_provenance_mut(memory));
     let variable = Variable { module: module_of(handle), name, managed: Some(memory) };
-    runtime.variables.insert(pointer.addr(), variable);
+    runtime.variables.insert(pointer.0.addr(), variable);
 }
 
 /// Textures of programs compiled for them: their use fails, their registration is harmless.
@@ -154,14 +148,11 @@ entries! {
     }
 
     /// The same, in the stub.
-    fn __hipPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut usize) {
+    fn __hipPopCallConfiguration(grid: Out<Dim3>, block: Out<Dim3>, shared: Out<usize>, stream: Out<usize>) {
         let last = configured()?;
-        // SAFETY: places of the stub.
-        unsafe {
-            put(grid, last.grid)?;
-            put(block, last.block)?;
-            put(shared, last.shared)?;
-            put(stream, last.stream)
-        }
+        grid.put(last.grid)?;
+        block.put(last.block)?;
+        shared.put(last.shared)?;
+        stream.put(last.stream)
     }
 }

@@ -3,14 +3,14 @@
 //! Handles are numbers the tables know; pointers that were given out stay valid until the program or link
 //! they belong to is destroyed.
 
-use super::{get, put, text};
+use super::{In, Out};
 use crate::rtc::{Failure, Link, Program, VERSION};
 use crate::runtime::lock;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-type Chars = *const libc::c_char;
+type Chars = In<libc::c_char>;
 
 /// Programs and links by handle.
 #[derive(Default)]
@@ -48,16 +48,11 @@ fn input<T>(result: Result<T, crate::codes::Code>) -> Result<T, Failure> {
 }
 
 /// Texts of a list; nulls are skipped.
-///
-/// # Safety
-/// `list` is null or has `count` pointers, each null or to a text.
-unsafe fn texts(list: *const Chars, count: i32) -> Result<Vec<String>, Failure> {
+fn texts(list: In<Chars>, count: i32) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     for index in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: as the caller says.
-        let place = input(unsafe { get(list.wrapping_add(index)) })?;
-        // SAFETY: as the caller says.
-        all.push(unsafe { text(place) }.unwrap_or_default());
+        let place = input(list.at(index).get())?;
+        all.push(place.text().unwrap_or_default());
     }
     Ok(all)
 }
@@ -82,7 +77,7 @@ fn own_target() -> String {
 
 /// Text of a result.
 #[unsafe(no_mangle)]
-pub extern "C" fn hiprtcGetErrorString(result: i32) -> Chars {
+pub extern "C" fn hiprtcGetErrorString(result: i32) -> *const libc::c_char {
     let text: &CStr = match result {
         0 => c"HIPRTC_SUCCESS",
         1 => c"HIPRTC_ERROR_OUT_OF_MEMORY",
@@ -121,24 +116,20 @@ macro_rules! rtc_entries {
 
 rtc_entries! {
     /// Version of the interface.
-    fn hiprtcVersion(major: *mut i32, minor: *mut i32) {
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe {
-            input(put(major, VERSION[0]))?;
-            input(put(minor, VERSION[1]))
-        }
+    fn hiprtcVersion(major: Out<i32>, minor: Out<i32>) {
+        input(major.put(VERSION[0]))?;
+        input(minor.put(VERSION[1]))
     }
 
     /// A program from its source and headers.
     fn hiprtcCreateProgram(
-        place: *mut usize, source: Chars, name: Chars, count: i32, headers: *const Chars, names: *const Chars,
+        place: Out<usize>, source: Chars, name: Chars, count: i32, headers: In<Chars>, names: In<Chars>,
     ) {
         if place.is_null() || count < 0 {
             return Err(Failure::INVALID_INPUT);
         }
-        // SAFETY: as above.
-        let (source, name, contents, names) = unsafe {
-            (input(text(source))?, text(name).ok(), texts(headers, count)?, texts(names, count)?)
+        let (source, name, contents, names) = {
+            (input(source.text())?, name.text().ok(), texts(headers, count)?, texts(names, count)?)
         };
         if names.iter().any(String::is_empty) {
             return Err(Failure::PROGRAM_CREATION);
@@ -147,24 +138,20 @@ rtc_entries! {
         with(|tables| {
             let handle = tables.handle();
             tables.programs.insert(handle, program);
-            // SAFETY: as above.
-            input(unsafe { put(place, handle) })
+            input(place.put(handle))
         })
     }
 
     /// Ends a program.
-    fn hiprtcDestroyProgram(place: *mut usize) {
-        // SAFETY: as above.
-        let handle = input(unsafe { get(place) })?;
+    fn hiprtcDestroyProgram(place: Out<usize>) {
+        let handle = input(place.get())?;
         with(|tables| tables.programs.remove(&handle).map(drop).ok_or(Failure::INVALID_PROGRAM))?;
-        // SAFETY: as above.
-        input(unsafe { put(place, 0) })
+        input(place.put(0))
     }
 
     /// Compiles a program.
-    fn hiprtcCompileProgram(program: usize, count: i32, options: *const Chars) {
-        // SAFETY: as above.
-        let options = unsafe { texts(options, count) }?;
+    fn hiprtcCompileProgram(program: usize, count: i32, options: In<Chars>) {
+        let options = texts(options, count)?;
         let target = own_target();
         // The table is not held meanwhile: other threads compile too.
         let mut own = with_program(program, |it| Ok(std::mem::take(it)))?;
@@ -178,18 +165,15 @@ rtc_entries! {
 
     /// Asks for the linker name of an expression.
     fn hiprtcAddNameExpression(program: usize, expression: Chars) {
-        // SAFETY: as above.
-        let expression = input(unsafe { text(expression) })?;
+        let expression = input(expression.text())?;
         with_program(program, |it| it.add_expression(expression))
     }
 
     /// The linker name of an expression.
-    fn hiprtcGetLoweredName(program: usize, expression: Chars, name: *mut Chars) {
-        // SAFETY: as above.
-        let expression = input(unsafe { text(expression) })?;
+    fn hiprtcGetLoweredName(program: usize, expression: Chars, name: Out<*const libc::c_char>) {
+        let expression = input(expression.text())?;
         let lowered = with_program(program, |it| it.lowered(&expression))?;
-        // SAFETY: as above.
-        input(unsafe { put(name, lowered) })
+        input(name.put(lowered))
     }
 
     /// Output of the compiler, terminated by zero.
@@ -199,9 +183,8 @@ rtc_entries! {
     }
 
     /// Bytes of the compiler's messages, with the zero.
-    fn hiprtcGetProgramLogSize(program: usize, size: *mut usize) {
-        // SAFETY: as above.
-        with_program(program, |it| input(unsafe { put(size, it.log.len() + 1) }))
+    fn hiprtcGetProgramLogSize(program: usize, size: Out<usize>) {
+        with_program(program, |it| input(size.put(it.log.len() + 1)))
     }
 
     /// The code object.
@@ -211,9 +194,8 @@ rtc_entries! {
     }
 
     /// Bytes of the code object.
-    fn hiprtcGetCodeSize(program: usize, size: *mut usize) {
-        // SAFETY: as above.
-        with_program(program, |it| input(unsafe { put(size, made(&it.code)?.len()) }))
+    fn hiprtcGetCodeSize(program: usize, size: Out<usize>) {
+        with_program(program, |it| input(size.put(made(&it.code)?.len())))
     }
 
     /// Bitcode, of a program compiled with `-fgpu-rdc`.
@@ -223,24 +205,22 @@ rtc_entries! {
     }
 
     /// Bytes of the bitcode.
-    fn hiprtcGetBitcodeSize(program: usize, size: *mut usize) {
-        // SAFETY: as above.
-        with_program(program, |it| input(unsafe { put(size, made(&it.bitcode)?.len()) }))
+    fn hiprtcGetBitcodeSize(program: usize, size: Out<usize>) {
+        with_program(program, |it| input(size.put(made(&it.bitcode)?.len())))
     }
 
     /// Something to link; options are for compilers.
-    fn hiprtcLinkCreate(_count: u32, _options: *mut u32, _values: *mut *mut c_void, place: *mut usize) {
+    fn hiprtcLinkCreate(_count: u32, _options: Out<u32>, _values: *mut *mut c_void, place: Out<usize>) {
         with(|tables| {
             let handle = tables.handle();
             tables.links.insert(handle, Link::default());
-            // SAFETY: as above.
-            input(unsafe { put(place, handle) })
+            input(place.put(handle))
         })
     }
 
     /// Adds bitcode from memory.
     fn hiprtcLinkAddData(
-        link: usize, kind: u32, image: *const u8, bytes: usize, _name: Chars, _count: u32, _options: *mut u32,
+        link: usize, kind: u32, image: *const u8, bytes: usize, _name: Chars, _count: u32, _options: Out<u32>,
         _values: *mut *mut c_void,
     ) {
         if image.is_null() || bytes == 0 || bytes > isize::MAX as usize {
@@ -253,24 +233,20 @@ rtc_entries! {
 
     /// Adds bitcode from a file.
     fn hiprtcLinkAddFile(
-        link: usize, kind: u32, path: Chars, _count: u32, _options: *mut u32, _values: *mut *mut c_void,
+        link: usize, kind: u32, path: Chars, _count: u32, _options: Out<u32>, _values: *mut *mut c_void,
     ) {
-        // SAFETY: as above.
-        let path = input(unsafe { text(path) })?;
+        let path = input(path.text())?;
         add(link, kind, &std::fs::read(path).map_err(|_| Failure::INVALID_INPUT)?)
     }
 
     /// Links; the code belongs to the link.
-    fn hiprtcLinkComplete(link: usize, code: *mut *const u8, bytes: *mut usize) {
+    fn hiprtcLinkComplete(link: usize, code: Out<*const u8>, bytes: Out<usize>) {
         let target = own_target();
         with(|tables| {
             let link = tables.links.get_mut(&link).ok_or(Failure::INVALID_INPUT)?;
             link.complete(&target)?;
-            // SAFETY: as above.
-            unsafe {
-                input(put(code, link.code.as_ptr()))?;
-                input(put(bytes, link.code.len()))
-            }
+            input(code.put(link.code.as_ptr()))?;
+            input(bytes.put(link.code.len()))
         })
     }
 

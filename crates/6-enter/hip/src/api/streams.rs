@@ -2,7 +2,7 @@
 //!
 //! Work is done at the call; whether a GPU would still be at it is up to the timeline.
 
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::launch::perform;
 use crate::runtime::lock;
@@ -12,13 +12,12 @@ use std::ffi::c_void;
 
 type Callback = unsafe extern "C" fn(usize, i32, *mut c_void);
 
-fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
+fn create(place: Out<usize>, flags: u32, priority: i32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
     let device = super::current_device();
     runtime.streams.streams.insert(handle, Stream { flags, priority, device, ..Stream::default() });
-    // SAFETY: as the headers say.
-    unsafe { put(place, handle) }
+    place.put(handle)
 }
 
 /// The only flag of streams.
@@ -68,12 +67,12 @@ fn check_attribute(attribute: u32) -> Result<(), Code> {
 
 entries! {
     /// A stream.
-    fn hipStreamCreate(stream: *mut usize) {
+    fn hipStreamCreate(stream: Out<usize>) {
         create(stream, 0, 0)
     }
 
     /// A stream with flags.
-    fn hipStreamCreateWithFlags(stream: *mut usize, flags: u32) {
+    fn hipStreamCreateWithFlags(stream: Out<usize>, flags: u32) {
         if flags > NON_BLOCKING {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -81,7 +80,7 @@ entries! {
     }
 
     /// A stream with a priority, which orders nothing here.
-    fn hipStreamCreateWithPriority(stream: *mut usize, flags: u32, priority: i32) {
+    fn hipStreamCreateWithPriority(stream: Out<usize>, flags: u32, priority: i32) {
         if flags > NON_BLOCKING {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -89,18 +88,16 @@ entries! {
     }
 
     /// A stream on some compute units, which is kept and told; all are used.
-    fn hipExtStreamCreateWithCUMask(stream: *mut usize, words: u32, mask: *const u32) {
+    fn hipExtStreamCreateWithCUMask(stream: Out<usize>, words: u32, mask: In<u32>) {
         if stream.is_null() || words == 0 || mask.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
         let mut kept = Vec::new();
         for index in 0..words as usize {
-            // SAFETY: as the headers say; this holds for all entries here.
-            kept.push(unsafe { get(mask.wrapping_add(index)) }?);
+            kept.push(mask.at(index).get()?);
         }
         create(stream, 0, 0)?;
-        // SAFETY: as above.
-        let handle = unsafe { get(stream) }?;
+        let handle = stream.get()?;
         if let Some(stream) = lock().streams.streams.get_mut(&handle) {
             stream.mask = kept;
         }
@@ -108,7 +105,7 @@ entries! {
     }
 
     /// Compute units of a stream: all, or the ones in its mask.
-    fn hipExtStreamGetCUMask(stream: usize, words: u32, mask: *mut u32) {
+    fn hipExtStreamGetCUMask(stream: usize, words: u32, mask: Out<u32>) {
         let own = property(stream, |it| it.mask.clone())?;
         let units = lock().device.model.compute_units.value;
         if mask.is_null() || words < units.div_ceil(32) {
@@ -119,24 +116,21 @@ entries! {
         let masked: Vec<u32> = all.iter().zip(&own).map(|(all, own)| all & own).collect();
         let shown = if masked.iter().all(|it| *it == 0) { all } else { masked };
         for (index, word) in shown.into_iter().enumerate() {
-            // SAFETY: as above.
-            unsafe { put(mask.wrapping_add(index), word) }?;
+            mask.at(index).put(word)?;
         }
         Ok(())
     }
 
     /// An attribute of a stream. What was not set is zero; the priority is the stream's.
-    fn hipStreamGetAttribute(stream: usize, attribute: u32, value: *mut AttributeValue) {
+    fn hipStreamGetAttribute(stream: usize, attribute: u32, value: Out<AttributeValue>) {
         let known = property(stream, |it| it.attribute(attribute))?;
         check_attribute(attribute)?;
-        // SAFETY: as above.
-        unsafe { put(value, known) }
+        value.put(known)
     }
 
     /// Sets an attribute, which is kept and changes nothing: caches are not divided, hosts do not spin.
-    fn hipStreamSetAttribute(stream: usize, attribute: u32, value: *const AttributeValue) {
-        // SAFETY: as above.
-        let value = unsafe { get(value) }?;
+    fn hipStreamSetAttribute(stream: usize, attribute: u32, value: In<AttributeValue>) {
+        let value = value.get()?;
         check(stream)?;
         check_attribute(attribute)?;
         lock().streams.streams.entry(stream).or_default().attributes.insert(attribute, value);
@@ -190,42 +184,35 @@ entries! {
     }
 
     /// Flags of a stream.
-    fn hipStreamGetFlags = hipStreamGetFlags_spt(stream: usize, flags: *mut u32) {
+    fn hipStreamGetFlags = hipStreamGetFlags_spt(stream: usize, flags: Out<u32>) {
         if stream == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(flags, property(stream, |it| it.flags)?) }
+        flags.put(property(stream, |it| it.flags)?)
     }
 
     /// Priority of a stream.
-    fn hipStreamGetPriority = hipStreamGetPriority_spt(stream: usize, priority: *mut i32) {
-        // SAFETY: as above.
-        unsafe { put(priority, property(stream, |it| it.priority)?) }
+    fn hipStreamGetPriority = hipStreamGetPriority_spt(stream: usize, priority: Out<i32>) {
+        priority.put(property(stream, |it| it.priority)?)
     }
 
     /// Priorities, from the lowest to the highest.
-    fn hipDeviceGetStreamPriorityRange(lowest: *mut i32, highest: *mut i32) {
-        // SAFETY: as above.
-        unsafe {
-            if !lowest.is_null() { put(lowest, LOWEST)? }
-            if !highest.is_null() { put(highest, HIGHEST)? }
-        }
+    fn hipDeviceGetStreamPriorityRange(lowest: Out<i32>, highest: Out<i32>) {
+        lowest.offer(LOWEST);
+        highest.offer(HIGHEST);
         Ok(())
     }
 
     /// Device of a stream.
-    fn hipStreamGetDevice(stream: usize, device: *mut i32) {
+    fn hipStreamGetDevice(stream: usize, device: Out<i32>) {
         check(stream)?;
-        // SAFETY: as above.
-        unsafe { put(device, of_stream(stream)) }
+        device.put(of_stream(stream))
     }
 
     /// Number of a stream.
-    fn hipStreamGetId(stream: usize, number: *mut u64) {
+    fn hipStreamGetId(stream: usize, number: Out<u64>) {
         check(stream)?;
-        // SAFETY: as above.
-        unsafe { put(number, stream as u64) }
+        number.put(stream as u64)
     }
 
     /// Calls a function in the order of the stream.

@@ -3,7 +3,7 @@
 //! The host names a variable by the address of its shadow; a copy is one to or from the place behind that.
 
 use super::memory::{BY_ADDRESS, BY_COPY_ENGINES, FROM_HOST, TO_HOST, WITHIN_GPU, copy_in, copy_now};
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::memory::Kind;
 use crate::runtime::lock;
@@ -43,17 +43,15 @@ fn copy(
 
 entries! {
     /// Address of a variable.
-    fn hipGetSymbolAddress(address: *mut usize, symbol: usize) {
+    fn hipGetSymbolAddress(address: Out<usize>, symbol: usize) {
         let (place, _) = lock().symbol(symbol)?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(address, place) }
+        address.put(place)
     }
 
     /// Size of a variable.
-    fn hipGetSymbolSize(bytes: *mut usize, symbol: usize) {
+    fn hipGetSymbolSize(bytes: Out<usize>, symbol: usize) {
         let (_, size) = lock().symbol(symbol)?;
-        // SAFETY: as above.
-        unsafe { put(bytes, size) }
+        bytes.put(size)
     }
 
     /// Copies to a variable.

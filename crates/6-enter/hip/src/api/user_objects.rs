@@ -1,6 +1,6 @@
 //! Objects of the program that graphs hold references to.
 
-use super::{entries, put};
+use super::{Out, entries};
 use crate::codes::Code;
 use crate::runtime::lock;
 use crate::work::HostFunction;
@@ -28,15 +28,14 @@ pub(super) fn end() {
 entries! {
     /// An object with references.
     fn hipUserObjectCreate(
-        place: *mut usize, data: *mut c_void, function: Option<HostFunction>, references: u32, flags: u32,
+        place: Out<usize>, data: *mut c_void, function: Option<HostFunction>, references: u32, flags: u32,
     ) {
         let function = function.ok_or(Code::hipErrorInvalidValue)?;
         if place.is_null() || flags != NO_SYNC {
             return Err(Code::hipErrorInvalidValue);
         }
         let object = lock().graphs.objects.create(data.expose_provenance(), function, checked(references)?);
-        // SAFETY: as the headers say.
-        unsafe { put(place, object) }
+        place.put(object)
     }
 
     /// Gives references back.

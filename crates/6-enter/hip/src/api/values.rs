@@ -1,6 +1,6 @@
 //! Values that streams write and wait for, alone and in batches.
 
-use super::{entries, get};
+use super::{In, entries};
 use crate::codes::Code;
 use crate::launch::perform;
 use crate::runtime::lock;
@@ -57,17 +57,13 @@ impl Operation {
 }
 
 /// The work of a batch.
-///
-/// # Safety
-/// `operations` is null or has `count` of them.
-pub(super) unsafe fn batch(count: u32, operations: *const Operation) -> Result<Work, Code> {
+pub(super) fn batch(count: u32, operations: In<Operation>) -> Result<Work, Code> {
     if count == 0 || count > MOST {
         return Err(Code::hipErrorInvalidValue);
     }
     let mut values = Vec::new();
     for index in 0..count as usize {
-        // SAFETY: as the caller says.
-        values.extend(unsafe { get(operations.wrapping_add(index)) }?.value_op()?);
+        values.extend(operations.at(index).get()?.value_op()?);
     }
     Ok(Work::Values(values.into()))
 }
@@ -104,11 +100,10 @@ entries! {
     }
 
     /// Several of these in order.
-    fn hipStreamBatchMemOp(stream: usize, count: u32, operations: *const Operation, flags: u32) {
+    fn hipStreamBatchMemOp(stream: usize, count: u32, operations: In<Operation>, flags: u32) {
         if flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as the headers say.
-        perform(stream, unsafe { batch(count, operations) }?)
+        perform(stream, batch(count, operations)?)
     }
 }

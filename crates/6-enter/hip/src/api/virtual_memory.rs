@@ -1,7 +1,7 @@
 //! Virtual memory: addresses reserved, pages made, mapped and opened for GPUs, given to other processes.
 
 use super::devices::check;
-use super::{entries, get, put};
+use super::{In, Out, entries};
 use crate::codes::Code;
 use crate::memory::shared_pages;
 use crate::message::say_once;
@@ -61,11 +61,8 @@ impl Location {
     }
 }
 
-/// # Safety
-/// `properties` is null or may be read.
-unsafe fn device_of(properties: *const Properties) -> Result<(Properties, i32), Code> {
-    // SAFETY: as the caller says.
-    let properties = unsafe { get(properties) }?;
+fn device_of(properties: In<Properties>) -> Result<(Properties, i32), Code> {
+    let properties = properties.get()?;
     if properties.kind != PINNED {
         return Err(Code::hipErrorInvalidValue);
     }
@@ -73,22 +70,18 @@ unsafe fn device_of(properties: *const Properties) -> Result<(Properties, i32), 
 }
 
 /// A file of the program, by its number or a pointer to it; the copy is ours.
-///
-/// # Safety
-/// `file` is a small number or leads to one.
-pub(super) unsafe fn file_of(file: *const c_void) -> Result<OwnedFd, Code> {
+pub(super) fn file_of(file: In<c_void>) -> Result<OwnedFd, Code> {
     // AMD's runtime takes the lower half for the file, so programs leave the upper one undefined.
-    let half = file.addr() & 0xffff_ffff;
+    let half = file.0.addr() & 0xffff_ffff;
     let is_file = |number: usize| {
         // SAFETY: asks whether the process has a file of that number.
         number > 0 && number < MOST_FILES && unsafe { libc::fcntl(number as i32, libc::F_GETFD) } != -1
     };
-    let number = match file.addr() {
+    let number = match file.0.addr() {
         0 => return Err(Code::hipErrorInvalidValue),
         number if number < MOST_FILES => number as i32,
         _ if is_file(half) => half as i32,
-        // SAFETY: as the caller says.
-        _ => unsafe { get(file.cast::<i32>()) }?,
+        _ => file.cast::<i32>().get()?,
     };
     if number < 0 {
         return Err(Code::hipErrorInvalidValue);
@@ -115,7 +108,7 @@ pub(super) fn length(file: &OwnedFd) -> usize {
 
 entries! {
     /// Reserves addresses.
-    fn hipMemAddressReserve(place: *mut usize, bytes: usize, alignment: usize, wanted: usize, flags: u64) {
+    fn hipMemAddressReserve(place: Out<usize>, bytes: usize, alignment: usize, wanted: usize, flags: u64) {
         if place.is_null() || flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -125,8 +118,7 @@ entries! {
         let mut runtime = lock();
         let runtime = &mut *runtime;
         let base = runtime.virtual_memory.reserve((bytes, alignment, wanted), &mut runtime.allocations)?;
-        // SAFETY: as the headers say; this holds for all entries here.
-        unsafe { put(place, base) }
+        place.put(base)
     }
 
     /// Gives reserved addresses back.
@@ -140,12 +132,11 @@ entries! {
     }
 
     /// Makes pages.
-    fn hipMemCreate(handle: *mut usize, bytes: usize, properties: *const Properties, flags: u64) {
+    fn hipMemCreate(handle: Out<usize>, bytes: usize, properties: In<Properties>, flags: u64) {
         if handle.is_null() || bytes == 0 || flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        let (properties, device) = unsafe { device_of(properties) }?;
+        let (properties, device) = device_of(properties)?;
         if !matches!(properties.handle, NO_HANDLE | FILE_HANDLE) {
             return Err(Code::hipErrorNotSupported);
         }
@@ -160,8 +151,7 @@ entries! {
         let pages = shared_pages(bytes).ok_or(Code::hipErrorOutOfMemory)?;
         runtime.allocations.take_device_bytes(bytes, capacity)?;
         let made = runtime.virtual_memory.add(pages, bytes, (device, properties.handle), true);
-        // SAFETY: as above.
-        unsafe { put(handle, made) }
+        handle.put(made)
     }
 
     /// Gives a handle back; pages that are mapped stay.
@@ -172,13 +162,12 @@ entries! {
     }
 
     /// The handle of what is mapped at an address.
-    fn hipMemRetainAllocationHandle(handle: *mut usize, address: usize) {
+    fn hipMemRetainAllocationHandle(handle: Out<usize>, address: usize) {
         if handle.is_null() {
             return Err(Code::hipErrorInvalidValue);
         }
         let found = lock().virtual_memory.retain(address)?;
-        // SAFETY: as above.
-        unsafe { put(handle, found) }
+        handle.put(found)
     }
 
     /// Puts pages at reserved addresses.
@@ -206,13 +195,12 @@ entries! {
     }
 
     /// Opens mapped addresses for GPUs, or closes them.
-    fn hipMemSetAccess(base: usize, bytes: usize, accesses: *const Access, count: usize) {
+    fn hipMemSetAccess(base: usize, bytes: usize, accesses: In<Access>, count: usize) {
         if base == 0 || bytes == 0 || count == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         for index in 0..count {
-            // SAFETY: as above.
-            let access = unsafe { get(accesses.wrapping_add(index)) }?;
+            let access = accesses.at(index).get()?;
             let device = access.location.device()?;
             if access.flags == READ {
                 say_once("hipMemSetAccess for reading only: stores of kernels are not refused");
@@ -229,36 +217,31 @@ entries! {
     }
 
     /// Access of a GPU to an address.
-    fn hipMemGetAccess(flags: *mut u64, location: *const Location, address: usize) {
-        // SAFETY: as above.
-        let device = unsafe { get(location) }?.device()?;
+    fn hipMemGetAccess(flags: Out<u64>, location: In<Location>, address: usize) {
+        let device = location.get()?.device()?;
         let access = lock().virtual_memory.access(address, device)?;
-        // SAFETY: as above.
-        unsafe { put(flags, u64::from(access)) }
+        flags.put(u64::from(access))
     }
 
     /// Bytes that pieces are multiples of.
-    fn hipMemGetAllocationGranularity(bytes: *mut usize, properties: *const Properties, option: u32) {
-        // SAFETY: as above.
-        unsafe { device_of(properties) }?;
+    fn hipMemGetAllocationGranularity(bytes: Out<usize>, properties: In<Properties>, option: u32) {
+        device_of(properties)?;
         if option > 1 {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        unsafe { put(bytes, GRANULARITY) }
+        bytes.put(GRANULARITY)
     }
 
     /// Properties of the pages behind a handle.
-    fn hipMemGetAllocationPropertiesFromHandle(properties: *mut Properties, handle: usize) {
+    fn hipMemGetAllocationPropertiesFromHandle(properties: Out<Properties>, handle: usize) {
         let piece = lock().virtual_memory.piece(handle)?.clone();
         let location = Location { kind: ON_DEVICE, number: piece.device };
         let wanted = Properties { kind: PINNED, handle: piece.shareable, location, windows: 0, flags: 0 };
-        // SAFETY: as above.
-        unsafe { put(properties, wanted) }
+        properties.put(wanted)
     }
 
     /// A file for other processes.
-    fn hipMemExportToShareableHandle(file: *mut i32, handle: usize, kind: u32, flags: u64) {
+    fn hipMemExportToShareableHandle(file: Out<i32>, handle: usize, kind: u32, flags: u64) {
         if flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -268,28 +251,25 @@ entries! {
             return Err(Code::hipErrorInvalidValue);
         }
         let copy = copied(piece.pages())?;
-        // SAFETY: as above.
-        unsafe { put(file, copy) }
+        file.put(copy)
     }
 
     /// Pages of another process.
-    fn hipMemImportFromShareableHandle(handle: *mut usize, file: *const c_void, kind: u32) {
+    fn hipMemImportFromShareableHandle(handle: Out<usize>, file: In<c_void>, kind: u32) {
         if handle.is_null() || kind != FILE_HANDLE {
             return Err(Code::hipErrorInvalidValue);
         }
-        // SAFETY: as above.
-        let pages = unsafe { file_of(file) }?;
+        let pages = file_of(file)?;
         let bytes = length(&pages);
         if bytes == 0 {
             return Err(Code::hipErrorInvalidValue);
         }
         let made = lock().virtual_memory.add(pages, bytes, (super::current_device(), kind), false);
-        // SAFETY: as above.
-        unsafe { put(handle, made) }
+        handle.put(made)
     }
 
     /// A file with the pages of an allocation.
-    fn hipMemGetHandleForAddressRange(file: *mut i32, address: usize, bytes: usize, kind: u32, flags: u64) {
+    fn hipMemGetHandleForAddressRange(file: Out<i32>, address: usize, bytes: usize, kind: u32, flags: u64) {
         if file.is_null() || address == 0 || bytes == 0 || kind != DMA_BUFFER || flags != 0 {
             return Err(Code::hipErrorInvalidValue);
         }
@@ -301,8 +281,7 @@ entries! {
         let shared = runtime.allocations.share(address)?;
         // SAFETY: open as long as the allocation, which the lock keeps.
         let copy = copied(unsafe { BorrowedFd::borrow_raw(shared) })?;
-        // SAFETY: as above.
-        unsafe { put(file, copy) }
+        file.put(copy)
     }
 }
 

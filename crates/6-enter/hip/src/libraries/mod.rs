@@ -12,6 +12,7 @@ mod fft;
 mod handles;
 mod kernels;
 mod numa;
+mod objects;
 mod presence;
 mod random;
 mod solver;

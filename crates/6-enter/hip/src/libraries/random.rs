@@ -4,10 +4,9 @@
 
 use super::blas::put;
 use super::kernels::{self, Scratch};
+use super::objects::Objects;
 use super::{Answer, Arguments, Problem};
 use crate::work::Copy3;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Largest mean of the Poisson distribution: a number is made of about as many uniform ones.
 const MOST_MEAN: f64 = 500.0;
@@ -23,11 +22,7 @@ struct Generator {
     on_host: bool,
 }
 
-static GENERATORS: Mutex<BTreeMap<usize, Generator>> = Mutex::new(BTreeMap::new());
-
-fn generators() -> MutexGuard<'static, BTreeMap<usize, Generator>> {
-    GENERATORS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static GENERATORS: Objects<Generator> = Objects::numbered_from(0x30_0000);
 
 /// Distribution of numbers, as the kernels have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +61,7 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
         _ => {
             let number = arguments.address();
             let value = arguments.word();
-            let mut generators = generators();
+            let mut generators = GENERATORS.lock();
             let Some(generator) = generators.get_mut(&number) else { return Some(Err(Problem::Handle)) };
             match rest {
                 "destroygenerator" => {
@@ -91,11 +86,7 @@ fn create(arguments: &mut Arguments, on_host: bool) -> Result<(), Problem> {
         500..=505 => return Err(Problem::Unsupported("quasi-random numbers".to_owned())),
         _ => return Err(Problem::Value),
     }
-    let mut generators = generators();
-    let number = generators.last_key_value().map_or(0x30_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    generators.insert(number, Generator { seed: 0, offset: 0, stream: 0, on_host });
-    Ok(())
+    GENERATORS.create(at, Generator { seed: 0, offset: 0, stream: 0, on_host }).map(drop)
 }
 
 fn generate(shape: Shape, is_long: bool, arguments: &mut Arguments) -> Result<(), Problem> {
@@ -119,7 +110,7 @@ fn generate(shape: Shape, is_long: bool, arguments: &mut Arguments) -> Result<()
     let each = if is_long { 2 } else { 4 };
     let groups = count.cast_unsigned().div_ceil(each);
     let generator = {
-        let mut generators = generators();
+        let mut generators = GENERATORS.lock();
         let generator = generators.get_mut(&number).ok_or(Problem::Handle)?;
         let before = *generator;
         generator.offset += groups;

@@ -2,9 +2,9 @@
 
 use super::{Answer, Arguments, Problem};
 use crate::libraries::kernels;
+use crate::libraries::objects::Objects;
+pub(in crate::libraries) use crate::libraries::objects::put;
 use crate::work::{Copy3, Place};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Settings of a handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,11 +16,7 @@ pub(in crate::libraries) struct Handle {
     atomics: i32,
 }
 
-static HANDLES: Mutex<BTreeMap<usize, Handle>> = Mutex::new(BTreeMap::new());
-
-fn handles() -> MutexGuard<'static, BTreeMap<usize, Handle>> {
-    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static HANDLES: Objects<Handle> = Objects::numbered_from(0x1000);
 
 impl Handle {
     /// The handle that is the next argument.
@@ -30,7 +26,7 @@ impl Handle {
 
     /// The handle with a number.
     pub(in crate::libraries) fn of(number: usize) -> Result<Handle, Problem> {
-        handles().get(&number).copied().ok_or(Problem::Handle)
+        HANDLES.find(number)
     }
 
     /// Changes a handle.
@@ -38,37 +34,26 @@ impl Handle {
         number: usize,
         change: impl FnOnce(&mut Handle),
     ) -> Result<(), Problem> {
-        handles().get_mut(&number).map(change).ok_or(Problem::Handle)
+        HANDLES.change(number, change)
     }
 
     /// Makes one; its number looks like an address and leads nowhere.
     pub(in crate::libraries) fn create() -> usize {
-        let mut handles = handles();
-        let number = handles.last_key_value().map_or(0x1000, |(last, _)| last + 16);
-        handles.insert(number, Handle::default());
-        number
+        HANDLES.add(Handle::default())
     }
 
     pub(in crate::libraries) fn destroy(number: usize) -> Result<(), Problem> {
-        handles().remove(&number).map(|_| ()).ok_or(Problem::Handle)
+        HANDLES.remove(number)
     }
-}
-
-/// Writes a result where the program wants it.
-pub(in crate::libraries) fn put<T>(at: usize, value: T) -> Result<(), Problem> {
-    if at == 0 {
-        return Err(Problem::Pointer);
-    }
-    // SAFETY: not null, and the headers promise room for the type.
-    unsafe { std::ptr::with_exposed_provenance_mut::<T>(at).write_unaligned(value) };
-    Ok(())
 }
 
 /// Handles and copies by name; `None` for other functions.
 pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> {
     let text = |text: &'static std::ffi::CStr| Some(Ok(text.as_ptr().expose_provenance() as u64));
     let done = match function {
-        "rocblas_create_handle" | "hipblasCreate" | "hipblasLtCreate" => create(arguments.address()),
+        "rocblas_create_handle" | "hipblasCreate" | "hipblasLtCreate" => {
+            HANDLES.create(arguments.address(), Handle::default()).map(drop)
+        }
         "rocblas_destroy_handle" | "hipblasDestroy" | "hipblasLtDestroy" => {
             Handle::destroy(arguments.address())
         }
@@ -92,13 +77,6 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
 /// Version that programs are told, with its final zero.
 const VERSION: &[u8] = b"5.0.0.0\0";
 
-fn create(at: usize) -> Result<(), Problem> {
-    if at == 0 {
-        return Err(Problem::Pointer);
-    }
-    put(at, Handle::create())
-}
-
 fn version(arguments: &mut Arguments) -> Result<(), Problem> {
     let (at, room) = (arguments.address(), arguments.address());
     if room < VERSION.len() {
@@ -121,7 +99,7 @@ fn setting(function: &str, arguments: &mut Arguments) -> Option<Answer> {
     }
     let (number, value) = (arguments.address(), arguments.word());
     let change = || {
-        let mut handles = handles();
+        let mut handles = HANDLES.lock();
         let handle = handles.get_mut(&number).ok_or(Problem::Handle)?;
         match (is_set, what) {
             (true, "stream") => handle.stream = value as usize,

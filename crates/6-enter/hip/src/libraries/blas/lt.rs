@@ -5,8 +5,8 @@ use super::handles::{Handle, put};
 use super::matrix::{Factor, Matrix, Operand, Operation, Type};
 use super::name::Form;
 use super::{Answer, Arguments, Problem};
+use crate::libraries::objects::Objects;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Kinds of objects, as their functions are called.
 const KINDS: [&str; 4] = ["MatrixLayout", "MatmulDesc", "MatmulPreference", "MatrixTransformDesc"];
@@ -72,14 +72,10 @@ const EPILOGUES: [(i64, u32); 8] = [
 /// Values by attribute; an absent one is 0.
 type Object = BTreeMap<i32, i64>;
 
-static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
-
-fn objects() -> MutexGuard<'static, BTreeMap<usize, Object>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static OBJECTS: Objects<Object> = Objects::numbered_from(0x10_0000);
 
 fn get(number: usize) -> Result<Object, Problem> {
-    objects().get(&number).cloned().ok_or(Problem::Pointer)
+    OBJECTS.lock().get(&number).cloned().ok_or(Problem::Pointer)
 }
 
 fn value(object: &Object, attribute: i32) -> i64 {
@@ -100,7 +96,7 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
             let kind = KINDS.iter().find(|it| rest.starts_with(**it))?;
             match rest.strip_prefix(kind)? {
                 "Create" => create(kind, arguments),
-                "Destroy" => objects().remove(&arguments.address()).map(|_| ()).ok_or(Problem::Pointer),
+                "Destroy" => OBJECTS.lock().remove(&arguments.address()).map(|_| ()).ok_or(Problem::Pointer),
                 "SetAttribute" => set(arguments),
                 "GetAttribute" => read(arguments),
                 _ => return None,
@@ -132,11 +128,7 @@ fn create(kind: &str, arguments: &mut Arguments) -> Result<(), Problem> {
         }
         _ => {}
     }
-    let mut objects = objects();
-    let number = objects.last_key_value().map_or(0x10_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    objects.insert(number, object);
-    Ok(())
+    OBJECTS.create(at, object).map(drop)
 }
 
 fn set(arguments: &mut Arguments) -> Result<(), Problem> {
@@ -155,7 +147,7 @@ fn set(arguments: &mut Arguments) -> Result<(), Problem> {
             _ => return Err(Problem::Unsupported(format!("attribute {attribute} of {bytes} bytes"))),
         }
     };
-    objects().get_mut(&number).ok_or(Problem::Pointer)?.insert(attribute, value);
+    OBJECTS.lock().get_mut(&number).ok_or(Problem::Pointer)?.insert(attribute, value);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Ranks that communicate, and the calls of each that others have not matched yet.
 
 use super::super::Problem;
+use super::super::objects::Objects;
 use super::work::{self, Call};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -36,28 +37,12 @@ struct Pending {
     failed: Option<Problem>,
 }
 
-static RANKS: Mutex<BTreeMap<usize, Rank>> = Mutex::new(BTreeMap::new());
+pub(super) static RANKS: Objects<Rank> = Objects::numbered_from(0x30_0000);
 /// Cliques by the number in their unique ID.
 static NAMED: Mutex<BTreeMap<u64, Arc<Clique>>> = Mutex::new(BTreeMap::new());
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes a rank known; returns its number.
-pub(super) fn add(rank: Rank) -> usize {
-    let mut ranks = locked(&RANKS);
-    let number = ranks.last_key_value().map_or(0x30_0000, |(last, _)| last + 16);
-    ranks.insert(number, rank);
-    number
-}
-
-pub(super) fn remove(number: usize) -> Result<(), Problem> {
-    locked(&RANKS).remove(&number).map(drop).ok_or(Problem::Handle)
-}
-
-pub(super) fn rank(number: usize) -> Result<Rank, Problem> {
-    locked(&RANKS).get(&number).cloned().ok_or(Problem::Handle)
 }
 
 /// The clique of a unique ID; the first rank makes it.
@@ -116,7 +101,7 @@ impl Pending {
 /// ranks and has not called for the others yet.
 pub(super) fn call(calls: Vec<(usize, Call)>) -> Result<(), Problem> {
     let mut waits: Vec<(Arc<Clique>, usize, u64)> = Vec::new();
-    let calls = calls.into_iter().map(|(number, call)| Ok((rank(number)?, call)));
+    let calls = calls.into_iter().map(|(number, call)| Ok((RANKS.find(number)?, call)));
     let calls = calls.collect::<Result<Vec<_>, Problem>>()?;
     for (rank, call) in &calls {
         let mut pending = locked(&rank.clique.pending);

@@ -9,7 +9,7 @@ mod work;
 use super::blas::put;
 use super::{Answer, Arguments, Problem};
 use crate::api::current_device;
-use clique::{Clique, Rank};
+use clique::{Clique, RANKS, Rank};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use work::{Call, Element, Kind};
@@ -33,8 +33,8 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
         "GetUniqueId" => unique(arguments.address()),
         "CommInitAll" => init_all(arguments),
         "CommInitRank" | "CommInitRankConfig" => init_rank(arguments),
-        "CommDestroy" | "CommAbort" => clique::remove(arguments.address()),
-        "CommFinalize" => clique::rank(arguments.address()).map(|_| ()),
+        "CommDestroy" | "CommAbort" => RANKS.remove(arguments.address()),
+        "CommFinalize" => RANKS.find(arguments.address()).map(|_| ()),
         "CommCount" => of_rank(arguments, |it| it.clique.ranks() as i32),
         "CommCuDevice" => of_rank(arguments, |it| it.device),
         "CommUserRank" => of_rank(arguments, |it| it.rank as i32),
@@ -84,7 +84,7 @@ fn init_all(arguments: &mut Arguments) -> Result<(), Problem> {
         // SAFETY: the program gives a device for each rank, or none.
         let device = if devices == 0 { rank as i32 } else { unsafe { listed.add(rank).read_unaligned() } };
         crate::api::check_device(device)?;
-        let number = clique::add(Rank { clique: clique.clone(), rank, device });
+        let number = RANKS.add(Rank { clique: clique.clone(), rank, device });
         put(at.wrapping_add(rank * size_of::<usize>()), number)?;
     }
     Ok(())
@@ -99,18 +99,18 @@ fn init_rank(arguments: &mut Arguments) -> Result<(), Problem> {
         return Err(Problem::Unsupported("ranks of one clique are in several processes".to_owned()));
     }
     let clique = clique::named(id[0], ranks)?;
-    put(at, clique::add(Rank { clique, rank, device: current_device() }))
+    put(at, RANKS.add(Rank { clique, rank, device: current_device() }))
 }
 
 fn of_rank(arguments: &mut Arguments, value: impl Fn(&Rank) -> i32) -> Result<(), Problem> {
     let (number, at) = (arguments.address(), arguments.address());
-    put(at, value(&clique::rank(number)?))
+    put(at, value(&RANKS.find(number)?))
 }
 
 /// Writes the address of registered memory as its handle.
 fn of_third(arguments: &mut Arguments) -> Result<(), Problem> {
     let (number, memory, _bytes) = (arguments.address(), arguments.address(), arguments.word());
-    clique::rank(number)?;
+    RANKS.find(number)?;
     put(arguments.address(), memory)
 }
 
@@ -130,7 +130,7 @@ fn collective(name: &str, arguments: &mut Arguments) -> Option<Result<(), Proble
         let peer = if kind.has_peer() { arguments.int() } else { 0 };
         let number = arguments.address();
         let stream = arguments.address();
-        let rank = clique::rank(number)?;
+        let rank = RANKS.find(number)?;
         let peer = usize::try_from(peer).ok().filter(|it| *it < rank.clique.ranks()).ok_or(Problem::Value)?;
         Ok((number, Call { kind, send, receive, count, element, op, peer, stream }))
     };

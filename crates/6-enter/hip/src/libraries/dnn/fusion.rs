@@ -1,11 +1,11 @@
 //! Plans of several operations: a convolution, a bias and an activation, which run one after the other.
 
 use super::super::blas::Handle;
+use super::super::objects::Objects;
 use super::convolution::Convolution;
 use super::objects::{self, Tensor, Window};
 use super::{Arguments, Operand, Problem, factor, layers, put, tensors};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An operation of a plan.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,28 +34,17 @@ enum Object {
     Values(BTreeMap<usize, Values>),
 }
 
-static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
-
-fn objects() -> MutexGuard<'static, BTreeMap<usize, Object>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn create(object: Object) -> usize {
-    let mut objects = objects();
-    let number = objects.last_key_value().map_or(0x60_0000, |(last, _)| last + 16);
-    objects.insert(number, object);
-    number
-}
+static OBJECTS: Objects<Object> = Objects::numbered_from(0x60_0000);
 
 fn plan(number: usize) -> Result<Vec<usize>, Problem> {
-    match objects().get(&number) {
+    match OBJECTS.lock().get(&number) {
         Some(Object::Plan(it)) => Ok(it.clone()),
         _ => Err(Problem::Handle),
     }
 }
 
 fn operation(number: usize) -> Result<Operation, Problem> {
-    match objects().get(&number) {
+    match OBJECTS.lock().get(&number) {
         Some(Object::Operation(it)) => Ok(*it),
         _ => Err(Problem::Handle),
     }
@@ -64,11 +53,9 @@ fn operation(number: usize) -> Result<Operation, Problem> {
 /// A function of plans; `None` for others.
 pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), Problem>> {
     Some(match name {
-        "CreateFusionPlan" => put(arguments.address(), create(Object::Plan(Vec::new()))),
-        "CreateOperatorArgs" => put(arguments.address(), create(Object::Values(BTreeMap::new()))),
-        "DestroyFusionPlan" | "DestroyOperatorArgs" => {
-            objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle)
-        }
+        "CreateFusionPlan" => put(arguments.address(), OBJECTS.add(Object::Plan(Vec::new()))),
+        "CreateOperatorArgs" => put(arguments.address(), OBJECTS.add(Object::Values(BTreeMap::new()))),
+        "DestroyFusionPlan" | "DestroyOperatorArgs" => OBJECTS.remove(arguments.address()),
         "CreateOpConvForward" => add(arguments, |arguments| {
             Ok(Operation::Convolution(
                 objects::window(arguments.address())?,
@@ -105,8 +92,8 @@ fn add(
 ) -> Result<(), Problem> {
     let (number, at) = (arguments.address(), arguments.address());
     plan(number)?;
-    let operation = create(Object::Operation(read(arguments)?));
-    if let Some(Object::Plan(all)) = objects().get_mut(&number) {
+    let operation = OBJECTS.add(Object::Operation(read(arguments)?));
+    if let Some(Object::Plan(all)) = OBJECTS.lock().get_mut(&number) {
         all.push(operation);
     }
     put(at, operation)
@@ -121,7 +108,7 @@ fn set(arguments: &mut Arguments, read: impl FnOnce(&mut Arguments, &mut Values)
     let mut values =
         Values { alpha: factor(alpha, float)?, beta: factor(beta, float)?, address: 0, parameters: [0.0; 3] };
     read(arguments, &mut values);
-    match objects().get_mut(&number) {
+    match OBJECTS.lock().get_mut(&number) {
         Some(Object::Values(all)) => {
             all.insert(of, values);
             Ok(())
@@ -134,7 +121,7 @@ fn execute(arguments: &mut Arguments) -> Result<(), Problem> {
     let handle = Handle::take(arguments)?;
     let operations = plan(arguments.address())?;
     let (x, y) = (Operand::take(arguments)?, Operand::take(arguments)?);
-    let values = match objects().get(&arguments.address()) {
+    let values = match OBJECTS.lock().get(&arguments.address()) {
         Some(Object::Values(it)) => it.clone(),
         _ => return Err(Problem::Handle),
     };

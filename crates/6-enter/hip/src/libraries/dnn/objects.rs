@@ -1,8 +1,7 @@
 //! Descriptors of tensors, convolutions, pooling, activations and reductions.
 
+use super::super::objects::Objects;
 use super::{Arguments, Problem, ints, put, put_all, put_each};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most axes of a tensor.
 pub(super) const AXES: usize = 5;
@@ -145,55 +144,39 @@ enum Object {
     Reduction(i32, bool),
 }
 
-static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
-
-fn objects() -> MutexGuard<'static, BTreeMap<usize, Object>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn find(number: usize) -> Result<Object, Problem> {
-    objects().get(&number).copied().ok_or(Problem::Handle)
-}
+static OBJECTS: Objects<Object> = Objects::numbered_from(0x50_0000);
 
 pub(super) fn tensor(number: usize) -> Result<Tensor, Problem> {
-    match find(number)? {
+    match OBJECTS.find(number)? {
         Object::Tensor(Some(it)) => Ok(it),
         _ => Err(Problem::Handle),
     }
 }
 
 pub(super) fn window(number: usize) -> Result<Window, Problem> {
-    match find(number)? {
+    match OBJECTS.find(number)? {
         Object::Window(it) => Ok(it),
         _ => Err(Problem::Handle),
     }
 }
 
 pub(super) fn activation(number: usize) -> Result<(i32, [f64; 3]), Problem> {
-    match find(number)? {
+    match OBJECTS.find(number)? {
         Object::Activation(mode, parameters) => Ok((mode, parameters)),
         _ => Err(Problem::Handle),
     }
 }
 
 pub(super) fn reduction(number: usize) -> Result<(i32, bool), Problem> {
-    match find(number)? {
+    match OBJECTS.find(number)? {
         Object::Reduction(op, has_places) => Ok((op, has_places)),
         _ => Err(Problem::Handle),
     }
 }
 
-fn create(at: usize, object: Object) -> Result<(), Problem> {
-    let mut objects = objects();
-    let number = objects.last_key_value().map_or(0x50_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    objects.insert(number, object);
-    Ok(())
-}
-
 /// Sets a descriptor of the same kind.
 fn set(number: usize, object: Object) -> Result<(), Problem> {
-    match objects().get_mut(&number) {
+    match OBJECTS.lock().get_mut(&number) {
         Some(old) if std::mem::discriminant(old) == std::mem::discriminant(&object) => {
             *old = object;
             Ok(())
@@ -212,10 +195,10 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
             "ReduceTensor" => Object::Reduction(0, false),
             _ => return None,
         };
-        return Some(create(arguments.address(), object));
+        return Some(OBJECTS.create(arguments.address(), object).map(drop));
     }
     if name.starts_with("Destroy") && name.ends_with("Descriptor") {
-        return Some(objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle));
+        return Some(OBJECTS.remove(arguments.address()));
     }
     Some(match name {
         "Set4dTensorDescriptor" => set_tensor(arguments, Some(4), false),

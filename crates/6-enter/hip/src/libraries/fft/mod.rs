@@ -7,11 +7,11 @@ mod rocfft;
 
 use super::blas::put;
 use super::kernels::{self, Scratch};
+use super::objects::Objects;
 use super::{Answer, Arguments, Problem};
 use crate::runtime::lock;
-use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Bit of a kind of hipFFT's for double precision.
 const DOUBLE: i32 = 0x40;
@@ -56,11 +56,7 @@ struct Handle {
     plan: Option<Arc<Plan>>,
 }
 
-static PLANS: Mutex<BTreeMap<usize, Handle>> = Mutex::new(BTreeMap::new());
-
-fn plans() -> MutexGuard<'static, BTreeMap<usize, Handle>> {
-    PLANS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static PLANS: Objects<Handle> = Objects::numbered_from(0x20_0000);
 
 /// A function of hipFFT or rocFFT; `None` for others.
 pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> {
@@ -69,16 +65,16 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
     }
     let rest = function.strip_prefix("hipfft")?;
     let done = match rest {
-        "Create" => create(arguments.address()).map(|_| ()),
-        "Destroy" => plans().remove(&arguments.address()).map(|_| ()).ok_or(Problem::Handle),
+        "Create" => PLANS.create(arguments.address(), Handle::default()).map(drop),
+        "Destroy" => PLANS.remove(arguments.address()),
         "SetStream" => {
             let (number, stream) = (arguments.address(), arguments.address());
-            plans().get_mut(&number).map(|it| it.stream = stream).ok_or(Problem::Handle)
+            PLANS.change(number, |it| it.stream = stream)
         }
         "GetVersion" => put(arguments.address(), 10_000i32),
         // Plans have their own memory whatever the program gives.
-        "SetAutoAllocation" | "SetWorkArea" => find(arguments.address()).map(|_| ()),
-        "GetSize" => find(arguments.address()).and_then(|_| put(arguments.address(), 0usize)),
+        "SetAutoAllocation" | "SetWorkArea" => PLANS.find(arguments.address()).map(|_| ()),
+        "GetSize" => PLANS.find(arguments.address()).and_then(|_| put(arguments.address(), 0usize)),
         "ExecC2C" | "ExecZ2Z" | "XtExec" => execute(arguments, true),
         "ExecR2C" | "ExecD2Z" | "ExecC2R" | "ExecZ2D" => execute(arguments, false),
         _ => match rest.strip_prefix("MakePlan") {
@@ -89,9 +85,9 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
             None => {
                 let form = rest.strip_prefix("Plan")?;
                 let at = arguments.address();
-                create(at).and_then(|number| {
+                PLANS.create(at, Handle::default()).and_then(|number| {
                     make(number, form, false, arguments).inspect_err(|_| {
-                        plans().remove(&number);
+                        _ = PLANS.remove(number);
                     })
                 })
             }
@@ -100,21 +96,9 @@ pub(super) fn call(function: &str, arguments: &mut Arguments) -> Option<Answer> 
     Some(done.map(|()| 0))
 }
 
-fn create(at: usize) -> Result<usize, Problem> {
-    let mut plans = plans();
-    let number = plans.last_key_value().map_or(0x20_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    plans.insert(number, Handle::default());
-    Ok(number)
-}
-
-fn find(number: usize) -> Result<Handle, Problem> {
-    plans().get(&number).cloned().ok_or(Problem::Handle)
-}
-
 /// Plans from the arguments of one of the forms: `1d`, `2d`, `3d`, `Many`, `Many64`.
 fn make(number: usize, form: &str, has_work_size: bool, arguments: &mut Arguments) -> Result<(), Problem> {
-    find(number)?;
+    PLANS.find(number)?;
     let (sizes, layouts, kind, batches) = match form {
         "1d" => {
             let size = i64::from(arguments.int());
@@ -143,7 +127,7 @@ fn make(number: usize, form: &str, has_work_size: bool, arguments: &mut Argument
             put(at, 0usize)?;
         }
     }
-    plans().get_mut(&number).map(|it| it.plan = Some(Arc::new(plan))).ok_or(Problem::Handle)
+    PLANS.change(number, |it| it.plan = Some(Arc::new(plan)))
 }
 
 type Planned = (Vec<i64>, [Layout; 2], i32, i64);
@@ -335,7 +319,7 @@ fn roots(size: i64, sign: f64, is_double: bool) -> Result<Scratch, Problem> {
 }
 
 fn execute(arguments: &mut Arguments, has_direction: bool) -> Result<(), Problem> {
-    let handle = find(arguments.address())?;
+    let handle = PLANS.find(arguments.address())?;
     let plan = handle.plan.ok_or(Problem::Handle)?;
     let (from, to) = (arguments.address(), arguments.address());
     if from == 0 || to == 0 {

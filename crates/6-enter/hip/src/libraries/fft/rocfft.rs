@@ -1,10 +1,10 @@
 //! rocFFT's own interface: descriptions of layouts, plans, what a run needs.
 
 use super::super::blas::put;
+use super::super::objects::Objects;
 use super::super::{Answer, Arguments, Problem};
 use super::{Kind, Layout, Plan};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The version whose functions these are.
 const VERSION: &[u8] = b"1.0.31\0";
@@ -42,11 +42,7 @@ struct Transform {
     offsets: [usize; 2],
 }
 
-static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
-
-fn objects() -> MutexGuard<'static, BTreeMap<usize, Object>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static OBJECTS: Objects<Object> = Objects::numbered_from(0x40_0000);
 
 /// A function behind `rocfft_`; `None` for what is not implemented.
 pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Answer> {
@@ -59,7 +55,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Answer> {
         ),
         "execution_info_create" => create(arguments.address(), Object::Run(0)),
         "plan_description_destroy" | "execution_info_destroy" | "plan_destroy" => {
-            objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle)
+            OBJECTS.remove(arguments.address())
         }
         "plan_description_set_data_layout" => set_layout(arguments),
         "plan_description_set_scale_factor" => {
@@ -70,13 +66,13 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Answer> {
         "plan_create" => plan(arguments),
         // Plans have their own memory.
         "plan_get_work_buffer_size" => {
-            find(arguments.address()).and_then(|_| put(arguments.address(), 0usize))
+            OBJECTS.find(arguments.address()).and_then(|_| put(arguments.address(), 0usize))
         }
-        "plan_get_print" => find(arguments.address()).map(drop),
-        "execution_info_set_work_buffer" => find(arguments.address()).map(drop),
+        "plan_get_print" => OBJECTS.find(arguments.address()).map(drop),
+        "execution_info_set_work_buffer" => OBJECTS.find(arguments.address()).map(drop),
         "execution_info_set_stream" => {
             let (number, stream) = (arguments.address(), arguments.address());
-            match objects().get_mut(&number) {
+            match OBJECTS.lock().get_mut(&number) {
                 Some(Object::Run(of)) => {
                     *of = stream;
                     Ok(())
@@ -99,19 +95,11 @@ fn version(arguments: &mut Arguments) -> Result<(), Problem> {
 }
 
 fn create(at: usize, object: Object) -> Result<(), Problem> {
-    let mut objects = objects();
-    let number = objects.last_key_value().map_or(0x40_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    objects.insert(number, object);
-    Ok(())
-}
-
-fn find(number: usize) -> Result<Object, Problem> {
-    objects().get(&number).cloned().ok_or(Problem::Handle)
+    OBJECTS.create(at, object).map(drop)
 }
 
 fn describe(number: usize, change: impl FnOnce(&mut Description)) -> Result<(), Problem> {
-    match objects().get_mut(&number) {
+    match OBJECTS.lock().get_mut(&number) {
         Some(Object::Description(it)) => {
             change(it);
             Ok(())
@@ -169,7 +157,7 @@ fn plan(arguments: &mut Arguments) -> Result<(), Problem> {
     let sizes: Vec<i64> = list(lengths, axes).into_iter().rev().map(|it| it as i64).collect();
     let described = match description {
         0 => Description { layouts: [None, None], scale: 1.0 },
-        number => match find(number)? {
+        number => match OBJECTS.find(number)? {
             Object::Description(it) => it,
             _ => return Err(Problem::Handle),
         },
@@ -197,10 +185,10 @@ fn plan(arguments: &mut Arguments) -> Result<(), Problem> {
 fn execute(arguments: &mut Arguments) -> Result<(), Problem> {
     let (number, from, to, run) =
         (arguments.address(), arguments.address(), arguments.address(), arguments.address());
-    let Object::Plan(transform) = find(number)? else { return Err(Problem::Handle) };
+    let Object::Plan(transform) = OBJECTS.find(number)? else { return Err(Problem::Handle) };
     let stream = match run {
         0 => 0,
-        run => match find(run)? {
+        run => match OBJECTS.find(run)? {
             Object::Run(stream) => stream,
             _ => return Err(Problem::Handle),
         },

@@ -1,10 +1,9 @@
 //! Descriptions of matrices and vectors, as objects with attributes.
 
 use super::super::blas::Type;
+use super::super::objects::Objects;
 use super::elements::{Format, Indices, Sparse, element};
 use super::{Arguments, Problem, put};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An object of the program.
 #[derive(Clone, Copy, Debug)]
@@ -113,25 +112,17 @@ pub(super) struct SparseVector {
 const BY_COLUMNS: i32 = 1;
 const BY_ROWS: i32 = 2;
 
-static OBJECTS: Mutex<BTreeMap<usize, Object>> = Mutex::new(BTreeMap::new());
-
-fn objects() -> MutexGuard<'static, BTreeMap<usize, Object>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static OBJECTS: Objects<Object> = Objects::numbered_from(0x50_0000);
 
 fn create(at: usize, object: Object) -> Result<(), Problem> {
-    let mut objects = objects();
-    let number = objects.last_key_value().map_or(0x50_0000, |(last, _)| last + 16);
-    put(at, number)?;
-    objects.insert(number, object);
-    Ok(())
+    OBJECTS.create(at, object).map(drop)
 }
 
 macro_rules! finders {
     ($($name:ident $kind:ident $type:ty),*) => {$(
         /// The object that is the next argument.
         pub(super) fn $name(arguments: &mut Arguments) -> Result<$type, Problem> {
-            match objects().get(&arguments.address()) {
+            match OBJECTS.lock().get(&arguments.address()) {
                 Some(Object::$kind(found)) => Ok(*found),
                 _ => Err(Problem::Handle),
             }
@@ -149,7 +140,7 @@ pub(super) fn change_matrix(
     number: usize,
     change: impl FnOnce(&mut Matrix) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
-    match objects().get_mut(&number) {
+    match OBJECTS.lock().get_mut(&number) {
         Some(Object::Matrix(matrix)) => change(matrix),
         _ => Err(Problem::Handle),
     }
@@ -186,7 +177,7 @@ pub(super) fn call(name: &str, arguments: &mut Arguments) -> Option<Result<(), P
         "SpVec" => new_sparse_vector(arguments),
         "MatDescr" => create(arguments.address(), Object::Description(Description::default())),
         _ if name == "SpSV_createDescr" => create(arguments.address(), Object::Plan),
-        _ if ENDS.contains(&name) => objects().remove(&arguments.address()).map(drop).ok_or(Problem::Handle),
+        _ if ENDS.contains(&name) => OBJECTS.remove(arguments.address()),
         _ if CHANGES.contains(&name) => change(name, arguments),
         _ => {
             let name = name.strip_prefix("Const").unwrap_or(name);
@@ -314,7 +305,7 @@ pub(super) fn describe(name: &str, arguments: &mut Arguments) -> Option<super::A
     let what = name.strip_prefix("Set").or_else(|| name.strip_prefix("Get"))?;
     property(&mut Description::default(), what)?;
     let (number, value) = (arguments.address(), arguments.word() as i32);
-    let mut objects = objects();
+    let mut objects = OBJECTS.lock();
     let Some(Object::Description(of)) = objects.get_mut(&number) else { return Some(Err(Problem::Handle)) };
     let (place, most) = property(of, what)?;
     if name.starts_with("Get") {
@@ -332,7 +323,7 @@ fn change(name: &str, arguments: &mut Arguments) -> Result<(), Problem> {
     if name == "SpMatSetAttribute" {
         return set_attribute(number, arguments);
     }
-    match (name, objects().get_mut(&number).ok_or(Problem::Handle)?) {
+    match (name, OBJECTS.lock().get_mut(&number).ok_or(Problem::Handle)?) {
         ("CsrSetPointers" | "CscSetPointers" | "CooSetPointers", Object::Matrix(it)) => {
             let places = [&mut it.lines.at, &mut it.across.at, &mut it.values];
             places.into_iter().for_each(|place| *place = arguments.address());
@@ -395,7 +386,7 @@ macro_rules! put_all {
 
 /// Facts of an object, each to an address of the program.
 fn read(name: &str, arguments: &mut Arguments) -> Result<(), Problem> {
-    let found = objects().get(&arguments.address()).copied().ok_or(Problem::Handle)?;
+    let found = OBJECTS.find(arguments.address())?;
     match (name, found) {
         ("CsrGet" | "CscGet" | "CooGet", Object::Matrix(it)) => read_matrix(&it, arguments),
         ("SpMatGetSize", Object::Matrix(it)) => put_all!(arguments, it.rows, it.columns, it.elements),

@@ -1,11 +1,14 @@
-//! Shared parts of the tests: oracles that may be absent, compiled kernels, files in memory, scratch folders,
-//! random numbers.
+//! Shared parts of the tests: oracles that may be absent, compiled kernels, golden files, files in memory,
+//! scratch folders, random numbers.
 //!
 //! An absent oracle skips its test with a line that says how to get it, and fails it where `CI` is `true`.
 //! Only [`absent`] decides that.
 
+mod golden;
 pub mod postgres;
 pub mod slurm;
+
+pub use golden::{golden, golden_file};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -38,13 +38,7 @@ fn text_of_every_encoding() {
         assert!(texts.iter().all(|text| *text == texts[0]), "{line}: {texts:?}");
         writeln!(found, "{} | {} | {}", columns[0], columns[1], texts[0]).unwrap();
     }
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &found).unwrap();
-    }
-    for (golden, found) in golden.lines().zip(found.lines()) {
-        assert_eq!(golden, found);
-    }
-    assert_eq!(golden.lines().count(), found.lines().count());
+    testkit::golden_file(path, &found);
 }
 
 fn names(visit: impl Fn(&mut dyn FnMut(RegRange))) -> String {

@@ -64,13 +64,5 @@ fn addresses_of_the_fixtures() {
         }
     }
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/addresses.txt");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(golden.parent().unwrap()).unwrap();
-        std::fs::write(&golden, &text).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (found, expected) in text.lines().zip(expected.lines()) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(text.lines().count(), expected.lines().count());
+    testkit::golden_file(golden, &text);
 }

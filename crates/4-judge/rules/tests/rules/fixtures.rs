@@ -105,15 +105,7 @@ fn exactly_the_expected_rules_fire() {
         let fired: Vec<&str> = one.fired().into_iter().collect();
         writeln!(table, "{}\t{}", one.name, fired.join(" ")).unwrap();
     }
-    let golden = folder().join("expected.tsv");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&golden, &table).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (found, expected) in table.lines().zip(expected.lines()) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(table.lines().count(), expected.lines().count(), "fixtures were added or removed");
+    testkit::golden_file(folder().join("expected.tsv"), &table);
 }
 
 #[test]

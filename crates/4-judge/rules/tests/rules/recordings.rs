@@ -202,7 +202,7 @@ fn modelled_numbers_have_signs() {
             }
         }
     }
-    golden("signed.tsv", &text);
+    testkit::golden_file(fixtures().join("signed.tsv"), &text);
 }
 
 #[test]
@@ -269,17 +269,5 @@ fn recorded_kernels_give_the_expected_findings() {
             }
         }
     }
-    golden("recorded.tsv", &text);
-}
-
-fn golden(file: &str, text: &str) {
-    let golden = fixtures().join(file);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&golden, text).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    for (found, expected) in text.lines().zip(expected.lines()) {
-        assert_eq!(found, expected);
-    }
-    assert_eq!(text.lines().count(), expected.lines().count(), "findings appeared or went");
+    testkit::golden_file(fixtures().join("recorded.tsv"), &text);
 }

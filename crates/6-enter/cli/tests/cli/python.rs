@@ -30,12 +30,7 @@ fn package() -> Option<PathBuf> {
 #[test]
 fn functions_are_those_of_the_commands() {
     let file = root().join("crates/6-enter/python/rockhound/_commands.py");
-    let expected = run(&["completions", "--python"]).stdout;
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&file, &expected).unwrap();
-    }
-    let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(written == expected, "{} is old: set UPDATE_GOLDEN=1 and run this test", file.display());
+    testkit::golden_file(file, &run(&["completions", "--python"]).stdout);
 }
 
 #[test]

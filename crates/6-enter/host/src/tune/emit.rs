@@ -198,15 +198,7 @@ mod tests {
 
     fn golden(name: &str, text: &str) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tune/golden").join(name);
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-        }
-        assert_eq!(
-            text,
-            std::fs::read_to_string(&path).unwrap_or_default(),
-            "{name}: UPDATE_GOLDEN=1 writes it"
-        );
+        testkit::golden_file(path, text);
     }
 
     #[test]

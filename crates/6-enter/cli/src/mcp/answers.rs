@@ -119,7 +119,8 @@ mod tests {
         assert_eq!(found("table:1"), Ok((Some(39), "table:1".to_owned())));
         assert_eq!(found("a12/at:/x/y"), Ok((Some(11), "at:/x/y".to_owned())));
         assert_eq!(found("at:/x/y"), Ok((Some(39), "at:/x/y".to_owned())));
-        assert_eq!(found("a1/at:"), Err("a1 is not kept; there are a9 to a40".to_owned()));
+        let oldest = latest.find("a1/at:").map(|_| ()).unwrap_err();
+        assert!(oldest.contains("a9") && oldest.contains("a40"), "{oldest}");
         latest.keep(Arc::new(Value::Null), BYTES, None, Vec::new());
         assert!(latest.find("a40/at:").is_err());
     }

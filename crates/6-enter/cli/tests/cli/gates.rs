@@ -1,19 +1,8 @@
 //! Gates with a memory: baselines and exceptions, for every command that judges.
 
-use crate::run::{Ran, clean, command, folder, spilling};
+use crate::run::{clean, folder, run_in, spilling};
 use crate::schema::Schema;
 use serde_json::Value;
-use std::path::Path;
-
-/// Runs in a folder, where a file of exceptions is found.
-fn run_in(dir: &Path, args: &[&str]) -> Ran {
-    let output = command(args).current_dir(dir).output().expect("the program starts");
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
 
 /// A text without its line breaks.
 fn words(text: &str) -> String {
@@ -50,7 +39,8 @@ fn a_baseline_makes_only_new_findings_fail() {
     assert_eq!(ran.code, 1, "binary data is no text: {}", ran.stderr);
     std::fs::write(dir.join("other.json"), "{}").unwrap();
     let ran = run_in(&dir, &["inspect", &clean, "--baseline", "other.json"]);
-    assert!(ran.code == 64 && ran.stderr.contains("is no baseline"), "{}", ran.stderr);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    ran.golden("no baseline");
 }
 
 #[test]
@@ -82,7 +72,8 @@ fn exceptions_are_found_above_the_folder_and_marked_in_every_format() {
     std::fs::write(inner.join("own.toml"), "[[allow]]\nrule = \"RES001\"\nkernel = \"x\"\nreason = \"r\"\n")
         .unwrap();
     let ran = inspect(&["--config", "own.toml"]);
-    assert!(ran.code == 2 && ran.stderr.contains("RES001 in x matches nothing"), "{}", ran.stderr);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    ran.golden("an exception for nothing");
     std::fs::write(dir.join("rockhound.toml"), "[[allow]]\nrule = 1\n").unwrap();
     assert_eq!(inspect(&[]).code, 64);
 }

@@ -13,7 +13,7 @@ fn code_for_generic_targets_runs_like_code_of_its_own() {
     let code = dir.join("generic.hsaco").display().to_string();
     let own = root().join("examples/vector_copy/vector_copy.gfx942.hsaco").display().to_string();
     let ran = changed_with(&dir, &[(&own, &code)], &["-b", "10"]);
-    assert!(ran.code == 0 && ran.stderr.contains("`c`: all 1048576 elements as expected"), "{}", ran.stderr);
+    assert!(ran.code == 0 && ran.stderr.contains("`c`: all 1048576 "), "{}", ran.stderr);
     let counted = |folder: &Path| {
         let text = good(&[
             "analyze",
@@ -37,11 +37,8 @@ fn code_for_generic_targets_runs_like_code_of_its_own() {
     assert!(listing.contains("gfx9-4-generic") && listing.contains("16384"), "{listing}");
     // It does not run on what it was not made for.
     let ran = changed_with(&dir, &[(&own, &code), ("mi300x", "mi210")], &[]);
-    assert!(
-        ran.code == 1 && ran.stderr.contains("no code for gfx90a, only for gfx9-4-generic"),
-        "{}",
-        ran.stderr
-    );
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    ran.golden("another target");
 }
 
 #[test]
@@ -54,7 +51,8 @@ fn code_without_instruction_tables_gives_metadata_and_occupancy() {
         let path = dir.join(format!("{target}.hsaco"));
         std::fs::write(&path, code).unwrap();
         let ran = crate::run::rockhound(&["inspect", &path.display().to_string(), "--format", "json"]);
-        assert!(ran.code == 0 && ran.stderr.contains("no instruction tables"), "{target}: {}", ran.stderr);
+        assert_eq!(ran.code, 0, "{target}: {}", ran.stderr);
+        ran.golden(target);
         let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         let kernel = &value["kernels"][0];
         assert_eq!(kernel["target"], target);

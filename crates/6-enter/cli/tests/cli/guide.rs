@@ -80,10 +80,9 @@ fn a_recording_gets_a_verdict_findings_and_commands() {
     }
     assert!(ran > 0, "{guide}");
     let text = good(&["guide", &dir, "--width", "80"]);
-    for part in ["What stops it?", "What is worth changing?", "What next?", "MEM010", "--base", "'a b'"] {
+    for part in ["MEM010", "--base", "'a b'"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(!text.contains("Did the change help?"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
@@ -185,7 +184,6 @@ fn a_second_recording_says_what_the_change_brought() {
         assert_eq!(gone.contains(&"MEM010"), changes.is_empty(), "{test}: {guide}");
         assert!(rules(&guide["changes"]["appeared"]).iter().all(|rule| *rule != "MEM010"), "{test}: {guide}");
         let text = good(&["guide", &after, "--base", &before, "--width", "80"]);
-        assert!(text.contains("Did the change help?"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 }

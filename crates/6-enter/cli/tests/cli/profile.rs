@@ -1,10 +1,17 @@
 //! `rockhound profile` and `rockhound launch-template` on the committed example.
 
-use crate::run::{folder, good, rockhound, root};
+use crate::run::{folder, golden, good, rockhound, root};
 use crate::schema::Schema;
 use std::path::Path;
 
 const EXAMPLE: &str = "examples/vector_copy/LAUNCH.toml";
+
+/// Compares errors, and what follows them, with a section of the golden file.
+fn messages(section: &str, ran: &crate::run::Ran) {
+    let starts = ["error: ", "failed: ", "hint: ", "  "];
+    let lines = ran.stderr.lines().filter(|line| starts.iter().any(|it| line.starts_with(it)));
+    golden(section, &lines.collect::<Vec<_>>().join("\n"));
+}
 
 /// Writes a launch file of the example with some text replaced, and runs it.
 fn changed(folder: &Path, from: &str, to: &str) -> crate::run::Ran {
@@ -31,7 +38,7 @@ fn the_example_leaves_a_recording_and_a_report() {
     let recording = folder("profile");
     let ran = rockhound(&["profile", EXAMPLE, "-o", &recording.display().to_string()]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("`c`: all 1048576 elements as expected"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`c`: all 1048576 "), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("recording: {}", recording.display())), "{}", ran.stderr);
     // The short report: findings, top kernels, speed of light; everything else on request.
     for part in ["CTR001", "0.1  Top Kernels", "2.1  System Speed-of-Light"] {
@@ -54,26 +61,26 @@ fn the_example_leaves_a_recording_and_a_report() {
 
 #[test]
 fn what_does_not_fit_is_said() {
-    // (text of the launch file, its replacement, exit code, message)
+    // (text of the launch file, its replacement, exit code)
     let cases = [
-        ("expected = \"a\"", "expected = \"2 * a\"", 2, "failed: `c`: element 1 is 1, expected 2"),
-        ("expected = \"a\"", "expected = \"b\"", 1, "there is no argument `b`"),
-        ("gpu = \"mi300x\"", "gpu = \"mi999\"", 64, "there is no GPU `mi999`"),
-        ("gpu = \"mi300x\"", "gpu = \"mi210\"", 1, "has no code for gfx90a, only for gfx942"),
-        ("kernel = \"vecCopy\"", "kernel = \"other\"", 1, "there is no kernel `other`, only vecCopy("),
-        ("workgroup = [256]", "workgroup = [2048]", 1, "2048 work-items"),
-        ("workgroup = [256]", "workgroup = [0]", 1, "`workgroup` has one to three sizes"),
-        ("workgroup = [256]", "workgroup = [256]\ndynamic_lds = 70000", 1, "70000 bytes of LDS"),
-        ("workgroup = [256]", "workgroups = [256]", 1, "unknown field `workgroups`"),
-        ("type = \"i32\"", "type = \"i64\"", 1, "argument `n` has 8 bytes"),
-        ("shape = [1048576]", "shape = [1048576]\nvalue = 1", 1, "give one of `value`"),
-        ("shape = [1048576]", "shape = [10]", 1, "outside every allocation"),
-        ("grid = [1048576]", "grid = [1048576]\nrepeat = 0", 0, ""),
+        ("expected = \"a\"", "expected = \"2 * a\"", 2),
+        ("expected = \"a\"", "expected = \"b\"", 1),
+        ("gpu = \"mi300x\"", "gpu = \"mi999\"", 64),
+        ("gpu = \"mi300x\"", "gpu = \"mi210\"", 1),
+        ("kernel = \"vecCopy\"", "kernel = \"other\"", 1),
+        ("workgroup = [256]", "workgroup = [2048]", 1),
+        ("workgroup = [256]", "workgroup = [0]", 1),
+        ("workgroup = [256]", "workgroup = [256]\ndynamic_lds = 70000", 1),
+        ("workgroup = [256]", "workgroups = [256]", 1),
+        ("type = \"i32\"", "type = \"i64\"", 1),
+        ("shape = [1048576]", "shape = [1048576]\nvalue = 1", 1),
+        ("shape = [1048576]", "shape = [10]", 1),
+        ("grid = [1048576]", "grid = [1048576]\nrepeat = 0", 0),
     ];
-    for (number, (from, to, code, message)) in cases.into_iter().enumerate() {
+    for (number, (from, to, code)) in cases.into_iter().enumerate() {
         let ran = changed(&folder(&format!("profile_bad_{number}")), from, to);
         assert_eq!(ran.code, code, "{to}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{to}: {}", ran.stderr);
+        messages(to, &ran);
     }
 }
 
@@ -113,28 +120,25 @@ fn limits_and_changes_have_a_price() {
     let (text, file) = run("1");
     assert_eq!(run("3").1, file, "predictions do not depend on threads");
     let (limits, changed) = (table(&text, "0.3"), table(&text, "0.4"));
-    for part in
-        ["What Each Limit Is Worth", "vecCopy", "infinite memory bandwidth", "more, each less than 1 %"]
-    {
+    for part in ["What Each Limit Is Worth", "vecCopy", "infinite memory", "less than 1 %"] {
         assert!(limits.contains(part), "{part}: {limits}");
     }
     for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi300a"] {
         assert!(changed.contains(part), "{part}: {changed}");
     }
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["CTR001 ", "bound by HBM bandwidth", "by simulation without it"] {
-        assert!(words.contains(part), "{part}: {text}");
-    }
+    assert!(text.contains("CTR001 "), "{text}");
     let told = good(&["guide", &recording]);
     assert!(told.contains("HBM bandwidth") && !told.contains("--breakdown"), "{told}");
     // With a slow engine it is not what a roof shows.
     let slow = folder("breakdown_slow").display().to_string();
     let ran = rockhound(&["profile", "--breakdown", EXAMPLE, "--gpu", "mi300x@500", "-o", &slow]);
     // The verdict says it, and the finding below has its numbers only.
-    assert_eq!(ran.stdout.matches("held up most by memory bandwidth").count(), 1, "{}", ran.stdout);
-    assert!(ran.stdout.contains("CTR001  the verdict above, in numbers"), "{}", ran.stdout);
-    let told = good(&["guide", &slow]);
-    assert!(told.contains("held up most by memory bandwidth"), "{told}");
+    let told = good(&["guide", &slow, "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let headline = told["verdict"]["headline"].as_str().unwrap();
+    golden("a slow engine", headline);
+    assert_eq!(ran.stdout.matches(headline).count(), 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("CTR001  "), "{}", ran.stdout);
     assert!(limits.lines().chain(changed.lines()).all(|line| line.chars().count() <= 100), "{text}");
     // A copy has no LDS, no barriers and few registers.
     let lines: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
@@ -164,11 +168,11 @@ fn limits_and_changes_have_a_price() {
     // A recording without predictions in the same folder has none of the last one.
     let again = rockhound(&["profile", EXAMPLE, "-o", &recording, "--overwrite"]);
     assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
-    assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown"));
+    assert!(good(&["guide", &recording]).contains(" --breakdown"));
     // What is recorded next is recorded on the same GPU.
     let other = rockhound(&["profile", EXAMPLE, "--gpu", "mi300a", "-o", &recording, "--overwrite"]);
     assert_eq!(other.code, 0, "{}", other.stderr);
-    assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown --gpu mi300a examples/"));
+    assert!(good(&["guide", &recording]).contains(" --breakdown --gpu mi300a examples/"));
 }
 
 #[test]
@@ -184,7 +188,7 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     profile(&["--breakdown", "--what-if", "waves_per_eu=1", "-o", &of_run]);
     let text = good(&["breakdown", &of_kept, "--limits", "--what-if", "waves_per_eu=1"]);
     assert_eq!(file(&kept), file(&run));
-    assert!(table(&text, "0.3").contains("infinite memory bandwidth"), "{text}");
+    assert!(table(&text, "0.3").contains("infinite memory"), "{text}");
     assert!(table(&text, "0.4").contains("waves_per_eu=1"), "{text}");
     // Another prediction comes beside those that are there.
     good(&["breakdown", &of_kept, "--what-if", "lds=1024", "--threads", "1", "--format", "json"]);
@@ -195,24 +199,24 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     let events = kept.join("events_0.zst");
     let bytes = std::fs::read(&events).unwrap();
     let older = zstd::encode_all(b"rockhound.ev/1\r\nand more".as_slice(), 1).unwrap();
-    for (bytes, message) in [
-        (&older[..], "it was written by another version"),
-        (&bytes[..bytes.len() / 2], "cut off or damaged"),
-        (&bytes[..bytes.len() / 100], "cut off or damaged"),
-        (&bytes[..10], "cut off or damaged"),
-        (&bytes[..2], "cut off or damaged"),
-        (&[], "it is empty"),
-        (b"no zstd at all, and long enough".as_slice(), "no file of events"),
+    for (section, bytes) in [
+        ("events of another version", &older[..]),
+        ("events cut off", &bytes[..bytes.len() / 2]),
+        ("events cut off", &bytes[..bytes.len() / 100]),
+        ("events cut off", &bytes[..10]),
+        ("events cut off", &bytes[..2]),
+        ("no events", &[]),
+        ("other data", b"no zstd at all, and long enough".as_slice()),
     ] {
         std::fs::write(&events, bytes).unwrap();
         let ran = rockhound(&["breakdown", &of_kept]);
         assert_eq!(ran.code, 1, "{}", ran.stderr);
-        assert!(ran.stderr.contains(message) && ran.stderr.contains("--keep-events"), "{}", ran.stderr);
+        messages(section, &ran);
         assert_eq!(file(&kept), before);
     }
     let ran = rockhound(&["breakdown", &of_run]);
     assert_eq!(ran.code, 64, "{}", ran.stderr);
-    assert!(ran.stderr.contains("does not keep what waves did"), "{}", ran.stderr);
+    messages("events not kept", &ran);
     // A recording made anew in the same folder keeps nothing of the old one, which may be the hardware's.
     let level = Path::new(&of_kept).join("SQ_IFETCH_LEVEL.csv");
     std::fs::copy(Path::new(&of_kept).join("SQ_LEVEL_WAVES.csv"), &level).unwrap();
@@ -237,7 +241,7 @@ fn predictions_of_one_dispatch_are_those_in_the_whole() {
     let whole = lines("1,");
     std::fs::remove_file(kept.join("pmc_predictions.csv")).unwrap();
     let ran = rockhound(&[&["breakdown", &dir, "-d", "1"][..], &change].concat());
-    assert!(!ran.stderr.contains("caches are not as they were"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("caches"), "{}", ran.stderr);
     assert_eq!((lines("1,"), lines("0,").len()), (whole, 0));
     // The same GPU is no change.
     let row = table(&ran.stdout, "0.4").lines().find(|line| line.contains("gpu=mi300x")).unwrap();
@@ -245,17 +249,14 @@ fn predictions_of_one_dispatch_are_those_in_the_whole() {
     // Beside the time of all, it is said of how many the prediction is.
     let text = good(&["analyze", "-p", &dir, "-b", "0.3", "0.4"]);
     assert!(table(&text, "0.4").contains("gpu=mi300x (1 of 3 dispatches)"), "{text}");
-    assert!(table(&text, "0.3").contains("no launch overhead (1 of 3 dispatches)"), "{text}");
+    assert!(table(&text, "0.3").contains("(1 of 3 dispatches)"), "{text}");
     // Without one before the caches are others.
     std::fs::remove_file(kept.join("events_0.zst")).unwrap();
     let ran = rockhound(&[&["breakdown", &dir, "-k", "vecCopy", "-d", "1"][..], &change].concat());
-    assert!(
-        ran.stderr.contains("caches are not as they were: 1 dispatch before keeps nothing"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("caches") && ran.stderr.contains(": 1 dispatch"), "{}", ran.stderr);
     let ran = rockhound(&["breakdown", &dir, "-k", "gemm"]);
-    assert!(ran.code == 64 && ran.stderr.contains("no kernel matches `gemm`"), "{}", ran.stderr);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    messages("breakdown -k gemm", &ran);
 }
 
 #[test]
@@ -263,20 +264,14 @@ fn what_cannot_run_is_not_predicted() {
     let kept = folder("kept_large");
     let options = ["--keep-events", "--what-if", "waves_per_eu=3", "--what-if", "waves_per_eu=4"];
     let ran = changed_with(&kept, &[("workgroup = [256]", "workgroup = [1024]")], &options);
-    let reason = "waves_per_eu=3: a workgroup of 16 waves does not fit (needs 4 per SIMD)";
-    assert!(ran.code == 0 && ran.stderr.contains(reason), "{}", ran.stderr);
+    assert!(ran.code == 0 && ran.stderr.contains("waves_per_eu=3: "), "{}", ran.stderr);
     let file = std::fs::read_to_string(kept.join("pmc_predictions.csv")).unwrap();
     assert!(file.contains("waves_per_eu=4") && !file.contains("waves_per_eu=3"), "{file}");
     let dir = kept.display().to_string();
-    for (change, code, message) in [
-        ("waves_per_eu=3", 64, format!("error: {reason}")),
-        ("vgpr=129", 64, "error: vgpr=129: a workgroup of 16 waves does not fit".to_owned()),
-        ("vgpr=0", 64, "error: `vgpr=0`: `0` is not a number of vector registers".to_owned()),
-        ("VGPR = 128", 0, String::new()),
-    ] {
+    for (change, code) in [("waves_per_eu=3", 64), ("vgpr=129", 64), ("vgpr=0", 64), ("VGPR = 128", 0)] {
         let ran = rockhound(&["breakdown", &dir, "--what-if", change]);
         assert_eq!(ran.code, code, "{change}: {}", ran.stderr);
-        assert!(ran.stderr.contains(&message), "{change}: {}", ran.stderr);
+        messages(&format!("--what-if {change}"), &ran);
     }
     let file = std::fs::read_to_string(kept.join("pmc_predictions.csv")).unwrap();
     assert!(file.contains("\"vgpr=128\""), "{file}");
@@ -312,7 +307,7 @@ fn values_say_how_far_to_trust_them() {
     ] {
         assert!(narrow.lines().any(|it| it.contains(label) && it.trim_end().ends_with(trust)), "{narrow}");
     }
-    assert!(narrow.contains("±? was never compared") && !narrow.contains("modelled ±0"), "{narrow}");
+    assert!(narrow.contains("±? was") && !narrow.contains("modelled ±0"), "{narrow}");
     let json = good(&["guide", &recording, "--base", &recording, "--format", "json"]);
     let guide: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(Schema::of("guide-1").problems(&guide), Vec::<String>::new());
@@ -359,8 +354,8 @@ fn values_say_how_far_to_trust_them() {
     let level = row["cells"][0].as_f64().unwrap();
     assert!((mean / level - 1.0).abs() < 1e-3, "{mean} {level}");
     let plot = good(&["analyze", "-p", &recording, "-b", "0.5"]);
-    assert!(plot.contains("Occupancy over time") && plot.contains(" 0┤"), "{plot}");
-    assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "0.5"]).contains("Occupancy over time"));
+    assert!(plot.contains(" 0┤"), "{plot}");
+    assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "0.5"]).contains(" 0┤"));
     let link = &report["memory_chart"]["links"][6];
     assert!(
         link["requests"].is_number() && link["requests_trust"].as_str().unwrap().starts_with("modelled"),
@@ -368,7 +363,7 @@ fn values_say_how_far_to_trust_them() {
     );
     assert_eq!(report["roofline"]["kernels"][0]["flops_trust"], "exact");
     assert!(!ran.stdout.contains("XCDs standing") && !ran.stdout.contains("followed"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("times are modelled ±"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("modelled ±"), "{}", ran.stdout);
     // A measurement has no such column.
     assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "2.1"]).contains("trust"));
     // A sample is marked as such.
@@ -382,16 +377,16 @@ fn values_say_how_far_to_trust_them() {
 #[test]
 fn changes_that_cannot_be_predicted_are_refused_before_anything_runs() {
     let file = folder("what_if").display().to_string();
-    for (words, message) in [
-        (&["--what-if", "vgprs=96"][..], "what can be changed: vgpr=96, lds=16384, waves_per_eu=4"),
-        (&["--what-if", "gpu=mi210"], "GPUs that run it: mi300a, mi300x, mi325x"),
-        (&["--what-if", "vgpr"], "`vgpr` is not KEY=VALUE"),
-        (&["--breakdown", "--sample-workgroups", "8"], "cannot be used with"),
-        (&["--what-if", "vgpr=96", "--check", "races"], "cannot be used with"),
+    for words in [
+        &["--what-if", "vgprs=96"][..],
+        &["--what-if", "gpu=mi210"],
+        &["--what-if", "vgpr"],
+        &["--breakdown", "--sample-workgroups", "8"],
+        &["--what-if", "vgpr=96", "--check", "races"],
     ] {
         let ran = rockhound(&[&["profile", EXAMPLE, "-o", &file], words].concat());
         assert_eq!(ran.code, 64, "{words:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{words:?}: {}", ran.stderr);
+        ran.golden(&words.join(" "));
         assert!(ran.stdout.is_empty() && !ran.stderr.contains("emulating"), "{words:?}: {}", ran.stderr);
     }
 }
@@ -420,7 +415,7 @@ fn a_recording_stands_beside_the_listing() {
 
     // 1,048,576 work-items are 16,384 waves; 64 lanes of 8 bytes are four lines of 128 bytes.
     let text = crate::run::good(&["inspect", "--asm", "--workload", &path, "--width", "80"]);
-    assert!(text.contains("\n  311,296 instructions issued in 1 dispatch\n"), "{text}");
+    assert!(text.contains("\n  311,296 instructions "), "{text}");
     assert!(text.contains("\n  address   count  lanes  lines  stall  loop\n"), "{text}");
     let load = text.lines().find(|line| line.contains("global_load_dwordx2")).unwrap();
     assert!(load.contains("   16384     64    4.0 "), "{load}");
@@ -451,31 +446,20 @@ fn a_recording_stands_beside_the_listing() {
         std::fs::copy(recording.join(name), without.join(name)).unwrap();
     }
     let without = without.display().to_string();
-    let refused: [(&[&str], i32, &str); 7] = [
-        (
-            &["--asm", "-w", &path, &other_code],
-            1,
-            "at 0x1950 the recording has `global_load_dwordx2 v[2:3], v[2:3], off`",
-        ),
-        (
-            &["--asm", "-w", &path, "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"],
-            1,
-            "no kernel of the recording",
-        ),
-        (
-            &["--asm", "-w", &path, "examples/vector_copy/vector_copy.gfx90a.hsaco"],
-            1,
-            "it holds code for gfx90a",
-        ),
-        (&["--asm", "-w", &path, "-d", "3"], 64, "no dispatch is `3`"),
-        (&["--asm", "-w", &path, "--format", "csv"], 64, "`--workload` needs a listing"),
-        (&["--asm", "-w", &heat3d], 1, "has neither `pmc_instructions.csv` nor samples"),
-        (&["--asm", "-w", &without], 1, "does not keep the code of `vecCopy(double const*, double*, int)`"),
+    let refused: [(&[&str], i32); 7] = [
+        (&[&path, &other_code], 1),
+        (&[&path, "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"], 1),
+        (&[&path, "examples/vector_copy/vector_copy.gfx90a.hsaco"], 1),
+        (&[&path, "-d", "3"], 64),
+        (&[&path, "--format", "csv"], 64),
+        (&[&heat3d], 1),
+        (&[&without], 1),
     ];
-    for (args, code, message) in refused {
-        let ran = rockhound(&[&["inspect"], args].concat());
+    for (args, code) in refused {
+        let args = [&["inspect", "--asm", "-w"], args].concat();
+        let ran = rockhound(&args);
         assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+        ran.golden(&args.join(" "));
         assert!(ran.stderr.matches("error: ").count() == 1, "{}", ran.stderr);
     }
 }
@@ -485,19 +469,14 @@ fn mistakes_are_looked_for() {
     let recording = folder("profile_check");
     let file = recording.join("LAUNCH.toml");
     let name = file.display().to_string();
-    // (kernel, what is looked for, exit code, what is said)
+    // (kernel, what is looked for, exit code, the rule)
     for (kernel, check, code_expected, said) in [
-        (
-            "lds_dma/no_wait",
-            "races",
-            2,
-            "CHK004 wave 0 does not wait for a load into the LDS before a load at",
-        ),
-        ("lds_dma/barrier_only", "races", 2, "a load into the LDS and a load without a wait and a barrier"),
+        ("lds_dma/no_wait", "races", 2, "CHK004 "),
+        ("lds_dma/barrier_only", "races", 2, "CHK001 "),
         ("lds_dma/double_buffered", "races,uninit", 0, "nothing found"),
-        ("lds_race", "races", 2, "CHK001 waves 1 and 0 of a workgroup race for offset 0x0"),
+        ("lds_race", "races", 2, "CHK001 "),
         ("lds_right", "races,uninit", 0, "nothing found"),
-        ("unwritten", "uninit", 2, "CHK003 wave 0 reads offset 0x4 of the LDS"),
+        ("unwritten", "uninit", 2, "CHK003 "),
         ("unwritten", "races", 0, "nothing found"),
         ("written", "uninit", 0, "nothing found"),
     ] {
@@ -513,6 +492,7 @@ fn mistakes_are_looked_for() {
         let ran = rockhound(&["profile", "--check", check, &name, "--width", "160"]);
         assert_eq!(ran.code, code_expected, "{kernel}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains(said), "{kernel}: {}", ran.stdout);
+        golden(&format!("--check {check} {kernel}"), &ran.stdout);
         assert_eq!(ran.stdout.contains(&format!("{source}.hip:")), code_expected == 2, "{}", ran.stdout);
     }
     let ran = rockhound(&["profile", "--check", "speed", &name]);
@@ -560,5 +540,5 @@ fn what_comes_next_is_at_the_clock_that_was_asked_for() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("2100 MHz, times at 1500 MHz"), "{}", ran.stdout);
     let guide = rockhound(&["guide", &path]);
-    assert!(guide.stdout.contains("profile --gpu mi300x@1500 "), "{}", guide.stdout);
+    assert!(guide.stdout.contains(" --gpu mi300x@1500 "), "{}", guide.stdout);
 }

@@ -10,7 +10,7 @@ fn one_recording_on_the_terminal() {
     let dir = recording("roofline_one", &[], 100);
     for width in ["80", "160"] {
         let text = good(&["roofline", &dir, "--width", width]);
-        for part in ["Roofline", "HBM", "made_up", "flop/byte", "data sheet ceilings"] {
+        for part in ["Roofline", "HBM", "made_up", "flop/byte"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= width.parse().unwrap()), "{text}");
@@ -24,7 +24,7 @@ fn levels_and_types_are_picked() {
         rockhound(&["roofline", &dir, "--only", "hbm,l2", "--type", "fp16,fp64,fp4", "--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(all["notes"].to_string().contains("no roof of f4"), "{all}");
+    assert_eq!(all["notes"].as_array().map(Vec::len), Some(1), "no roof of f4: {all}");
     assert_eq!(all["schema"], "rockhound.roofline/2");
     let chart = &all["workloads"][0]["roofline"];
     let names = |list: &Value| -> Vec<String> {
@@ -172,20 +172,16 @@ fn a_gpu_is_measured_through_its_runtime() {
 
 #[test]
 fn what_cannot_be_measured_is_said() {
-    for (args, code, expected) in [
-        (&["--gpu", "mi9"][..], 64, "known are"),
-        (&["--gpu", "mi210", "-o", "/tmp/roofs.svg"], 64, "is no table"),
-        (&["--gpu", "mi100", "-o", "/tmp/roofs.csv"], 1, "no times are modelled for"),
-        (
-            &["--on", "gpu", "--gpu", "mi210", "--hip", "/nowhere.so"],
-            1,
-            "no HIP runtime can be loaded: /nowhere.so: ",
-        ),
-        (&["--on", "gpu", "--gpu", "mi210", "--hip", "libc.so.6"], 1, "it is no HIP runtime"),
-        (&["somewhere"], 64, "cannot be used with"),
+    for (args, code) in [
+        (&["--gpu", "mi9"][..], 64),
+        (&["--gpu", "mi210", "-o", "/tmp/roofs.svg"], 64),
+        (&["--gpu", "mi100", "-o", "/tmp/roofs.csv"], 1),
+        (&["--on", "gpu", "--gpu", "mi210", "--hip", "/nowhere.so"], 1),
+        (&["--on", "gpu", "--gpu", "mi210", "--hip", "libc.so.6"], 1),
+        (&["somewhere"], 64),
     ] {
         let ran = rockhound(&[&["roofline", "--measure"], args].concat());
         assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+        ran.golden(&format!("--measure {}", args.join(" ")));
     }
 }

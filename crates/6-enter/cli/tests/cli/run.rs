@@ -1,7 +1,7 @@
 //! Starting the program and looking at what it wrote.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The repository.
 pub(crate) fn root() -> PathBuf {
@@ -41,6 +41,41 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        let code = output.status.code().expect("an exit code, no signal");
+        Ran { code, stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Ran {
+    /// Compares standard error with a section of the caller's golden file.
+    #[track_caller]
+    pub(crate) fn golden(&self, section: &str) {
+        golden(section, &self.stderr);
+    }
+
+    /// What the answer on standard output, a JSON document, notes beside its tables.
+    pub(crate) fn notes(&self) -> String {
+        let answer: serde_json::Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        let notes = answer["notes"].as_array().into_iter().flatten();
+        notes
+            .map(|it| format!("{}: {}\n", it["kind"].as_str().unwrap(), it["text"].as_str().unwrap()))
+            .collect()
+    }
+}
+
+/// Compares text with a section of the caller's golden file, which names folders of this machine by a word.
+#[track_caller]
+pub(crate) fn golden(section: &str, text: &str) {
+    let programs = Path::new(env!("CARGO_BIN_EXE_rockhound")).parent().expect("a folder");
+    let neutral = |text: &str| {
+        text.replace(env!("CARGO_TARGET_TMPDIR"), "TMP").replace(&*programs.to_string_lossy(), "BIN")
+    };
+    testkit::golden(&neutral(section), &neutral(text));
+}
+
 /// The program with a known environment.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockhound"));
@@ -67,11 +102,18 @@ pub(crate) fn rockhound_with_input(args: &[&str], input: &[u8]) -> Ran {
     let writer = std::thread::spawn(move || drop(std::io::Write::write_all(&mut pipe, &input)));
     let output = child.wait_with_output().expect("the program ends");
     writer.join().expect("input is written");
-    Ran {
-        code: output.status.code().expect("an exit code, no signal"),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-    }
+    output.into()
+}
+
+/// Runs it in a folder, without the user's database.
+pub(crate) fn run_in(dir: &Path, args: &[&str]) -> Ran {
+    let mut command = command(args);
+    command.current_dir(dir).env_remove("ROCKHOUND_STORE").output().expect("the program starts").into()
+}
+
+/// What an answer notes beside its tables, whether or not the command succeeds.
+pub(crate) fn notes(args: &[&str]) -> String {
+    rockhound(&[args, &["--format", "json"]].concat()).notes()
 }
 
 /// Runs it and expects success and silence on standard error.

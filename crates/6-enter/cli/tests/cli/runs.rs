@@ -1,6 +1,6 @@
 //! Tables of any name, and several runs in one folder: told by headers and launches, never joined silently.
 
-use crate::run::{folder, good, rockhound};
+use crate::run::{folder, golden, good, notes, rockhound};
 
 const LONG: &str = "Correlation_Id,Dispatch_Id,Agent_Id,Grid_Size,Kernel_Name,Workgroup_Size,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n";
 
@@ -39,13 +39,7 @@ fn runs_are_refused_or_taken_with_runs() {
     {
         let ran = rockhound(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {}", ran.stderr);
-        for part in [
-            "holds 2 runs of their own, and no passes of one: `a_counter_collection.csv`, `b_counter_collection.csv`".to_owned(),
-            format!("`rockhound analyze -p {dir} --runs`"),
-            format!("`rockhound analyze -p {dir}/a_counter_collection.csv`"),
-        ] {
-            assert!(ran.stderr.contains(&part), "{args:?}: {part} not in {}", ran.stderr);
-        }
+        ran.golden(&args.join(" "));
     }
     let text = good(&["analyze", "-p", &dir, "--runs", "--width", "200"]);
     for part in [
@@ -57,7 +51,8 @@ fn runs_are_refused_or_taken_with_runs() {
         assert!(text.contains(part), "{part} not in {text}");
     }
     let ran = rockhound(&["analyze", "-p", &dir, "--runs=merged"]);
-    assert!(ran.code == 1 && ran.stderr.contains("not of one kind of GPU"), "{}", ran.stderr);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    ran.golden("runs of two kinds of GPU");
     std::fs::copy(format!("{dir}/a_agent_info.csv"), format!("{dir}/b_agent_info.csv")).unwrap();
     let merged = good(&["analyze", "-p", &dir, "--runs=merged"]);
     assert!(merged.contains("3 dispatches"), "{merged}");
@@ -66,7 +61,8 @@ fn runs_are_refused_or_taken_with_runs() {
     let one = good(&["analyze", "-p", &format!("{dir}/b_counter_collection.csv")]);
     assert!(one.contains("1 dispatch ") && one.contains("228 CUs"), "{one}");
     let ran = rockhound(&["guide", &dir, "--runs"]);
-    assert!(ran.code == 64 && ran.stderr.contains("`--runs=merged` takes all runs as one"), "{}", ran.stderr);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    ran.golden("guide --runs");
 }
 
 #[test]
@@ -79,22 +75,18 @@ fn a_run_of_several_files_is_read_by_its_name() {
             ("c.csv", table(&["fill", "fill"], "SQ_INSTS_VALU", 3)),
         ],
     );
-    let refused = rockhound(&["analyze", "-p", &dir]);
-    assert!(
-        refused.stderr.contains(&format!("`rockhound analyze -p {dir}/a.csv` one of them")),
-        "{refused:?}"
-    );
+    rockhound(&["analyze", "-p", &dir]).golden("runs of any name");
     let text = good(&["analyze", "-p", &format!("{dir}/b"), "--arch", "mi300x"]);
     assert!(text.contains("2 dispatches · 1 kernel · 2 counters"), "{text}");
     let absent = rockhound(&["analyze", "-p", &format!("{dir}/d")]);
-    assert!(absent.code == 1 && absent.stderr.contains("no such file or folder"), "{absent:?}");
+    assert_eq!(absent.code, 1, "{absent:?}");
+    absent.golden("no run of this name");
     // Quotes where a shell needs them.
     let spaced = made(
         "runs named",
         &[("a.csv", table(&["copy"], "SQ_WAVES", 1)), ("b.csv", table(&["fill"], "SQ_WAVES", 2))],
     );
-    let refused = rockhound(&["analyze", "-p", &spaced]);
-    assert!(refused.stderr.contains(&format!("`rockhound analyze -p '{spaced}' --runs`")), "{refused:?}");
+    rockhound(&["analyze", "-p", &spaced]).golden("runs in a folder with a space");
 }
 
 #[test]
@@ -117,14 +109,14 @@ fn passes_of_any_name_are_joined() {
             ("second.csv", table(&["fill", "copy"], "SQ_INSTS_VALU", 9)),
         ],
     );
-    assert!(good(&["analyze", "-p", &dir]).contains("its dispatches are in another order"));
+    golden("passes in another order", &notes(&["analyze", "-p", &dir]));
 }
 
 #[test]
 fn a_named_file_is_always_tried() {
     let table = table(&["copy"], "FETCH_SIZE", 9);
     let dir = made(
-        "runs-named",
+        "runs-tried",
         &[
             ("my.txt", table.clone()),
             ("spreadsheet.csv", format!("\u{feff}{}", table.replace(',', ";").replace('\n', "\r\n"))),
@@ -137,6 +129,5 @@ fn a_named_file_is_always_tried() {
     }
     let ran = rockhound(&["analyze", "-p", &format!("{dir}/trace.json")]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("is a timeline, and holds no counters"), "{}", ran.stderr);
-    assert!(ran.stderr.contains(&format!("`rockhound trace {dir}/trace.json`")), "{}", ran.stderr);
+    ran.golden("a timeline");
 }

@@ -1,7 +1,7 @@
 //! Samples of the program counter: read, tabulated, shown beside the code they were taken in; and the names
 //! of blocks and sets.
 
-use crate::run::{fixture, folder, good, rockhound};
+use crate::run::{fixture, folder, golden, good, notes, rockhound};
 use crate::schema::Schema;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -66,9 +66,7 @@ fn samples_alone_have_tables() {
     assert_eq!(row["cells"][6], json!("a.hip:4"));
     assert_eq!(tables[1]["rows"][0]["cells"], json!([4.0, 100.0, 25.0, 75.0]));
     let text = good(&["analyze", "-p", &path]);
-    for part in
-        ["Samples by Kernel", "4 samples of the program counter (stochastic)", "PC Sampling", "waitcnt"]
-    {
+    for part in ["Samples by Kernel", "4 samples", "(stochastic)", "PC Sampling", "waitcnt"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -80,12 +78,7 @@ fn samples_stand_beside_the_code() {
     write_samples(&dir, &kernel, &instructions, &[3, 1]);
     let path = dir.display().to_string();
     let text = good(&["inspect", "--asm", &file, "--workload", &path, "--width", "120"]);
-    for part in [
-        "4 samples of the program counter (stochastic) in 1 dispatch, from 9_results.json",
-        "25 % of the samples issued; waves did not issue for waitcnt 75 %",
-        "        3   75.0%      0%  waitcnt 100%",
-        "        1   25.0%    100%",
-    ] {
+    for part in ["9_results.json", "        3   75.0%      0%  waitcnt 100%", "        1   25.0%    100%"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = good(&["inspect", "--asm", &file, "--workload", &path, "--format", "json"]);
@@ -106,13 +99,13 @@ fn samples_stand_beside_the_code() {
     // Without the code object only the page and the screen show something: what was sampled.
     let ran = rockhound(&["inspect", "--asm", "--workload", &path]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("does not hold the code that was sampled"), "{}", ran.stderr);
+    ran.golden("no code object");
     let page = dir.join("page.html");
     let shown = page.display().to_string();
     let ran = rockhound(&["report", &path, "-o", &shown]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let html = std::fs::read_to_string(&page).expect("a page");
-    assert!(html.contains("Only sampled instructions are listed"), "{html:.400}");
+    assert!(html.contains("Only sampled"), "{html:.400}");
 
     // A copy in the folder is found.
     std::fs::copy(&file, dir.join("own.hsaco")).expect("copied");
@@ -123,7 +116,7 @@ fn samples_stand_beside_the_code() {
     write_samples(&dir, &kernel, &other, &[3, 1]);
     let ran = rockhound(&["inspect", "--asm", &file, "--workload", &path]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("is not the code of"), "{}", ran.stderr);
+    ran.golden("another instruction");
 }
 
 #[test]
@@ -131,8 +124,7 @@ fn a_recording_without_samples_says_so() {
     let dir = folder("no_samples");
     std::fs::write(dir.join("pmc_perf.csv"), "Dispatch_ID,Kernel_Name,SQ_WAVES\n0,a,4\n").expect("written");
     std::fs::write(dir.join("sysinfo.csv"), "gpu_arch\ngfx90a\n").expect("written");
-    let ran = rockhound(&["analyze", "-p", &dir.display().to_string(), "-b", "21"]);
-    assert!(ran.stdout.contains("no samples of the program counter are recorded"), "{}", ran.stdout);
+    golden("no samples", &notes(&["analyze", "-p", &dir.display().to_string(), "-b", "21"]));
 }
 
 #[test]
@@ -159,5 +151,5 @@ fn blocks_and_sets_have_names() {
     assert_eq!(Schema::of("sets-1").problems(&json), Vec::<String>::new());
     let ran = rockhound(&["metrics", "--set", "nothing"]);
     assert_eq!(ran.code, 64);
-    assert!(ran.stderr.contains("sets are compute_thruput_util"), "{}", ran.stderr);
+    ran.golden("metrics --set nothing");
 }

@@ -33,14 +33,10 @@ fn launches_of_each_kernel_are_counted_from_one() {
         let text = good(&args);
         assert!(text.contains(&format!("· {dispatches} ·")), "{range:?}: {text}");
     }
-    for (range, code, message) in [
-        ("9", 1, "no kernel has an iteration 9\nhint: the kernel launched most often has 3"),
-        ("0", 1, "`0` names no iterations"),
-        ("x", 1, "`x` names no iterations"),
-        ("3-2", 1, "`3-2` names no iterations"),
-    ] {
+    for range in ["9", "0", "x", "3-2"] {
         let ran = rockhound(&["analyze", "-p", &file, "--kernel-iteration-range", range]);
-        assert!(ran.code >= code && ran.stderr.contains(message), "{range}: {}", ran.stderr);
+        assert_ne!(ran.code, 0, "{range}");
+        ran.golden(&format!("analyze --kernel-iteration-range {range}"));
     }
 }
 
@@ -173,10 +169,13 @@ fn an_analysis_is_written_as_a_database() {
 #[test]
 fn launches_of_each_kernel_are_selected_by_their_number() {
     let dir = folder("profile-iterations").display().to_string();
-    for (range, message) in [("x", "`x` names no iterations"), ("0", "`0` names no iterations")] {
-        let ran = rockhound(&["profile", "--kernel-iteration-range", range, "-o", &dir, "--", "true"]);
-        assert!(ran.code == 64 && ran.stderr.contains(message), "{range}: {}", ran.stderr);
+    for (range, rest) in [
+        ("x", &["-o", &dir, "--", "true"][..]),
+        ("0", &["-o", &dir, "--", "true"]),
+        ("1", &["examples/vector_copy/LAUNCH.toml"]),
+    ] {
+        let ran = rockhound(&[&["profile", "--kernel-iteration-range", range], rest].concat());
+        assert_eq!(ran.code, 64, "{range}: {}", ran.stderr);
+        ran.golden(&format!("profile --kernel-iteration-range {range}"));
     }
-    let ran = rockhound(&["profile", "examples/vector_copy/LAUNCH.toml", "--kernel-iteration-range", "1"]);
-    assert!(ran.code == 64 && ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
 }

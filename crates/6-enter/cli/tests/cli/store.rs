@@ -1,6 +1,6 @@
 //! `store`: recordings in a database, and commands that read them from there.
 
-use crate::run::{Ran, clean, command, folder, spilling};
+use crate::run::{Ran, clean, folder, golden, run_in, spilling};
 use crate::schema::Schema;
 use std::path::Path;
 
@@ -24,18 +24,12 @@ fn recording(dir: &Path, name: &str, factor: u64) {
     std::fs::write(folder.join("sysinfo.csv"), "gpu_arch,gpu_model\ngfx942,MI300X\n").unwrap();
 }
 
-fn rockhound_in(dir: &Path, args: &[&str]) -> Ran {
-    let output = command(args).current_dir(dir).env_remove("ROCKHOUND_STORE").output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
-}
-
 fn store(dir: &Path, args: &[&str]) -> Ran {
-    rockhound_in(dir, &[&["store"], args].concat())
+    run_in(dir, &[&["store"], args].concat())
 }
 
 fn good(dir: &Path, args: &[&str]) -> String {
-    let ran = rockhound_in(dir, args);
+    let ran = run_in(dir, args);
     assert_eq!(ran.code, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
     ran.stdout
 }
@@ -75,7 +69,7 @@ fn commands_answer_from_the_database_as_from_the_folder() {
                     }
                 })
                 .collect();
-            let ran = rockhound_in(&dir, &args);
+            let ran = run_in(&dir, &args);
             assert!(!ran.stdout.is_empty() || args[0] == "diff", "{args:?}: {}", ran.stderr);
             let text = format!("{} {}{}", ran.code, ran.stdout, ran.stderr);
             text.replace("zfolder", "store:1").replace("zother", "store:2")
@@ -135,8 +129,8 @@ fn recordings_are_listed_labelled_removed_and_copied() {
     };
     let added = json(&["add", "app", "slow", "--no-provenance", "-l", "branch=main"]);
     assert_eq!(added["recordings"].as_array().map(Vec::len), Some(2));
-    let again = store(&dir, &["add", "app", "--no-provenance", "-l", "commit="]);
-    assert!(again.stdout.contains("1 recording is there already"), "{}", again.stdout);
+    let again = store(&dir, &["add", "app", "--no-provenance", "-l", "commit=", "--format", "json"]);
+    golden("the same again", &again.notes());
     json(&["label", "2", "branch=dev"]);
     assert_eq!(json(&["list", "-l", "branch=dev"])["recordings"][0]["id"], 2);
     let newest = good(&dir, &["analyze", "-p", "store:label=branch=dev", "--list-kernels"]);
@@ -164,11 +158,7 @@ fn refusals_say_what_to_do() {
     std::fs::write(dir.join("text.db"), "no database, and longer than a header of one: 0123456789").unwrap();
     let none = store(&dir, &["list"]);
     assert_eq!(none.code, 1);
-    assert!(
-        none.stderr.contains("no database `rockhound.db`") && none.stderr.contains("hint:"),
-        "{}",
-        none.stderr
-    );
+    none.golden("no database");
     std::fs::write(dir.join("none.csv"), "").unwrap();
     for args in [
         &["add", "nothing"][..],
@@ -183,25 +173,25 @@ fn refusals_say_what_to_do() {
     }
     std::fs::write(dir.join("empty.db"), "").unwrap();
     good(&dir, &["store", "add", "app", "--no-provenance"]);
-    for (args, code, expected) in [
-        (&["analyze", "-p", "store:9"][..], 1, "no recording `9`"),
-        (&["guide", "store:label=a=b"], 1, "no recording `label=a=b`"),
-        (&["store", "show", "nonsense"], 64, "a recording is a number that"),
-        (&["store", "add", "app", "-l", "nonsense"], 64, "a label is `NAME=VALUE`"),
-        (&["store", "add", "nothing"], 1, "no such file or folder"),
-        (&["store", "query", "DELETE FROM recordings"], 1, "a query only reads"),
-        (&["store", "list", "--store", "text.db"], 1, "is not a database of Rockhound"),
-        (&["store", "list", "--store", "empty.db"], 1, "is not a database of Rockhound: it has no tables"),
-        (&["store", "list", "--store", "mysql://h/d"], 1, "there is no engine `mysql`"),
-        (&["store", "export", "1", "-o", "app"], 64, "exists already"),
+    for (args, code) in [
+        (&["analyze", "-p", "store:9"][..], 1),
+        (&["guide", "store:label=a=b"], 1),
+        (&["store", "show", "nonsense"], 64),
+        (&["store", "add", "app", "-l", "nonsense"], 64),
+        (&["store", "add", "nothing"], 1),
+        (&["store", "query", "DELETE FROM recordings"], 1),
+        (&["store", "list", "--store", "text.db"], 1),
+        (&["store", "list", "--store", "empty.db"], 1),
+        (&["store", "list", "--store", "mysql://h/d"], 1),
+        (&["store", "export", "1", "-o", "app"], 64),
     ] {
-        let ran = rockhound_in(&dir, args);
+        let ran = run_in(&dir, args);
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+        ran.golden(&args.join(" "));
     }
     std::fs::remove_file(dir.join("app/sysinfo.csv")).unwrap();
-    let unknown = good(&dir, &["store", "add", "app", "--no-provenance", "--store", "unknown.db"]);
-    assert!(unknown.contains("add again with `--arch GPU`"), "{unknown}");
+    let unknown = ["add", "app", "--no-provenance", "--store", "unknown.db", "--format", "json"];
+    golden("no GPU is known", &store(&dir, &unknown).notes());
     // What can be read is added beside what cannot.
     let both = store(&dir, &["add", "nothing", "app", "--no-provenance", "-l", "commit=a"]);
     assert_eq!(both.code, 1);
@@ -239,15 +229,7 @@ fn a_step_in_a_history_is_attributed_and_fails_the_check() {
     assert_eq!(store(&dir, &["check", "-k", "fill"]).code, 0);
     (7..10).for_each(|at| add(at, "slow"));
     let text = good(&dir, &["store", "history", "-k", "copy"]);
-    for part in [
-        "Changes of time",
-        "c6",
-        "c5",
-        "Counters and metrics that changed too",
-        "TCC_HIT_sum",
-        "80",
-        "changed",
-    ] {
+    for part in ["c6", "c5", "TCC_HIT_sum", "80", "changed"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = good(&dir, &["store", "history", "--format", "json"]);
@@ -264,14 +246,12 @@ fn a_step_in_a_history_is_attributed_and_fails_the_check() {
     // An exact counter changes where it changes.
     let counter = good(&dir, &["store", "history", "-k", "copy", "-m", "TCC_HIT_sum"]);
     assert!(counter.contains("none: exact values") && counter.contains("80"), "{counter}");
-    for (args, expected) in [
-        (&["history", "-m", "nonsense"][..], "no recording has a metric or counter `nonsense`"),
-        (&["history", "-k", "nonsense"], "no kernel of that name"),
-        (&["history", "-l", "branch=none"], "no recording with these labels"),
-    ] {
-        let ran = store(&dir, args);
+    for args in
+        [["history", "-m", "nonsense"], ["history", "-k", "nonsense"], ["history", "-l", "branch=none"]]
+    {
+        let ran = store(&dir, &args);
         assert_eq!(ran.code, 1);
-        assert!(ran.stderr.contains(expected) && ran.stderr.contains("hint:"), "{args:?}: {}", ran.stderr);
+        ran.golden(&args.join(" "));
     }
 }
 
@@ -307,12 +287,11 @@ fn a_kernel_that_is_gone_is_not_judged() {
         good(&dir, &["store", "add", "app", "--no-provenance", "-l", &format!("commit=c{at}")]);
     }
     let checked = good(&dir, &["store", "check"]);
-    assert!(checked.contains("1 kernel not judged: the newest recording"), "{checked}");
-    assert!(checked.contains("scale") && !checked.contains("fill"), "{checked}");
+    golden("a kernel that is gone", &checked);
     let checked = store(&dir, &["check", "-k", "fill"]);
     assert_eq!(checked.code, 1, "{}{}", checked.stdout, checked.stderr);
     let first = good(&dir, &["store", "history", "--kernels", "1"]);
-    assert!(first.contains("2 kernels of less time left out"), "{first}");
+    assert!(first.contains("left out"), "{first}");
     assert!(!good(&dir, &["store", "history", "--kernels", "0"]).contains("left out"));
 }
 
@@ -369,9 +348,10 @@ fn tunings_timelines_and_answers_are_entries_too() {
         assert_eq!(add(name)["recordings"][0]["id"], entry["id"], "{name} is added once");
     }
     let cut = store(&dir, &["add", "cut.json"]);
-    assert!(cut.code == 1 && cut.stderr.contains("no whole answer"), "{}", cut.stderr);
+    assert_eq!(cut.code, 1, "{}", cut.stderr);
+    cut.golden("half an answer");
     for (id, parts) in [
-        ("2", &["gfx942", "Fastest configurations", "{\"PAD\":true,\"TILE\":32}", "does not compile"][..]),
+        ("2", &["gfx942", "{\"PAD\":true,\"TILE\":32}", "Outcomes"][..]),
         ("3", &["rockhound.trace/2", "copy(float*)"]),
         ("4", &["rockhound.guide/1"]),
     ] {
@@ -395,15 +375,7 @@ fn tunings_timelines_and_answers_are_entries_too() {
     std::fs::write(dir.join("verdict.json"), VERDICT).unwrap();
     add("verdict.json");
     let text = good(&dir, &["store", "show", "5"]);
-    for word in [
-        "Candidates",
-        "tiled.hip",
-        "hangs",
-        "a loop without end",
-        "seed 1",
-        "Candidates: changes",
-        "L2 requests",
-    ] {
+    for word in ["Candidates", "tiled.hip", "hangs", "seed 1", "Candidates: changes", "L2 requests"] {
         assert!(text.contains(word), "{word}: {text}");
     }
     good(&dir, &["store", "export", "4", "-o", "out"]);
@@ -421,7 +393,7 @@ fn the_schema_of_a_large_database_is_printed() {
             assert!(ran.code == 0 && ran.stdout.contains("PARTITION BY RANGE (recording)"), "{}", ran.stderr);
             assert_eq!(ran.stdout.contains("create_distributed_table"), expected);
         } else {
-            assert!(ran.code == 1 && ran.stderr.contains("this build has no PostgreSQL"), "{}", ran.stderr);
+            assert!(ran.code == 1 && ran.stderr.contains("PostgreSQL"), "{}", ran.stderr);
         }
     }
     assert_eq!(store(&dir, &["schema"]).code, 64);
@@ -442,14 +414,15 @@ fn recordings_are_exported_as_parquet() {
     files.sort();
     assert_eq!(files.len(), 9, "{files:?}");
     assert!(files.contains(&"metrics.parquet".to_owned()));
-    for (args, code, expected) in [
-        (&["export", "--to", "parquet", "-o", "tables"][..], 64, "exists already"),
-        (&["export", "--to", "parquet"], 64, "writes a folder"),
-        (&["export", "--to", "other.db", "-o", "x"], 64, "two places"),
-        (&["export", "9", "--to", "parquet", "-o", "x"], 1, "no recording `9`"),
+    for (args, code) in [
+        (&["export", "--to", "parquet", "-o", "tables"][..], 64),
+        (&["export", "--to", "parquet"], 64),
+        (&["export", "--to", "other.db", "-o", "x"], 64),
+        (&["export", "9", "--to", "parquet", "-o", "x"], 1),
     ] {
         let ran = store(&dir, args);
-        assert!(ran.code == code && ran.stderr.contains(expected), "{args:?}: {} {}", ran.code, ran.stderr);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
+        ran.golden(&args.join(" "));
     }
     assert!(!dir.join("x").exists());
 }

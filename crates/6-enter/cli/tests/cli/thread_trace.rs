@@ -1,6 +1,6 @@
 //! Thread traces: read, tabulated, shown beside the code they were taken of, and taken up by findings.
 
-use crate::run::{fixture, folder, good, rockhound};
+use crate::run::{fixture, folder, golden, good, notes, rockhound};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -108,22 +108,18 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     );
 
     let text = good(&["inspect", "--asm", &file, "--workload", &path, "--width", "120"]);
-    for part in
-        ["thread trace of 2 waves of 1 dispatch, from ", "    hits latency   stall  of all    idle  for"]
-    {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    assert!(text.contains("    hits latency   stall  of all    idle  for"), "{text}");
 
     // Without the code object only the page and the screen show something: what was traced.
     let ran = rockhound(&["inspect", "--asm", "--workload", &path]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("does not hold the code that was traced"), "{}", ran.stderr);
+    ran.golden("no code object");
     let page = dir.join("page.html");
     let shown = page.display().to_string();
     let ran = rockhound(&["report", &path, "-o", &shown]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let html = std::fs::read_to_string(&page).expect("a page");
-    assert!(html.contains("Only traced instructions are listed"), "{html:.400}");
+    assert!(html.contains("Only traced"), "{html:.400}");
 
     // The address has another instruction.
     let mut other = instructions.clone();
@@ -131,16 +127,14 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     write_trace(&dir, &kernel, &other);
     let ran = rockhound(&["inspect", "--asm", &file, "--workload", &path]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains("that was traced: at "), "{}", ran.stderr);
+    ran.golden("another instruction");
 }
 
 #[test]
 fn an_empty_trace_says_why() {
     let Some(path) = testkit::shared("traces/att/made-empty") else { return };
-    let ran = rockhound(&["analyze", "-p", &path.display().to_string()]);
-    let words = format!("{}{}", ran.stdout, ran.stderr);
-    let said = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("no wave ran on the compute unit that was traced"), "{said}");
+    let args = ["analyze", "-p", &path.display().to_string()];
+    golden("an empty trace", &format!("{}\n{}", notes(&args), rockhound(&args).stderr));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `rockhound tunedb` as its users run it.
 
-use crate::run::{folder, good, rockhound};
+use crate::run::{folder, golden, good, rockhound};
 use crate::schema::Schema;
 use serde_json::Value;
 
@@ -9,6 +9,24 @@ const HEAD: &str = "Validator,PT_VERSION,2.9.1\nValidator,HIP_VERSION,702\nValid
 fn write(path: &std::path::Path, rows: &str) -> String {
     std::fs::write(path, format!("{HEAD}{rows}")).expect("a file");
     path.display().to_string()
+}
+
+/// Facts, decisions and notes of every table of an answer.
+fn told(args: &[&str]) -> String {
+    let answer: Value = serde_json::from_str(&good(&[args, &["--format", "json"]].concat())).unwrap();
+    let mut said = String::new();
+    for table in answer["tables"].as_array().unwrap() {
+        for fact in table["facts"].as_array().into_iter().flatten() {
+            said += &format!("{}: {}\n", fact["name"], fact["value"]);
+        }
+        for row in table["rows"].as_array().into_iter().flatten() {
+            said += &format!("row {}: {}\n", row["label"], row["cells"]);
+        }
+        for note in table["notes"].as_array().into_iter().flatten() {
+            said += &format!("note {note}\n");
+        }
+    }
+    said
 }
 
 #[test]
@@ -52,8 +70,7 @@ fn show_lint_and_merge_results() {
     let merged = std::fs::read_to_string(&out).unwrap();
     let expected = "GemmTunableOp_Half_TN,tn_4096_16_8,Gemm_Rocblas_2,0.25\nGemmTunableOp_Half_TN,tn_4096_32_8,Gemm_Rocblas_3,0.5\n";
     assert_eq!(merged, format!("{HEAD}{expected}"));
-    let diff = good(&["tunedb", "diff", &a, &out]);
-    assert!(diff.contains("other kernel, faster") && diff.contains("only in the new file"), "{diff}");
+    golden("diff", &told(&["tunedb", "diff", &a, &out]));
     let query = good(&["tunedb", "query", &a, "--mnk", "4096,16,8"]);
     assert!(query.contains("first row") && query.contains("Gemm_Rocblas_1"), "{query}");
     let advice = good(&["tunedb", "advise", &a]);
@@ -77,7 +94,7 @@ fn a_refused_merge_writes_nothing() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "old");
     let unknown = rockhound(&["tunedb", "show", "README.md"]);
     assert_eq!(unknown.code, 1, "{unknown:?}");
-    assert!(unknown.stderr.contains("no tuning database that is known"), "{unknown:?}");
+    unknown.golden("no tuning database");
 }
 
 /// A trace with one matrix product, which PyTorch launched twice.
@@ -119,7 +136,7 @@ fn coverage_of_lists_and_traces() {
     let ran = rockhound(&["tunedb", "coverage", &tuned, "--shapes", &empty]);
     assert!(ran.code == 1 && !ran.stderr.is_empty(), "{ran:?}");
     let shown = good(&["tunedb", "coverage", &tuned, "--shapes", &path("run.json", TRACE), "--width", "160"]);
-    assert!(shown.contains("GPU time with an entry") && shown.contains("100.0 %"), "{shown}");
+    assert!(shown.contains("100.0 %"), "{shown}");
 }
 
 #[test]
@@ -137,7 +154,7 @@ fn merges_of_databases_ladders_and_caches() {
     let merged = |a: &str, b: &str, name: &str, more: &[&str]| {
         let to = out.join(name).display().to_string();
         let args = [&["tunedb", "merge", a, b, "-o", &to], more].concat();
-        (good(&args), std::fs::read_to_string(&to).unwrap())
+        (told(&args), std::fs::read_to_string(&to).unwrap())
     };
     let a = path(
         "a",
@@ -146,8 +163,8 @@ fn merges_of_databases_ladders_and_caches() {
     );
     let b =
         path("b", name, "{\n    \"8\": {\"BLOCK_SIZE_M\": 32},\n    \"64\": {\"BLOCK_SIZE_M\": 128}\n}\n");
-    let (report, text) = merged(&a, &b, name, &["--width", "160"]);
-    assert!(report.contains("no times: the first stays") && report.contains("BLOCK_SIZE_M: 128"), "{report}");
+    let (report, text) = merged(&a, &b, name, &[]);
+    golden("merge of ladders", &report);
     assert_eq!(
         text,
         "{\n    \"triton_version\": \"3.4.0\",\n    \"1\": {\"BLOCK_SIZE_M\": 16},\n    \"8\": {\"BLOCK_SIZE_M\": 32},\n    \"64\": {\"BLOCK_SIZE_M\": 64}\n}\n"
@@ -172,7 +189,7 @@ fn merges_of_databases_ladders_and_caches() {
     );
     let (report, text) = merged(&a, &b, "k.autotune.json", &["--explain"]);
     assert!(text.contains("[0.3, 0.2, 0.4]") && text.contains("[0.1, 0.1, 0.2]"), "{text}");
-    assert!(report.contains("another configuration than with"), "{report}");
+    golden("merge of caches", &report);
 
     // AITER's mixtures of experts: the fallback row of a shape is a separate row.
     let head = "cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1,block_m,ksplit,us1,kernelName1,err1,us2,kernelName2,err2,us,run_1stage,tflops,bw,_tag\n";
@@ -203,22 +220,17 @@ fn configurations_of_aiters_kernels() {
     let other = "{\n  \"M_LEQ_64\": {\n    \"BLOCK_SIZE_M\": 64\n  },\n  \"any\": {\n    \"BLOCK_SIZE_M\": 256\n  }\n}\n";
     let (a, b) = (path("a", name, own), path("b", name, other));
     let out = folder.join(name).display().to_string();
-    let report = good(&["tunedb", "merge", &a, &b, "-o", &out, "--width", "160"]);
-    assert!(report.contains("M 17 to 64: takes `M_LEQ_64` in the place of `any`"), "{report}");
-    assert!(report.contains("no times: the first stays"), "{report}");
+    golden("merge for AITER", &told(&["tunedb", "merge", &a, &b, "-o", &out]));
     let expected =
         own.replace("    \"any\"", "    \"M_LEQ_64\": {\n        \"BLOCK_SIZE_M\": 64\n    },\n    \"any\"");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
     // The file of an N and K takes precedence over the default.
     let sized = path("a", "gfx942-GEMM-A16W16-N=8-K=16.json", own);
-    let taken =
-        good(&["tunedb", "query", &a, &sized, "--mnk", "4,8,16", "--gpu", "mi300x", "--width", "160"]);
-    assert!(
-        taken.contains("stands before it for these N and K") && taken.contains("entry `M_LEQ_16`"),
-        "{taken}"
-    );
+    let query = ["tunedb", "query", &a, &sized, "--mnk", "4,8,16", "--gpu", "mi300x"];
+    golden("query of two files", &told(&query));
     let ran = rockhound(&["tunedb", "merge", &a, &sized, "-o", &out]);
-    assert!(ran.code == 1 && ran.stderr.contains("half of the key"), "{ran:?}");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    ran.golden("merge of two keys");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
     let ran = rockhound(&["tunedb", "lint", &a, "--here"]);
     if !std::path::Path::new("/dev/kfd").exists() {
@@ -261,7 +273,8 @@ fn logs_and_outputs_are_problems_with_calls() {
     assert_eq!(cell(&shapes, 1, 0, "calls"), 1.0);
 
     let ran = rockhound(&["tunedb", "shapes", &server, "--to", "aiter"]);
-    assert!(ran.code == 0 && ran.stderr.starts_with("1 problem left out"), "{ran:?}");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.golden("problems left out");
     let untuned = ran.stdout;
     assert_eq!(
         untuned,

@@ -64,7 +64,7 @@ pub use names::is_level_file;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use passes::{is_pass, is_repeated_run, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
-pub use problem::{Error, Problem};
+pub use problem::{ABSENT, Error, Problem};
 pub use recognize::{has_counters, has_form_of_recording, holds_dispatches, is_companion};
 pub use recording::Workload;
 pub use repeats::Spread;

@@ -7,6 +7,9 @@ use std::collections::HashMap;
 use std::fmt;
 use view::{Note, NoteKind};
 
+/// Message on a file that recordings of this layout have.
+pub const ABSENT: &str = "the file is absent";
+
 /// One problem of the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {

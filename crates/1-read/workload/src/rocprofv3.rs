@@ -79,7 +79,7 @@ fn agents(files: &Files<'_>, of: &str, problems: &mut Problems) -> Machine {
         problems.warn(
             "agent_info.csv",
             0,
-            "the file is absent",
+            crate::ABSENT,
             "peaks and everything else that needs the GPU's size or clock are n/a; name the GPU to fill them in",
         );
         return machine;

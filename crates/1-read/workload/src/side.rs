@@ -58,7 +58,7 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
             problems.warn(
                 file,
                 0,
-                "the file is absent",
+                crate::ABSENT,
                 "peaks and everything else that needs the GPU's size or clock are n/a; name the GPU to fill them in",
             );
         }

@@ -64,7 +64,7 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
         if in_columns {
             problems.warn(&w.sources[0], 0, format!("no column sums `{level}` over cycles"), consequence);
         } else {
-            problems.warn(&format!("{level}.csv"), 0, "the file is absent", consequence);
+            problems.warn(&format!("{level}.csv"), 0, crate::ABSENT, consequence);
         }
     }
     finish(files, w, problems)

@@ -1,3 +1,4 @@
+use crate::samples::NO_KERNEL;
 use crate::thread_trace::is_thread_trace;
 use crate::{Generation, Options, TracedCounts, Workload, is_wave_file, read};
 use std::collections::BTreeMap;
@@ -84,7 +85,7 @@ fn a_trace_alone_is_a_recording() {
 #[test]
 fn a_table_says_the_same_without_names() {
     let w = recorded(&folder(&[(TABLE_FILE, TABLE)]));
-    assert_eq!((w.kernel_of(0), w.dispatches.id[0]), ("(kernel not recorded)", 3));
+    assert_eq!((w.kernel_of(0), w.dispatches.id[0]), (NO_KERNEL, 3));
     let kernel = &w.traces.as_ref().unwrap().by_kernel(&|_, _| true)[0];
     assert_eq!((kernel.total.hits, kernel.total.latency, kernel.total.stall), (4, 106, 90));
     // Beside counters of one kernel it is that kernel's.

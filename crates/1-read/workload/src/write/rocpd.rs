@@ -316,9 +316,7 @@ mod tests {
     fn dispatches_without_times_are_refused() {
         let mut w = workload();
         w.dispatches.end[1] = None;
-        assert_eq!(
-            write_rocpd(&w).unwrap_err().to_string(),
-            "1 of 3 dispatches have no start or end, which rocpd cannot do without"
-        );
+        let error = write_rocpd(&w).unwrap_err().to_string();
+        assert!(error.contains("1 of 3"), "{error}");
     }
 }

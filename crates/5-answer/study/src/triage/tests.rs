@@ -195,7 +195,7 @@ fn the_emulators_report_with_its_code() {
     };
     let found = triage(std::slice::from_ref(&log), std::slice::from_ref(&code));
     let incident = &found.part.incidents[0];
-    assert_eq!(incident.title, "kernel copy stopped: store of 4 bytes at 0x10: outside every allocation");
+    testkit::golden("a stopped kernel", &incident.title);
     let marked: Vec<u64> = incident.code.iter().filter(|it| it.current).map(|it| it.address).collect();
     assert_eq!((marked, incident.code_from.as_str()), (vec![0x104], "copy.hsaco"));
 }
@@ -205,20 +205,13 @@ fn addresses_near_allocations_of_any_log() {
     let calls = ":3:hip_memory.cpp : 1 us: hipMalloc ( 0x7ffd, 4096 ) \n:3:hip_memory.cpp : 2 us: hipMalloc: Returned hipSuccess : 0x7ed3b59ff000: duration: 9 us\n";
     let message = "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7ed3b5a00000. Reason: Page not present or supervisor privilege.\n";
     let read = |name: &str, text: &str| FaultLog::read(name, text.as_bytes()).unwrap();
-    for (logs, words) in [
-        (
-            vec![read("a.log", &format!("{calls}{message}"))],
-            "0 bytes past the end of the allocation of 4096 bytes",
-        ),
-        (vec![read("a.log", message), read("hip.log", calls)], "(line 2), by hip.log"),
-        (vec![read("a.log", message)], "unknown: the log names no allocations"),
+    for (what, logs) in [
+        ("one log", vec![read("a.log", &format!("{calls}{message}"))]),
+        ("another log", vec![read("a.log", message), read("hip.log", calls)]),
+        ("no allocations", vec![read("a.log", message)]),
     ] {
         let found = triage(&logs, &[]);
-        assert!(
-            value(&found.part.incidents[0], "near").contains(words),
-            "{:?}",
-            found.part.incidents[0].facts
-        );
+        testkit::golden(&format!("near allocations of {what}"), value(&found.part.incidents[0], "near"));
     }
 }
 
@@ -267,7 +260,7 @@ fn reports_of_several_processes_are_one() {
     let line =
         |handle: u32| format!("HW Exception by GPU node-9 (Agent handle: {handle:#x}) reason :GPU Hang\n");
     let found = said(&(1..4).map(line).collect::<String>()).incidents;
-    assert_eq!((found.len(), value(&found[0], "repeats")), (1, "3 times, the last in line 3"));
+    assert!(found.len() == 1 && value(&found[0], "repeats").starts_with("3 "), "{found:?}");
 }
 
 #[test]

@@ -265,6 +265,8 @@ mod tests {
     use super::*;
     use tunedb::read;
 
+    const WITH: &str = "with an entry";
+
     fn fact(report: &Answer<Tuned>, name: &str) -> Option<String> {
         report.tables[0].facts.iter().find(|it| it.name == name).map(|it| it.value.clone())
     }
@@ -284,7 +286,7 @@ mod tests {
                 ..TuneMachine::default()
             };
             let report = coverage(&table, &list, Some(&machine), false, 0);
-            assert_eq!(fact(&report, "with an entry").as_deref(), Some(exact), "{target} {units}");
+            assert_eq!(fact(&report, WITH).as_deref(), Some(exact), "{target} {units}");
             assert_eq!(fact(&report, "problems").as_deref(), Some("40"));
         }
     }
@@ -322,7 +324,7 @@ mod tests {
         let log = b"hipblaslt-bench -m 1024 -n 512 -k 1024 --lda 1024 --ldb 1024 --ldc 1024 --ldd 1024 --transA N --transB N --a_type f16_r --b_type f16_r --batch_count 1\nhipblaslt-bench -m 8 -n 8 -k 8 --transA N --transB N --a_type f16_r --b_type f16_r\n";
         let (results, log) = ([read("r.csv", results).unwrap()], [read("l.log", log).unwrap()]);
         let report = coverage(&results, &log, None, false, 0);
-        assert_eq!(fact(&report, "with an entry").as_deref(), Some("1"));
+        assert_eq!(fact(&report, WITH).as_deref(), Some("1"));
         assert_eq!(report.tables[0].rows[0].cells[0], Cell::text("none"));
     }
 }

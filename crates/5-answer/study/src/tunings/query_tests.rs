@@ -213,7 +213,7 @@ fn the_file_of_sizes_stands_before_the_default() {
         assert_eq!(found, taken, "{problem:?}");
     }
     let report = query(&files, &gemm(1, 8, 16), None, 0);
-    assert_eq!(report.tables[0].notes, ["`gfx942-GEMM-A-N=8-K=16.json` stands before it for these N and K"]);
+    assert!(report.tables[0].notes[0].contains("`gfx942-GEMM-A-N=8-K=16.json`"), "{report:?}");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn every_source_gives_the_same_input_for_a_tuner() {
         let written = write(&files, ShapesTo::Geko).unwrap().files;
         let again = [read("problems.yaml", &written[0].1).unwrap()];
         assert_eq!(text(&again, ShapesTo::Geko), geko(calls), "{name}");
-        assert!(write(&files, ShapesTo::Vllm).unwrap_err().message.contains("keep no files"), "{name}");
+        assert!(write(&files, ShapesTo::Vllm).is_err(), "{name}");
     }
 }
 

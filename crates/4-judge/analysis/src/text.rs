@@ -143,15 +143,8 @@ mod tests {
             warnings
         };
         assert_eq!(warnings(20).len(), 20);
-        assert_eq!(warnings(21)[20], "1 more line that cannot be read: line 22");
-        assert_eq!(warnings(23)[20], "3 more lines that cannot be read: lines 22, 23, 24");
-        let many = warnings(130);
-        assert_eq!(many.len(), 21);
-        assert!(
-            many[20].starts_with("110 more lines that cannot be read: lines 22, 23, ")
-                && many[20].ends_with(", 121 and 10 more"),
-            "{}",
-            many[20]
-        );
+        let last = [21, 23, 130].map(|bad| warnings(bad).split_off(20));
+        assert!(last.iter().all(|it| it.len() == 1), "{last:?}");
+        testkit::golden("lines that cannot be read", &last.concat().join("\n"));
     }
 }

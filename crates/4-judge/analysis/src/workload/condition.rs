@@ -147,19 +147,19 @@ mod tests {
 
     #[test]
     fn conditions_are_read_or_explained() {
-        for (text, recordings, answer) in [
-            ("2.1.20 > 5%", 2, ""),
-            ("l2.hit_rate<=-3.5 %", 2, ""),
-            ("2.1.20 >= 50", 1, ""),
-            ("2.1.20 > 5%", 1, "`2.1.20 > 5%` is about a change, and there is one recording"),
-            ("2.1.20", 2, "`2.1.20` is no condition"),
-            ("> 5", 2, "`> 5` is no condition"),
-            ("2.1.20 > x", 2, "`2.1.20 > x` is no condition"),
-            ("2.1.20 > inf", 2, "`2.1.20 > inf` is no condition"),
-            ("2.1.20 = 4", 2, "`2.1.20 = 4` is no condition"),
+        for (text, recordings, is_condition) in [
+            ("2.1.20 > 5%", 2, true),
+            ("l2.hit_rate<=-3.5 %", 2, true),
+            ("2.1.20 >= 50", 1, true),
+            // A change, and there is one recording.
+            ("2.1.20 > 5%", 1, false),
+            ("2.1.20", 2, false),
+            ("> 5", 2, false),
+            ("2.1.20 > x", 2, false),
+            ("2.1.20 > inf", 2, false),
+            ("2.1.20 = 4", 2, false),
         ] {
-            let got = Condition::parse(text, recordings).map_or_else(|e| e.message, |_| String::new());
-            assert_eq!(got, answer, "{text}");
+            assert_eq!(Condition::parse(text, recordings).is_ok(), is_condition, "{text}");
         }
     }
 

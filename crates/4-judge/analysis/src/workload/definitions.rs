@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(v.passes, Some(1));
         // The oldest target lacks the counters and reports it.
         let old = m.variants.iter().find(|v| v.targets.iter().any(|t| t == "gfx908")).unwrap();
-        assert!(old.formula.as_ref().unwrap_err().contains("has no counter"), "{old:?}");
+        assert!(old.formula.as_ref().unwrap_err().contains("SQ_INSTS_VALU_INT"), "{old:?}");
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(r.counters[0].name, "TCC_EA0_RDREQ");
         assert!(r.counters[0].used_by.iter().any(|m| m == "fabric.reads"), "{:?}", r.counters[0].used_by);
         let e = explained(&["SQ_WAVEZ"]).unwrap_err();
-        assert_eq!(e.message, "there is no counter `SQ_WAVEZ`");
+        assert!(e.message.contains("`SQ_WAVEZ`"), "{}", e.message);
         assert!(explained(&["99.1"]).unwrap_err().message.contains("99.1"));
     }
 

@@ -264,7 +264,7 @@ mod tests {
         let mut m = machine(&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1"), ("max_mclk", "NA")]);
         let filled = fill(&mut m);
         let clock = filled.iter().find(|f| f.fact == "max_mclk").unwrap();
-        assert_eq!((clock.value.as_str(), clock.source.as_str()), ("1300", "data sheet of Instinct MI300X"));
+        assert!(clock.value == "1300" && clock.source.ends_with("MI300X"), "{clock:?}");
         assert!(filled.iter().all(|f| f.fact != "gpu_arch"));
     }
 
@@ -299,14 +299,8 @@ mod tests {
         assert!(corrected.len() == 2 && corrected.iter().all(|it| it.source == "command line"));
         fill(&mut m);
         assert_eq!((m.number("max_sclk"), m.number("cu_per_gpu")), (Some(2400.0), Some(256.0)));
-        for (text, message) in [
-            ("max_sclk", "`max_sclk` is no fact with a value"),
-            ("max_sclk: 0", "`0` is no value of `max_sclk`"),
-            ("max_sclk: fast", "`fast` is no value of `max_sclk`"),
-            ("clock: 2400", "there is no fact `clock`"),
-            ("gpu_model: ", "`` is no value of `gpu_model`"),
-        ] {
-            assert_eq!(correct(&mut m, text).unwrap_err().message, message, "{text}");
+        for text in ["max_sclk", "max_sclk: 0", "max_sclk: fast", "clock: 2400", "gpu_model: "] {
+            testkit::golden(&format!("correction `{text}`"), &correct(&mut m, text).unwrap_err().message);
         }
     }
 

@@ -86,9 +86,12 @@ mod tests {
             })
             .collect();
         assert_eq!(cells, [[2.0, 200.0, 100.0, 50.0].map(Some), [2.0, 400.0, 200.0, 100.0].map(Some)]);
-        assert_eq!(table.notes, ["the slowest, `1`, takes 33.3 % more time than the mean of all"]);
+        let slowest =
+            |notes: &[String], rank: &str, more: &str| notes[0].contains(rank) && notes[0].contains(more);
+        assert!(slowest(&table.notes, "`1`", " 33.3 % "), "{:?}", table.notes);
         // Only selected dispatches count.
         subject.rows = vec![0, 2];
-        assert_eq!(ranks(&subject).notes, ["the slowest, `0`, takes 0.0 % more time than the mean of all"]);
+        let notes = ranks(&subject).notes;
+        assert!(slowest(&notes, "`0`", " 0.0 % "), "{notes:?}");
     }
 }

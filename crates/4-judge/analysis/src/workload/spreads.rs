@@ -104,11 +104,8 @@ mod tests {
             spreads_of(subject).rows.iter().map(|row| row.label.clone()).collect::<Vec<_>>()
         };
         assert_eq!(labels(&subject), ["time", "TCC_HIT", "TCC_HIT"]);
-        assert!(spreads_of(&subject).notes[0].ends_with("1 of 4 counters and times are equal in all runs"));
-        assert_eq!(
-            note(&subject, true).unwrap().text,
-            "x: each pass ran 3 times, values are medians: times of a dispatch lie up to 2.0 % apart, counters up to 60.0 % (`TCC_HIT`) (`-b 0.8`)"
-        );
+        testkit::golden("table", &spreads_of(&subject).notes.join("\n"));
+        testkit::golden("note", &note(&subject, true).unwrap().text);
         // Only selected dispatches count.
         subject.rows = vec![1];
         assert_eq!(labels(&subject), ["TCC_HIT"]);

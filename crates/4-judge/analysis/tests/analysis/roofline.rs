@@ -155,92 +155,48 @@ fn measured_ceilings_of_the_device_come_before_the_data_sheet() {
     }
 }
 
-/// Changed counters, what bounds the kernel, the words.
-type Case<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>, &'a str);
+/// Changed counters, what bounds the kernel; the golden file has the words.
+type Case<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
 
 #[test]
 fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
     let cases: &[Case<'_>] = &[
         // 6.08 of 10 GB/s
-        (&[("hbm_bw", "10")], Some("HBM"), "6 GB/s, 61 % of the data sheet's 10"),
-        (
-            &[("hbm_bw", "10"), ("SQ_LDS_IDX_ACTIVE", "90050")],
-            Some("LDS"),
-            "11520 GB/s, 90 % of the data sheet's 12800",
-        ),
-        (&[], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
-        (&[("SQ_BUSY_CU_CYCLES", "20000")], Some("launch"), "the compute units hold waves 20 % of the time"),
+        (&[("hbm_bw", "10")], Some("HBM")),
+        (&[("hbm_bw", "10"), ("SQ_LDS_IDX_ACTIVE", "90050")], Some("LDS")),
+        (&[], Some("latency")),
+        (&[("SQ_BUSY_CU_CYCLES", "20000")], Some("launch")),
         // A window of 9 times the dispatch does not mean time without waves.
-        (&[("GRBM_GUI_ACTIVE", "9000")], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
+        (&[("GRBM_GUI_ACTIVE", "9000")], Some("latency")),
         // The engine made half the cycles of its highest clock.
-        (
-            &[("GRBM_GUI_ACTIVE", "500"), ("SQ_BUSY_CU_CYCLES", "20000")],
-            Some("launch"),
-            "the compute units hold waves 40 % of the time",
-        ),
+        (&[("GRBM_GUI_ACTIVE", "500"), ("SQ_BUSY_CU_CYCLES", "20000")], Some("launch")),
         // What the answer could turn on.
-        (
-            &[("SQ_ACTIVE_INST_VALU", "")],
-            None,
-            "not bound by HBM, L2, LDS, vL1D look-ups, vector arithmetic or matrix arithmetic; needs SQ_ACTIVE_INST_VALU: not recorded",
-        ),
-        (
-            &[("SQ_LDS_IDX_ACTIVE", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", "")],
-            None,
-            "not bound by HBM, L2, vL1D look-ups or vector arithmetic; needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
-        ),
+        (&[("SQ_ACTIVE_INST_VALU", "")], None),
+        (&[("SQ_LDS_IDX_ACTIVE", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", "")], None),
         // Recorded counters bound the unrecorded ones: 1 % of the cycles have a vector instruction, none a
         // matrix instruction.
         (
             &[("SQ_INSTS_VALU_FMA_F16", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", ""), ("SQ_INSTS_MFMA", "0")],
             Some("latency"),
-            "waves wait: 12 % of the nearest ceiling reached",
         ),
-        (
-            &[("SQ_BUSY_CU_CYCLES", "")],
-            Some("latency or launch"),
-            "waves wait: 12 % of the nearest ceiling reached",
-        ),
-        (
-            &[("hbm_bw", "")],
-            None,
-            "not bound by L2, LDS, vL1D look-ups, vector arithmetic or matrix arithmetic; the recording does not say `max_mclk`",
-        ),
+        (&[("SQ_BUSY_CU_CYCLES", "")], Some("latency or launch")),
+        (&[("hbm_bw", "")], None),
         // Ten per cent is as much as runs differ.
-        (
-            &[("SQ_BUSY_CU_CYCLES", "47000")],
-            Some("latency or launch"),
-            "waves wait: 12 % of the nearest ceiling reached",
-        ),
-        (&[("hbm_bw", "13")], Some("HBM or latency"), "6 GB/s, 47 % of the data sheet's 13"),
+        (&[("SQ_BUSY_CU_CYCLES", "47000")], Some("latency or launch")),
+        (&[("hbm_bw", "13")], Some("HBM or latency")),
         // No kernel is at three times a ceiling: something else was counted.
-        (
-            &[("SQ_LDS_IDX_ACTIVE", "300050")],
-            None,
-            "not bound by HBM, L2, vL1D look-ups, vector arithmetic or matrix arithmetic; 300 % of the ceiling were counted, which no kernel can reach",
-        ),
+        (&[("SQ_LDS_IDX_ACTIVE", "300050")], None),
         // 0.7 look-ups per cycle and CU.
-        (
-            &[("TCP_TOTAL_CACHE_ACCESSES_sum", "70000")],
-            Some("vL1D look-ups"),
-            "0.70 look-ups per cycle and CU, of 1 possible",
-        ),
-        (
-            &[("SQ_INSTS_VALU_FMA_F32", "80000")],
-            Some("vector f32"),
-            "10272 Gflop/s, 80 % of the data sheet's 12800",
-        ),
-        (&[("End_Timestamp", "5000")], None, "the durations of the dispatches are not known"),
-        (
-            &[("End_Timestamp", "5000"), ("SQ_BUSY_CU_CYCLES", "20000")],
-            None,
-            "the durations of the dispatches are not known",
-        ),
+        (&[("TCP_TOTAL_CACHE_ACCESSES_sum", "70000")], Some("vL1D look-ups")),
+        (&[("SQ_INSTS_VALU_FMA_F32", "80000")], Some("vector f32")),
+        (&[("End_Timestamp", "5000")], None),
+        (&[("End_Timestamp", "5000"), ("SQ_BUSY_CU_CYCLES", "20000")], None),
     ];
-    for (changes, by, text) in cases {
+    for (changes, by) in cases {
         let chart = charted(&recording_of(&[COUNTERS, REST].concat(), changes, None));
         let verdict = &chart.kernels[0].verdict;
-        assert_eq!((verdict.bound_by.as_deref(), verdict.text.as_str()), (*by, *text), "{changes:?}");
+        assert_eq!(verdict.bound_by.as_deref(), *by, "{changes:?}");
+        testkit::golden(&format!("verdict of {changes:?}"), &verdict.text);
         assert_eq!(verdict.gap.get().is_some(), by.is_some(), "{changes:?}");
     }
 }
@@ -248,8 +204,7 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
 #[test]
 fn types_that_were_not_recorded_are_named_and_left_out() {
     let chart = charted(&recording(&[], None));
-    let note = "operations of bf16, f16, f64 were not recorded and are not counted";
-    assert!(chart.notes.iter().any(|text| text == note), "{:?}", chart.notes);
+    assert!(chart.notes.iter().any(|text| text.contains(" bf16, f16, f64 ")), "{:?}", chart.notes);
 }
 
 #[test]

@@ -20,6 +20,6 @@ mod tests {
         for (rule, what) in rows() {
             assert!(crate::by_id(rule).is_some() && !what.is_empty(), "{rule}");
         }
-        assert_eq!((parameters("RES005"), parameters("MEM001")), (Some("size of the workgroup"), None));
+        assert!(parameters("RES005").is_some() && parameters("MEM001").is_none());
     }
 }

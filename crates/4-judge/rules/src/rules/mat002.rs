@@ -473,10 +473,7 @@ mod tests {
             at: 0,
             instructions: 90,
         };
-        assert_eq!(
-            product.message(),
-            "loop 1 multiplies matrices with 64 of 90 vector instructions per iteration (128 products of f32 per lane)"
-        );
+        testkit::golden("product", &product.message());
         let tile = tile::TileProduct {
             id: 2,
             element: ElementType::F16,
@@ -485,9 +482,6 @@ mod tests {
             reads: 4,
             at: 0,
         };
-        assert_eq!(
-            tile_message(&tile),
-            "loop 3 multiplies tiles that it reads from the LDS: 2 products of f16 in 1 vector instruction per iteration"
-        );
+        testkit::golden("tile", &tile_message(&tile));
     }
 }

@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn what_is_no_runtime_is_named() {
         let error = |path: &str| HipRuntime::open(Some(Path::new(path)), &[]).err().unwrap().to_string();
-        assert!(error("/nowhere/libamdhip64.so").contains("cannot open shared object file"));
+        assert!(error("/nowhere/libamdhip64.so").contains("/nowhere/libamdhip64.so"));
         // A library that is there on every machine that runs this.
-        assert_eq!(error("libc.so.6"), "libc.so.6 has no `hipInit`: it is no HIP runtime");
+        assert!(error("libc.so.6").contains("`hipInit`"), "{}", error("libc.so.6"));
     }
 }

@@ -179,10 +179,10 @@ mod tests {
         let work = |_: Judged<'_, '_>| judged.fetch_add(1, Ordering::Relaxed);
         let files: Vec<Waiting> = std::iter::repeat_with(files).take(5).flatten().collect();
         let result = each_file(&files, &selection(), &work, |file, _| match file.name.as_str() {
-            "2" => anyhow::bail!("the pipe is closed"),
+            "2" => anyhow::bail!("closed"),
             _ => Ok(()),
         });
-        assert_eq!(result.unwrap_err().to_string(), "the pipe is closed");
+        assert_eq!(result.unwrap_err().to_string(), "closed");
         assert!(judged.into_inner() < files.len(), "everything was read all the same");
     }
 }

@@ -46,7 +46,7 @@ fn ends_are_told_apart() {
         assert!(end.seconds < 9.0, "{command}: {} s", end.seconds);
     }
     let absent = program(&["/no/such/program".as_ref()], Path::new("/"), &Bounds::default());
-    assert_eq!(absent.why(), "cannot start `/no/such/program`: No such file or directory (os error 2)");
+    assert!(absent.why().contains("`/no/such/program`"), "{}", absent.why());
     assert_eq!(Failure::of(&absent), Some(Failure::Run));
 }
 

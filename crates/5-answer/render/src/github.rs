@@ -79,14 +79,8 @@ mod tests {
             annotations(&[finding]),
             "::warning file=a%2Cb.csv,line=7,title=TUN002::5 %25 slower. Merge it\n"
         );
-        let finding = Finding::new("CTR001", Severity::Info, "bound by HBM", "Read less").of_kernel(
-            "copy",
-            98.2.into(),
-            None,
-        );
-        assert_eq!(
-            annotations(&[finding]),
-            "::notice title=CTR001::bound by HBM in kernel copy. Read less\n"
-        );
+        let finding =
+            Finding::new("CTR001", Severity::Info, "message", "Advice").of_kernel("copy", 98.2.into(), None);
+        assert_eq!(annotations(&[finding]), "::notice title=CTR001::message in kernel copy. Advice\n");
     }
 }

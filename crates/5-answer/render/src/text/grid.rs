@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn headings_fold_at_spaces() {
-        assert_eq!(folded("percent of peak", 8), ["percent", "of peak"]);
+        assert_eq!(folded("percent a peak", 8), ["percent", "a peak"]);
         assert_eq!(folded("avg", 8), ["avg"]);
     }
 }

@@ -121,16 +121,15 @@ fn bandwidths_without_operations_fit_eighty_columns() {
 
 #[test]
 fn a_kernel_stands_on_the_plot_only_with_rate_and_intensity() {
-    // rate, intensity, whether it is drawn, and a phrase that is there
-    for (rate, intensity, drawn, phrase) in [
-        (Some(700.0), Some(1.0), true, "HBM: 44 % of the data sheet's 1600, 2.3x below its roof"),
+    // rate, intensity, whether it is drawn, and what is there
+    for (rate, intensity, drawn, part) in [
+        (Some(700.0), Some(1.0), true, "2.3x"),
         (Some(700.0), None, false, "no plot"),
         (None, Some(1.0), false, "no verdict"),
     ] {
         let out = text::roofline(&roofline(rate, intensity), &style(100));
         assert_eq!(out.contains('└') && out.contains('┤'), drawn, "{out}");
-        assert!(out.contains(phrase), "{phrase}: {out}");
-        assert!(out.contains("3 more kernels") && out.contains("data sheet ceilings"), "{out}");
+        assert!(out.contains(part), "{part}: {out}");
     }
 }
 
@@ -155,13 +154,11 @@ fn blocks_below_each_other_are_joined_by_what_flows_between_them() {
 
 #[test]
 fn numbers_say_how_far_to_trust_them() {
-    let signs = "~ modelled ±6 % · ≈ modelled ±46 %";
     let out = text::roofline(&emulated_roofline(Some(12.0)), &style(120));
     let row = out.lines().find(|line| line.starts_with("  A ")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells, ["A", "100", "%", "≈12", "G", "~12", "≈700", "≈44", "~12", "≈700", "≈44"], "{out}");
-    assert!(out.contains("≈2.3x below its roof"), "{out}");
-    assert!(out.contains(&format!("{signs} · without a sign: exact")), "{out}");
+    assert!(out.contains("≈2.3x ") && out.contains("~ modelled ±6 % · ≈ modelled ±46 %"), "{out}");
     for (width, phrases) in [
         (160, ["latency    ?12cyc", "all 1.20M", "─~120MB─", "≈120GB/s 12%", "peak       ≈12.0%"]),
         (
@@ -174,8 +171,7 @@ fn numbers_say_how_far_to_trust_them() {
             assert!(out.contains(phrase), "{phrase}: {out}");
         }
         let words: Vec<&str> = out.split_whitespace().collect();
-        let legend = format!("{signs} · ? modelled, not compared with hardware · without a sign: exact");
-        assert!(words.join(" ").contains(&legend), "{out}");
+        assert!(words.join(" ").contains("~ modelled ±6 % · ≈ modelled ±46 % · ? modelled"), "{out}");
         // With less room they are in the diagram too.
         let out = text::memory_chart(&emulated_memory(Some(12.0)), &style(100));
         assert!(out.contains("┌ Compute units") && out.contains("≈120GB/s 12%"), "{out}");

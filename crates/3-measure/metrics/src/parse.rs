@@ -409,22 +409,23 @@ mod tests {
     #[test]
     fn errors_say_where() {
         let deep = "(".repeat(100);
-        for (text, column, message) in [
-            ("1 +", 4, "expected a value"),
-            ("1 2", 3, "expected an operator"),
-            ("(1", 3, "expected `)`"),
-            ("open(1)", 1, "unknown function `open`"),
-            ("window(1)", 8, "`window` takes a counter"),
-            ("window(TCC_HIT[channel])", 8, "`window` takes a counter"),
-            ("min(1)", 1, "`min` takes 2 values, not 1"),
-            ("2[GiB]", 3, "unknown unit `GiB`"),
-            ("TCC_HIT[3]", 8, "only `[channel]` or `[channels]` may follow a counter"),
-            ("é", 1, "unexpected `é`"),
-            ("1.2.3", 1, "`1.2.3` is no number"),
-            (deep.as_str(), 65, "nested too deeply"),
+        for (text, column) in [
+            ("1 +", 4),
+            ("1 2", 3),
+            ("(1", 3),
+            ("open(1)", 1),
+            ("window(1)", 8),
+            ("window(TCC_HIT[channel])", 8),
+            ("min(1)", 1),
+            ("2[GiB]", 3),
+            ("TCC_HIT[3]", 8),
+            ("é", 1),
+            ("1.2.3", 1),
+            (deep.as_str(), 65),
         ] {
             let e = expression(text, 1).unwrap_err();
-            assert_eq!((e.column, e.message.as_str()), (column, message), "{text}");
+            assert_eq!(e.column, column, "{text}");
+            testkit::golden(text, &e.message);
         }
     }
 }

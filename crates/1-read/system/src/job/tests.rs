@@ -58,7 +58,7 @@ fn kubernetes() {
 fn scripts() {
     let text = "#!/bin/bash\n#SBATCH --nodes=2 # two\n#SBATCH --ntasks-per-node=8\n#SBATCH --export=ALL,HSA_XNACK=1\nmodule load rocm\nsource env.sh\nexport NCCL_MIN_NCHANNELS=112 A=1\nunset A\nLOCAL=2\necho start\nsrun --cpu-bind=none \\\n  python train.py --x 1\n";
     let job = one("job.sbatch", text);
-    assert_eq!(job.kind, "batch script of Slurm");
+    assert!(job.kind.ends_with("Slurm"), "{}", job.kind);
     assert_eq!(variables(&job), [("HSA_XNACK", "1"), ("NCCL_MIN_NCHANNELS", "112")]);
     assert_eq!(job.command.as_ref().unwrap().processes(), Some(8));
     assert!(job.notes[0].contains("env.sh"), "{:?}", job.notes);

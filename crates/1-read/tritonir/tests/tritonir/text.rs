@@ -204,25 +204,21 @@ fn rows_without_gaps_are_one_row() {
 
 #[test]
 fn broken_texts_say_where() {
-    for (text, message) in [
-        ("", "no module of Triton's IR in it at line 1"),
-        ("hello\nworld\n", "no module of Triton's IR in it at line 3"),
-        ("module {\n", "the text ends within a module at line 2"),
-        ("module {\n  tt.func public @f() {\n    tt.return\n", "the text ends within a region at line 4"),
-        ("module {\n  tt.func public @f(%x: tensor<4xf32) {\n", "a bracket is not closed at line 2"),
-        ("module {\n  tt.func public @f() {\n    %a \n  }\n}\n", "no `=` after `%a` at line 3"),
-        (
-            "module {\n  tt.func public @f() {\n    %a:x = tt.y\n  }\n}\n",
-            "`%a:` is not followed by a count at line 3",
-        ),
-        ("module {\n  tt.func public @f() {\n    \"open\n  }\n}\n", "a string is not closed at line 3"),
-        ("\"builtin.module\"() ({\n}) : () -> ()\n", "a module in MLIR's generic form at line 1"),
+    for text in [
+        "",
+        "hello\nworld\n",
+        "module {\n",
+        "module {\n  tt.func public @f() {\n    tt.return\n",
+        "module {\n  tt.func public @f(%x: tensor<4xf32) {\n",
+        "module {\n  tt.func public @f() {\n    %a \n  }\n}\n",
+        "module {\n  tt.func public @f() {\n    %a:x = tt.y\n  }\n}\n",
+        "module {\n  tt.func public @f() {\n    \"open\n  }\n}\n",
+        "\"builtin.module\"() ({\n}) : () -> ()\n",
     ] {
-        let error = read(text).expect_err(text);
-        assert_eq!(error.to_string(), message, "{text:?}");
+        testkit::golden(&format!("{text:?}"), &read(text).expect_err(text).to_string());
     }
     let deep = format!("module {{\n  tt.func public @f() {{\n{}", "x.y {\n".repeat(100));
-    assert!(read(&deep).expect_err("too deep").to_string().starts_with("regions nest deeper than 64"));
+    testkit::golden("100 regions", &read(&deep).expect_err("too deep").to_string());
 }
 
 #[test]

@@ -200,15 +200,15 @@ fn bombs_are_refused() {
     let results = "Validator,PT_VERSION,2.9.1\n";
     let aiter = "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n";
     let parts = FILES[11].1.lines().next().unwrap().to_owned() + "\n";
-    for (name, text, words) in [
-        ("tunableop_results0.csv", lines(results, "\n", 3_100_000), "more than 2000000 rows"),
-        ("a8w8_tuned_gemm.csv", lines(aiter, "\n", 3_100_000), "more than 2000000 rows"),
-        ("tunableop_results0.csv", lines(results, "Validator,a,b\n", 100_001), "lines about versions"),
-        ("logic.yaml", lines(&parts, "- x\n", 1_000), "more than 64 parts"),
-        ("many.json", format!("{{\"any\": [{}0]}}", "0,".repeat(3_000_001)), "more values"),
+    let mut said = String::new();
+    for (name, text) in [
+        ("tunableop_results0.csv", lines(results, "\n", 3_100_000)),
+        ("a8w8_tuned_gemm.csv", lines(aiter, "\n", 3_100_000)),
+        ("tunableop_results0.csv", lines(results, "Validator,a,b\n", 100_001)),
+        ("logic.yaml", lines(&parts, "- x\n", 1_000)),
+        ("many.json", format!("{{\"any\": [{}0]}}", "0,".repeat(3_000_001))),
     ] {
-        let error = read(name, text.as_bytes()).unwrap_err();
-        assert!(error.message.contains(words), "{name}: {error}");
+        said += &format!("{name}: {}\n", read(name, text.as_bytes()).unwrap_err());
     }
     let record = FILES[14].1.trim_end().to_owned();
     let solvers: Vec<String> = (0..2_000).map(|at| format!("S{at}:1")).collect();
@@ -216,17 +216,16 @@ fn bombs_are_refused() {
     let file = read("gfx942130.db.txt", text.as_bytes()).unwrap();
     assert!(file.rows.len() == 1000 && file.spoiled(1).is_some(), "{}", file.rows.len());
     let logic = FILES[11].1.replace("DepthU: 16", "DepthU: *anchor");
-    let error = read("logic.yaml", logic.as_bytes()).unwrap_err();
-    assert!(error.message.contains("`*anchor` has no anchor") && error.line == 7, "{error}");
+    said += &format!("no anchor: {}\n", read("logic.yaml", logic.as_bytes()).unwrap_err());
     let long = format!("DepthU: &a [{}]", "1, ".repeat(200));
     let error = read("logic.yaml", FILES[11].1.replace("DepthU: 16", &long).as_bytes()).unwrap_err();
-    assert!(error.message.contains("`&a` has a long value") && error.line == 7, "{error}");
+    said += &format!("a long value: {error}\n");
     let mut nested = String::from("Bench:\n  a0: &a0 [x]\n");
     for level in 1..60 {
         nested.push_str(&format!("  a{level}: &a{level} [*a{}]\n", level - 1));
     }
-    let error = read("deep.yaml", nested.as_bytes()).unwrap_err();
-    assert!(error.message.contains("nested too deeply"), "{error}");
+    said += &format!("nested anchors: {}\n", read("deep.yaml", nested.as_bytes()).unwrap_err());
+    testkit::golden("too much", &said);
 }
 
 #[test]
@@ -276,8 +275,7 @@ fn times_that_are_no_measurements_have_a_reason() {
 fn broken_databases_are_refused() {
     let mut bytes = b"SQLite format 3\0".to_vec();
     bytes.extend(std::iter::repeat_n(0x41, 8192));
-    let error = read("gfx942130.db", &bytes).unwrap_err();
-    assert!(error.message.starts_with("the database cannot be read"), "{error}");
+    testkit::golden("a broken database", &read("gfx942130.db", &bytes).unwrap_err().to_string());
 }
 
 /// Every page of a database is damaged in turn.

@@ -272,7 +272,14 @@ mod tests {
             let said = said(&w);
             assert_eq!(said.len(), 1, "{said:?}");
             // 12 is off by the root of 8 over the root of 2.
+<<<<<<< HEAD
             testkit::golden("two sets of counters", &said[0]);
+=======
+            assert!(said[0].ends_with(" 16.7 % at most (`SQ_WAVES`)"), "{said:?}");
+            if setting == "kernel" {
+                testkit::golden("two sets of counters", &said[0]);
+            }
+>>>>>>> a69e7a5b92b4770ad597b45d6934361adc4bc60f
             // What a dispatch did not record is not written as if it had.
             let back = read(&write(&w), &Options::default()).unwrap();
             assert_eq!(values(&back, "SQ_WAVES"), values(&w, "SQ_WAVES"));

@@ -17,6 +17,7 @@ use crate::side;
 use crate::table::{self, Table, Want};
 use crate::times::Time;
 use std::collections::{BTreeMap, HashMap};
+use view::counted;
 
 /// End of the name of the counter file that accompanies a rocpd database of the same process.
 pub(crate) const BESIDE: &str = "_native_counter_collection.csv";
@@ -203,8 +204,9 @@ fn add(
         }
     }
     if strangers > 0 {
-        let message = format!("{strangers} values are of dispatches that `{dispatch}` does not have");
-        problems.warn(counters, strangers, message, "they are left out");
+        let message =
+            format!("{} of dispatches that `{dispatch}` does not have", counted(strangers, "value"));
+        problems.warn(counters, strangers, message, "left out");
     }
     Ok(())
 }

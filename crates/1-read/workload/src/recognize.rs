@@ -21,7 +21,7 @@ use crate::shares::SHARES_FILE;
 use crate::table::{self, Want};
 use crate::{beside, headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
 use std::collections::BTreeSet;
-use view::NoteKind;
+use view::{NoteKind, counted};
 
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
@@ -333,7 +333,7 @@ fn without_counters(w: &mut Workload) {
         line: None,
         column: None,
         rows: 0,
-        message: format!("no counters are recorded of {dispatches} dispatches"),
+        message: format!("no counters are recorded of {}", counted(dispatches, "dispatch")),
         consequence: "only times and sizes are known".to_string(),
     });
 }

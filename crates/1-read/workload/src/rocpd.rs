@@ -16,6 +16,7 @@ use crate::{multiplex, native, side};
 use rocprof::rocpd::{COUNTERS, KERNELS, Number, Rocpd};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use view::counted;
 
 /// Steps of SQLite's machine one database may cost, in thousands.
 const STEP_THOUSANDS: u64 = 5_000_000;
@@ -208,12 +209,13 @@ impl Database<'_> {
             }
         }
         if differ > 0 {
-            let message = format!("{differ} values differ from those in `{}`", self.name);
+            let message = format!("{} not as in `{}`", counted(differ, "value"), self.name);
             problems.warn(beside, differ, message, "those in the database are used");
         }
         if strangers > 0 {
-            let message = format!("{strangers} values are of dispatches that `{}` does not have", self.name);
-            problems.warn(beside, strangers, message, "they are left out");
+            let values = counted(strangers, "value");
+            let message = format!("{values} of dispatches that `{}` does not have", self.name);
+            problems.warn(beside, strangers, message, "left out");
         }
         Ok(added)
     }

@@ -11,6 +11,7 @@ use crate::problem::Problems;
 use crate::table::{self, Want};
 use crate::values::Values;
 use std::collections::BTreeMap;
+use view::counted;
 
 /// Reads a side file; an unreadable one is a problem, not the end.
 pub(crate) fn try_bytes<'a>(
@@ -258,8 +259,8 @@ pub(crate) fn report(file: &str, met: &join::Match, consequence: &str, problems:
         problems.warn(
             file,
             met.left_over,
-            format!("{} dispatches here have no partner among the counters", met.left_over),
-            "they are left out",
+            format!("{} here without a partner among the counters", counted(met.left_over, "dispatch")),
+            "left out",
         );
     }
 }

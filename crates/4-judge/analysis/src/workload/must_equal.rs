@@ -7,7 +7,7 @@
 use super::compare::Renames;
 use super::subject::Subject;
 use std::collections::{BTreeMap, BTreeSet};
-use view::Mark;
+use view::{Mark, counted};
 use workload::{Workload, plain_kernel_name};
 
 /// Differences named before the rest is only counted.
@@ -127,9 +127,9 @@ pub(crate) fn note(subjects: &[Subject], renames: &Renames) -> Option<(bool, Str
     }
     let kernels = exact.iter().map(|it| &it.kernel).collect::<BTreeSet<_>>().len();
     let wrong: Vec<&&Beside> = exact.iter().filter(|it| it.must_be_equal_and_is_not()).collect();
-    let of = format!("{} counters that follow from execution, in {kernels} kernels", exact.len());
+    let of = format!("{} of execution in {}", counted(exact.len(), "counter"), counted(kernels, "kernel"));
     if wrong.is_empty() {
-        return Some((false, format!("GPU and emulator agree in all of {of}")));
+        return Some((false, format!("GPU and emulator agree in {of}")));
     }
     let named = wrong.iter().take(NAMED).map(|it| {
         format!("{} of `{}`: {} on the GPU, {} emulated", it.counter, it.kernel, it.measured, it.emulated)

@@ -3,7 +3,7 @@
 use crate::traced::{lost, ms, percent, short};
 use crate::{Check, Outcome, Rule};
 use timeline::TimelineEvidence;
-use view::Severity;
+use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TRC010",
@@ -32,11 +32,11 @@ fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
         .finding(
             Severity::Warning,
             format!(
-                "`{}` launches {} element-wise kernels a step; its {} steps take {:.1} % of the time",
+                "`{}` launches {} element-wise kernels a step; {:.1} % of the time is in its {}",
                 short(name),
                 it.element_wise / it.calls.max(1),
-                it.calls,
-                percent(it.span, evidence.total.span)
+                percent(it.span, evidence.total.span),
+                counted(it.calls, "step")
             ),
             "give the optimizer `fused=True` or `foreach=True`, or compile its step",
         )

@@ -5,6 +5,7 @@
 use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups};
 use std::collections::HashMap;
 use tunedb::{Detail, Row, Tunings};
+use view::counted;
 
 /// Merges ladders of one name: entries of every number of tokens. The files hold no times, so where entries
 /// differ the first stays.
@@ -125,9 +126,9 @@ pub(super) fn autotune(files: &[Tunings<'_>], options: &Options) -> Result<Merge
             let missing = |a: &[String], b: &[String]| a.iter().filter(|it| !b.contains(it)).count();
             return Err(Refusal::new(
                 format!(
-                    "`{}` has {} configurations that `{}` lacks, and lacks {} of its",
+                    "`{}` has {} that `{}` lacks, and lacks {} of its",
                     file.name,
-                    missing(&other, &own),
+                    counted(missing(&other, &own), "configuration"),
                     first.name,
                     missing(&own, &other)
                 ),

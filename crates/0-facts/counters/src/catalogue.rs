@@ -246,7 +246,7 @@ impl Catalogue {
             return Err("unit and meaning may not be empty".into());
         }
         if self.by_name.insert(name.into(), self.counters.len()).is_some() {
-            return Err(format!("`{name}` stands twice"));
+            return Err(format!("`{name}` occurs twice"));
         }
         let (name, unit, meaning) = (name.into(), unit.into(), meaning.into());
         self.counters.push(Definition { name, block, class, unit, targets, meaning });

@@ -122,7 +122,7 @@ impl DerivedCounters {
                 return Err(format!("`{name}` has another unit or average in an earlier row"));
             }
             if known.formulas.iter().any(|it| it.targets & formula.targets != 0) {
-                return Err(format!("`{name}` stands twice for a target"));
+                return Err(format!("`{name}` occurs twice for a target"));
             }
             known.formulas.push(formula);
             return Ok(());
@@ -139,7 +139,7 @@ impl DerivedCounters {
         let derived = Derived { name, others, unit, averaged, formulas: vec![formula], meaning };
         for name in derived.names() {
             if self.by_name.insert(name.to_string(), at).is_some() {
-                return Err(format!("`{name}` stands twice"));
+                return Err(format!("`{name}` occurs twice"));
             }
             let known = self.by_letters.entry(letters(name)).or_insert(Some(at));
             if *known != Some(at) {

@@ -69,7 +69,7 @@ impl<'a> Image<'a> {
         for Segment { offset, address, file_size, memory_size, .. } in elf.loads() {
             let contents = range(data, offset, file_size, "a segment")?;
             let end = address.checked_add(memory_size.max(file_size)).filter(|end| *end <= MOST_BYTES);
-            bytes = bytes.max(end.ok_or_else(|| ReadError::new(offset, "a segment lies beyond 16 GiB"))?);
+            bytes = bytes.max(end.ok_or_else(|| ReadError::new(offset, "a segment is beyond 16 GiB"))?);
             segments.push(Part { address, contents });
         }
         let mut symbols = Vec::new();

@@ -169,7 +169,7 @@ impl TextCheck {
 
     pub(crate) fn note(self, tunings: &mut Tunings<'_>) {
         if tunings.bytes.starts_with(MARK) {
-            tunings.flaw(1, FlawKind::ByteOrderMark, "a byte-order mark stands before the first line");
+            tunings.flaw(1, FlawKind::ByteOrderMark, "a byte-order mark precedes the first line");
         }
         if self.carriage > 0 {
             let text = format!("{} of {} lines end in CR LF", self.carriage, self.lines);

@@ -114,7 +114,7 @@ fn check_ids(file: &str, d: &Dispatches, problems: &mut Problems) {
             line: None,
             column: Some("Dispatch_ID".to_string()),
             rows: twice,
-            message: "dispatch IDs stand more than once".to_string(),
+            message: "dispatch IDs occur more than once".to_string(),
             consequence:
                 "every row counts as a dispatch of its own; selecting such an ID selects all of its rows"
                     .to_string(),

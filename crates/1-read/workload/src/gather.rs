@@ -431,7 +431,7 @@ impl Gather {
                 file,
                 0,
                 format!("the dispatches are of {} processes", processes.len()),
-                "they are numbered anew, in the order of their start",
+                "they are renumbered in the order of their start",
             );
             (1..=base.len() as u64).collect()
         } else {

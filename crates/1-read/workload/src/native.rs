@@ -192,7 +192,7 @@ fn add(
         problems.error(dispatch, message, "they are taken together as one kernel without a name");
     }
     if repeated > 0 {
-        let message = format!("{repeated} dispatch IDs stand more than once");
+        let message = format!("{repeated} dispatch IDs occur more than once");
         problems.warn(dispatch, repeated, message, "the first line of each is read");
     }
     let values = counter_rows(files, counters, problems)?;

@@ -90,7 +90,7 @@ pub enum Error {
     },
     /// rows, of which none is whole
     #[error(
-        "`{file}`:{line}: the row has {fields} of {width} fields, and no whole row stands in the file\nhint: {}",
+        "`{file}`:{line}: the row has {fields} of {width} fields, and the file has no whole row\nhint: {}",
         if .fields < .width { "the file is cut off; record or copy it again" } else { "the header lacks columns; record again" }
     )]
     NoWholeRow {
@@ -141,7 +141,7 @@ pub enum Error {
     },
     /// a file of a set is absent
     #[error(
-        "`{file}`: no `{absent}` file of the same pass and process stands beside it\nhint: the profiler was interrupted, or files were left behind when the folder was copied"
+        "`{file}`: no `{absent}` file of the same pass and process is beside it\nhint: the profiler was interrupted, or files were left behind when the folder was copied"
     )]
     Incomplete {
         /// File.

@@ -203,7 +203,7 @@ pub(crate) fn read(files: &Files<'_>, kernels: &[String], problems: &mut Problem
         "Kernel_Name" | "Quantity" => Want::Text,
         _ => Want::Number,
     };
-    let consequence = "how far runs lie apart is not known";
+    let consequence = "the spread of the runs is not known";
     let Some(table) = side::table(files, SPREADS_FILE, &choose, consequence, problems) else {
         return Vec::new();
     };

@@ -56,7 +56,7 @@ pub(crate) fn databases(
         }
     }
     for name in files.names().filter(|name| name.ends_with(native::BESIDE) && !read.contains(*name)) {
-        problems.error(name, "no database of the same process stands beside it", "its counters are left out");
+        problems.error(name, "no database of the same process is beside it", "its counters are left out");
     }
     if rows == 0 {
         return Err(failed.unwrap_or(Error::HeaderOnly { file: names.first().cloned().unwrap_or_default() }));

@@ -158,7 +158,7 @@ pub(crate) fn read(
                 line: Some(1),
                 column: Some(name.clone()),
                 rows: 0,
-                message: "the column stands twice".to_string(),
+                message: "the column occurs twice".to_string(),
                 consequence: "the first is read; record again if both hold values".to_string(),
             });
             columns.push(Cells::Skipped);

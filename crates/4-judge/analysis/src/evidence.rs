@@ -109,7 +109,7 @@ impl<'a> KernelEvidence<'a> {
                         code_bytes = code.len() as u64;
                         found = Some(recent.code(isa, code));
                     }
-                    None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
+                    None => warnings.push(format!("code of `{}` is outside the file", kernel.name)),
                 }
             }
             (Some(isa), Body::Text { lines }, Source::Text { file }) => {
@@ -118,7 +118,7 @@ impl<'a> KernelEvidence<'a> {
                         text = body;
                         found = Some(Arc::new(Code::of(std::mem::take(&mut text.insts))));
                     }
-                    None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
+                    None => warnings.push(format!("code of `{}` is outside the file", kernel.name)),
                 }
             }
             (Some(_), Body::Absent, _) => warnings.push(format!("no code for `{}` in the file", kernel.name)),

@@ -25,7 +25,7 @@ pub enum Mismatch {
         found: String,
     },
     /// The file contains none of the sampled instructions.
-    #[error("`{recorded}` was sampled, and no sampled instruction stands in the file")]
+    #[error("`{recorded}` was sampled, and the file has no sampled instruction")]
     Absent {
         /// An instruction as recorded.
         recorded: String,

@@ -39,7 +39,7 @@ pub(crate) fn legend(marks: impl Iterator<Item = Mark>) -> Option<String> {
     }
     for (mark, text) in [
         (Mark::Modelled(None), "modelled, not compared with hardware"),
-        (Mark::Sampled, "from some workgroups that stand for all"),
+        (Mark::Sampled, "from a sample of workgroups"),
     ] {
         if marks.contains(&mark) {
             out.push(format!("{} {text}", sign(Some(mark))));
@@ -108,11 +108,7 @@ mod tests {
                     "~ modelled ±0.1 to ±10 % · ≈ modelled ±46 % · ? modelled, not compared with hardware · without a sign: exact",
                 ),
             ),
-            (
-                vec![Mark::Sampled],
-                "°",
-                Some("° from some workgroups that stand for all · without a sign: exact"),
-            ),
+            (vec![Mark::Sampled], "°", Some("° from a sample of workgroups · without a sign: exact")),
         ] {
             assert_eq!(marks.iter().map(|it| sign(Some(*it))).collect::<String>(), signs);
             assert_eq!(legend(marks.into_iter()).as_deref(), text);

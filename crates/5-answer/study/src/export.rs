@@ -57,7 +57,7 @@ fn lost(workload: &Workload, to: ExportTo) -> Option<String> {
         ("waves over time", !workload.occupancy.is_empty()),
         ("which dispatches were followed on some XCDs", !workload.shares.is_empty()),
         ("marks of what is modelled", workload.marks.is_some() && to == ExportTo::Rocpd),
-        ("how far repeated runs lie apart", !workload.spreads.is_empty() && to == ExportTo::Rocpd),
+        ("the spread of repeated runs", !workload.spreads.is_empty() && to == ExportTo::Rocpd),
         ("measured ceilings", !workload.ceilings.is_empty() && to == ExportTo::Rocpd),
     ];
     let lost: Vec<&str> = parts.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();

@@ -123,7 +123,7 @@ fn replay(heads: &[Head], asked: &Breakdown<'_>, say: &mut dyn FnMut(&str)) -> R
 }
 
 /// Remedy for events that cannot be used.
-const RECORD_ANEW: &str = "hint: record anew with `rockhound profile --keep-events`";
+const RECORD_ANEW: &str = "hint: record again with `rockhound profile --keep-events`";
 
 fn wrong(error: EventsError) -> anyhow::Error {
     anyhow!("{error}\n{RECORD_ANEW}")

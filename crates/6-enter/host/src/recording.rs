@@ -173,7 +173,7 @@ fn unread(disk: &Disk, workload: &Workload) -> Vec<Problem> {
     }
     let times = unknown
         .filter(|(name, path)| !disk.named.iter().any(|it| it == name) && strangers::holds_times(path));
-    strangers::notes(times, "times lie there and are not taken: the dispatches are not certainly the same")
+    strangers::notes(times, "its times are not used: the dispatches may be others")
 }
 
 /// The error of a path, with the command that reads its contents.

@@ -96,7 +96,7 @@ impl Merge<'_> {
         for list in [members, others] {
             // AITER takes the last of them, and an edit would not know which one is meant.
             if let Some(key) = repeated(list) {
-                return Err(Error::new(0, format!("`{key}` stands twice in one file"))
+                return Err(Error::new(0, format!("`{key}` occurs twice in one file"))
                     .hint("remove the entry that is not meant: the loader takes the last"));
             }
         }

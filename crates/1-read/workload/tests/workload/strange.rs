@@ -82,7 +82,7 @@ fn what_is_wrong_with_columns_is_said() {
     let cases: Vec<(Files, &str, usize)> = vec![
         (
             vec![("x.csv", OLD.replace("VALUBusy", "SQ_WAVES"))],
-            "column `SQ_WAVES`: the column stands twice",
+            "column `SQ_WAVES`: the column occurs twice",
             1,
         ),
         (vec![("x.csv", OLD.replace("SQ_WAVES", "SQ WAVES"))], "", 2),

@@ -65,7 +65,7 @@ pub(crate) fn note(subject: &Subject, named: bool) -> Option<Note> {
         let of = own.iter().filter(|it| (it.quantity == TIME) == is_time);
         of.max_by(|a, b| a.most.total_cmp(&b.most))
     };
-    let time = widest(true).map(|it| format!("times of a dispatch lie up to {:.1} % apart", 100.0 * it.most));
+    let time = widest(true).map(|it| format!("times of a dispatch differ by up to {:.1} %", 100.0 * it.most));
     let counter =
         widest(false).map(|it| format!("counters up to {:.1} % (`{}`)", 100.0 * it.most, it.quantity));
     let parts: Vec<String> = time.into_iter().chain(counter).collect();

@@ -51,7 +51,7 @@ fn of_code(code: &InductorCode, environment: Option<&Environment>, trains: bool)
         }
     }
     for (setting, text) in [
-        ("force_disable_caches", "caches are switched off: every start compiles anew"),
+        ("force_disable_caches", "caches are switched off: every start compiles again"),
         (
             "are_deterministic_algorithms_enabled",
             "deterministic algorithms are on: atomics and faster reductions are not used",

@@ -60,7 +60,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
         RULE.finding(
             severity,
             format!(
-                "rows lie a multiple of {BAD} bytes apart ({}): {}",
+                "rows are a multiple of {BAD} bytes apart ({}): {}",
                 operands.name().to_uppercase(),
                 list.join(", ")
             ),

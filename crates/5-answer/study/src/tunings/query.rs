@@ -285,7 +285,7 @@ fn find_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
 }
 
 fn perf_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
-    const RULE: &str = "the record of the key as text; each solver gets its parameters, and a user's record stands before the system's";
+    const RULE: &str = "the record of the key as text; each solver gets its parameters, and a user's record comes before the system's";
     let rows = file.rows.iter().filter(|row| fits(row, problem, false)).take(MOST_TAKEN);
     let taken: Vec<_> = rows.map(|row| Taken { row, how: "parameters of the solver".to_owned() }).collect();
     if taken.is_empty() {

@@ -28,7 +28,7 @@ pub(super) fn make_folder(folder: &Path, overwrite: bool, reporter: &dyn Reporte
                 "`--overwrite` replaces it, `-o DIR` names another folder",
             ));
         }
-        Some(Maker::Emulator) => reporter.say(&format!("{} is written anew", folder.display())),
+        Some(Maker::Emulator) => reporter.say(&format!("{} is overwritten", folder.display())),
     }
     writable(folder)
 }

@@ -177,7 +177,7 @@ fn selection(recording: &Recording) -> Result<Record> {
             if !text.contains('(') || text.contains('\n') {
                 return Err(usage(
                     format!("`{text}` is no regular expression: {error}"),
-                    "`.*` stands for anything",
+                    "`.*` matches anything",
                 ));
             }
         }

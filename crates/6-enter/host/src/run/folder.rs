@@ -28,9 +28,7 @@ pub(super) fn recording_folder(asked: Option<&Path>, name: &str, gpu: &str) -> R
         _ => match word.strip_prefix("env{").and_then(|rest| rest.strip_suffix('}')) {
             Some(variable) => std::env::var(variable)
                 .with_context(|| format!("`%{word}%` in `-o`: the variable is not set")),
-            None => {
-                Err(usage(format!("`%{word}%` in `-o` stands for nothing"), format!("words are {WORDS}")))
-            }
+            None => Err(usage(format!("`%{word}%` in `-o` has no meaning"), format!("words are {WORDS}"))),
         },
     };
     expanded(text, &stands_for).map(PathBuf::from)
@@ -77,7 +75,7 @@ mod tests {
         let stands_for = |word: &str| match word {
             "hostname" => Ok("node/7".to_owned()),
             "env{JOB}" => Ok("42".to_owned()),
-            _ => Err(usage(format!("`%{word}%` stands for nothing"), "")),
+            _ => Err(usage(format!("`%{word}%` has no meaning"), "")),
         };
         for (text, expected) in [
             ("out", Ok("out")),
@@ -86,7 +84,7 @@ mod tests {
             ("100%", Ok("100%")),
             ("50%-of-90%%", Ok("50%-of-90%")),
             ("a%%b", Ok("a%b")),
-            ("out/%nonsense%", Err("`%nonsense%` stands for nothing")),
+            ("out/%nonsense%", Err("`%nonsense%` has no meaning")),
         ] {
             let found = expanded(text, &stands_for).map_err(|e| e.to_string());
             match (found, expected) {

@@ -86,7 +86,7 @@ fn same_names(files: &[Tunings<'_>], journal: &mut Journal) -> Result<(), Refusa
                     file.name,
                     words(&other)
                 ),
-                "the path is half of the key (target, kernel, N and K); the file of an N and K stands before the default as a whole, so \
+                "the path is half of the key (target, kernel, N and K); the file of an N and K comes before the default as a whole, so \
                  entries of one do nothing in the other",
             ));
         }

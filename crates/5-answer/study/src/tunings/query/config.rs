@@ -8,7 +8,7 @@ use rules::TuneMachine;
 use tunedb::aiter_config::{BOUNDS, ConfigName, MOE_BOUNDS, MOE_REST};
 use tunedb::{Detail, Row, Shape, Tunings};
 
-const ROWS: &str = "the file of N and K stands before the kernel's default; in it the first `M_LEQ_n` with M <= n, then the largest \
+const ROWS: &str = "the file of N and K comes before the kernel's default; in it the first `M_LEQ_n` with M <= n, then the largest \
                     `M_GEQ_n` with M >= n, otherwise `any`";
 const CLASSES: &str = "`small_M` below 256 rows, `medium_M` below 1024, otherwise `large_M`";
 const NAMES: &str = "the entry that the kernel's code names";
@@ -123,5 +123,5 @@ pub(super) fn set_aside<'f, 'a>(
     })?;
     for_others(own, problem, machine)
         .is_none()
-        .then(|| Choice::none(ROWS, format!("`{}` stands before it for these N and K", specific.base_name())))
+        .then(|| Choice::none(ROWS, format!("`{}` comes before it for these N and K", specific.base_name())))
 }

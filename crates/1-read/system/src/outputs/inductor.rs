@@ -177,14 +177,14 @@ impl InductorCode {
         if self.files + self.graphs + self.winners == 0 {
             return None;
         }
-        let mut words = vec![format!("{} files of code", self.files)];
+        let mut words = vec![format!("{} of code", some(self.files, "file"))];
         if self.graphs > 0 {
-            words.push(format!("{} compiled graphs", self.graphs));
+            words.push(some(self.graphs, "compiled graph"));
         }
         if self.winners > 0 {
             words.push(format!(
-                "{} winners of autotuning ({} by coordinate descent, {:.1} s of search)",
-                self.winners,
+                "{} of autotuning ({} by coordinate descent, {:.1} s of search)",
+                some(self.winners, "winner"),
                 self.by_descent,
                 self.search_ms as f64 / 1e3
             ));
@@ -255,6 +255,11 @@ fn members(text: &str) -> Vec<(&str, &str)> {
         }
     }
     out
+}
+
+/// `1 file`, `2 files`.
+fn some(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

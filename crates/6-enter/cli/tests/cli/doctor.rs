@@ -70,7 +70,7 @@ fn verdicts(json: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What a check says, without its name and verdict.
+/// Words of a check, without its name and verdict.
 fn said(json: &str, check: &str) -> String {
     let value: Value = serde_json::from_str(json).unwrap();
     let checks = value["machines"][0]["checks"].as_array().unwrap();

@@ -56,7 +56,7 @@ impl Ran {
         golden(section, &self.stderr);
     }
 
-    /// What the answer on standard output, a JSON document, notes beside its tables.
+    /// Notes of the JSON answer on standard output.
     pub(crate) fn notes(&self) -> String {
         let answer: serde_json::Value = serde_json::from_str(&self.stdout).unwrap_or_default();
         let notes = answer["notes"].as_array().into_iter().flatten();
@@ -111,7 +111,7 @@ pub(crate) fn run_in(dir: &Path, args: &[&str]) -> Ran {
     command.current_dir(dir).env_remove("ROCKHOUND_STORE").output().expect("the program starts").into()
 }
 
-/// What an answer notes beside its tables, whether or not the command succeeds.
+/// Notes of an answer, whether or not the command succeeds.
 pub(crate) fn notes(args: &[&str]) -> String {
     rockhound(&[args, &["--format", "json"]].concat()).notes()
 }

@@ -1,4 +1,4 @@
-//! What programs make in a library, by the number that each object got.
+//! Objects that programs create in a library, by number.
 
 use super::Problem;
 use std::collections::BTreeMap;

@@ -312,7 +312,7 @@ fn next_wave(
         target.name, tried.vgprs, tried.agprs, tried.sgprs, tried.lds_bytes, tried.waves_per_workgroup
     );
     let why = format!(
-        "{} {what} less give {} waves per SIMD instead of {}",
+        "{} fewer {what} give {} waves per SIMD instead of {}",
         step.shed, step.waves_per_simd, now.waves_per_simd
     );
     Some(GuideStep::new(StepKind::Try, why, command))

@@ -98,6 +98,21 @@ extern "C" __global__ void planes9(float *RESTRICT out, const float *RESTRICT in
   out[at] = sum;
 }
 
+// Streams of doubles: an element by a thread.
+#define STREAM(NAME, BUFFERS, BODY)                                                                          \
+  extern "C" __global__ void stream_##NAME(double *RESTRICT out, BUFFERS, int n) {                            \
+    int i = ITEM256;                                                                                          \
+    if (i >= 2 && i < n - 2) BODY;                                                                            \
+  }
+#define ONE const double *RESTRICT a
+#define THREE ONE, const double *RESTRICT b, const double *RESTRICT c
+STREAM(write, ONE, out[i] = 0.5)
+STREAM(read, ONE, if (a[i] == 1.25) out[i] = 0.5)
+STREAM(copy, ONE, out[i] = 0.5 * a[i])
+STREAM(triad, THREE, out[i] = a[i] + b[i] * c[i])
+STREAM(near3, ONE, out[i] = 0.5 * (a[i - 1] + a[i + 1]) - a[i])
+STREAM(near5, ONE, out[i] = 0.5 * (a[i - 1] + a[i + 1]) + 0.25 * (a[i - 2] + a[i + 2]) - a[i])
+
 // Corners of a zone, each with a pointer of its own: what no compiler knows to be neighbours, it does not load together.
 struct Corners {
   double of[8];

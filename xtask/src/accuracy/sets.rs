@@ -36,8 +36,31 @@ fn timed(kernel: &str, size: usize) -> Option<Timed> {
                 .map(|kernel| step(kernel, size, &[Buffer(0), Integer(size as i32)]))
                 .into(),
         }),
-        _ => laplacian(kernel, size),
+        _ => streams(kernel, size).or_else(|| laplacian(kernel, size)),
     }
+}
+
+/// A stream of doubles: kernels by name, with the buffers that they read.
+fn streams(kernel: &str, size: usize) -> Option<Timed> {
+    const KERNELS: [(&str, usize); 6] = [
+        ("stream_write", 1),
+        ("stream_read", 1),
+        ("stream_copy", 1),
+        ("stream_triad", 3),
+        ("stream_near3", 1),
+        ("stream_near5", 1),
+    ];
+    let (kernel, read) = KERNELS.into_iter().find(|it| it.0 == kernel)?;
+    let launch = |out: usize, from: std::ops::Range<usize>| {
+        let buffers = [out].into_iter().chain(from).map(Buffer);
+        step(kernel, size, &buffers.chain([Integer(size as i32)]).collect::<Vec<_>>())
+    };
+    // A copy goes back and forth.
+    let steps = match kernel {
+        "stream_copy" => vec![launch(0, 1..2), launch(1, 0..1)],
+        _ => vec![launch(0, 1..1 + read)],
+    };
+    Some(Timed { buffers: vec![(8 * size, Contents::Ones); 1 + read], steps })
 }
 
 /// A Laplacian of a cube: kernels by name, with the rows of each thread.

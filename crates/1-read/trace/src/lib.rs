@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod chrome;
+mod column;
 pub mod comm;
 mod error;
 mod foreign;

@@ -108,22 +108,29 @@ pub struct Collective {
 #[allow(missing_docs, reason = "columns named after what they hold; units in the struct's text")]
 pub struct GpuSpans {
     /// Start, ns.
+    #[serde(with = "crate::column")]
     pub start: Vec<i64>,
     /// End, ns.
+    #[serde(with = "crate::column")]
     pub end: Vec<i64>,
+    #[serde(with = "crate::column")]
     pub name: Vec<Name>,
     pub kind: Vec<GpuKind>,
     /// Index into [`Timeline::queues`].
+    #[serde(with = "crate::column")]
     pub queue: Vec<u32>,
     /// Id shared with the launch; 0 for none.
+    #[serde(with = "crate::column")]
     pub correlation: Vec<u64>,
     /// Id shared with the operator; 0 for none.
+    #[serde(with = "crate::column")]
     pub external: Vec<u64>,
     /// Workgroups per axis; zeros where unknown. What a launch call counts in work-items is divided.
     pub grid: Vec<[u32; 3]>,
     /// Work-items of a workgroup per axis; zeros where unknown.
     pub block: Vec<[u32; 3]>,
     /// Index into [`Timeline::details`], plus 1; 0 for none.
+    #[serde(with = "crate::column")]
     pub detail: Vec<u32>,
 }
 
@@ -195,18 +202,25 @@ impl GpuSpans {
 #[allow(missing_docs, reason = "columns named after what they hold")]
 pub struct HostSpans {
     /// Start, ns.
+    #[serde(with = "crate::column")]
     pub start: Vec<i64>,
     /// End, ns.
+    #[serde(with = "crate::column")]
     pub end: Vec<i64>,
+    #[serde(with = "crate::column")]
     pub name: Vec<Name>,
     pub kind: Vec<HostKind>,
     /// Index into [`Timeline::threads`].
+    #[serde(with = "crate::column")]
     pub thread: Vec<u32>,
     /// Id shared with what it launched; 0 for none.
+    #[serde(with = "crate::column")]
     pub correlation: Vec<u64>,
     /// Id shared with kernels; 0 for none.
+    #[serde(with = "crate::column")]
     pub external: Vec<u64>,
     /// Index into [`Timeline::shapes`], plus 1; 0 for none.
+    #[serde(with = "crate::column")]
     pub shapes: Vec<u32>,
 }
 

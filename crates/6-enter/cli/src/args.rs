@@ -10,6 +10,7 @@ pub(crate) use capture::Capture;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use comm::Comm;
+pub(crate) use command::{Command, parse};
 pub(crate) use doctor::{Doctor, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Profile, Run};
 pub(crate) use export::{ExportRecording, ExportTo};
@@ -42,6 +43,7 @@ pub(crate) use trace::{Export, Trace};
 
 mod capture;
 mod comm;
+mod command;
 mod emulate;
 mod export;
 mod gpu_name;
@@ -121,88 +123,6 @@ pub(crate) enum Color {
     Auto,
     Always,
     Never,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    Inspect(Inspect),
-    Diff(Diff),
-    Analyze(Analyze),
-    Guide(Guide),
-    Roofline(Roofline),
-    Tui(Tui),
-    Report(Report),
-    View(View),
-    Trace(Trace),
-    Comm(Comm),
-    Metrics(Metrics),
-    Run(Run),
-    Profile(Profile),
-    Judge(Judge),
-    Capture(Capture),
-    Mcp(Mcp),
-    Breakdown(Breakdown),
-    Export(ExportRecording),
-    Accuracy(Accuracy),
-    LaunchTemplate(LaunchTemplate),
-    Explain(Explain),
-    Occupancy(Occupancy),
-    Doctor(Doctor),
-    Triage(Triage),
-    Store(Store),
-    Tune(Tune),
-    Tunedb(Tunedb),
-    Tile(Tile),
-    Completions(Completions),
-    Man(Man),
-}
-
-impl Command {
-    /// Its name, and the paths that it was given to read.
-    pub(crate) fn inputs(&self) -> (&'static str, Vec<&Path>) {
-        fn of(files: &[PathBuf]) -> Vec<&Path> {
-            files.iter().map(PathBuf::as_path).collect()
-        }
-        fn sources<'a>(all: &'a [Source], base: &'a Option<Source>) -> Vec<&'a Path> {
-            all.iter().chain(base).map(Source::path).collect()
-        }
-        match self {
-            Command::Inspect(it) => ("inspect", of(&it.files)),
-            Command::Diff(it) => ("diff", vec![it.old.path(), it.new.path()]),
-            Command::Analyze(it) => ("analyze", sources(&it.path, &None)),
-            Command::Guide(it) => {
-                ("guide", sources(std::slice::from_ref(&it.subject.path), &it.subject.base))
-            }
-            Command::Tui(it) => ("tui", sources(std::slice::from_ref(&it.subject.path), &it.subject.base)),
-            Command::Roofline(it) => ("roofline", sources(&it.paths, &None)),
-            Command::Report(it) => ("report", sources(&it.paths, &it.base)),
-            Command::View(it) => ("view", sources(&it.paths, &it.base)),
-            Command::Trace(it) => ("trace", sources(&it.files, &it.base)),
-            Command::Comm(it) => ("comm", of(&it.files)),
-            Command::Profile(it) => ("profile", of(it.file.as_slice())),
-            Command::Judge(it) => {
-                ("judge", std::iter::once(&it.base).chain(&it.candidates).map(PathBuf::as_path).collect())
-            }
-            Command::Breakdown(it) => ("breakdown", vec![it.path.path()]),
-            Command::Export(it) => ("export", vec![it.path.path()]),
-            Command::Accuracy(it) => ("accuracy", sources(std::slice::from_ref(&it.gpu), &it.emulated)),
-            Command::LaunchTemplate(it) => ("launch-template", vec![&it.file]),
-            Command::Doctor(it) => ("doctor", of(&it.files)),
-            Command::Triage(it) => ("triage", of(&it.files)),
-            Command::Store(it) => ("store add", it.question.inputs()),
-            Command::Tune(it) => ("tune", of(it.space.as_slice())),
-            Command::Tunedb(it) => ("tunedb", it.question.inputs()),
-            Command::Metrics(_)
-            | Command::Run(_)
-            | Command::Explain(_)
-            | Command::Mcp(_)
-            | Command::Capture(_)
-            | Command::Occupancy(_)
-            | Command::Tile(_)
-            | Command::Completions(_)
-            | Command::Man(_) => ("", Vec::new()),
-        }
-    }
 }
 
 /// Say what limits each kernel of code objects, libraries, programs or assembly files.

@@ -54,14 +54,13 @@ mod version;
 mod view_server;
 
 use args::{Cli, Command};
-use clap::Parser;
 use clap::error::ErrorKind;
 use exit::{Outcome, UsageError};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     output::end_without_stderr();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse() {
         Ok(cli) => cli,
         Err(error)
             if error.kind() == ErrorKind::DisplayVersion && version::is_verbose(std::env::args_os()) =>

@@ -60,6 +60,9 @@ pub struct Hbm {
     pub read_gb_per_s: Known<f64>,
     /// Bandwidth of writes concurrent with reads, 10^9 bytes per second.
     pub write_gb_per_s: Known<f64>,
+    /// Bandwidth that a stream of writes alone reaches, 10^9 bytes per second; absent where it was not measured.
+    #[serde(default)]
+    pub write_alone_gb_per_s: Option<Fact<f64>>,
     /// Channels.
     pub channels: Fact<u32>,
     /// Load-to-use latency in cycles, if it differs from the target's.

@@ -62,7 +62,9 @@ impl Rates {
         match limit {
             IdealLimit::VectorL1 => self.ideal.vector_l1 = true,
             IdealLimit::L2 => self.ideal.l2 = true,
-            IdealLimit::Hbm => (self.memory_byte, self.link_byte) = ([0.0; 2], None),
+            IdealLimit::Hbm => {
+                (self.memory_byte, self.write_alone_byte, self.link_byte) = ([0.0; 2], 0.0, None);
+            }
             IdealLimit::Latency => {
                 self.hbm = self.l2;
                 self.memory_side = self.l2;

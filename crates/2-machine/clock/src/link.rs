@@ -12,24 +12,35 @@ const RECENT: u32 = 6;
 /// Share of writes in fixed point.
 const ONE: u32 = 1 << 16;
 
+/// Share of writes among recent requests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WriteShare(u32);
+
+impl WriteShare {
+    /// Counts a request; returns the share, 0 to 1.
+    #[inline]
+    pub(crate) fn add(&mut self, write: bool) -> f64 {
+        self.0 -= self.0 >> RECENT;
+        if write {
+            self.0 += ONE >> RECENT;
+        }
+        f64::from(self.0) / f64::from(ONE)
+    }
+}
+
 /// A link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Link {
     /// Tick at which it is free.
     free: u64,
-    /// Share of writes among recent requests.
-    writes: u32,
+    writes: WriteShare,
 }
 
 impl Link {
     /// Passes a request's bytes; returns the tick at which they begin to pass.
     #[inline]
     pub(crate) fn serve(&mut self, byte: &LinkByte, ticks: u64, bytes: u32, write: bool) -> u64 {
-        self.writes -= self.writes >> RECENT;
-        if write {
-            self.writes += ONE >> RECENT;
-        }
-        serve(&mut self.free, ticks, byte.at(f64::from(self.writes) / f64::from(ONE)), bytes)
+        serve(&mut self.free, ticks, byte.at(self.writes.add(write)), bytes)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
 use crate::infinite_cache::{InfiniteCache, MOST_KEPT};
 use crate::l1_lines::L1Lines;
-use crate::link::Link;
+use crate::link::{Link, WriteShare};
 use crate::memory_side_cache::MemorySideCache;
 use crate::rates::{Rates, TICKS};
 use mem::{FastPath, HIT, L1_WAYS, L2Answer, MshrSlots, RequestType, Shape, Timing};
@@ -23,6 +23,8 @@ pub(crate) struct Memory {
     /// By L2 channel of all XCDs: tick at which the channel is free.
     l2: Vec<u64>,
     device: DramChannels,
+    /// By memory channel.
+    write_shares: Vec<WriteShare>,
     /// XCDs of the GPU, simulated or represented.
     pub(crate) xcds: usize,
     /// By XCD: arrival cycle of each line of page-table entries.
@@ -62,6 +64,7 @@ impl Memory {
             channels,
             l2: vec![0; xcds * channels],
             device: DramChannels::new(own as usize, rates),
+            write_shares: vec![WriteShare::default(); own as usize],
             xcds: xcds * of,
             pages: vec![HashMap::new(); xcds],
             // A part of the hash bits would map power-of-two strides to few channels.
@@ -114,6 +117,7 @@ impl Memory {
         self.device.begin();
         self.pages.iter_mut().for_each(HashMap::clear);
         self.memory_side_free.fill(0);
+        self.write_shares.fill(WriteShare::default());
         self.atomics.begin();
         self.links.fill(Link::default());
         self.reads.begin();
@@ -135,7 +139,8 @@ impl Memory {
             Some(link_byte) => self.links[xcd].serve(link_byte, ticks, bytes, write),
             None => ticks,
         };
-        let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
+        let writes = self.write_shares[channel].add(write);
+        let byte = self.rates.device_byte(write, writes) * self.weight;
         if self.memory_side.is_none() {
             return self.device.request(&self.rates, (ticks, byte), (channel, line, bytes));
         }

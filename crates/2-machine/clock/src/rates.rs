@@ -69,6 +69,8 @@ pub struct Rates {
     pub l2_request: u64,
     /// Ticks of a memory channel per byte read, and per byte written.
     pub memory_byte: [f64; 2],
+    /// Ticks of a memory channel per byte written without reads.
+    pub(crate) write_alone_byte: f64,
     /// Ticks of a channel of the memory-side cache per byte.
     pub memory_side_byte: f64,
     /// Shortest dispatch, nanoseconds.
@@ -183,6 +185,14 @@ pub(crate) struct LinkByte {
     pub(crate) mixed: f64,
 }
 
+impl Rates {
+    /// Ticks of a memory channel per byte of a request, where this share of the recent requests are writes.
+    pub(crate) fn device_byte(&self, write: bool, writes: f64) -> f64 {
+        let [read, mixed] = self.memory_byte;
+        if write { LinkByte { read: mixed, write: self.write_alone_byte, mixed }.at(writes) } else { read }
+    }
+}
+
 /// Range of the share of writes in which requests count as mixed.
 const MIXED: [f64; 2] = [0.25, 0.75];
 
@@ -253,7 +263,9 @@ impl Rates {
         let read = model.hbm.read_gb_per_s.value().unwrap_or(model.hbm.gb_per_s.value) * 1e9;
         let write = model.hbm.write_gb_per_s.value().map_or(read, |rate| rate * 1e9);
         let channels = model.hbm.channels.value.max(1);
-        let memory_byte = [read, write].map(|rate| TICKS as f64 * engine * f64::from(channels) / rate);
+        let alone = model.hbm.write_alone_gb_per_s.as_ref().map_or(write, |fact| fact.value * 1e9);
+        let [read_byte, write_byte, write_alone_byte] =
+            [read, write, alone].map(|rate| TICKS as f64 * engine * f64::from(channels) / rate);
         let l2_rate = target.l2.sustained_bytes_per_channel_cycle.value;
         // Latencies behind the L2 do not scale with the engine clock.
         let behind = |cycles: u32| {
@@ -293,7 +305,8 @@ impl Rates {
             l1_outstanding: target.vector_l1.pending.value as usize,
             l1_fill_bytes: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
             l2_request: (TICKS as f64 * f64::from(line) / f64::from(l2_rate)) as u64,
-            memory_byte,
+            memory_byte: [read_byte, write_byte],
+            write_alone_byte,
             memory_side_byte: target
                 .memory_side_cache
                 .bytes_per_channel_cycle
@@ -321,6 +334,7 @@ impl Rates {
     pub fn with_bandwidth(mut self, model: &Model, bytes_per_s: f64) -> Rates {
         let less = model.hbm.gb_per_s.value * 1e9 / bytes_per_s;
         self.memory_byte = self.memory_byte.map(|ticks| ticks * less);
+        self.write_alone_byte *= less;
         self
     }
 

@@ -212,7 +212,8 @@ pub(crate) fn of_copy(model: &Model, allocations: &Allocations, copy: &Copy3) ->
     match [copy.to, copy.from].map(|it| is_on_device(allocations, it.address)) {
         [true, true] => {
             let read = model.hbm.read_gb_per_s.value().unwrap_or(model.hbm.gb_per_s.value);
-            Some(bytes / read + of_fill(model, bytes))
+            let write = model.hbm.write_gb_per_s.value().unwrap_or(read);
+            Some(bytes / read + bytes / write)
         }
         [false, false] => Some(0.0),
         _ => Some(bytes / model.host_gb_per_s.value()?),
@@ -221,7 +222,8 @@ pub(crate) fn of_copy(model: &Model, allocations: &Allocations, copy: &Copy3) ->
 
 /// Nanoseconds of a fill of memory of the GPU.
 pub(crate) fn of_fill(model: &Model, bytes: f64) -> f64 {
-    bytes / model.hbm.write_gb_per_s.value().unwrap_or(model.hbm.gb_per_s.value)
+    let alone = model.hbm.write_alone_gb_per_s.as_ref().map(|fact| fact.value);
+    bytes / alone.or(model.hbm.write_gb_per_s.value()).unwrap_or(model.hbm.gb_per_s.value)
 }
 
 /// Whether an address is in memory of the GPU.

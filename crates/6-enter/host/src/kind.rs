@@ -3,7 +3,7 @@
 //! A command that refuses an input names the command that takes it. The readers themselves are asked, so this
 //! list and the readers agree; data of other programs are told by their first bytes, `foreign.tsv`.
 
-use crate::{Contents, Source, comm, launch_file::LaunchFile, logs, machine, recording, traces};
+use crate::{Contents, Source, comm, hip_source, launch_file::LaunchFile, logs, machine, recording, traces};
 use std::io::Read;
 use std::path::Path;
 use view::{FileError, shell_word};
@@ -77,9 +77,12 @@ pub fn name_nearest(error: &mut FileError, command: &str) {
 const ASSEMBLY: &str = "assembly text";
 const LAUNCH_FILE: &str = "a launch file";
 const CAPTURE: &str = "a capture";
+const SOURCE: &str = "a HIP source";
 /// Commands, and kinds that these read besides what they are named for.
-const READ_TOO: [(&str, &str); 6] = [
+const READ_TOO: [(&str, &str); 8] = [
     ("judge", "code"),
+    ("judge", SOURCE),
+    ("launch-template", SOURCE),
     ("judge", LAUNCH_FILE),
     ("judge", CAPTURE),
     ("launch-template", "code"),
@@ -88,9 +91,14 @@ const READ_TOO: [(&str, &str); 6] = [
 ];
 
 type Reader = fn(&Path) -> Option<Kind>;
-const READERS: [Reader; 8] = [report, counters, timeline, tunings, communication, launch, a_machine, log];
+const READERS: [Reader; 9] =
+    [source, report, counters, timeline, tunings, communication, launch, a_machine, log];
 const READERS_OF_FOLDERS: [Reader; 6] =
     [capture, counters, timeline, communication, a_machine, folder_of_code];
+
+fn source(path: &Path) -> Option<Kind> {
+    hip_source::is_source(path).then(|| Kind::read_by(SOURCE, "rockhound inspect")).flatten()
+}
 
 fn code(head: &[u8]) -> Option<Kind> {
     let kind = codeobj::recognise(head).filter(|kind| *kind != codeobj::Kind::Json);
@@ -199,4 +207,21 @@ fn folder_of_code(path: &Path) -> Option<Kind> {
         .take(LOOKED_AT)
         .find_map(|file| code(&head(&file)?))
         .map(|it| Kind { what: "a folder with code".to_owned(), ..it })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_prints_errors_is_no_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("main.hip");
+        std::fs::write(&path, "// HIP error: invalid device function\nint main() { return hipFree(0); }\n")
+            .unwrap();
+        assert_eq!(of(&path).unwrap().command, "rockhound inspect");
+        let hints =
+            ["inspect", "judge", "launch-template", "triage"].map(|command| hint(&path, command).is_some());
+        assert_eq!(hints, [false, false, false, true]);
+    }
 }

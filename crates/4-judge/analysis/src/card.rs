@@ -36,7 +36,7 @@ pub fn card(
         code_object_version: evidence.object.version,
         name: kernel.name.clone(),
         demangled: kernel.demangled.clone(),
-        source: evidence.source_line(0).or_else(|| evidence.built.and_then(|it| it.source.clone())),
+        source: evidence.kernel_line(0).or_else(|| evidence.built.and_then(|it| it.source.clone())),
         resources: evidence.resources.clone(),
         occupancy: evidence.occupancy.as_ref().map(|occupancy| occupancy_card(occupancy, evidence)),
         code_bytes: Some(evidence.code_bytes + called_bytes(evidence)).filter(|bytes| *bytes > 0),

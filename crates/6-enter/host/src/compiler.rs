@@ -12,10 +12,16 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 /// Declarations of the language's additions to C++, included before a source, so that neither ROCm nor its headers are needed.
 pub const BUILTINS: &str = "rockhound_builtins.h";
 
+/// Declarations of names that nothing else declares, for host code that is read and not run.
+pub const ANY: &str = "rockhound_any.h";
+
 /// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
-pub const HEADERS: [(&str, &str); 9] = [
+pub const HEADERS: [(&str, &str); 12] = [
     (BUILTINS, include_str!("../data/headers/rockhound_builtins.h")),
+    (ANY, include_str!("../data/headers/rockhound_any.h")),
+    ("hip/hip_runtime_api.h", include_str!("../data/headers/hip/hip_runtime_api.h")),
     ("hip/hip_runtime.h", include_str!("../data/headers/hip/hip_runtime.h")),
+    ("hip/hip_cooperative_groups.h", include_str!("../data/headers/hip/hip_cooperative_groups.h")),
     ("hip/hip_fp16.h", include_str!("../data/headers/hip/hip_fp16.h")),
     ("hip/hip_bf16.h", include_str!("../data/headers/hip/hip_bf16.h")),
     ("hip/hip_bfloat16.h", include_str!("../data/headers/hip/hip_bfloat16.h")),

@@ -21,7 +21,7 @@ impl DeviceCode {
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
         let name = path.display().to_string();
         if hip_source::is_source(path) {
-            return DeviceCode::find_in(&name, &hip_source::compiled(path, target)?, target);
+            return DeviceCode::find_in(&name, &hip_source::compiled(path, target)?.bytes, target);
         }
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
         DeviceCode::find_in(&name, contents.bytes(), target)

@@ -24,6 +24,7 @@ mod gates;
 mod generic;
 mod guide;
 mod hardware;
+mod host_code;
 mod ir;
 mod judge;
 mod kinds;

@@ -40,8 +40,11 @@ typedef long long longlong;
 typedef unsigned long long ulonglong;
 
 #define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __rh static __device__ inline __attribute__((always_inline, unused))
+// Functions that need no GPU.
+#define __rh_both static __host__ __device__ inline __attribute__((always_inline, unused))
 // One number: the size of a workgroup; a second: waves per execution unit.
 #define __rh_bounds1(size) __attribute__((amdgpu_flat_work_group_size(1, size)))
 #define __rh_bounds2(size, waves) \
@@ -68,6 +71,12 @@ __rh_bytes void *memset(void *to, int value, size_t bytes) {
   return to;
 }
 #undef __rh_bytes
+// What `assert` of the C library calls.
+extern "C" __device__ __attribute__((noreturn, weak)) inline void __assert_fail(const char *what, const char *file,
+                                                                              unsigned line, const char *function) {
+  printf("%s:%u: %s: Device-side assertion `%s' failed.\n", file, line, function, what);
+  __builtin_trap();
+}
 extern "C" __device__ __attribute__((noreturn)) inline void abort() { __builtin_trap(); __builtin_unreachable(); }
 #ifndef assert
 #ifdef NDEBUG
@@ -140,56 +149,56 @@ __rh long clock() { return (long)clock64(); }
 
 // ---- Bits. ----
 
-__rh int __popc(uint32_t a) { return __builtin_popcount(a); }
-__rh int __popcll(uint64_t a) { return __builtin_popcountll(a); }
-__rh int __clz(int a) { return a ? __builtin_clz((uint32_t)a) : 32; }
-__rh int __clzll(long long a) { return a ? __builtin_clzll((uint64_t)a) : 64; }
-__rh int __ffs(uint32_t a) { return __builtin_ffs((int)a); }
-__rh int __ffsll(unsigned long long a) { return __builtin_ffsll((long long)a); }
-__rh uint32_t __brev(uint32_t a) { return __builtin_bitreverse32(a); }
-__rh unsigned long long __brevll(unsigned long long a) { return __builtin_bitreverse64(a); }
-__rh uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
-__rh int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
-__rh unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
-__rh int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
-__rh uint32_t __umul24(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
-__rh uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
+__rh_both int __popc(uint32_t a) { return __builtin_popcount(a); }
+__rh_both int __popcll(uint64_t a) { return __builtin_popcountll(a); }
+__rh_both int __clz(int a) { return a ? __builtin_clz((uint32_t)a) : 32; }
+__rh_both int __clzll(long long a) { return a ? __builtin_clzll((uint64_t)a) : 64; }
+__rh_both int __ffs(uint32_t a) { return __builtin_ffs((int)a); }
+__rh_both int __ffsll(unsigned long long a) { return __builtin_ffsll((long long)a); }
+__rh_both uint32_t __brev(uint32_t a) { return __builtin_bitreverse32(a); }
+__rh_both unsigned long long __brevll(unsigned long long a) { return __builtin_bitreverse64(a); }
+__rh_both uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+__rh_both int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
+__rh_both unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
+__rh_both int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+__rh_both uint32_t __umul24(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
+__rh_both uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
   uint64_t bytes = (uint64_t)b << 32 | a;
   uint32_t result = 0;
   for (int i = 0; i < 4; i++) result |= (uint32_t)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
   return result;
 }
 #define __rh_cast(name, to, from) \
-  __rh to name(from a) { static_assert(sizeof(to) == sizeof(from), ""); return __builtin_bit_cast(to, a); }
+  __rh_both to name(from a) { static_assert(sizeof(to) == sizeof(from), ""); return __builtin_bit_cast(to, a); }
 __rh_cast(__float_as_int, int, float) __rh_cast(__float_as_uint, uint32_t, float)
 __rh_cast(__int_as_float, float, int) __rh_cast(__uint_as_float, float, uint32_t)
 __rh_cast(__double_as_longlong, long long, double) __rh_cast(__longlong_as_double, double, long long)
-__rh uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) << (by & 31) >> 32); }
-__rh uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) >> (by & 31)); }
-__rh uint32_t __sad(int a, int b, uint32_t c) { return (a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a) + c; }
-__rh uint32_t __usad(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
-__rh double __hiloint2double(int high, int low) { return __builtin_bit_cast(double, (uint64_t)(uint32_t)high << 32 | (uint32_t)low); }
-__rh int __double2hiint(double a) { return (int)(__builtin_bit_cast(uint64_t, a) >> 32); }
-__rh int __double2loint(double a) { return (int)__builtin_bit_cast(uint64_t, a); }
+__rh_both uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) << (by & 31) >> 32); }
+__rh_both uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) { return (uint32_t)(((uint64_t)high << 32 | low) >> (by & 31)); }
+__rh_both uint32_t __sad(int a, int b, uint32_t c) { return (a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a) + c; }
+__rh_both uint32_t __usad(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
+__rh_both double __hiloint2double(int high, int low) { return __builtin_bit_cast(double, (uint64_t)(uint32_t)high << 32 | (uint32_t)low); }
+__rh_both int __double2hiint(double a) { return (int)(__builtin_bit_cast(uint64_t, a) >> 32); }
+__rh_both int __double2loint(double a) { return (int)__builtin_bit_cast(uint64_t, a); }
 // Conversions with a direction of rounding.
 #define __rh_round(from_name, from, to_name, to, suffix)                                                          \
-  __rh to __##from_name##2##to_name##_rn(from a) { return (to)__builtin_rint##suffix(a); }                         \
-  __rh to __##from_name##2##to_name##_rz(from a) { return (to)a; }                                                 \
-  __rh to __##from_name##2##to_name##_rd(from a) { return (to)__builtin_floor##suffix(a); }                        \
-  __rh to __##from_name##2##to_name##_ru(from a) { return (to)__builtin_ceil##suffix(a); }
+  __rh_both to __##from_name##2##to_name##_rn(from a) { return (to)__builtin_rint##suffix(a); }                         \
+  __rh_both to __##from_name##2##to_name##_rz(from a) { return (to)a; }                                                 \
+  __rh_both to __##from_name##2##to_name##_rd(from a) { return (to)__builtin_floor##suffix(a); }                        \
+  __rh_both to __##from_name##2##to_name##_ru(from a) { return (to)__builtin_ceil##suffix(a); }
 #define __rh_rounds(name, type, suffix)                                                                           \
   __rh_round(name, type, int, int, suffix) __rh_round(name, type, uint, unsigned int, suffix)                      \
   __rh_round(name, type, ll, long long, suffix) __rh_round(name, type, ull, unsigned long long, suffix)
 __rh_rounds(float, float, f) __rh_rounds(double, double, )
-__rh float __int2float_rn(int a) { return (float)a; }
-__rh float __uint2float_rn(unsigned int a) { return (float)a; }
-__rh float __ll2float_rn(long long a) { return (float)a; }
-__rh float __ull2float_rn(unsigned long long a) { return (float)a; }
-__rh double __int2double_rn(int a) { return (double)a; }
-__rh double __uint2double_rn(unsigned int a) { return (double)a; }
-__rh double __ll2double_rn(long long a) { return (double)a; }
-__rh double __ull2double_rn(unsigned long long a) { return (double)a; }
-__rh float __double2float_rn(double a) { return (float)a; }
+__rh_both float __int2float_rn(int a) { return (float)a; }
+__rh_both float __uint2float_rn(unsigned int a) { return (float)a; }
+__rh_both float __ll2float_rn(long long a) { return (float)a; }
+__rh_both float __ull2float_rn(unsigned long long a) { return (float)a; }
+__rh_both double __int2double_rn(int a) { return (double)a; }
+__rh_both double __uint2double_rn(unsigned int a) { return (double)a; }
+__rh_both double __ll2double_rn(long long a) { return (double)a; }
+__rh_both double __ull2double_rn(unsigned long long a) { return (double)a; }
+__rh_both float __double2float_rn(double a) { return (float)a; }
 template <class T> __rh T __ldg(const T *place) { return *place; }
 template <class T> __rh T __ldcg(const T *place) { return *place; }
 template <class T> __rh T __ldca(const T *place) { return *place; }
@@ -360,40 +369,40 @@ template <class R> struct __rh_if<true, R> { typedef R type; };
 template <class U, class R> using __rh_scaled = typename __rh_if<__is_arithmetic(U), R>::type;
 #define __rh_operator(op)                                                                                       \
   template <class T, unsigned N>                                                                                \
-  __rh __rh_vector<T, N> operator op(__rh_vector<T, N> a, __rh_vector<T, N> b) {                                \
+  __rh_both __rh_vector<T, N> operator op(__rh_vector<T, N> a, __rh_vector<T, N> b) {                                \
     __rh_each(a, N, a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w) return a;                                   \
   }                                                                                                             \
-  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N>> operator op(__rh_vector<T, N> a, U u) { \
+  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N>> operator op(__rh_vector<T, N> a, U u) { \
     T b = (T)u;                                                                                                 \
     __rh_each(a, N, a.x op b, a.y op b, a.z op b, a.w op b) return a;                                           \
   }                                                                                                             \
-  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N>> operator op(U u, __rh_vector<T, N> b) { \
+  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N>> operator op(U u, __rh_vector<T, N> b) { \
     T a = (T)u;                                                                                                 \
     __rh_each(b, N, a op b.x, a op b.y, a op b.z, a op b.w) return b;                                           \
   }                                                                                                             \
-  template <class T, unsigned N> __rh __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, __rh_vector<T, N> b) { return a = a op b; } \
-  template <class T, unsigned N, class U> __rh __rh_scaled<U, __rh_vector<T, N> &> operator op##=(__rh_vector<T, N> &a, U b) { return a = a op b; }
+  template <class T, unsigned N> __rh_both __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, __rh_vector<T, N> b) { return a = a op b; } \
+  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N> &> operator op##=(__rh_vector<T, N> &a, U b) { return a = a op b; }
 __rh_operator(+) __rh_operator(-) __rh_operator(*) __rh_operator(/)
-template <class T, unsigned N> __rh __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
+template <class T, unsigned N> __rh_both __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
   __rh_each(a, N, -a.x, -a.y, -a.z, -a.w) return a;
 }
-template <class T, unsigned N> __rh bool operator==(__rh_vector<T, N> a, __rh_vector<T, N> b) {
+template <class T, unsigned N> __rh_both bool operator==(__rh_vector<T, N> a, __rh_vector<T, N> b) {
   bool same = a.x == b.x;
   if constexpr (N > 1) same = same && a.y == b.y;
   if constexpr (N > 2) same = same && a.z == b.z;
   if constexpr (N > 3) same = same && a.w == b.w;
   return same;
 }
-template <class T, unsigned N> __rh bool operator!=(__rh_vector<T, N> a, __rh_vector<T, N> b) { return !(a == b); }
+template <class T, unsigned N> __rh_both bool operator!=(__rh_vector<T, N> a, __rh_vector<T, N> b) { return !(a == b); }
 #define __rh_vectors(name, type)                                                                               \
   typedef __rh_vector<type, 1> name##1;                                                                        \
   typedef __rh_vector<type, 2> name##2;                                                                        \
   typedef __rh_vector<type, 3> name##3;                                                                        \
   typedef __rh_vector<type, 4> name##4;                                                                        \
-  __rh name##1 make_##name##1(type x) { return {x}; }                                                          \
-  __rh name##2 make_##name##2(type x, type y) { return {x, y}; }                                               \
-  __rh name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                                    \
-  __rh name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+  __rh_both name##1 make_##name##1(type x) { return {x}; }                                                          \
+  __rh_both name##2 make_##name##2(type x, type y) { return {x, y}; }                                               \
+  __rh_both name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                                    \
+  __rh_both name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 __rh_vectors(char, signed char) __rh_vectors(uchar, unsigned char)
 __rh_vectors(short, short) __rh_vectors(ushort, unsigned short)
 __rh_vectors(int, int) __rh_vectors(uint, unsigned int)

@@ -2,8 +2,9 @@
 
 use super::companion::Companion;
 use super::{Judged, Run, Watch};
+use crate::Contents;
+use crate::hip_source::{self, Code};
 use crate::inputs::{Input, file_error};
-use crate::{Contents, hip_source};
 use anyhow::Result;
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: Watch> Run<'_, T, W, K, P> {
@@ -14,10 +15,12 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         for target in if targets.is_empty() { vec![None] } else { targets } {
             match hip_source::compiled(&input.path, target.as_deref()) {
                 Ok(code) => {
-                    let read = self.contents(input, Contents::Owned(code.to_vec()), Companion::of(input));
+                    let read =
+                        self.contents(input, Contents::Owned(code.bytes.to_vec()), Companion::of(input));
                     if read.is_err() {
                         return Ok(read);
                     }
+                    self.left_out(input, &code);
                 }
                 // The file is named in front of it.
                 Err(error) => {
@@ -28,5 +31,22 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Says what of a source is not in its code.
+    fn left_out(&mut self, input: &Input, code: &Code) {
+        for note in code.notes.iter() {
+            self.watch.say(&format!("note: {}: {note}", input.path.display()));
+        }
+        if !code.kernels.is_empty() {
+            let kernels: Vec<String> = code.kernels.iter().map(|it| format!("`{it}`")).collect();
+            let text = format!(
+                "no code for {}: the host code that says for which types is left out",
+                kernels.join(", ")
+            );
+            let hint =
+                "instantiate the kernel in the source, or name the folder of the missing headers in CPATH";
+            self.report(file_error(&input.path, text, hint));
+        }
     }
 }

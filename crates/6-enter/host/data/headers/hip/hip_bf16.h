@@ -23,44 +23,44 @@ struct alignas(4) __hip_bfloat162 {
 };
 
 #define __rh_bfloat(op)                                                                                                          \
-  __rh __hip_bfloat16 operator op(__hip_bfloat16 a, __hip_bfloat16 b) { return {(float)a op(float) b}; }                         \
-  __rh __hip_bfloat16 &operator op##=(__hip_bfloat16 &a, __hip_bfloat16 b) { return a = a op b; }                                \
-  __rh __hip_bfloat162 operator op(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.x op b.x, a.y op b.y}; }
+  __rh_both __hip_bfloat16 operator op(__hip_bfloat16 a, __hip_bfloat16 b) { return {(float)a op(float) b}; }                         \
+  __rh_both __hip_bfloat16 &operator op##=(__hip_bfloat16 &a, __hip_bfloat16 b) { return a = a op b; }                                \
+  __rh_both __hip_bfloat162 operator op(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.x op b.x, a.y op b.y}; }
 __rh_bfloat(+) __rh_bfloat(-) __rh_bfloat(*) __rh_bfloat(/)
 #undef __rh_bfloat
-__rh __hip_bfloat16 operator-(__hip_bfloat16 a) { a.__x ^= 0x8000; return a; }
+__rh_both __hip_bfloat16 operator-(__hip_bfloat16 a) { a.__x ^= 0x8000; return a; }
 #define __rh_bfloat(name, op)                                                                  \
-  __rh bool operator op(__hip_bfloat16 a, __hip_bfloat16 b) { return (float)a op(float) b; }   \
-  __rh bool name(__hip_bfloat16 a, __hip_bfloat16 b) { return a op b; }
+  __rh_both bool operator op(__hip_bfloat16 a, __hip_bfloat16 b) { return (float)a op(float) b; }   \
+  __rh_both bool name(__hip_bfloat16 a, __hip_bfloat16 b) { return a op b; }
 __rh_bfloat(__heq, ==) __rh_bfloat(__hne, !=) __rh_bfloat(__hlt, <) __rh_bfloat(__hle, <=) __rh_bfloat(__hgt, >) __rh_bfloat(__hge, >=)
 #undef __rh_bfloat
-__rh float __bfloat162float(__hip_bfloat16 a) { return (float)a; }
-__rh __hip_bfloat16 __float2bfloat16(float a) { return {a}; }
-__rh __hip_bfloat16 __float2bfloat16_rn(float a) { return {a}; }
-__rh __hip_bfloat16 __double2bfloat16(double a) { return {a}; }
-__rh unsigned short __bfloat16_as_ushort(__hip_bfloat16 a) { return a.__x; }
-__rh short __bfloat16_as_short(__hip_bfloat16 a) { return (short)a.__x; }
-__rh __hip_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __hip_bfloat16_raw{a}; }
-__rh __hip_bfloat16 __short_as_bfloat16(short a) { return __hip_bfloat16_raw{(unsigned short)a}; }
-__rh __hip_bfloat162 __floats2bfloat162_rn(float a, float b) { return {a, b}; }
-__rh __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 a, __hip_bfloat16 b) { return {a, b}; }
-__rh __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 a) { return {a, a}; }
-__rh float2 __bfloat1622float2(__hip_bfloat162 a) { return {(float)a.x, (float)a.y}; }
-__rh float __low2float(__hip_bfloat162 a) { return (float)a.x; }
-__rh float __high2float(__hip_bfloat162 a) { return (float)a.y; }
-__rh __hip_bfloat16 __low2bfloat16(__hip_bfloat162 a) { return a.x; }
-__rh __hip_bfloat16 __high2bfloat16(__hip_bfloat162 a) { return a.y; }
-__rh __hip_bfloat16 __hadd(__hip_bfloat16 a, __hip_bfloat16 b) { return a + b; }
-__rh __hip_bfloat16 __hsub(__hip_bfloat16 a, __hip_bfloat16 b) { return a - b; }
-__rh __hip_bfloat16 __hmul(__hip_bfloat16 a, __hip_bfloat16 b) { return a * b; }
-__rh __hip_bfloat16 __hdiv(__hip_bfloat16 a, __hip_bfloat16 b) { return a / b; }
-__rh __hip_bfloat16 __hneg(__hip_bfloat16 a) { return -a; }
-__rh __hip_bfloat16 __habs(__hip_bfloat16 a) { a.__x &= 0x7fff; return a; }
-__rh __hip_bfloat16 __hfma(__hip_bfloat16 a, __hip_bfloat16 b, __hip_bfloat16 c) { return {__builtin_fmaf((float)a, (float)b, (float)c)}; }
-__rh __hip_bfloat162 __hadd2(__hip_bfloat162 a, __hip_bfloat162 b) { return a + b; }
-__rh __hip_bfloat162 __hsub2(__hip_bfloat162 a, __hip_bfloat162 b) { return a - b; }
-__rh __hip_bfloat162 __hmul2(__hip_bfloat162 a, __hip_bfloat162 b) { return a * b; }
-__rh __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+__rh_both float __bfloat162float(__hip_bfloat16 a) { return (float)a; }
+__rh_both __hip_bfloat16 __float2bfloat16(float a) { return {a}; }
+__rh_both __hip_bfloat16 __float2bfloat16_rn(float a) { return {a}; }
+__rh_both __hip_bfloat16 __double2bfloat16(double a) { return {a}; }
+__rh_both unsigned short __bfloat16_as_ushort(__hip_bfloat16 a) { return a.__x; }
+__rh_both short __bfloat16_as_short(__hip_bfloat16 a) { return (short)a.__x; }
+__rh_both __hip_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __hip_bfloat16_raw{a}; }
+__rh_both __hip_bfloat16 __short_as_bfloat16(short a) { return __hip_bfloat16_raw{(unsigned short)a}; }
+__rh_both __hip_bfloat162 __floats2bfloat162_rn(float a, float b) { return {a, b}; }
+__rh_both __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 a, __hip_bfloat16 b) { return {a, b}; }
+__rh_both __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 a) { return {a, a}; }
+__rh_both float2 __bfloat1622float2(__hip_bfloat162 a) { return {(float)a.x, (float)a.y}; }
+__rh_both float __low2float(__hip_bfloat162 a) { return (float)a.x; }
+__rh_both float __high2float(__hip_bfloat162 a) { return (float)a.y; }
+__rh_both __hip_bfloat16 __low2bfloat16(__hip_bfloat162 a) { return a.x; }
+__rh_both __hip_bfloat16 __high2bfloat16(__hip_bfloat162 a) { return a.y; }
+__rh_both __hip_bfloat16 __hadd(__hip_bfloat16 a, __hip_bfloat16 b) { return a + b; }
+__rh_both __hip_bfloat16 __hsub(__hip_bfloat16 a, __hip_bfloat16 b) { return a - b; }
+__rh_both __hip_bfloat16 __hmul(__hip_bfloat16 a, __hip_bfloat16 b) { return a * b; }
+__rh_both __hip_bfloat16 __hdiv(__hip_bfloat16 a, __hip_bfloat16 b) { return a / b; }
+__rh_both __hip_bfloat16 __hneg(__hip_bfloat16 a) { return -a; }
+__rh_both __hip_bfloat16 __habs(__hip_bfloat16 a) { a.__x &= 0x7fff; return a; }
+__rh_both __hip_bfloat16 __hfma(__hip_bfloat16 a, __hip_bfloat16 b, __hip_bfloat16 c) { return {__builtin_fmaf((float)a, (float)b, (float)c)}; }
+__rh_both __hip_bfloat162 __hadd2(__hip_bfloat162 a, __hip_bfloat162 b) { return a + b; }
+__rh_both __hip_bfloat162 __hsub2(__hip_bfloat162 a, __hip_bfloat162 b) { return a - b; }
+__rh_both __hip_bfloat162 __hmul2(__hip_bfloat162 a, __hip_bfloat162 b) { return a * b; }
+__rh_both __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 // By their bits, so that options for finite numbers change nothing.
-__rh bool __hisnan(__hip_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
-__rh bool __hisinf(__hip_bfloat16 a) { return (a.__x & 0x7fff) == 0x7f80; }
+__rh_both bool __hisnan(__hip_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
+__rh_both bool __hisinf(__hip_bfloat16 a) { return (a.__x & 0x7fff) == 0x7f80; }

@@ -23,21 +23,21 @@ struct hip_bfloat16 {
   static __rh_member bool __rh_nan(unsigned bits) { return (bits & 0x7fffffffu) > 0x7f800000u; }
 };
 #define __rh_bfloat(op)                                                                                       \
-  __rh hip_bfloat16 operator op(hip_bfloat16 a, hip_bfloat16 b) { return hip_bfloat16((float)a op(float) b); } \
-  __rh hip_bfloat16 &operator op##=(hip_bfloat16 &a, hip_bfloat16 b) { return a = a op b; }
+  __rh_both hip_bfloat16 operator op(hip_bfloat16 a, hip_bfloat16 b) { return hip_bfloat16((float)a op(float) b); } \
+  __rh_both hip_bfloat16 &operator op##=(hip_bfloat16 &a, hip_bfloat16 b) { return a = a op b; }
 __rh_bfloat(+) __rh_bfloat(-) __rh_bfloat(*) __rh_bfloat(/)
 #undef __rh_bfloat
-#define __rh_bfloat(op) __rh bool operator op(hip_bfloat16 a, hip_bfloat16 b) { return (float)a op(float) b; }
+#define __rh_bfloat(op) __rh_both bool operator op(hip_bfloat16 a, hip_bfloat16 b) { return (float)a op(float) b; }
 __rh_bfloat(==) __rh_bfloat(!=) __rh_bfloat(<) __rh_bfloat(<=) __rh_bfloat(>) __rh_bfloat(>=)
 #undef __rh_bfloat
-__rh hip_bfloat16 operator+(hip_bfloat16 a) { return a; }
-__rh hip_bfloat16 operator-(hip_bfloat16 a) { a.data ^= 0x8000; return a; }
-__rh hip_bfloat16 &operator++(hip_bfloat16 &a) { return a += hip_bfloat16(1.0f); }
-__rh hip_bfloat16 &operator--(hip_bfloat16 &a) { return a -= hip_bfloat16(1.0f); }
-__rh hip_bfloat16 operator++(hip_bfloat16 &a, int) { hip_bfloat16 before = a; ++a; return before; }
-__rh hip_bfloat16 operator--(hip_bfloat16 &a, int) { hip_bfloat16 before = a; --a; return before; }
+__rh_both hip_bfloat16 operator+(hip_bfloat16 a) { return a; }
+__rh_both hip_bfloat16 operator-(hip_bfloat16 a) { a.data ^= 0x8000; return a; }
+__rh_both hip_bfloat16 &operator++(hip_bfloat16 &a) { return a += hip_bfloat16(1.0f); }
+__rh_both hip_bfloat16 &operator--(hip_bfloat16 &a) { return a -= hip_bfloat16(1.0f); }
+__rh_both hip_bfloat16 operator++(hip_bfloat16 &a, int) { hip_bfloat16 before = a; ++a; return before; }
+__rh_both hip_bfloat16 operator--(hip_bfloat16 &a, int) { hip_bfloat16 before = a; --a; return before; }
 namespace std {
-__rh bool isinf(hip_bfloat16 a) { return (a.data & 0x7fff) == 0x7f80; }
-__rh bool isnan(hip_bfloat16 a) { return (a.data & 0x7fff) > 0x7f80; }
-__rh bool iszero(hip_bfloat16 a) { return (a.data & 0x7fff) == 0; }
+__rh_both bool isinf(hip_bfloat16 a) { return (a.data & 0x7fff) == 0x7f80; }
+__rh_both bool isnan(hip_bfloat16 a) { return (a.data & 0x7fff) > 0x7f80; }
+__rh_both bool iszero(hip_bfloat16 a) { return (a.data & 0x7fff) == 0; }
 }

@@ -1,0 +1,136 @@
+//! HIP sources with host code, on a machine without ROCm.
+
+use crate::run::{folder, rockhound};
+use serde_json::Value;
+use std::path::Path;
+
+/// Calls of libraries that are not here, a header of the project, a template that `main` instantiates.
+const SOURCE: &str = r#"
+#include <hip/hip_runtime.h>
+#include <mpi.h>
+#include <cstdio>
+#include <vector>
+#include "scale.h"
+#define CHECK(call) do { hipError_t error = call; if (error != hipSuccess) { printf("%s\n", hipGetErrorString(error)); return 1; } } while (0)
+struct Settings { int n = 1 << 20; };
+__global__ void add(float *a, const float *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] += scaled(b[i]);
+}
+template <class T> __global__ void fill(T *a, T value, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = value;
+}
+int main(int argc, char **argv) {
+  Settings settings;
+  MPI_Init(&argc, &argv);
+  float *a, *b;
+  CHECK(hipMalloc(&a, settings.n * sizeof *a));
+  CHECK(hipMalloc((void **)&b, settings.n * sizeof *b));
+  std::vector<float> host(settings.n, 1.0f);
+  CHECK(hipMemcpy(b, host.data(), host.size() * sizeof(float), hipMemcpyHostToDevice));
+  hipEvent_t start;
+  CHECK(hipEventCreate(&start));
+  fill<float><<<dim3(settings.n / 256), dim3(256)>>>(a, 0.5f, settings.n);
+  hipLaunchKernelGGL(add, dim3(settings.n / 256), dim3(256), 0, 0, a, b, settings.n);
+  CHECK(hipDeviceSynchronize());
+  DETAILS
+  MPI_Finalize();
+}
+"#;
+
+fn write(dir: &Path, details: &str) -> String {
+    let path = dir.join("main.hip");
+    std::fs::write(
+        dir.join("include/scale.h"),
+        "__device__ inline float scaled(float x) { return x * FACTOR; }\n",
+    )
+    .unwrap();
+    std::fs::write(dir.join("Makefile"), "CC = hipcc\nCFLAGS = $(X) -DFACTOR=3 \\\n  -Iinclude\n").unwrap();
+    std::fs::write(&path, SOURCE.replace("DETAILS", details)).unwrap();
+    path.display().to_string()
+}
+
+fn kernels(text: &str) -> Vec<String> {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let mut all: Vec<String> = document["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["demangled"].as_str().or(it["name"].as_str()).unwrap_or_default().to_owned())
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn kernels_are_compiled_whatever_the_host_code_calls() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    for (name, details, code, expected) in [
+        ("plain", "", 0, &["add", "fill<float>"][..]),
+        // A member that nothing declares: the function goes, what it instantiates by name stays.
+        (
+            "member",
+            "hipDeviceProp_t p; hipGetDeviceProperties(&p, 0); printf(\"%s\", p.name);",
+            0,
+            &["add", "fill<float>"],
+        ),
+        // Types that only the code that is left out knows.
+        (
+            "deduced",
+            "hipDeviceProp_t p; printf(\"%s\", p.name); fill<<<1, 2>>>((double *)a, 1.0, 2);",
+            0,
+            &["add", "fill<float>"],
+        ),
+        (
+            "of a local type",
+            "typedef double real; hipDeviceProp_t p; p.x = 1; fill<real><<<1, 2>>>(0, 0, 2);",
+            1,
+            &["add"],
+        ),
+    ] {
+        let dir = folder(&format!("host-code-{name}"));
+        std::fs::create_dir_all(dir.join("include")).unwrap();
+        let ran = rockhound(&["inspect", "--format", "json", "--arch", "gfx90a", &write(&dir, details)]);
+        assert_eq!(ran.code, code, "{name}: {}", ran.stderr);
+        let found = kernels(&ran.stdout);
+        assert_eq!(found.len(), expected.len(), "{name}: {found:?} {}", ran.stderr);
+        for (kernel, name) in found.iter().zip(expected) {
+            assert!(kernel.contains(name), "{kernel} {name}");
+        }
+        assert!(ran.stderr.contains("mpi.h") && ran.stderr.contains("Makefile"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn code_for_the_gpu_is_never_left_out() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    for (name, more) in [
+        ("call", "__global__ void k(float *a) { *a = MPI_Wtime(); }"),
+        ("type", "__global__ void k(MPI_Comm *a) { a[1] = a[0]; }"),
+        // Marked for the GPU by a macro, which is not seen before it is compiled.
+        (
+            "macro",
+            "#define BOTH __host__ __device__\nBOTH float f(float x) { return x * lost_name(x); }\n__global__ void k(float *a) { *a = f(*a); }",
+        ),
+        ("member", "struct S { MPI_Comm c; float f; };\n__global__ void k(S s, float *a) { *a = s.f; }"),
+        ("constant", "constexpr int f() { return lost_name; }\n__global__ void k(int *a) { *a = f(); }"),
+    ] {
+        let dir = folder(&format!("host-code-gpu-{name}"));
+        let path = dir.join("main.hip");
+        let host = "void host() { lost_name(1); MPI_Comm c; MPI_Wtime(); }";
+        std::fs::write(&path, format!("#include <hip/hip_runtime.h>\n#include <mpi.h>\n{more}\n{host}\n"))
+            .unwrap();
+        let ran = rockhound(&["inspect", "--format", "json", &path.display().to_string()]);
+        assert_eq!(ran.code, 1, "{name}: {} {}", ran.stdout, ran.stderr);
+        assert!(
+            ran.stderr.contains("main.hip:3") || ran.stderr.contains("main.hip:4"),
+            "{name}: {}",
+            ran.stderr
+        );
+    }
+}

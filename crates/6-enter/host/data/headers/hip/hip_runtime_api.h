@@ -1,0 +1,11 @@
+// Host code of a source whose kernels are compiled: it has to be read and is never run.
+#pragma once
+#pragma clang system_header
+
+#include <rockhound_any.h>
+typedef __rh_any hipError_t;
+typedef __rh_any hipStream_t;
+typedef __rh_any hipEvent_t;
+extern __rh_any hipSuccess;
+int __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds = 0, __rh_any stream = 0);
+#define hipLaunchKernelGGL(kernel, grid, block, lds, stream, ...) (kernel)<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__)

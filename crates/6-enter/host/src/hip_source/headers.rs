@@ -1,0 +1,41 @@
+//! Headers beside a source, in the folders of its project.
+
+use sorting::Sort;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// Most entries of folders that are looked at.
+const MOST: usize = 40_000;
+/// Folders above a source's own that are searched where no repository begins.
+const ABOVE: usize = 1;
+
+/// Folders of the project in which a header is found under a name such as `detail/a.h`, sorted.
+pub(super) fn folders_with(name: &str, source: &Path) -> Vec<PathBuf> {
+    let Some(own) = source.parent() else { return Vec::new() };
+    let repository = own.ancestors().find(|it| it.join(".git").exists());
+    let root = repository.or_else(|| own.ancestors().nth(ABOVE)).unwrap_or(own);
+    // A file in the system's own folders is no project.
+    if root.parent().is_none() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut folders = VecDeque::from([root.to_owned()]);
+    let mut seen = 0;
+    while let Some(folder) = folders.pop_front() {
+        if folder.join(name).is_file() {
+            found.push(folder.clone());
+        }
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if !is_hidden && entry.file_type().is_ok_and(|it| it.is_dir()) {
+                folders.push_back(entry.path());
+            }
+        }
+        if seen > MOST {
+            break;
+        }
+    }
+    found.in_order();
+    found
+}

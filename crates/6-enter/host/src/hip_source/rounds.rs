@@ -1,0 +1,383 @@
+//! A source is compiled again without what only its host code lacks: headers, names, bodies of host functions.
+//!
+//! Only code for the GPU is wanted, but the compiler reads the host's code too. Nothing that runs on the GPU is changed: a kernel cannot
+//! use the replacements for host code, so the compiler refuses the source if a function was taken for the host's by mistake.
+
+use super::diagnostics::{Fault, Spot, faults};
+use super::functions::{Outline, Place, launches};
+use super::headers;
+use crate::compiler::{ANY, HEADERS};
+use crate::process::{self, Bounds};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+/// Most seconds and MiB that a compiler may take.
+const COMPILER: (f64, u64) = (300.0, 8 << 10);
+/// Most times that a source is compiled.
+pub(super) const ROUNDS: usize = 24;
+/// Most headers that a message names.
+const NAMED: usize = 3;
+/// Most bytes of a file that is changed.
+const MOST: u64 = 16 << 20;
+
+/// Parts of a source that its code lacks.
+#[derive(Clone, Default, Debug)]
+pub(super) struct LeftOut {
+    /// A sentence each.
+    pub(super) notes: Vec<String>,
+    /// Kernels as launched that are not in the code, for want of the types they are launched with.
+    pub(super) kernels: Vec<String>,
+}
+
+/// How a source was compiled.
+pub(super) enum End {
+    Code(Vec<u8>, LeftOut),
+    /// The first errors as clang prints them, and why nothing can be left out.
+    Refused {
+        errors: String,
+        why: String,
+    },
+}
+
+/// A file of the project.
+struct Changed {
+    text: String,
+    outline: Outline,
+    /// By the start of the body.
+    without: BTreeMap<usize, Without>,
+}
+
+/// A host function without its body.
+struct Without {
+    /// The first error in it.
+    why: String,
+    /// Launches with the arguments of templates stay, so that there is code for them.
+    with_launches: bool,
+    /// When it was last changed.
+    round: usize,
+}
+
+/// Compiles a source again and again.
+pub(super) struct Rounds<'a> {
+    clang: &'a Path,
+    options: &'a [OsString],
+    source: &'a Path,
+    /// The source as messages name it.
+    called: &'a Path,
+    folder: &'a Path,
+    files: BTreeMap<PathBuf, Changed>,
+    /// Names that nothing declares: whether it is a type, and since when.
+    names: BTreeMap<String, (bool, usize)>,
+    /// Headers that were found, with the folder that they are in.
+    found: BTreeMap<String, PathBuf>,
+    /// Headers that were not, with folders that have one of that name, and since when.
+    empty: BTreeMap<String, (Vec<PathBuf>, usize)>,
+}
+
+impl<'a> Rounds<'a> {
+    /// A source, called as in messages, to be compiled with files in a folder.
+    pub(super) fn new(
+        clang: &'a Path,
+        options: &'a [OsString],
+        source: &'a Path,
+        called: &'a Path,
+        folder: &'a Path,
+    ) -> Self {
+        Rounds {
+            clang,
+            options,
+            source,
+            called,
+            folder,
+            files: BTreeMap::new(),
+            names: BTreeMap::new(),
+            found: BTreeMap::new(),
+            empty: BTreeMap::new(),
+        }
+    }
+
+    /// Compiles until it succeeds or nothing more can be left out.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(super) fn run(mut self, rounds: usize) -> Result<End> {
+        std::fs::create_dir_all(self.folder)
+            .with_context(|| format!("cannot make `{}`", self.folder.display()))?;
+        let code = self.folder.join("kernel.hsaco");
+        let mut first: Option<String> = None;
+        for round in 0..rounds {
+            let words = self.words(&code)?;
+            let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+            let bounds = Bounds { seconds: COMPILER.0, memory_mib: COMPILER.1, ..Bounds::default() };
+            let ended = process::program(&words, Path::new("."), &bounds);
+            if ended.is_well() {
+                let code =
+                    std::fs::read(&code).with_context(|| format!("cannot read `{}`", code.display()))?;
+                let left_out = self.left_out(&code);
+                return Ok(End::Code(code, left_out));
+            }
+            let all = faults(&ended.errors);
+            let line = match all.first() {
+                Some(fault) => fault.line(|path| self.named(path)),
+                None => ended.why(),
+            };
+            let errors = first.get_or_insert(ended.errors).clone();
+            if rounds == 1 {
+                return Ok(End::Refused { errors, why: line });
+            }
+            // The first mistake that cannot be left out is what is wrong with the source.
+            let mut progress = false;
+            for fault in &all {
+                match self.leave_out(fault, round) {
+                    Ok(more) => progress |= more,
+                    Err(why) => return Ok(End::Refused { errors, why: self.with_headers(why) }),
+                }
+            }
+            if !progress {
+                return Ok(End::Refused { errors, why: self.with_headers(line) });
+            }
+        }
+        let errors = first.unwrap_or_default();
+        Ok(End::Refused {
+            errors,
+            why: format!("its host code cannot be read after {rounds} attempts to leave parts of it out"),
+        })
+    }
+
+    /// An error with the headers that are not there.
+    fn with_headers(&self, mut why: String) -> String {
+        for (name, (folders, _)) in self.empty.iter().take(NAMED) {
+            let _ = match &folders[..] {
+                [a, b, ..] => write!(
+                    why,
+                    "; `{name}` is in {} folders (`{}`, `{}`): name the right one in CPATH",
+                    folders.len(),
+                    a.display(),
+                    b.display()
+                ),
+                _ => write!(why, "; `{name}` is not found: name its folder in CPATH"),
+            };
+        }
+        if self.empty.len() > NAMED {
+            let _ = write!(why, "; {} more headers are not found", self.empty.len() - NAMED);
+        }
+        why
+    }
+
+    /// The compiler's command, with its files written.
+    fn words(&self, code: &Path) -> Result<Vec<OsString>> {
+        let write = |path: PathBuf, text: &str| -> Result<PathBuf> {
+            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            made.and_then(|()| std::fs::write(&path, text))
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+            Ok(path)
+        };
+        let mut words: Vec<OsString> = vec![self.clang.into()];
+        words.extend(self.options.iter().cloned());
+        words.extend(
+            [
+                "-w",
+                "-Wno-non-pod-varargs",
+                "-ferror-limit=0",
+                "-fno-caret-diagnostics",
+                "-fno-color-diagnostics",
+            ]
+            .map(OsString::from),
+        );
+        let changed: Vec<(&PathBuf, &Changed)> =
+            self.files.iter().filter(|it| !it.1.without.is_empty()).collect();
+        if !(self.names.is_empty() && changed.is_empty()) {
+            let any = HEADERS.iter().find(|it| it.0 == ANY).map_or("", |it| it.1);
+            let mut text = format!("#pragma clang system_header\n{any}");
+            for (name, (is_type, _)) in &self.names {
+                let _ = writeln!(text, "{} __rh_any {name};", if *is_type { "typedef" } else { "extern" });
+            }
+            words.extend(["-include".into(), write(self.folder.join("undeclared.h"), &text)?.into()]);
+        }
+        for folder in self.found.values() {
+            words.extend(["-I".into(), folder.into()]);
+        }
+        if !self.empty.is_empty() {
+            let folder = self.folder.join("empty");
+            for name in self.empty.keys() {
+                write(folder.join(name), "")?;
+            }
+            words.extend(["-idirafter".into(), folder.into()]);
+        }
+        if !changed.is_empty() {
+            let mut files = Vec::new();
+            for (number, (path, changed)) in changed.into_iter().enumerate() {
+                let text = write(self.folder.join(format!("changed/{number}")), &changed.written())?;
+                files.push(serde_json::json!({"type": "file", "name": path, "external-contents": text}));
+            }
+            let overlay = serde_json::json!({"version": 0, "use-external-names": false, "roots": files});
+            let overlay = write(self.folder.join("overlay.json"), &overlay.to_string())?;
+            words.extend(["-ivfsoverlay".into(), overlay.into()]);
+        }
+        words.extend([self.source.into(), "-o".into(), code.into()]);
+        Ok(words)
+    }
+
+    /// Leaves out what an error complains about; whether anything changed.
+    fn leave_out(&mut self, fault: &Fault, round: usize) -> Result<bool, String> {
+        let line = fault.line(|path| self.named(path));
+        if let Some(name) = fault.missing_header() {
+            return self.header(name, round).ok_or(line);
+        }
+        let own = fault.spots.iter().find(|spot| self.is_of_project(&spot.file));
+        let Some((spot, at)) = own.and_then(|spot| Some((spot.clone(), self.open(&spot.file)?.at(spot)?)))
+        else {
+            return Err(line);
+        };
+        let Some(changed) = self.files.get_mut(&spot.file) else { return Err(line) };
+        let name = fault.undeclared().filter(|it| is_identifier(it.0));
+        let body = match changed.outline.place(at) {
+            Place::Function(function) if !function.is_device => Some(function.body.clone()),
+            Place::Open if name.is_some() => None,
+            _ => return Err(line),
+        };
+        let without = body.as_ref().and_then(|it| changed.without.get_mut(&it.start));
+        match (without, body) {
+            (Some(without), _) if without.round == round => Ok(false),
+            (Some(without), _) if without.with_launches => {
+                (without.with_launches, without.round) = (false, round);
+                Ok(true)
+            }
+            // The GPU needs it, and its first error counts.
+            (Some(without), _) => Err(without.why.clone()),
+            (None, body) => {
+                if let Some((name, is_type)) = name {
+                    match self.names.get(name) {
+                        None => {
+                            self.names.insert(name.to_owned(), (is_type, round));
+                            return Ok(true);
+                        }
+                        Some((_, declared)) if *declared == round => return Ok(false),
+                        Some(_) => {}
+                    }
+                }
+                let Some(body) = body else { return Err(line) };
+                let with_launches = launches(&changed.text[body.clone()]).iter().any(|it| it.contains('<'));
+                changed.without.insert(body.start, Without { why: line, with_launches, round });
+                Ok(true)
+            }
+        }
+    }
+
+    /// Finds a header that is missing beside the source, or takes it for empty.
+    fn header(&mut self, name: &str, round: usize) -> Option<bool> {
+        let is_inside =
+            Path::new(name).components().all(|it| matches!(it, Component::Normal(_) | Component::ParentDir));
+        if !is_inside || self.empty.contains_key(name) {
+            return self.empty.get(name).filter(|it| it.1 == round).map(|_| false);
+        }
+        let folders = headers::folders_with(name, self.source);
+        match &folders[..] {
+            [one] => {
+                self.found.insert(name.to_owned(), one.clone());
+            }
+            _ if name.contains("..") => return None,
+            _ => {
+                self.empty.insert(name.to_owned(), (folders, round));
+            }
+        }
+        Some(true)
+    }
+
+    /// Whether a file may be changed: no header of the system, the compiler or our own.
+    fn is_of_project(&self, file: &Path) -> bool {
+        let is_below = |folder: &Path| file.starts_with(folder);
+        let own = self.folder.parent().unwrap_or(self.folder);
+        self.source == file || !is_below(own) && !["/usr", "/opt"].iter().any(|it| is_below(Path::new(it)))
+    }
+
+    /// A file of the project, read when it is first needed.
+    fn open(&mut self, path: &Path) -> Option<&Changed> {
+        if !self.files.contains_key(path) {
+            let size = std::fs::metadata(path).ok()?.len();
+            let text = std::fs::read_to_string(path).ok().filter(|_| size <= MOST)?;
+            let outline = Outline::of(&text);
+            self.files.insert(path.to_owned(), Changed { text, outline, without: BTreeMap::new() });
+        }
+        self.files.get(path)
+    }
+
+    /// A path as messages have it: the source as given, other files from its folder if they are in it.
+    fn named(&self, path: &Path) -> String {
+        if path == self.source {
+            return self.called.display().to_string();
+        }
+        let folder = self.source.parent().unwrap_or(Path::new("/"));
+        path.strip_prefix(folder).unwrap_or(path).display().to_string()
+    }
+
+    /// Parts that the code lacks.
+    fn left_out(&self, code: &[u8]) -> LeftOut {
+        let mut left_out = LeftOut::default();
+        for (name, folder) in &self.found {
+            left_out.notes.push(format!("`{name}` is taken from `{}`", folder.display()));
+        }
+        for name in self.empty.keys() {
+            left_out.notes.push(format!("`{name}` is not found and is read as an empty file"));
+        }
+        for changed in self.files.values() {
+            for function in &changed.outline.functions {
+                let Some(without) = changed.without.get(&function.body.start) else { continue };
+                left_out
+                    .notes
+                    .push(format!("host function `{}` is left out: {}", function.name, without.why));
+                for kernel in launches(&changed.text[function.body.clone()]) {
+                    let stays = kernel.contains('<') && without.with_launches;
+                    if !stays
+                        && (kernel.contains('<') || !is_in(&kernel, code))
+                        && !left_out.kernels.contains(&kernel)
+                    {
+                        left_out.kernels.push(kernel);
+                    }
+                }
+            }
+        }
+        left_out
+    }
+}
+
+impl Changed {
+    /// The byte of a place.
+    fn at(&self, spot: &Spot) -> Option<usize> {
+        let line = self.text.split_inclusive('\n').take(spot.line - 1).map(str::len).sum::<usize>();
+        Some(line + spot.column - 1).filter(|it| *it <= self.text.len())
+    }
+
+    /// The text without the bodies; every line keeps its number.
+    fn written(&self) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for function in &self.outline.functions {
+            let Some(without) = self.without.get(&function.body.start) else { continue };
+            let body = &self.text[function.body.clone()];
+            out += &self.text[from..function.body.start];
+            out += "__rh_left_out(); ";
+            for kernel in launches(body).iter().filter(|it| without.with_launches && it.contains('<')) {
+                out += &format!("(void)({kernel}); ");
+            }
+            out.extend(body.chars().filter(|it| *it == '\n'));
+            from = function.body.end;
+        }
+        out + &self.text[from..]
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// Whether code has a function of that name, mangled or not.
+fn is_in(kernel: &str, code: &[u8]) -> bool {
+    let name = kernel.rsplit("::").next().unwrap_or(kernel);
+    let has = |text: String| memchr::memmem::find(code, text.as_bytes()).is_some();
+    has(format!("{}{name}", name.len())) || has(format!("\0{name}.kd\0"))
+}

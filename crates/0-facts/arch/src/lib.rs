@@ -3,7 +3,6 @@
 //! Facts are data files; nothing above this crate names a GPU. A fact has its source, and an unknown fact has
 //! a reason instead of being zero.
 
-mod banks;
 mod caches;
 mod descriptor;
 mod element;
@@ -21,7 +20,6 @@ mod residency;
 mod table;
 mod target;
 
-pub use banks::{BankCycles, bank_cycles};
 pub use caches::{
     Atomics, CacheControl, InstructionCache, L2, Latency, MemoryMap, MemorySideCache, MemoryType,
     ScalarCache, Translation, VectorL1,

@@ -6,6 +6,7 @@
 use crate::ReadError;
 use crate::bytes::{range, u64_at};
 use crate::kind::BUNDLE_MAGIC;
+use sorting::Sort;
 
 /// Bundles have one entry per target; clang knows fewer than a hundred.
 const MOST_ENTRIES: u64 = 4096;
@@ -82,7 +83,7 @@ pub(crate) struct Checked {
 /// Sorts out entries that reach beyond `length`, begin inside the table or overlap: reading each entry once
 /// is then never more work than the bundle is long.
 pub(crate) fn check(mut entries: Vec<Entry>, table_end: u64, length: u64) -> Checked {
-    entries.sort_by_key(|entry| entry.offset);
+    entries.in_order_by_key(|entry| entry.offset);
     let mut checked = Checked { entries: Vec::new(), errors: Vec::new(), end: table_end };
     for entry in entries {
         if entry.size == 0 {

@@ -3,6 +3,7 @@
 //! Metadata names the kernels, symbols give their addresses, descriptors hold the hardware's settings; any of
 //! the three may be missing or contradict the others, which is a warning, not an error.
 
+use sorting::Sort;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -42,7 +43,7 @@ impl CodeObject {
         let formats = std::mem::take(&mut document.formats);
         let symbols = Symbols::read(&reader.elf)?;
         let mut kernels = reader.kernels(document, &symbols, &target)?;
-        kernels.sort_by_key(|kernel| address_of(&kernel.body));
+        kernels.in_order_by_key(|kernel| address_of(&kernel.body));
         let functions = reader.functions(&symbols, &kernels);
         reader.check_overlaps(&kernels, &functions);
         Ok(CodeObject {
@@ -106,8 +107,8 @@ impl<'a> Symbols<'a> {
                 _ => {}
             }
         }
-        symbols.starts.sort_unstable();
-        symbols.sized.sort_unstable();
+        symbols.starts.in_order();
+        symbols.sized.in_order();
         Ok(symbols)
     }
 
@@ -229,7 +230,7 @@ impl<'a> Reader<'a> {
             )
             .filter(|name| !named.contains(*name))
             .collect();
-        unnamed.sort_unstable();
+        unnamed.in_order();
         unnamed.dedup();
         for name in unnamed {
             let name = match std::str::from_utf8(name) {
@@ -390,7 +391,7 @@ impl<'a> Reader<'a> {
                 Function { name, body }
             })
             .collect();
-        functions.sort_by_key(|function| address_of(&function.body));
+        functions.in_order_by_key(|function| address_of(&function.body));
         functions
     }
 
@@ -405,7 +406,7 @@ impl<'a> Reader<'a> {
                 _ => None,
             })
             .collect();
-        ranges.sort_unstable_by_key(|(range, _)| (range.start, range.end));
+        ranges.in_order_by_key(|(range, _)| (range.start, range.end));
         for pair in ranges.windows(2) {
             let ((first, one), (second, other)) = (pair[0], pair[1]);
             if second.start < first.end && first != second {

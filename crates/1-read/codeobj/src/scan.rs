@@ -4,6 +4,7 @@
 //! containers and looks only at what the wanted targets need; at most one decompressed code object is in
 //! memory.
 
+use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -280,7 +281,7 @@ impl<'a> Scan<'a> {
         let mut end = 0;
         let mut holding: Vec<_> =
             elf.sections.iter().filter(|section| holds_gpu_code(section.name)).collect();
-        holding.sort_by_key(|section| section.offset);
+        holding.in_order_by_key(|section| section.offset);
         for section in holding {
             // Two headers for the same bytes would read them twice.
             if section.offset < end || section.size == 0 {
@@ -304,7 +305,7 @@ impl<'a> Scan<'a> {
     /// Looks at constants and data of a host file: some runtimes load code objects that they carry there.
     fn enter_data(&mut self, elf: &Elf<'a>, position: u64, origin: &str) -> Result<(), ReadError> {
         let mut holding: Vec<_> = elf.sections.iter().filter(|section| is_data(section.name)).collect();
-        holding.sort_by_key(|section| std::cmp::Reverse(section.offset));
+        holding.in_order_by_key(|section| std::cmp::Reverse(section.offset));
         let mut start = u64::MAX;
         for section in holding {
             // Two headers for the same bytes would read them twice. Damage outside of GPU code is none of

@@ -9,6 +9,7 @@ use crate::prefix::entry;
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex};
 use serde::Deserialize;
+use sorting::Sort;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
@@ -242,7 +243,7 @@ impl BuildLog {
     fn release(&mut self) -> Vec<BuiltKernel> {
         self.settled = 0;
         let mut kernels = std::mem::take(&mut self.held);
-        kernels.sort_by_key(|it| it.line);
+        kernels.in_order_by_key(|it| it.line);
         self.counts.kernels += kernels.len() as u64;
         self.counts.without_target += kernels.iter().filter(|it| it.target.is_none()).count() as u64;
         kernels
@@ -437,7 +438,7 @@ impl BuildLog {
     fn close(&mut self, is_complete: impl Fn(&BuiltKernel) -> bool) {
         let mut done: Vec<BuiltKernel> =
             self.open.extract_if(|_, it| is_complete(it)).map(|(_, it)| it).collect();
-        done.sort_by_key(|it| it.line);
+        done.in_order_by_key(|it| it.line);
         done.into_iter().for_each(|it| self.hold(it));
     }
 

@@ -6,6 +6,7 @@ use crate::pieces::Pieces;
 use crate::prefix::{Entry, Who, entry};
 use crate::unknown::{ALARMS, looks_like_error, shape};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use sorting::Sort;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::LazyLock;
 
@@ -219,7 +220,7 @@ impl Scan {
         let last = self.pieces.end();
         self.block(&last.rest);
         self.log.lines = self.log.lines.saturating_add(u32::from(last.unended));
-        self.log.events.sort_by_key(|it| it.line);
+        self.log.events.in_order_by_key(|it| it.line);
         self.log
     }
 
@@ -296,7 +297,7 @@ impl Scan {
             return;
         }
         let entry = entry(line);
-        rows.sort_unstable();
+        rows.in_order();
         rows.dedup();
         let known = rows.iter().find_map(|at| {
             let row = &messages()[*at];

@@ -4,6 +4,7 @@ use crate::clean::clean;
 use crate::pieces::Pieces;
 use crate::prefix::entry;
 use memchr::memmem::Finder;
+use sorting::Sort;
 
 /// Longest line that is looked at, bytes; of a longer one the beginning.
 const MOST_LINE: usize = 1 << 16;
@@ -68,7 +69,7 @@ impl Search {
             let begins = |at| memchr::memrchr(b'\n', &text[..at]).map_or(0, |it| it + 1);
             starts.extend(word.find_iter(text).map(begins));
         }
-        starts.sort_unstable();
+        starts.in_order();
         starts.dedup();
         let mut at = 0;
         for start in starts {

@@ -1,6 +1,7 @@
 //! Bundles: tar archives, plain or compressed with zstd or gzip.
 
 use crate::{Content, Error, Tree, capture, tar};
+use sorting::Sort;
 use std::io::Read;
 
 /// Most bytes an archive may hold uncompressed: a machine of 512 CPUs and 16 GPUs needs about 8 MiB of tar
@@ -67,7 +68,7 @@ pub fn write_bundle(tree: &Tree, more: &[(String, Vec<u8>)]) -> Result<Vec<u8>, 
     if !refusals.is_empty() {
         files.push((UNREADABLE.to_owned(), refusals.into_bytes()));
     }
-    files.sort();
+    files.in_order();
     let whole = |error: std::io::Error| Error::whole(error.to_string());
     let files = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
     let plain = tar::write(files).map_err(whole)?;

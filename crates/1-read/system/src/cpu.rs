@@ -1,6 +1,7 @@
 //! CPUs: frequency policy, idle states, lists of CPUs.
 
 use crate::{Fact, Tree};
+use sorting::Sort;
 use std::collections::BTreeMap;
 
 const CPUS: &str = "sys/devices/system/cpu";
@@ -31,7 +32,7 @@ pub fn cpu_list(text: &str) -> Option<Vec<u32>> {
         }
         out.extend(first..=last);
     }
-    out.sort_unstable();
+    out.in_order();
     out.dedup();
     Some(out)
 }

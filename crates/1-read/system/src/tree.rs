@@ -3,6 +3,7 @@
 //! A file that could not be read is an entry too, so that "absent" and "not allowed" stay apart.
 
 use crate::Fact;
+use sorting::Sort;
 use std::collections::BTreeMap;
 
 /// State of a file.
@@ -99,7 +100,7 @@ impl Tree {
         let mut names: Vec<String> =
             self.below(folder).filter_map(|path| path.split('/').next()).map(str::to_owned).collect();
         names.dedup();
-        names.sort_by_key(|name| number_at_end(name));
+        names.in_order_by_key(|name| number_at_end(name));
         names
     }
 }

@@ -16,6 +16,7 @@ use crate::style::ScratchStyle;
 use crate::types::{Tensor, Type};
 use allocate::{Request, allocate};
 use live::Liveness;
+use sorting::Sort;
 
 /// Purpose of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,7 +121,7 @@ fn place(module: &Module<'_>, function: &Function<'_>, buffers: &mut [LdsBuffer]
     let liveness = Liveness::of(module, function, &allocations);
     // Explicit buffers first, as the compiler has them; that decides which of two equal ones is lower.
     let mut order: Vec<usize> = (0..buffers.len()).collect();
-    order.sort_by_key(|at| buffers.get(*at).is_some_and(|it| it.purpose != Purpose::Allocation));
+    order.in_order_by_key(|at| buffers.get(*at).is_some_and(|it| it.purpose != Purpose::Allocation));
     let request = |at: &usize| {
         let buffer = buffers.get(*at)?;
         let live = match buffer.purpose {

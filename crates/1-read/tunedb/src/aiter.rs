@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::lines::{Line, TextCheck, count_lines, fields, lines};
 use crate::model::{Detail, FlawKind, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, time};
+use sorting::Sort;
 use std::borrow::Cow;
 
 /// Columns that are results. Those before the first of them are the key.
@@ -128,7 +129,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
         one(&line, &columns, &numeric, &mut tunings);
     }
     check.note(&mut tunings);
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     tunings.detail = Detail::Columns(columns);
     Ok(tunings)
 }

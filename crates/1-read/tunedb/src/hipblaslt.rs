@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::lines::{Ending, Line, TextCheck, fields, lines};
 use crate::model::{Detail, FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time};
+use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -280,7 +281,7 @@ pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
         }
     }
     check.note(&mut tunings);
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     tunings.detail = first.map_or(Detail::None, Detail::Columns);
     Ok(tunings)
 }

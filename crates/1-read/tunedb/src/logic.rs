@@ -9,6 +9,7 @@ mod write;
 
 use crate::error::Error;
 pub use crate::logic_parts::{Form, Logic, Pair, Size, Solution};
+use sorting::Sort;
 pub use write::{MergedSize, compose};
 
 use crate::format::Format;
@@ -217,5 +218,5 @@ fn flaws(logic: &Logic<'_>, tunings: &mut Tunings<'_>) {
     if logic.library != logic.library.trim() {
         tunings.flaw(0, FlawKind::Malformed, "a blank after the kind of library");
     }
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
 }

@@ -9,6 +9,7 @@ use crate::lines::{Line, TextCheck, lines};
 use crate::miopen_key::{ConvKey, base_name};
 pub use crate::miopen_merge::merge_databases;
 use crate::model::{FlawKind, Kind, Row, Said, Shape, Tunings, Version, time};
+use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -74,7 +75,7 @@ pub(crate) fn database<'a>(name: &str, bytes: &'a [u8], format: Format) -> Resul
         }
     }
     check.note(&mut tunings);
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     Ok(tunings)
 }
 

@@ -10,6 +10,7 @@ use crate::format::Format;
 use crate::logic_parts::Logic;
 use crate::moe_name::MoeName;
 use crate::space_parts::Space;
+use sorting::Sort;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -481,7 +482,7 @@ impl<'a> Tunings<'a> {
         let mut at = 0;
         let mut spans: Vec<_> =
             self.rows.iter().map(|row| row.span.clone()).filter(|it| !it.is_empty()).collect();
-        spans.sort_unstable_by_key(|span| span.start);
+        spans.in_order_by_key(|span| span.start);
         for span in spans {
             // A row within another one was written with it.
             if span.start < at {

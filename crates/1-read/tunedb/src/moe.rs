@@ -9,6 +9,7 @@ use crate::json::{Json, Member, Placed, join_pairs};
 use crate::lines::{LineIndex, TextCheck, lines, text};
 use crate::model::{Detail, FlawKind, GemmShape, Kind, MoeShape, Row, Shape, Tunings, Version};
 pub use crate::moe_name::MoeName;
+use sorting::Sort;
 use std::borrow::Cow;
 
 /// Whether a JSON file is one of these, by its name or its keys.
@@ -141,6 +142,6 @@ pub(crate) fn finish(mut tunings: Tunings<'_>) -> Result<Tunings<'_>, Error> {
     check.note(&mut tunings);
     // Blank lines mean nothing in JSON.
     tunings.flaws.retain(|flaw| !matches!(flaw.kind, FlawKind::EmptyLine | FlawKind::CarriageReturn));
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     Ok(tunings)
 }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::lines::{Ending, Line, TextCheck, count_lines, lines, parts};
 use crate::model::{FlawKind, GemmShape, Kind, MOST_ROWS, Row, Said, Shape, Tunings, Version, time};
+use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -79,7 +80,7 @@ pub(crate) fn results<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
         cut(&mut tunings, number);
     }
     check.note(&mut tunings);
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     target(&mut tunings);
     Ok(tunings)
 }
@@ -241,7 +242,7 @@ pub(crate) fn untuned<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
         tunings.rows.push(row);
     }
     check.note(&mut tunings);
-    tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
+    tunings.flaws.in_order_by_key(|flaw| (flaw.line, flaw.kind));
     Ok(tunings)
 }
 

@@ -6,6 +6,7 @@
 use crate::model::Counter;
 use crate::problem::Problems;
 use crate::recording::Workload;
+use sorting::Sort;
 
 /// Checks a workload and gives it its problems.
 pub(crate) fn workload(w: &mut Workload, mut problems: Problems) {
@@ -151,7 +152,7 @@ fn nothing_counted(w: &Workload, file: &str, problems: &mut Problems) {
 
 fn gpus(w: &Workload, file: &str, problems: &mut Problems) {
     let mut gpus = w.dispatches.gpu.clone();
-    gpus.sort_unstable();
+    gpus.in_order();
     gpus.dedup();
     if gpus.len() > 1 {
         let list: Vec<String> = gpus.iter().take(16).map(ToString::to_string).collect();

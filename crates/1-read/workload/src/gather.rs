@@ -15,6 +15,7 @@ use crate::runs::{self, Recorded};
 use crate::side;
 use crate::times::{Time, between, fractions, split};
 use crate::values::Values;
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One row, whatever it was read from.
@@ -165,10 +166,12 @@ impl Gather {
             let of = |e: &u32| &self.executions[*e as usize];
             let processes = list.first().map(|e| of(e).process);
             if list.iter().all(|e| Some(of(e).process) == processes) {
-                list.sort_by_key(|e| (of(e).gpu, of(e).dispatch, of(e).start.map(|time| time.0)));
+                list.in_order_by_key(|e| (of(e).gpu, of(e).dispatch, of(e).start.map(|time| time.0)));
             } else {
                 let when = |e: &u32| of(e).start.map(|time| time.0);
-                list.sort_by_key(|e| (when(e).is_none(), when(e), of(e).process, of(e).gpu, of(e).dispatch));
+                list.in_order_by_key(|e| {
+                    (when(e).is_none(), when(e), of(e).process, of(e).gpu, of(e).dispatch)
+                });
             }
         }
     }
@@ -504,7 +507,7 @@ impl Gather {
 
 /// The median of values with weights.
 fn median(values: &mut [(f64, u64)]) -> Option<f64> {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    values.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let all: u64 = values.iter().map(|v| v.1).sum();
     let mut below = 0;
     for (i, (v, weight)) in values.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! Dispatch IDs differ from run to run (one run may begin at 0, the next at 1), but the n-th launch of a
 //! kernel with a given size is the same. So rows are matched by kernel, sizes and occurrence.
 
+use sorting::Sort;
 use std::collections::HashMap;
 
 /// Identity of a launch without its occurrence number.
@@ -41,7 +42,7 @@ pub(crate) fn join(base: &[Launch], other: &[Launch]) -> Match {
     // A GPU may have another number in another run: it counts only when both runs name the same ones.
     let numbers = |l: &[Launch]| {
         let mut n: Vec<u32> = l.iter().map(|l| l.gpu).collect();
-        n.sort_unstable();
+        n.in_order();
         n.dedup();
         n
     };

@@ -4,8 +4,6 @@ mod agent;
 mod beside;
 mod by_dispatch;
 mod check;
-mod dialect;
-mod digits;
 mod dispatch_columns;
 mod folder;
 mod form;
@@ -23,11 +21,9 @@ mod multiplex;
 mod multiplexed;
 mod names;
 mod native;
-mod number;
 mod occupancy;
 mod passes;
 mod predictions;
-mod problem;
 mod recognize;
 mod recording;
 mod repeats;
@@ -38,13 +34,12 @@ mod sampled;
 mod samples;
 mod shares;
 mod side;
-mod table;
 mod thread_trace;
-mod times;
 mod traced;
-mod values;
 mod wide;
 mod write;
+
+pub(crate) use columns::{digits, number, problem, table, times, values};
 
 pub use folder::Folder;
 pub use instructions::{

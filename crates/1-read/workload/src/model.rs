@@ -5,6 +5,7 @@
 
 use crate::times;
 use crate::values::Values;
+use sorting::Sort;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -198,7 +199,7 @@ impl Counters {
     pub fn instances(&self, name: &str) -> Vec<&Counter> {
         let mut list: Vec<&Counter> =
             self.instances.get(name).map_or_else(Vec::new, |v| v.iter().map(|i| &self.list[*i]).collect());
-        list.sort_by_key(|c| c.instance);
+        list.in_order_by_key(|c| c.instance);
         list
     }
 

@@ -10,6 +10,7 @@ use crate::multiplexed::{Members, Multiplexed};
 use crate::problem::Problems;
 use crate::recording::Workload;
 use crate::values::Values;
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use view::counted;
 
@@ -170,7 +171,7 @@ impl Errors {
 
     /// Display text.
     fn describe(&mut self) -> String {
-        self.known.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        self.known.in_order_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
         let unknown = match self.unknown {
             0 => String::new(),
             n => format!("of {n} means over one dispatch the error is not known"),

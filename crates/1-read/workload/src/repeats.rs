@@ -8,6 +8,7 @@ use crate::problem::Problems;
 use crate::side;
 use crate::table::Want;
 use crate::values::Values;
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -177,7 +178,7 @@ fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<RowSpread>) {
 
 /// The median; the values are sorted then.
 fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
+    values.in_order_by(f64::total_cmp);
     let half = values.len() / 2;
     match values.len() {
         0 => None,

@@ -1,5 +1,6 @@
 //! Samples of the program counter, by kernel and instruction.
 
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 
 /// Sampling method.
@@ -188,7 +189,7 @@ impl Samples {
             }
         }
         out.retain(|kernel| kernel.total.samples > 0);
-        out.sort_by(|a, b| b.total.samples.cmp(&a.total.samples).then_with(|| a.kernel.cmp(&b.kernel)));
+        out.in_order_by(|a, b| b.total.samples.cmp(&a.total.samples).then_with(|| a.kernel.cmp(&b.kernel)));
         out
     }
 }

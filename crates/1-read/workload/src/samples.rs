@@ -11,6 +11,7 @@ use crate::model::{Generation, plain_kernel_name};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 pub(crate) use crate::sampled::*;
+use sorting::Sort;
 use std::collections::HashMap;
 
 /// Puts samples together, each kernel and instruction once.
@@ -123,7 +124,7 @@ pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Found> 
         }
     }
     let mut samples = collect.samples;
-    samples.methods.sort_unstable();
+    samples.methods.in_order();
     (!samples.rows.is_empty()).then_some(Found { samples, run })
 }
 

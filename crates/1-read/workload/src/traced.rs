@@ -4,6 +4,7 @@
 //! these waves and cannot be extrapolated to others.
 
 use crate::sampled::{SampledInstruction, SampledKernel};
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Counts of the traced waves at one instruction.
@@ -131,7 +132,7 @@ impl Traces {
             }
         }
         out.retain(|kernel| kernel.dispatches > 0);
-        out.sort_by(|a, b| b.total.stall.cmp(&a.total.stall).then_with(|| a.kernel.cmp(&b.kernel)));
+        out.in_order_by(|a, b| b.total.stall.cmp(&a.total.stall).then_with(|| a.kernel.cmp(&b.kernel)));
         out
     }
 }

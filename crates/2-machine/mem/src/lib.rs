@@ -7,6 +7,7 @@
 mod access;
 mod access_patterns;
 mod backend;
+mod banks;
 mod cache;
 mod caches;
 mod coalesce;
@@ -39,6 +40,7 @@ mod xor_hash;
 
 pub use access::{AccessKind, Lanes, Lookup, Policy};
 pub use access_patterns::{AccessPatterns, LdsAccess, VectorAccess};
+pub use banks::{BankCycles, bank_cycles};
 pub use caches::{Acquire, Caches};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};

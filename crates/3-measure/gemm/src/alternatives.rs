@@ -3,6 +3,7 @@
 use crate::estimate::Estimate;
 use crate::problem::{Problem, Tile};
 use arch::{ElementType, Model};
+use sorting::Sort;
 
 /// Extents of tiles along M and N that kernels have.
 const EXTENTS: [u64; 5] = [16, 32, 64, 128, 256];
@@ -50,7 +51,7 @@ pub fn alternatives(model: &'static Model, problem: Problem, stages: u32, split:
         .filter(|it| it.time.is_some())
         .collect();
     let time = |it: &Estimate| it.time.map_or(f64::INFINITY, |time| time.total_us);
-    found.sort_by(|a, b| {
+    found.in_order_by(|a, b| {
         time(a).total_cmp(&time(b)).then(b.rounds.utilisation.total_cmp(&a.rounds.utilisation))
     });
     found

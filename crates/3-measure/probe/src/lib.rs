@@ -18,6 +18,7 @@ mod policy;
 mod registry;
 mod size;
 mod table;
+mod tracer;
 
 pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
 pub use code::Code;
@@ -27,3 +28,4 @@ pub use observe::{Probe, each_dword};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, channels, reason, registry, value};
 pub use size::{LaunchSize, Oversize};
 pub use table::{NO_SLOT, Table};
+pub use tracer::{Tracer, run_counted, run_traced};

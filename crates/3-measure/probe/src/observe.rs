@@ -6,9 +6,9 @@
 use crate::counts::{Counts, Memory};
 use crate::memo::Memo;
 use crate::table::{NO_SLOT, Table};
-use arch::{BankCycles, bank_cycles};
 use emu::{MemoryAccess, Observer, WaveId};
 use isa::{Access, Space};
+use mem::{BankCycles, bank_cycles};
 use mem::{Coalesced, coalesce};
 
 /// Bytes a bank of the LDS gives.

@@ -21,16 +21,12 @@ use crate::events;
 use crate::instructions;
 use crate::prediction::Prediction;
 use crate::sample::{Sample, fewest_with_times};
-use crate::traffic::{self, Tracer};
+use crate::traffic;
 use arch::Model;
 use clock::{Detail, Estimate, Gpu, Grid, Outcome, Rates, Stall, Wanted};
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
-use probe::Code;
-use probe::Counts;
-use probe::Probe;
-use probe::Table;
-use probe::{Times, Totals};
+use probe::{Code, Counts, Table, Times, Totals, Tracer, run_counted, run_traced};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -286,7 +282,7 @@ impl Recorder {
         let some = Launch { only: sample.map(|it| &it.workgroups[..]), ..*launch };
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
-            let merge = |tracer: Tracer<'_>| {
+            let mut merge = |tracer: Tracer<'_>| {
                 let (found, batch, slots) = tracer.finish();
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
                 // Of a sample each batch is one workgroup.
@@ -312,7 +308,7 @@ impl Recorder {
                 let expected = expected.load(Ordering::Relaxed);
                 Tracer::new(table, &shape, &wanted, (expected, slots), spill_store)
             };
-            emu::run(program, memory, &some, tracer, merge)
+            run_traced(program, memory, &some, &tracer, &mut merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
@@ -357,9 +353,8 @@ impl Recorder {
     ) -> Result<(Summary, Counts), Box<Fault>> {
         let mut counts = table.counts();
         let mut weights = weights.iter();
-        let merge =
-            |probe: Probe<'_>| add_times(&mut counts, probe.counts, weights.next().copied().unwrap_or(1));
-        let summary = emu::run(program, memory, launch, || Probe::new(table), merge)?;
+        let mut merge = |found| add_times(&mut counts, found, weights.next().copied().unwrap_or(1));
+        let summary = run_counted(program, memory, launch, table, &mut merge)?;
         Ok((summary, counts))
     }
 

@@ -3,7 +3,7 @@
 //! Templates leave many kernels with the same bytes under different names; such kernels share one [`Code`],
 //! so it knows neither name nor address nor resources.
 
-use crate::affine::{Addresses, Effects, Entry};
+use affine::{Addresses, Effects, Entry};
 use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags, RegRange};
 use std::collections::HashMap;
 use std::ops::Range;

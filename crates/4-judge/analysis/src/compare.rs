@@ -7,6 +7,7 @@ mod balance;
 mod loops;
 mod work;
 
+use sorting::Sort;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use view::{
@@ -319,7 +320,7 @@ fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
         }
     }
     let rank = |key: &str| METRICS.iter().position(|metric| metric.key == key).unwrap_or(METRICS.len());
-    totals.sort_by_key(|total| rank(&total.metric));
+    totals.in_order_by_key(|total| rank(&total.metric));
     totals
 }
 
@@ -360,7 +361,7 @@ pub fn compare(old: &[KernelCard], new: &[KernelCard], renamed: &[(String, Strin
     }
     let added =
         new.iter().zip(&matched).filter(|(_, matched)| !**matched).map(|(card, _)| name(card)).collect();
-    changed.sort_by_key(|kernel| Reverse(weight(kernel)));
+    changed.in_order_by_key(|kernel| Reverse(weight(kernel)));
     Comparison {
         totals: totals(&changed),
         changed,

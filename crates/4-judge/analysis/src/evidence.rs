@@ -3,7 +3,6 @@
 //! A kernel read from machine code and one read from assembly text end up as the same [`KernelEvidence`];
 //! only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
-use crate::affine::{Addresses, Entry};
 use crate::built::Built;
 use crate::callees::Callee;
 use crate::code::{Code, Recent};
@@ -12,6 +11,7 @@ use crate::shapes::{self, Shaped};
 use crate::source::{Source, source_of};
 use crate::text::{self, TextBody};
 use crate::{callees, calls, resources};
+use affine::{Addresses, Entry};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::Isa;
 use std::ops::Deref;

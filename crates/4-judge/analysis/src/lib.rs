@@ -3,7 +3,6 @@
 //! Everything a rule, a card or a chart needs is computed once per kernel, here; rules only judge and
 //! renderers only write.
 
-pub mod affine;
 mod built;
 mod callees;
 mod calls;
@@ -33,6 +32,7 @@ pub mod waits;
 pub mod waves;
 pub mod workload;
 
+pub use affine;
 pub use built::Built;
 pub use callees::Callee;
 pub use calls::Call;

@@ -4,6 +4,7 @@
 //! would be worse than no numbers.
 
 use crate::KernelEvidence;
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{LineRun, LineStall, Listing, ListingRun, WaitShare};
 use workload::{InstructionRow, KernelRun, STALLS};
@@ -84,7 +85,7 @@ fn waits(run: &KernelRun, all: u64) -> Vec<WaitShare> {
         .filter(|(_, sum)| *sum > 0)
         .map(|(why, sum)| WaitShare { why: (*why).to_owned(), share: share(sum) })
         .collect();
-    waits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    waits.in_order_by(|a, b| b.share.total_cmp(&a.share));
     waits
 }
 

@@ -5,6 +5,7 @@
 
 use crate::KernelEvidence;
 use crate::listing_run::Mismatch;
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use view::{LineSamples, Listing, ListingLine, ListingSamples, SourceLine, WaitShare};
 use workload::{KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, Samples};
@@ -161,7 +162,7 @@ pub(crate) fn waits(counts: &SampleCounts) -> Vec<WaitShare> {
             share: percent(samples, counts.samples),
         })
         .collect();
-    waits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    waits.in_order_by(|a, b| b.share.total_cmp(&a.share));
     waits
 }
 

@@ -8,6 +8,7 @@ use crate::listing_run::Mismatch;
 use crate::listing_samples::{percent, recorded_lines, same_mnemonic};
 use crate::waits::wait;
 use isa::Class;
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Finding, LineTrace, Listing, ListingLine, ListingTrace};
 use workload::{KernelTrace, TracedCounts};
@@ -114,7 +115,7 @@ fn before(evidence: &KernelEvidence<'_>, at: usize, vector: bool, count: u32) ->
     let around = evidence.cfg.loop_of(number).map(|id| {
         let mut own: Vec<usize> =
             evidence.cfg.loop_insts(id).map(|it| it as usize).filter(|it| *it > at).collect();
-        own.sort_unstable();
+        own.in_order();
         (evidence.cfg.loop_insts(id).min().map_or(0, |it| it as usize), own)
     });
     let (begin, rest) = around.unwrap_or((0, Vec::new()));

@@ -10,6 +10,7 @@ use crate::runtime_kernel::RuntimeKernel;
 use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, Window, kernels};
+use sorting::Sort;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -143,7 +144,7 @@ impl<'a> WorkloadEvidence<'a> {
             Some(Limit { name: &it.name, title: &it.title, saved: Saved::of(times) })
         });
         let mut all: Vec<Limit<'_>> = saved.collect();
-        all.sort_by(|a, b| b.saved.ns.total_cmp(&a.saved.ns));
+        all.in_order_by(|a, b| b.saved.ns.total_cmp(&a.saved.ns));
         all
     }
 

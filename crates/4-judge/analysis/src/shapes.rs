@@ -2,7 +2,7 @@
 //!
 //! Every assumption is stated. A rule that uses these names the shape and its consequences.
 
-use crate::affine::Addresses;
+use affine::Addresses;
 
 /// Addresses in workgroups of one shape.
 pub struct Shaped {

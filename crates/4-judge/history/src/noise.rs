@@ -1,6 +1,7 @@
 //! Noise of a series.
 
 use crate::Sample;
+use sorting::Sort;
 
 /// Median absolute deviation of normal noise, as a fraction of its standard deviation.
 pub(crate) const MAD: f64 = 0.6745;
@@ -30,7 +31,7 @@ pub(crate) fn of_unequal(samples: &[Sample]) -> f64 {
 
 /// The median: the mean of the two middle values if their number is even. `None` without values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
+    values.in_order_by(f64::total_cmp);
     let n = values.len();
     (n > 0).then(|| (values[(n - 1) / 2] + values[n / 2]) / 2.0)
 }

@@ -2,6 +2,7 @@
 
 use crate::noise::{MAD, median, normal_tail, tail};
 use crate::{Change, FEWEST, Sample, accepted, noise};
+use sorting::Sort;
 
 /// Length of the intervals of a layer, as a fraction of the layer before: 1/√2, as the authors recommend.
 const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
@@ -30,7 +31,9 @@ pub(crate) fn changes(values: &[f64], sigma: f64) -> Vec<usize> {
         .filter_map(|(from, to)| best(&sums, from, to, sigma))
         .filter(|it| chance(it.deviations, n) < accepted(n))
         .collect();
-    splits.sort_by(|a, b| (a.to - a.from).cmp(&(b.to - b.from)).then(b.deviations.total_cmp(&a.deviations)));
+    splits.in_order_by(|a, b| {
+        (a.to - a.from).cmp(&(b.to - b.from)).then(b.deviations.total_cmp(&a.deviations))
+    });
     let mut found: Vec<usize> = Vec::new();
     for it in &splits {
         if found.len() == MOST_CHANGES {
@@ -40,7 +43,7 @@ pub(crate) fn changes(values: &[f64], sigma: f64) -> Vec<usize> {
             found.push(it.at);
         }
     }
-    found.sort_unstable();
+    found.in_order();
     found
 }
 

@@ -8,6 +8,7 @@ use crate::{
 };
 use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
+use sorting::Sort;
 use view::{Evidence, Finding, NotChecked, Severity};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
@@ -163,13 +164,13 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
 
 /// Sorts by severity, most severe first. Stable: a rule's own order stays within one severity.
 fn sort_by_severity(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
+    findings.in_order_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
 }
 
 /// Sorts by lost time, most first; findings without a known time by severity.
 fn sort_by_time(findings: &mut [Finding]) {
     let time = |finding: &Finding| finding.time_lost_ns.unwrap_or(-1.0);
-    findings.sort_by(|a, b| {
+    findings.in_order_by(|a, b| {
         time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(b.rule))
     });
 }

@@ -2,6 +2,7 @@
 
 use crate::host::{HostEvidence, Judged, Profile};
 use crate::{HostCheck as RuleCheck, Rule, registry, rules};
+use sorting::Sort;
 use std::sync::LazyLock;
 use view::{Finding, HostCheck, HostVerdict, Severity};
 
@@ -58,7 +59,7 @@ pub fn check_host(evidence: &HostEvidence<'_>) -> Vec<HostCheck> {
         .filter_map(|judged| described(judged, evidence.profile))
         .collect();
     // Stable: within a verdict the order of rules stays.
-    checks.sort_by_key(|check| HostVerdict::ALL.iter().position(|it| *it == check.verdict));
+    checks.in_order_by_key(|check| HostVerdict::ALL.iter().position(|it| *it == check.verdict));
     checks
 }
 

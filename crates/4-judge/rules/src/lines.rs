@@ -3,6 +3,7 @@
 //! The first lane is assumed to begin a line. Alignment adds at most one line.
 
 use analysis::affine::{Access, Addresses, LANES, Strided};
+use sorting::Sort;
 
 /// Lines of one access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -104,7 +105,7 @@ impl<const N: usize> Distinct<N> {
             return self.len;
         }
         let pairs = &mut self.pairs[..self.len];
-        pairs.sort_unstable();
+        pairs.in_order();
         pairs.chunk_by(|a, b| a == b).count()
     }
 }

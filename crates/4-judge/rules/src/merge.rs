@@ -5,6 +5,7 @@
 
 use crate::access::{MemoryAccess, WIDEST};
 use foldhash::{HashMap, HashMapExt};
+use sorting::Sort;
 
 /// Accesses that together touch one run of bytes.
 pub(crate) struct Run {
@@ -37,19 +38,19 @@ pub(crate) fn runs(accesses: &[MemoryAccess<'_>], narrower_than: u32) -> Vec<Run
     }
     let mut runs: Vec<Run> = Vec::new();
     for mut group in groups.into_values() {
-        group.sort_unstable_by_key(|access| (access.position, access.inst));
+        group.in_order_by_key(|access| (access.position, access.inst));
         group.dedup_by_key(|access| access.position);
         for run in group.chunk_by(|a, b| a.position + i64::from(a.bytes) == b.position) {
             let total: u32 = run.iter().map(|access| access.bytes).sum();
             let mut insts: Vec<u32> = run.iter().map(|access| access.inst).collect();
-            insts.sort_unstable();
+            insts.in_order();
             let needed = accesses_for(total);
             let bytes = run.iter().map(|access| access.bytes).collect();
             runs.push(Run { insts, bytes, needed });
         }
     }
     runs.retain(|run| run.saved() > 0);
-    runs.sort_unstable_by_key(|run| run.insts[0]);
+    runs.in_order_by_key(|run| run.insts[0]);
     runs
 }
 

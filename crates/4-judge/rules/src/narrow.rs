@@ -8,6 +8,7 @@ use crate::merge::{self, Run};
 use analysis::KernelEvidence;
 use analysis::affine::{Addresses, Step};
 use isa::{Access, Class};
+use sorting::Sort;
 use std::collections::{BTreeMap, HashSet};
 
 /// Widest access that contiguous lanes or iterations make narrow: 8 bytes reach full bandwidth with enough
@@ -166,7 +167,7 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
     }
     let mut found: Vec<Narrow> = by_loop.into_values().filter(|narrow| !narrow.accesses.is_empty()).collect();
     for narrow in &mut found {
-        narrow.accesses.sort_by_key(|(inst, _, kind)| (*kind, *inst));
+        narrow.accesses.in_order_by_key(|(inst, _, kind)| (*kind, *inst));
         narrow.has_matrix = narrow.in_loop.is_some_and(|id| {
             cfg.loop_own_insts(id).any(|inst| evidence.insts[inst as usize].class() == Class::Mfma)
         });

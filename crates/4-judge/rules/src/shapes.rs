@@ -4,6 +4,7 @@
 
 use analysis::KernelEvidence;
 use analysis::affine::Addresses;
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{Finding, Severity};
 
@@ -25,7 +26,7 @@ pub(crate) fn judge<K: Ord + Copy>(
 
 fn merge<K: Ord + Copy>(mut found: Vec<(&'static str, BTreeMap<K, Weighed>)>) -> Vec<Finding> {
     let mut keys: Vec<K> = found.iter().flat_map(|(_, findings)| findings.keys().copied()).collect();
-    keys.sort_unstable();
+    keys.in_order();
     keys.dedup();
     let of_key = |key| {
         let shapes: Vec<(&'static str, Option<Weighed>)> =

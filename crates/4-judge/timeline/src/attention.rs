@@ -2,6 +2,7 @@
 
 use crate::category::category;
 use crate::links::Links;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, Name, Timeline};
 
@@ -56,7 +57,7 @@ pub fn unfused_attention(timeline: &Timeline, links: &Links) -> UnfusedAttention
         if is_softmax || operator.contains("softmax") { Role::Softmax } else { Role::Other }
     };
     for mut rows in streams.into_values() {
-        rows.sort_by_key(|at| gpu.start[*at]);
+        rows.in_order_by_key(|at| gpu.start[*at]);
         // The product that began the current group, whether it was counted, and the kernels since.
         let mut first: Option<(usize, bool)> = None;
         let mut since: Vec<(usize, Role)> = Vec::new();

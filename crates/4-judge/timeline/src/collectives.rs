@@ -6,6 +6,7 @@
 use crate::category::{COMMUNICATION, category};
 use crate::kernels::Durations;
 use arch::ElementType;
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use trace::{GpuKind, Name, Timeline};
 
@@ -66,7 +67,9 @@ pub fn collectives(timeline: &Timeline) -> Vec<CollectiveSum> {
             CollectiveSum { operation, bytes, data_type, ranks, durations, factor }
         })
         .collect();
-    out.sort_by(|a, b| b.durations.total.cmp(&a.durations.total).then_with(|| a.operation.cmp(&b.operation)));
+    out.in_order_by(|a, b| {
+        b.durations.total.cmp(&a.durations.total).then_with(|| a.operation.cmp(&b.operation))
+    });
     out
 }
 
@@ -106,7 +109,7 @@ pub fn match_ranks(timelines: &[&Timeline]) -> Ranks {
     for (index, timeline) in timelines.iter().enumerate() {
         let gpu = &timeline.gpu;
         let mut rows: Vec<usize> = (0..gpu.len()).filter(|at| gpu.kind[*at] == GpuKind::Kernel).collect();
-        rows.sort_by_key(|at| gpu.start[*at]);
+        rows.in_order_by_key(|at| gpu.start[*at]);
         for at in rows {
             let span = gpu.get(at);
             let text = |name: Name| timeline.names.get(name).to_owned();
@@ -160,7 +163,7 @@ pub fn match_ranks(timelines: &[&Timeline]) -> Ranks {
         }
     }
     for (skew, mut all) in out.skew.iter_mut().zip(skews) {
-        all.sort_unstable();
+        all.in_order();
         *skew = all.get(all.len() / 2).copied();
     }
     out

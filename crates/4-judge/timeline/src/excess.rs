@@ -2,6 +2,7 @@
 
 use crate::category::COMMUNICATION;
 use crate::evidence::TimelineEvidence;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::GpuKind;
 
@@ -83,10 +84,10 @@ fn more(late: Vec<Row>, others: Vec<Vec<Row>>) -> Vec<More> {
     let late = sums(late);
     let others: Vec<_> = others.into_iter().map(sums).collect();
     let mut names: Vec<&String> = late.keys().chain(others.iter().flat_map(HashMap::keys)).collect();
-    names.sort();
+    names.in_order();
     names.dedup();
     let median = |mut values: Vec<i64>| {
-        values.sort_unstable();
+        values.in_order();
         values.get(values.len() / 2).copied().unwrap_or(0)
     };
     let mut out: Vec<More> = names
@@ -100,6 +101,6 @@ fn more(late: Vec<Row>, others: Vec<Vec<Row>>) -> Vec<More> {
             More { name: name.clone(), ns: ns - times, calls: calls as i64 - counts, only_here }
         })
         .collect();
-    out.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.name.cmp(&b.name)));
+    out.in_order_by(|a, b| b.ns.cmp(&a.ns).then_with(|| a.name.cmp(&b.name)));
     out
 }

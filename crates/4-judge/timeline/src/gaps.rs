@@ -7,6 +7,7 @@ use crate::evidence::TimelineEvidence;
 use crate::idle::{Gap, Why, each_gap};
 use crate::links::is_graph_launch;
 use crate::steps::step_number;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{HostKind, Name, Timeline};
 
@@ -108,7 +109,7 @@ pub fn queued_gaps(evidence: &TimelineEvidence<'_>) -> Vec<QueuedGaps> {
         sum.other_stream += u64::from(gpu.queue[before] != gpu.queue[after]);
     });
     let mut out: Vec<QueuedGaps> = sums.into_values().collect();
-    out.sort_by_key(|it| (std::cmp::Reverse(it.ns), it.before, it.after));
+    out.in_order_by_key(|it| (std::cmp::Reverse(it.ns), it.before, it.after));
     out
 }
 
@@ -177,7 +178,7 @@ pub fn waits(evidence: &TimelineEvidence<'_>) -> Vec<WaitSum> {
         sum.copies |= copies || timeline.names.get(call).contains("Memcpy");
     }
     let mut out: Vec<WaitSum> = sums.into_values().collect();
-    out.sort_by_key(|it| (std::cmp::Reverse(it.ns), it.operator, it.call));
+    out.in_order_by_key(|it| (std::cmp::Reverse(it.ns), it.operator, it.call));
     out
 }
 
@@ -193,7 +194,7 @@ fn enclosing(timeline: &Timeline, calls: &[usize]) -> HashMap<usize, (usize, boo
         let mut copies: ByName<bool> = ByName::of(timeline);
         let mut is_copy =
             |at: usize| *copies.get(host.name[at], || timeline.names.get(host.name[at]).contains("Memcpy"));
-        calls.sort_by_key(|at| host.start[*at]);
+        calls.in_order_by_key(|at| host.start[*at]);
         let times: Vec<i64> = calls.iter().map(|at| host.start[*at]).collect();
         // Operators in which no call waits would be most of what is sorted.
         let around = |at: usize| {
@@ -211,7 +212,7 @@ fn enclosing(timeline: &Timeline, calls: &[usize]) -> HashMap<usize, (usize, boo
                 rows.push(at);
             }
         }
-        rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
+        rows.in_order_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
         let mut next = rows.into_iter().peekable();
         let (mut stack, mut copied): (Vec<usize>, i64) = (Vec::new(), i64::MIN);
         for call in calls {

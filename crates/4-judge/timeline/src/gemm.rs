@@ -3,6 +3,7 @@
 use crate::kernels::Durations;
 use crate::links::Links;
 use arch::ElementType;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Shapes, Timeline};
 
@@ -100,7 +101,7 @@ pub fn products(timeline: &Timeline, links: &Links) -> Vec<ProductSum> {
     }
     let mut sums: HashMap<Product, (Durations, HashMap<Name, i64>)> = HashMap::new();
     let mut rows: Vec<_> = of_row.into_iter().collect();
-    rows.sort_by_key(|(row, _)| *row);
+    rows.in_order_by_key(|(row, _)| *row);
     for (row, (ns, kernels)) in rows {
         let shapes = timeline.shapes[timeline.host.shapes[row] as usize - 1];
         let Some(product) = product(timeline, timeline.names.get(timeline.host.name[row]), &shapes) else {
@@ -119,7 +120,7 @@ pub fn products(timeline: &Timeline, links: &Links) -> Vec<ProductSum> {
             ProductSum { product, kernel: kernel.map_or(Name::NONE, |(name, _)| name), durations }
         })
         .collect();
-    out.sort_by(|a, b| {
+    out.in_order_by(|a, b| {
         let key = |p: &ProductSum| (p.product.m, p.product.n, p.product.k);
         b.durations.total.cmp(&a.durations.total).then_with(|| key(a).cmp(&key(b)))
     });

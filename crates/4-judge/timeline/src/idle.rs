@@ -5,6 +5,7 @@
 use crate::by_name::ByName;
 use crate::links::{Links, is_synchronising};
 use crate::overview::Overview;
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use trace::{HostKind, Name, Timeline};
 
@@ -160,7 +161,7 @@ fn count(map: &mut HashMap<Name, (i64, u64)>, name: Name, ns: i64) {
 
 fn sorted(map: HashMap<Name, (i64, u64)>) -> Vec<(Name, i64, u64)> {
     let mut all: Vec<_> = map.into_iter().map(|(name, (ns, n))| (name, ns, n)).collect();
-    all.sort_by_key(|(name, ns, _)| (std::cmp::Reverse(*ns), *name));
+    all.in_order_by_key(|(name, ns, _)| (std::cmp::Reverse(*ns), *name));
     all
 }
 
@@ -190,7 +191,7 @@ fn synchronising_calls(timeline: &Timeline) -> Syncs {
             out.entry(host.thread[at]).or_default().push((host.start[at], host.end[at], at));
         }
     }
-    out.values_mut().for_each(|all| all.sort_unstable());
+    out.values_mut().for_each(|all| all.in_order());
     out
 }
 

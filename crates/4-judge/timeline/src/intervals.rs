@@ -1,5 +1,7 @@
 //! Sets of times as sorted intervals that do not touch.
 
+use sorting::Sort;
+
 /// Intervals from start to end, sorted, disjoint and not touching; ns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intervals(Vec<(i64, i64)>);
@@ -8,7 +10,7 @@ impl Intervals {
     /// The union of spans in any order.
     pub fn union(spans: impl IntoIterator<Item = (i64, i64)>) -> Intervals {
         let mut spans: Vec<(i64, i64)> = spans.into_iter().filter(|(start, end)| start < end).collect();
-        spans.sort_unstable();
+        spans.in_order();
         let mut out: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
         for (start, end) in spans {
             match out.last_mut() {

@@ -2,6 +2,7 @@
 
 use crate::category::category;
 use crate::links::Links;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, Name, Timeline};
 
@@ -112,7 +113,7 @@ pub fn kernels(timeline: &Timeline, links: &Links) -> Vec<KernelSum> {
             }
         })
         .collect();
-    out.sort_by_key(|k| (std::cmp::Reverse(k.durations.total), k.name));
+    out.in_order_by_key(|k| (std::cmp::Reverse(k.durations.total), k.name));
     out
 }
 
@@ -129,6 +130,6 @@ pub fn by_category(kernels: &[KernelSum]) -> Vec<(&'static str, i64, u64)> {
             None => out.push((kernel.category, ns, n)),
         }
     }
-    out.sort_by_key(|(category, ns, _)| (std::cmp::Reverse(*ns), *category));
+    out.in_order_by_key(|(category, ns, _)| (std::cmp::Reverse(*ns), *category));
     out
 }

@@ -4,6 +4,7 @@ use crate::by_name::ByName;
 use crate::intervals::Intervals;
 use crate::kernels::Durations;
 use crate::links::{Links, is_graph_launch, is_launch, is_synchronising};
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Timeline};
 
@@ -37,7 +38,7 @@ pub fn calls(timeline: &Timeline) -> Vec<CallTime> {
             CallTime { name, durations, launches, synchronises: is_synchronising(text) }
         })
         .collect();
-    out.sort_by_key(|c| (std::cmp::Reverse(c.durations.total), c.name));
+    out.in_order_by_key(|c| (std::cmp::Reverse(c.durations.total), c.name));
     out
 }
 
@@ -86,9 +87,9 @@ pub fn latency(timeline: &Timeline, links: &Links) -> Latency {
         }
         launched.push((host.start[row], gpu.start[at], gpu.end[at]));
     }
-    launched.sort_unstable();
+    launched.in_order();
     let mut ends: Vec<i64> = launched.iter().map(|(_, _, end)| *end).collect();
-    ends.sort_unstable();
+    ends.in_order();
     let mut out = Latency::default();
     let mut ended = 0;
     for (before, (call, start, _)) in launched.iter().enumerate() {
@@ -106,8 +107,8 @@ pub fn latency(timeline: &Timeline, links: &Links) -> Latency {
         }
         out.all.push(wait);
     }
-    out.idle.sort_unstable();
-    out.all.sort_unstable();
+    out.idle.in_order();
+    out.all.in_order();
     out
 }
 

@@ -3,6 +3,7 @@
 //! Launch and kernel share a correlation, operator and kernel an external id; a kernel whose correlation no
 //! call of the trace has was launched before the trace began.
 
+use sorting::Sort;
 use std::collections::HashSet;
 use trace::{Format, GpuKind, HostKind, Timeline};
 
@@ -46,9 +47,9 @@ impl Links {
             }
         }
         // Ids grow with the file nearly everywhere, and such a list is sorted in one pass.
-        launches.sort();
-        operators.sort();
-        annotations.sort();
+        launches.in_order();
+        operators.in_order();
+        annotations.in_order();
         let gpu = &timeline.gpu;
         let operator = |id: &u64| match last(&operators, *id) {
             NONE => first(&annotations, *id),

@@ -7,6 +7,7 @@ use crate::intervals::Intervals;
 use crate::kernels::KernelSum;
 use crate::links::Links;
 use crate::steps::step_number;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Timeline};
 
@@ -48,10 +49,10 @@ fn in_order(timeline: &Timeline, links: &Links) -> (Vec<usize>, Vec<(i64, usize)
     if rows.is_empty() {
         return (rows, Vec::new());
     }
-    rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
+    rows.in_order_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
     let launched = |gpu: usize| links.launch_of(gpu).map(|row| (host.start[row], gpu));
     let mut launched: Vec<(i64, usize)> = (0..timeline.gpu.len()).filter_map(launched).collect();
-    launched.sort_unstable();
+    launched.in_order();
     (rows, launched)
 }
 
@@ -138,7 +139,7 @@ pub fn named_ranges(timeline: &Timeline, links: &Links, kernels: &[KernelSum]) -
             NamedRange { name, calls, host, spans, element_wise, element_wise_ns, gpu, busy, span, own }
         })
         .collect();
-    out.sort_by_key(|it| (std::cmp::Reverse(it.gpu), std::cmp::Reverse(it.host), it.name));
+    out.in_order_by_key(|it| (std::cmp::Reverse(it.gpu), std::cmp::Reverse(it.host), it.name));
     out
 }
 

@@ -2,6 +2,7 @@
 
 use crate::by_name::ByName;
 use crate::links::Links;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Timeline};
 
@@ -41,7 +42,7 @@ pub fn operators(timeline: &Timeline, links: &Links) -> Vec<OperatorSum> {
         sum.gpu += timeline.gpu.duration(at);
     }
     let mut out: Vec<OperatorSum> = sums.into_values().map(|(_, sum)| sum).collect();
-    out.sort_by_key(|o| (std::cmp::Reverse(o.gpu), std::cmp::Reverse(o.host_self), o.name));
+    out.in_order_by_key(|o| (std::cmp::Reverse(o.gpu), std::cmp::Reverse(o.host_self), o.name));
     out
 }
 
@@ -77,7 +78,7 @@ fn self_times(timeline: &Timeline) -> Vec<i64> {
 /// pass finds.
 fn in_order(timeline: &Timeline, rows: &mut [u32]) {
     let host = &timeline.host;
-    rows.sort_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));
+    rows.in_order_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));
 }
 
 /// A kernel with its origin.
@@ -109,7 +110,7 @@ pub fn origins(timeline: &Timeline, links: &Links) -> Vec<(Origin, i64, u64)> {
         sum.1 += 1;
     }
     let mut out: Vec<_> = sums.into_iter().map(|(origin, (ns, n))| (origin, ns, n)).collect();
-    out.sort_by_key(|(origin, ns, _)| {
+    out.in_order_by_key(|(origin, ns, _)| {
         (std::cmp::Reverse(*ns), origin.kernel, origin.operator, origin.python)
     });
     out
@@ -150,7 +151,7 @@ fn python_lines(timeline: &Timeline, links: &Links) -> HashMap<usize, Name> {
     for (thread, mut times) in queries {
         let Some(rows) = by_thread.get_mut(thread) else { continue };
         in_order(timeline, rows);
-        times.sort_unstable();
+        times.in_order();
         let mut stack: Vec<usize> = Vec::new();
         let mut next = rows.iter().map(|row| *row as usize).peekable();
         for (time, gpu) in times {

@@ -4,6 +4,7 @@
 //! median of such times is the cost of a record. Launches are compared with what they take without a profiler.
 
 use crate::launches::CallTime;
+use sorting::Sort;
 use trace::{Format, HostKind, Timeline};
 
 /// A launch without a profiler takes about this long, ns: 2 to 4 us on ROCm and CUDA.
@@ -73,7 +74,7 @@ impl ProfilerCost {
 fn record(timeline: &Timeline, kind: HostKind) -> i64 {
     let host = &timeline.host;
     let mut rows: Vec<usize> = (0..host.len()).filter(|at| host.kind[*at] == kind).take(SAMPLE).collect();
-    rows.sort_by_key(|at| (host.thread[*at], host.start[*at], std::cmp::Reverse(host.end[*at])));
+    rows.in_order_by_key(|at| (host.thread[*at], host.start[*at], std::cmp::Reverse(host.end[*at])));
     // Open spans with the number of their calls and the time of those.
     let mut open: Vec<(usize, u32, i64)> = Vec::new();
     let mut own: Vec<i64> = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::intervals::Intervals;
 use crate::links::Links;
+use sorting::Sort;
 use trace::{HostKind, Name, Timeline};
 
 /// A named range.
@@ -36,11 +37,11 @@ pub fn ranges(timeline: &Timeline, links: &Links) -> Vec<Range> {
     let is_step = |at: &usize| timeline.names.get(host.name[*at]).starts_with(STEP);
     let steps: Vec<usize> = named.iter().copied().filter(is_step).collect();
     let mut rows = if steps.is_empty() { named } else { steps };
-    rows.sort_by_key(|at| host.start[*at]);
+    rows.in_order_by_key(|at| host.start[*at]);
     let mut launched: Vec<(i64, usize)> = (0..timeline.gpu.len())
         .filter_map(|gpu| links.launch_of(gpu).map(|row| (host.start[row], gpu)))
         .collect();
-    launched.sort_unstable();
+    launched.in_order();
     rows.into_iter()
         .map(|row| {
             let from = launched.partition_point(|(time, _)| *time < host.start[row]);

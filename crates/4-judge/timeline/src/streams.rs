@@ -3,6 +3,7 @@
 use crate::intervals::Intervals;
 use crate::kernels::Durations;
 use crate::overview::communication;
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use trace::{GpuKind, Name, Queue, Timeline};
 
@@ -66,7 +67,7 @@ pub fn streams(timeline: &Timeline) -> Vec<StreamTime> {
             }
         })
         .collect();
-    out.sort_by_key(|s| (s.queue.device, s.queue.stream));
+    out.in_order_by_key(|s| (s.queue.device, s.queue.stream));
     out
 }
 
@@ -129,7 +130,7 @@ pub fn copies(timeline: &Timeline) -> Vec<CopySum> {
         }
     }
     let mut out: Vec<CopySum> = sums.into_values().collect();
-    out.sort_by_key(|c| (std::cmp::Reverse(c.durations.total), c.name));
+    out.in_order_by_key(|c| (std::cmp::Reverse(c.durations.total), c.name));
     out
 }
 

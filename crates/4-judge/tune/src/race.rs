@@ -7,6 +7,7 @@ mod robust;
 pub use compare::{Comparison, Verdict, compare};
 pub use drift::{Drift, drift};
 pub use robust::{Centre, centre};
+use sorting::Sort;
 
 /// How a race is run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,7 +48,7 @@ pub fn race(runs: &[Vec<f64>], settings: &RaceSettings) -> Race {
         .filter(|it| it.runs >= 3 && it.value > 0.0)
         .map(|it| it.spread / it.value)
         .collect();
-    spreads.sort_by(f64::total_cmp);
+    spreads.in_order_by(f64::total_cmp);
     // Without any repetition nothing is known of the noise; a percent is more than most GPUs have.
     let common = spreads.get(spreads.len() / 2).copied().unwrap_or(0.01);
     let bounds = |it: &Centre| {
@@ -64,7 +65,7 @@ pub fn race(runs: &[Vec<f64>], settings: &RaceSettings) -> Race {
             contenders.push((it.value, at));
         }
     }
-    contenders.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    contenders.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let width = |at: usize| centres[at].as_ref().map_or(0.0, |it| bounds(it).2);
     let open = contenders.iter().map(|it| it.1).filter(|&it| runs[it].len() < settings.most_runs);
     let widest = open.clone().map(width).fold(0.0, f64::max);

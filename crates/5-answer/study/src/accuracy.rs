@@ -5,6 +5,7 @@
 //! never by removing forbidden ones.
 
 use analysis::workload::{Beside, Renames, Subject, beside, times_beside};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{
     ACCURACY_SCHEMA, Accuracy, AccuracyError, AccuracyKernel, AccuracyQuantity, AccuracyVerdict, Answer,
@@ -183,7 +184,7 @@ impl Agreement {
                 kernels: errors.len(),
             })
             .collect();
-        out.sort_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| a.name.cmp(&b.name)));
+        out.in_order_by(|a, b| b.mean.total_cmp(&a.mean).then_with(|| a.name.cmp(&b.name)));
         out
     }
 }
@@ -222,7 +223,7 @@ pub fn agreement(measured: &Subject, emulated: &Subject, renames: &Renames) -> A
         let all = subject.workload.counters.iter();
         let mut names: Vec<String> =
             all.map(|it| it.name.strip_suffix("_sum").unwrap_or(&it.name).to_owned()).collect();
-        names.sort();
+        names.in_order();
         names.dedup();
         names
     };

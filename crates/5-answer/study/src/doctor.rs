@@ -1,6 +1,7 @@
 //! `doctor`: facts and checks of machines, and differences within a fleet.
 
 use rules::{HostEvidence, Profile};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use system::command::Command;
 use system::{Environment, Fact, Machine};
@@ -216,7 +217,7 @@ pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
         } else {
             ("no value has a majority".to_owned(), 0)
         };
-        values.sort_by_key(|(at, _)| *at);
+        values.in_order_by_key(|(at, _)| *at);
         for (at, value) in values.iter().filter(|(_, value)| *value != usual) {
             odd.push(OddOne {
                 machine: machines[*at].name.clone(),
@@ -228,7 +229,7 @@ pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
         }
     }
     let place = |name: &str| machines.iter().position(|it| it.name == name);
-    odd.sort_by_key(|it| place(&it.machine));
+    odd.in_order_by_key(|it| place(&it.machine));
     odd
 }
 

@@ -2,6 +2,7 @@
 
 use crate::stored::label;
 use ::history::{FEWEST, Sample, changes, median, newest};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{
     Answer, Cell, Column, ColumnKind, History, HistoryPoint, LevelChange, Moved, NoteKind, Number, Row,
@@ -74,7 +75,7 @@ pub fn moved(before: &[Values], since: &[Values]) -> Vec<Moved> {
         }
     }
     let size = |it: &Moved| it.percent.map_or(f64::INFINITY, f64::abs);
-    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all.in_order_by(|a, b| size(b).total_cmp(&size(a)));
     all.truncate(MOST_MOVED);
     all
 }

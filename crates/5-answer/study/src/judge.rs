@@ -7,6 +7,7 @@ use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
 use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
 use metrics::{Compiled, Definitions};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{
     Answer, Finding, GuideKernel, GuideVerdict, Missing, NotChecked, NoteKind, Number, Recordings, UsageError,
@@ -180,7 +181,7 @@ fn check(report: &mut Answer<Recordings>, kernels: &[WorkloadEvidence<'_>], show
 
 /// Most time lost first; if unknown, most severe first. The order of kernels stays within that.
 pub(crate) fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| {
+    findings.in_order_by(|a, b| {
         let time = |f: &Finding| f.time_lost_ns.unwrap_or(-1.0);
         time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity))
     });

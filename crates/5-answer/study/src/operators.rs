@@ -5,6 +5,7 @@
 
 use ::timeline::Links;
 use analysis::workload::Subject;
+use sorting::Sort;
 use std::collections::HashMap;
 use trace::{GpuKind, Timeline};
 use workload::plain_kernel_name;
@@ -24,7 +25,7 @@ pub(crate) fn operators(subject: &Subject, timeline: &Timeline) -> Operators {
     let mut spans: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut in_order: Vec<usize> =
         (0..timeline.gpu.len()).filter(|at| timeline.gpu.kind[*at] == GpuKind::Kernel).collect();
-    in_order.sort_by_key(|at| timeline.gpu.start[*at]);
+    in_order.in_order_by_key(|at| timeline.gpu.start[*at]);
     for at in in_order {
         spans.entry(short(timeline.names.get(timeline.gpu.name[at]))).or_default().push(at);
     }
@@ -46,7 +47,7 @@ pub(crate) fn operators(subject: &Subject, timeline: &Timeline) -> Operators {
             out.of_row[row] = operator;
         }
     }
-    out.unequal.sort();
+    out.unequal.in_order();
     out
 }
 

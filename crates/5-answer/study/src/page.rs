@@ -6,6 +6,7 @@ use crate::judge;
 use analysis::WorkloadEvidence;
 use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use metrics::{Compiled, Definitions, Style};
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
     Answer, Cell, KernelChange, KernelDetail, Missing, Number, Page, PageCode, PageKernel, Recordings,
@@ -248,7 +249,7 @@ fn definitions_of(
         .map(|r| r.metric.clone())
         .filter(|m| definitions.metric(m).is_some())
         .collect();
-    shown.sort_unstable();
+    shown.in_order();
     shown.dedup();
     if shown.is_empty() {
         return Vec::new();

@@ -4,6 +4,7 @@ use analysis::WorkloadEvidence;
 use analysis::roofline_chart;
 use analysis::workload::Subject;
 use metrics::Compiled;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use view::{Answer, Input, NoteKind, ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
 
@@ -88,7 +89,7 @@ fn dispatches<'a>(compiled: &'a Compiled, subject: &'a Subject, top: usize) -> V
     let time = |row: &u32| w.dispatches.duration(*row as usize).unwrap_or(0.0);
     let whole: f64 = subject.rows.iter().map(time).sum();
     let mut rows = subject.rows.clone();
-    rows.sort_by(|a, b| time(b).total_cmp(&time(a)));
+    rows.in_order_by(|a, b| time(b).total_cmp(&time(a)));
     rows.truncate(top);
     let one = |row: &u32| {
         let mut of_row = WorkloadEvidence::gather(compiled, w, std::slice::from_ref(row));

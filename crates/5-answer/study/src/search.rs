@@ -3,6 +3,7 @@
 mod tables;
 
 use rules::{SearchEvidence, check_search};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use tune::race::centre;
 use tune::{Id, Space};
@@ -191,7 +192,7 @@ fn fastest(searched: &SearchedSpace<'_>) -> Option<Table> {
             timed.push((value, number + 1, trial));
         }
     }
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    timed.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let first = timed.first()?.0;
     let top = searched.most_rows();
     let varied: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
@@ -238,7 +239,7 @@ fn landscapes(searched: &SearchedSpace<'_>) -> Vec<Landscape> {
     let Some(importance) = tune::landscape::importance(searched.space, &results) else { return Vec::new() };
     let parameters = searched.space.parameters();
     let mut alone: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
-    alone.sort_by(|a, b| importance.alone[*b].total_cmp(&importance.alone[*a]));
+    alone.in_order_by(|a, b| importance.alone[*b].total_cmp(&importance.alone[*a]));
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let strongest = alone.get(..2).map(|it| (it[0], it[1]));
     let together = importance.pairs.iter().filter(|it| it.share > 0.01).map(|it| (it.a, it.b));
@@ -269,7 +270,7 @@ fn parameters(searched: &SearchedSpace<'_>) -> Option<Table> {
     let share = |value: f64| Cell::from(100.0 * value.max(0.0));
     let mut alone: Vec<(usize, f64)> = importance.alone.iter().copied().enumerate().collect();
     alone.retain(|(at, _)| names[*at].values.len() > 1);
-    alone.sort_by(|a, b| b.1.total_cmp(&a.1));
+    alone.in_order_by(|a, b| b.1.total_cmp(&a.1));
     let row =
         |label: String, cell: Cell, best: Cell| Row { label, cells: vec![cell, best], ..Row::default() };
     let best = searched.winner.map(|id| searched.space.values(id));
@@ -335,7 +336,7 @@ fn failures(searched: &SearchedSpace<'_>) -> Option<Table> {
         }
     }
     let mut rows: Vec<_> = kinds.into_iter().collect();
-    rows.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    rows.in_order_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
     let top = searched.most_rows();
     let more = rows.len().saturating_sub(top);
     let row = |((kind, why), (count, id)): ((&str, String), (u64, Id))| {

@@ -3,6 +3,7 @@
 use arch::{ElementType, Model};
 use gemm::{Constants, Estimate, Operands, Problem, Scales, Tile, alternatives, compared};
 use rules::{LaunchEvidence, check_launch};
+use sorting::Sort;
 use view::{
     Answer, Finding, NotChecked, NoteKind, TILE_SCHEMA, TileProblem, TileRow, TileTime, TileTotal, Tiles,
     UsageError,
@@ -206,7 +207,7 @@ fn problem(
     let mut others = alternatives(model, problem, question.stages, question.split_k.is_some());
     let is_compared = compared(model, problem.element, problem.scales).is_some();
     if !is_compared {
-        others.sort_by_key(|it| std::cmp::Reverse((it.tile.m * it.tile.n, it.tile.m, it.tile.k)));
+        others.in_order_by_key(|it| std::cmp::Reverse((it.tile.m * it.tile.n, it.tile.m, it.tile.k)));
     }
     let tile = question.tile.map(|[m, n, k]| Tile {
         m,

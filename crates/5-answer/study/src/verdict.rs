@@ -5,6 +5,7 @@ use analysis::WorkloadEvidence;
 use analysis::workload::Subject;
 use metrics::{Evaluation, Settings};
 use rules::CandidateEvidence;
+use sorting::Sort;
 use tune::race::Comparison;
 use view::{
     Answer, Candidate, CandidateVerdict, Cell, Column, ColumnKind, Input, JUDGE_SCHEMA, Mark, NamedValue,
@@ -267,7 +268,7 @@ fn pair(measured: &Measured<'static>) -> Option<Pair> {
     };
     let mut changes: Vec<WorkChange> = WORK.iter().filter_map(change).collect();
     let factor = |it: &WorkChange| (it.after.max(1.0) / it.before.max(1.0)).ln().abs();
-    changes.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
+    changes.in_order_by(|a, b| factor(b).total_cmp(&factor(a)));
     let bound = |it: &WorkloadEvidence<'_>| it.roof().bound.as_ref().ok().map(|it| it.name().to_owned());
     let trust = before.timed(before_ns).with(after.timed(after_ns), |before, after| before / after).trust;
     let gpu = arch::Model::by_name(own.workload.machine.text("gpu_model").unwrap_or_default());

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
 use probe::Table;
 use record::{Events, EventsError, Head, Predicted, Replay, Settings};
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use view::Wanted;
@@ -43,7 +44,7 @@ pub fn predict(asked: &Breakdown<'_>, mut say: impl FnMut(&str)) -> Result<PathB
     let chosen: BTreeSet<usize> = rows.into_iter().map(|row| row as usize).collect();
     let file = |row: usize| folder.join(events_file(workload.dispatches.id[row]));
     let mut order: Vec<usize> = (0..workload.dispatches.len()).collect();
-    order.sort_by_key(|&row| workload.dispatches.id[row]);
+    order.in_order_by_key(|&row| workload.dispatches.id[row]);
     let is_kept = |row: &usize| file(*row).is_file();
     let Some(last) = order.iter().rposition(|row| chosen.contains(row) && is_kept(row)) else {
         return Err(usage(

@@ -2,6 +2,7 @@
 //!
 //! A named file must hold GPU code or it is an error; a file found in a folder may be anything.
 
+use sorting::Sort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::FileError;
@@ -103,7 +104,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
         }
     };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
+    entries.in_order_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         match entry.file_type() {

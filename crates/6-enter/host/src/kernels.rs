@@ -24,6 +24,7 @@ use companion::Companion;
 pub use ir::PassChoice;
 use rayon::prelude::*;
 use regex::Regex;
+use sorting::Sort;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -515,7 +516,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
                     self.hand_on()
                 })?;
             }
-            results.sort_unstable_by_key(|(position, _)| *position);
+            results.in_order_by_key(|(position, _)| *position);
             self.judged.extend(results.into_iter().map(|(_, result)| result));
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! fails as a whole.
 
 use anyhow::{Context, Result, bail};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -281,7 +282,7 @@ fn inductor_folder(folder: &Path, name: &str) -> Result<Option<InductorCode>> {
     if !is_inductor_folder(paths.iter().map(String::as_str)) {
         return Ok(None);
     }
-    paths.sort_unstable();
+    paths.in_order();
     let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
     let mut bytes = 0;
     for path in &paths {

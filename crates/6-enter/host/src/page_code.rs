@@ -7,6 +7,7 @@ use crate::Source;
 use crate::instructions::Recorded;
 use crate::kernels::{Selection, Watch, each_kernel};
 use analysis::workload::Subject;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::{PageCode, PageKernel, Resources, SourceText};
@@ -71,7 +72,7 @@ fn read(
         sources: Vec::new(),
     }));
     let place = |code: &PageCode| kernels.iter().position(|k| k.name == code.kernel).unwrap_or(usize::MAX);
-    out.sort_by_key(place);
+    out.in_order_by_key(place);
     let mut room = INSTRUCTIONS;
     out.retain(|code| {
         let fits = code.listing.lines.len() <= room;

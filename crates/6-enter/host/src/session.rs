@@ -11,6 +11,7 @@ use probe::Checks;
 use record::Settings;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+use sorting::Sort;
 use std::ffi::OsString;
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -280,7 +281,7 @@ pub fn claim(session: &Path, output: &Path) -> Result<PathBuf> {
 /// Folders that processes record into, in the order they began.
 pub fn claims(session: &Path) -> Result<Vec<PathBuf>> {
     let mut files = with_extension(session, "claim")?;
-    files.sort();
+    files.in_order();
     files.iter().map(|file| Ok(PathBuf::from(OsString::from_vec(std::fs::read(file)?)))).collect()
 }
 
@@ -298,7 +299,7 @@ pub fn findings(session: &Path) -> Result<usize> {
 /// Findings of checks in all processes, each once.
 pub fn found(session: &Path) -> Result<Vec<String>> {
     let mut files = with_extension(session, "checks")?;
-    files.sort();
+    files.in_order();
     let mut all: Vec<String> = Vec::new();
     for file in files {
         for line in std::fs::read_to_string(file)?.lines() {
@@ -334,7 +335,7 @@ pub fn results(session: &Path) -> Result<Vec<KeptPiece>> {
         element: Option<String>,
     }
     let mut files = with_extension(session, "results")?;
-    files.sort();
+    files.in_order();
     let mut all = Vec::new();
     for file in files {
         let data = std::fs::read(&file)?;
@@ -367,7 +368,7 @@ pub fn add_fault(session: &Path, message: &str) -> std::io::Result<()> {
 /// Messages of stopped kernels of all processes that the command is to repeat, each once, with how often it came.
 pub fn faults(session: &Path) -> Result<Vec<(String, usize)>> {
     let mut files = with_extension(session, "faults")?;
-    files.sort();
+    files.in_order();
     let mut found: Vec<(String, usize)> = Vec::new();
     for file in files {
         for line in std::fs::read_to_string(file)?.lines() {

@@ -5,6 +5,7 @@
 //! bytes at its begin, middle and end. Whatever goes wrong with an index, the trace is read.
 
 use crate::Contents;
+use sorting::Sort;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Seek, SeekFrom};
@@ -101,7 +102,7 @@ fn keep_few(folder: &Path) {
         .filter(|it| it.path().extension().is_some_and(|ending| ending == ENDING))
         .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
         .collect();
-    indices.sort();
+    indices.in_order();
     let old = indices.len().saturating_sub(KEPT);
     indices.into_iter().take(old).for_each(|(_, path)| drop(std::fs::remove_file(path)));
 }

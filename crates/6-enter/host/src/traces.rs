@@ -5,6 +5,7 @@ use crate::inputs::file_error;
 use crate::recording::{self, recordings_in};
 use crate::trace_index;
 use anyhow::{Context, Result, anyhow};
+use sorting::Sort;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use trace::Timeline;
@@ -197,7 +198,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>, depth: u32) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read `{name}`"))? {
         entries.push(entry.with_context(|| format!("cannot read `{name}`"))?.path());
     }
-    entries.sort();
+    entries.in_order();
     for path in entries {
         if path.is_dir() && depth < 8 {
             collect(&path, files, depth + 1)?;

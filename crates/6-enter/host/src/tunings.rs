@@ -9,6 +9,7 @@ use crate::inputs::file_error;
 use anyhow::{Context, Result};
 use flate2::read::GzDecoder;
 use rayon::prelude::*;
+use sorting::Sort;
 use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -99,7 +100,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
         Err(error) => return errors.push(file_error(folder, error, "")),
     };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
+    entries.in_order_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), found, errors),

@@ -6,6 +6,7 @@
 mod directives;
 mod expression;
 
+use sorting::Sort;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -291,7 +292,7 @@ impl<'a> Outline<'a> {
         for directives in &self.directives {
             let mut unknown = Vec::new();
             let descriptor = directives::descriptor(directives, &target, &mut self.symbols, &mut unknown);
-            unknown.sort_unstable();
+            unknown.in_order();
             unknown.dedup();
             for name in unknown {
                 self.warnings.push(format!(
@@ -329,7 +330,7 @@ impl<'a> Outline<'a> {
         }
         let mut rest: Vec<&str> =
             self.kernels.iter().copied().chain(order.iter().map(String::as_str)).collect();
-        rest.sort_unstable();
+        rest.in_order();
         rest.dedup();
         for name in rest {
             if !seen.contains(name) {

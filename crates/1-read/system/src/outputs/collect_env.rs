@@ -7,6 +7,7 @@ use super::lscpu::{self, Lscpu};
 use super::rocm_smi;
 use crate::gpu::{Gpu, PairLink};
 use crate::{Environment, Fact};
+use sorting::Sort;
 
 /// A report.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -159,7 +160,7 @@ fn model(text: &str) -> (String, Option<String>) {
 fn gpus_of_pairs(pairs: &[PairLink], known: &[Gpu]) -> Vec<Gpu> {
     let mut indices: Vec<u32> =
         pairs.iter().filter_map(|it| it.from.strip_prefix("GPU ")?.parse().ok()).collect();
-    indices.sort_unstable();
+    indices.in_order();
     indices.dedup();
     let missing = indices.into_iter().filter(|index| known.iter().all(|it| it.index != Some(*index)));
     missing.map(|index| Gpu { index: Some(index), ..Gpu::new(format!("GPU {index}")) }).collect()

@@ -6,6 +6,7 @@ use crate::Fact;
 use crate::gpu::{Gpu, PairLink};
 use crate::values::{bdf, leading_number, said};
 use serde_json::{Map, Value};
+use sorting::Sort;
 
 /// Text in every output of this tool.
 pub(crate) const BANNER: &str = "ROCm System Management Interface";
@@ -47,7 +48,7 @@ pub(crate) fn read_json(cards: &Map<String, Value>, from: &str) -> Vec<Gpu> {
             Some(gpu)
         })
         .collect();
-    gpus.sort_by_key(|gpu| gpu.index);
+    gpus.in_order_by_key(|gpu| gpu.index);
     gpus
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Steps and their order are the compiler's, so that the sum equals the compiler's even if it is not minimal.
 
+use sorting::Sort;
 use std::ops::Range;
 
 /// A buffer to place.
@@ -20,7 +21,7 @@ const MOST_ROUNDS: usize = 1000;
 pub(super) fn allocate(requests: &[Request]) -> Vec<u64> {
     // The largest first.
     let mut order: Vec<usize> = (0..requests.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(requests.get(*at).map_or(0, |it| it.size)));
+    order.in_order_by_key(|at| std::cmp::Reverse(requests.get(*at).map_or(0, |it| it.size)));
     let sorted: Vec<&Request> = order.iter().filter_map(|at| requests.get(*at)).collect();
     let mut offsets = starts(&sorted);
     for _ in 0..MOST_ROUNDS {

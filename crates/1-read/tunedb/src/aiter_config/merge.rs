@@ -8,6 +8,7 @@ use super::{at_least, up_to};
 use crate::error::Error;
 use crate::json::{Json, Member, Placed, parse};
 use crate::lines::text;
+use sorting::Sort;
 use std::collections::HashSet;
 
 /// Text that replaces some bytes of the base.
@@ -41,7 +42,7 @@ pub fn merged(base: &[u8], other: &[u8], takes: &dyn Fn(&str) -> bool) -> Result
     merge.object(&own, &theirs, "")?;
     let mut edits = merge.edits;
     // Insertions at one place keep their order and precede the replacement of the entry there.
-    edits.sort_by_key(|it| (it.start, it.end));
+    edits.in_order_by_key(|it| (it.start, it.end));
     let mut out = String::with_capacity(base.len() + other.len());
     let mut at = 0;
     for edit in edits {
@@ -122,7 +123,7 @@ impl Merge<'_> {
                 }
             }
         }
-        lacking.sort_by_key(|it| rank(&it.key));
+        lacking.in_order_by_key(|it| rank(&it.key));
         for member in lacking {
             self.insert(members, own, member);
         }

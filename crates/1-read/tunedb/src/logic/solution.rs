@@ -3,6 +3,7 @@
 use super::scan::Section;
 use crate::error::Error;
 use crate::logic_parts::{Pair, Solution};
+use sorting::Sort;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -132,7 +133,7 @@ fn close(line: u32, from: usize, end: usize, pairs: Pairs<'_>) -> Solution<'_> {
     let index = done.index.clone().and_then(|it| it.1);
     let mut pairs = done.pairs;
     pairs.shrink_to_fit();
-    pairs.sort_unstable_by_key(|it| it.key);
+    pairs.in_order_by_key(|it| it.key);
     Solution { line, span: from..end, index_span: done.index.map(|it| it.0), index, pairs }
 }
 

@@ -10,6 +10,7 @@ use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::side;
 use crate::values::Values;
+use sorting::Sort;
 use std::collections::{BTreeSet, HashMap};
 
 /// One dispatch of the file.
@@ -47,7 +48,7 @@ pub(super) fn workload(found: Found, files: &Files<'_>, mut problems: Problems) 
             "names and times of kernels are not known; record with `--kernel-trace` too",
         );
     }
-    list.sort_by_key(|dispatch| dispatch.start);
+    list.in_order_by_key(|dispatch| dispatch.start);
     let mut kernels: Vec<String> = Vec::new();
     let mut places: HashMap<String, u32> = HashMap::new();
     let kernel: Vec<u32> = list

@@ -12,6 +12,7 @@ use crate::side::first_line;
 use rocprof::agents::Agent;
 use rocprof::json::Fault;
 use rocprof::results::{self, List, Record, Row};
+use sorting::Sort;
 use std::collections::HashMap;
 
 /// Lists of records that are read.
@@ -117,7 +118,7 @@ fn finish(
     collect.process = process.pid.unwrap_or_else(|| super::process_of(file));
     let (mut unnamed, mut without_text) = (0, 0);
     let mut samples: Vec<(Place, SampleCounts)> = process.samples.into_iter().collect();
-    samples.sort_unstable_by_key(|(place, _)| *place);
+    samples.in_order_by_key(|(place, _)| *place);
     for ((dispatch, code, offset, text), counts) in samples {
         let symbol = of.get(&dispatch).and_then(|kernel| process.symbols.get(kernel));
         if symbol.is_none() {

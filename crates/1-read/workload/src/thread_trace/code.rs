@@ -10,6 +10,7 @@ use crate::side::first_line;
 use crate::table::{self, Want};
 use crate::traced::{TracedCounts, WaveSpan};
 use serde_json::Value;
+use sorting::Sort;
 
 const LEFT_OUT: &str = "the thread trace of this file is left out";
 const HINT: &str = "the file is no output of `rocprofv3 --att`";
@@ -202,7 +203,7 @@ pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> O
     if let Some(engines) = document.get("wave_filenames") {
         below(engines, &mut Vec::new(), &mut out);
     }
-    out.spans.sort_unstable();
+    out.spans.in_order();
     Some(out)
 }
 

@@ -5,6 +5,7 @@
 
 use crate::WorkloadEvidence;
 use crate::workload::{selected_samples, selected_traces};
+use sorting::Sort;
 use view::{GuideVerdict, Missing, Number, counted, listed};
 use workload::{SampledInstruction, is_sampled_kernel};
 
@@ -134,7 +135,7 @@ fn said(
 ) -> Option<GuideVerdict> {
     // Without the text of instructions, the cause of their waits is unknown.
     stalls.retain(|(at, count)| *count > 0 && !at.text.is_empty());
-    stalls.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    stalls.in_order_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let stalled: u64 = stalls.iter().map(|it| it.1).sum();
     let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
     let of = |wait: &Wait| -> u64 {

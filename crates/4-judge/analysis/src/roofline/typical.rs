@@ -4,6 +4,7 @@
 //! work under one name. A verdict covers the launches that take the most time, and of these the middle half.
 
 use crate::numbers::KernelNumbers;
+use sorting::Sort;
 use std::collections::BTreeMap;
 
 /// Dispatches that a verdict is about.
@@ -49,7 +50,7 @@ impl Typical {
         let sizes = by_size.len();
         let longest = by_size.into_iter().max_by(|a, b| sum(&a.1).total_cmp(&sum(&b.1)));
         let Some(((grid, _), mut timed)) = longest else { return all() };
-        timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        timed.in_order_by(|a, b| a.0.total_cmp(&b.0));
         let n = timed.len();
         let middle = timed[n / 2].0;
         let cut = if n < 3 { 0 } else { (n / 4).max(1) };

@@ -5,6 +5,7 @@
 
 use super::select::{some_of, wrong};
 use metrics::Definitions;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use view::UsageError;
 
@@ -144,7 +145,7 @@ impl Blocks {
         }
         let mut tables: Vec<(u16, u16)> = SPECIAL.iter().map(|(id, _)| *id).collect();
         tables.extend(definitions.tables().iter().map(|t| t.id));
-        tables.sort_unstable();
+        tables.in_order();
         for word in words {
             if word == "all" {
                 blocks.all = true;

@@ -7,6 +7,7 @@ use super::overview::{row, table};
 use super::subject::Subject;
 use counters::{Averaged, OfInstances, catalogue, derived};
 use metrics::{Evaluation, kernels};
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{Counter, Workload, plain_kernel_name};
@@ -105,7 +106,7 @@ pub(crate) fn by_operator(
         |rows: &[u32]| -> f64 { rows.iter().filter_map(|row| w.dispatches.duration(*row as usize)).sum() };
     let mut groups: Vec<(Option<&str>, Vec<u32>)> =
         of_operator.into_iter().map(|(name, rows)| (Some(name), rows)).collect();
-    groups.sort_by(|a, b| time(&b.1).total_cmp(&time(&a.1)));
+    groups.in_order_by(|a, b| time(&b.1).total_cmp(&time(&a.1)));
     let left = groups.len().saturating_sub(top);
     groups.truncate(top);
     let mut out = made(w, &recorded(w), &groups, None);

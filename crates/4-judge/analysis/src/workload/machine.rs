@@ -5,6 +5,7 @@
 
 use super::select::wrong;
 use arch::{Model, Target, target_of_product};
+use sorting::Sort;
 use view::UsageError;
 use workload::Machine;
 
@@ -97,7 +98,7 @@ pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, UsageEr
         let size = sizes().find(|fact| *fact == name);
         let Some(fact) = size.or_else(|| NAMES.iter().copied().find(|fact| *fact == name)) else {
             let mut known: Vec<&str> = sizes().chain(NAMES.iter().copied()).collect();
-            known.sort_unstable();
+            known.in_order();
             return Err(wrong(
                 format!("there is no fact `{name}`"),
                 format!("known are {}", known.join(", ")),

@@ -6,6 +6,7 @@
 use super::panels::{trust, trust_column};
 use super::subject::Subject;
 use metrics::kernels;
+use sorting::Sort;
 use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, LITTLE_PERCENT, Number, Row, Table};
 use workload::{Prediction, TIME, Workload, plain_kernel_name};
@@ -69,10 +70,10 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
         Column::new("saved", ColumnKind::Percent, "%"),
     ];
     let mut table = of_kernels(subject, most, true, columns, |found| {
-        found.sort_by(|a, b| b.times.saved().total_cmp(&a.times.saved()));
+        found.in_order_by(|a, b| b.times.saved().total_cmp(&a.times.saved()));
         let is_little = |it: &Found<'_>| it.times.saved_percent().abs() < LITTLE_PERCENT;
         // They come last, so that they are adjacent.
-        found.sort_by_key(is_little);
+        found.in_order_by_key(is_little);
         let row = |it: &Found<'_>| Row {
             little: is_little(it),
             ..line(it, [it.times.predicted, it.times.saved(), it.times.saved_percent()])
@@ -176,7 +177,7 @@ fn of_kernels(
     if more > 0 {
         table.notes.push(format!("{more} more kernels; `-k N` shows one"));
     }
-    hurried.sort_unstable();
+    hurried.in_order();
     hurried.dedup();
     if !hurried.is_empty() {
         table.notes.push(format!(

@@ -5,6 +5,7 @@
 
 use super::subject::Subject;
 use crate::listing_samples::{issued, waits};
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table, WaitShare};
 use workload::{
@@ -130,7 +131,7 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
     let (mut rows, mut left) = (Vec::new(), 0);
     for kernel in &kernels {
         let mut own: Vec<_> = kernel.rows.iter().collect();
-        own.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.samples));
+        own.in_order_by_key(|(_, counts)| std::cmp::Reverse(counts.samples));
         left += own.len().saturating_sub(top);
         for (instruction, counts) in own.into_iter().take(top) {
             let mut cells = vec![
@@ -174,7 +175,7 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
 /// The processes of an instruction's samples with their counts, most first: `4254: 17, 4255: 3`.
 fn processes(counts: &BTreeMap<u64, u64>) -> String {
     let mut list: Vec<(&u64, &u64)> = counts.iter().collect();
-    list.sort_by_key(|(_, samples)| std::cmp::Reverse(**samples));
+    list.in_order_by_key(|(_, samples)| std::cmp::Reverse(**samples));
     let named: Vec<String> =
         list.iter().take(PROCESSES).map(|(process, samples)| format!("{process}: {samples}")).collect();
     let rest = if list.len() > PROCESSES { ", …" } else { "" };

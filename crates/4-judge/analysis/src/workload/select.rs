@@ -4,6 +4,7 @@
 
 use metrics::kernels;
 use regex::Regex;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use view::{UsageError, Wanted};
 use workload::{Workload, plain_kernel_name};
@@ -170,7 +171,7 @@ pub fn select(
     let mut rows: Vec<u32> = (0..d.len() as u32).collect();
     if !wanted.gpus.is_empty() {
         let mut there = d.gpu.clone();
-        there.sort_unstable();
+        there.in_order();
         there.dedup();
         if let Some(gpu) = wanted.gpus.iter().find(|g| !there.contains(g)) {
             return Err(wrong(

@@ -5,6 +5,7 @@
 
 use super::overview::{row, table};
 use super::subject::Subject;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use view::{Cell, Column, ColumnKind, Note, NoteKind, Number, Table};
 use workload::{Spread, TIME, plain_kernel_name};
@@ -13,7 +14,7 @@ use workload::{Spread, TIME, plain_kernel_name};
 pub(crate) fn spreads(subject: &Subject, top: usize) -> Table {
     let w = &subject.workload;
     let mut own = selected(subject);
-    own.sort_by(|a, b| {
+    own.in_order_by(|a, b| {
         let key = |it: &Spread| it.quantity != TIME;
         key(a).cmp(&key(b)).then(b.most.total_cmp(&a.most)).then(a.kernel.cmp(&b.kernel))
     });

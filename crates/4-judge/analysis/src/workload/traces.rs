@@ -4,6 +4,7 @@
 
 use super::samples::selected_traces;
 use super::subject::Subject;
+use sorting::Sort;
 use std::cmp::Reverse;
 use view::{Cell, Column, ColumnKind, Number, Row, Table, counted};
 use workload::{KernelTrace, TracedCounts, plain_kernel_name};
@@ -40,7 +41,7 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
     let (mut rows, mut left) = (Vec::new(), 0);
     for kernel in &kernels {
         let mut own: Vec<_> = kernel.rows.iter().filter(|(_, counts)| counts.hits > 0).collect();
-        own.sort_by_key(|(_, counts)| Reverse((counts.stall, counts.latency)));
+        own.in_order_by_key(|(_, counts)| Reverse((counts.stall, counts.latency)));
         left += own.len().saturating_sub(top);
         for (instruction, counts) in own.into_iter().take(top) {
             let mut cells = cells(counts, kernel);

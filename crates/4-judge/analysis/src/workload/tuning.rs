@@ -5,6 +5,7 @@
 
 use super::overview::{row, table};
 use super::subject::Subject;
+use sorting::Sort;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{LaunchNote, Workload, plain_kernel_name};
 
@@ -40,7 +41,7 @@ pub(crate) fn tuning(subject: &Subject) -> Table {
     let w = &subject.workload;
     let (mut rows, mut reasons): (Vec<Row>, Vec<String>) = Default::default();
     for (at, (kernel, key, mut tried)) in runs(subject).into_iter().enumerate() {
-        tried.sort_by(|a, b| a.time.unwrap_or(f64::MAX).total_cmp(&b.time.unwrap_or(f64::MAX)));
+        tried.in_order_by(|a, b| a.time.unwrap_or(f64::MAX).total_cmp(&b.time.unwrap_or(f64::MAX)));
         let blank = vec![Cell::Empty; 6];
         rows.push(row(at.to_string(), &format!("{kernel} ({key})"), blank));
         let best = tried.first().and_then(|it| Some((it.row?, it.time?)));
@@ -103,7 +104,7 @@ fn differing<'a>(tried: &[Tried<'a>]) -> Vec<&'a str> {
     for (name, _) in tried.iter().flat_map(|it| &it.note.configuration) {
         // A value missing from a failed configuration counts as equal.
         let mut values: Vec<String> = tried.iter().filter_map(|it| value(it.note, name)).collect();
-        values.sort_unstable();
+        values.in_order();
         values.dedup();
         if (values.len() > 1 || tried.len() == 1) && !names.contains(&name.as_str()) {
             names.push(name);
@@ -182,7 +183,7 @@ fn reasons(w: &Workload, row: usize, best: usize) -> String {
             _ => {}
         }
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.in_order_by(|a, b| b.0.total_cmp(&a.0));
     match found.is_empty() {
         true => "executes no more than the best: waits longer".to_string(),
         false => found.into_iter().take(MOST_REASONS).map(|it| it.1).collect::<Vec<_>>().join("; "),

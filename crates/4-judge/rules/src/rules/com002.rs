@@ -4,6 +4,7 @@
 
 use crate::comm::{CommEvidence, LARGE, board, expected_bus, size};
 use crate::{Check, Outcome, Rule};
+use sorting::Sort;
 use trace::comm::{Bandwidths, RcclTest};
 use view::{Finding, Severity};
 
@@ -74,7 +75,7 @@ fn slow_pair(name: &str, it: &Bandwidths) -> Option<Finding> {
     let matrix = it.matrices.first()?;
     let mut all: Vec<f64> =
         matrix.rows.iter().flat_map(|(_, cells)| cells.iter().flatten().copied()).collect();
-    all.sort_by(f64::total_cmp);
+    all.in_order_by(f64::total_cmp);
     let median = *all.get(all.len() / 2)?;
     let (slowest, from, to) = matrix
         .rows

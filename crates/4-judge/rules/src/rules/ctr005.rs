@@ -5,6 +5,7 @@
 use crate::recorded::{bytes, duration, lost, part_of};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
+use sorting::Sort;
 use view::{Finding, Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -60,7 +61,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     } else {
         (Severity::Warning, &mut more, "find what is read again, spilled or computed twice")
     };
-    list.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
+    list.in_order_by(|a, b| b.0.value.total_cmp(&a.0.value));
     let Some((factor, text)) = list.first() else { return Ok(Outcome::Silent) };
     let message = match severity {
         Severity::Info => format!("does less than the base: that had {text}"),

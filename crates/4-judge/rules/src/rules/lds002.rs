@@ -11,6 +11,7 @@ use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
 use isa::{Access, Class, Inst, Operand, Space};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{Finding, Missing, Severity, counted};
 
@@ -119,7 +120,7 @@ struct Cycles {
 impl Cycles {
     /// Cycles of one access of `bytes` per lane, all lanes active.
     fn of(lanes: &[u32; LANES], bytes: u32, banks: u32) -> Cycles {
-        let found = arch::bank_cycles(&lanes.map(u64::from), u64::MAX, bytes, banks as usize, true);
+        let found = mem::bank_cycles(&lanes.map(u64::from), u64::MAX, bytes, banks as usize, true);
         Cycles { taken: found.taken as u32, least: (found.taken - found.bank) as u32 }
     }
 }
@@ -183,7 +184,7 @@ fn finding(
     banks: u32,
 ) -> Option<Finding> {
     // The worst first; code order among equals.
-    found.insts.sort_by_key(|(at, cycles, _)| (std::cmp::Reverse(cycles.taken - cycles.least), *at));
+    found.insts.in_order_by_key(|(at, cycles, _)| (std::cmp::Reverse(cycles.taken - cycles.least), *at));
     let (_, worst, bytes) = *found.insts.first()?;
     let bytes = counted(bytes, "byte");
     let extra = found.extra();

@@ -11,6 +11,7 @@ use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::{ElementType, Unit};
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
+use sorting::Sort;
 use std::sync::LazyLock;
 use view::{Finding, Known, Missing, Severity, counted};
 
@@ -360,7 +361,7 @@ fn product(evidence: &KernelEvidence<'_>, sums: &Sums, id: u32) -> Option<Produc
         }
     }
     let mut values: Vec<u32> = pairs.iter().flatten().copied().collect();
-    values.sort_unstable();
+    values.in_order();
     let uses = |value| {
         let first = values.partition_point(|other| *other < value);
         values[first..].iter().take_while(|other| **other == value).count()

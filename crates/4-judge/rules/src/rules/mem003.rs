@@ -14,6 +14,7 @@ use analysis::roofline::{Bound, Resource};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
 use isa::Access;
+use sorting::Sort;
 use std::collections::BTreeMap;
 use view::{Known, Missing, Severity, counted};
 
@@ -109,7 +110,7 @@ fn finding(
     mut found: Scattered,
     line: u32,
 ) -> Weighed {
-    found.insts.sort_by_key(|(at, lines)| (std::cmp::Reverse(lines.surplus()), *at));
+    found.insts.in_order_by_key(|(at, lines)| (std::cmp::Reverse(lines.surplus()), *at));
     let worst = found.insts.first().map(|(_, lines)| *lines).unwrap_or_default();
     let by_stride = found.insts.iter().any(|(_, lines)| lines.by_stride);
     let (touched, least) = found

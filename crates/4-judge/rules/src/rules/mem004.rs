@@ -6,6 +6,7 @@ use crate::gain::Executed;
 use crate::{Check, Outcome, Rule, access, gain};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Operand, RegFile, Space};
+use sorting::Sort;
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -51,7 +52,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let depth = |at: &u32| evidence.cfg.depth_of(*at);
     let in_loops = flat.iter().filter(|at| depth(at) > 0).count();
     // The deepest first; code order among equals.
-    flat.sort_by_key(|at| std::cmp::Reverse(depth(at)));
+    flat.in_order_by_key(|at| std::cmp::Reverse(depth(at)));
     let deepest = flat.first().and_then(|at| evidence.cfg.loop_of(*at));
     let there = flat.iter().filter(|at| evidence.cfg.loop_of(**at) == deepest).count();
     // Nothing waits for a store, so only the path it takes is lost.

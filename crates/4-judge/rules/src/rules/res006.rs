@@ -6,6 +6,7 @@ use crate::sites::Sites;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::OpFlags;
+use sorting::Sort;
 use view::{Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
@@ -31,7 +32,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let mut message = counted(sites.count() as u64, "call");
     let callees = evidence.calls.iter().filter_map(|call| call.callee.as_deref());
     let mut names: Vec<String> = callees.map(|name| shorten(&codeobj::demangle(name)).to_owned()).collect();
-    names.sort_unstable();
+    names.in_order();
     names.dedup();
     if !names.is_empty() {
         let shown = &names[..names.len().min(3)];

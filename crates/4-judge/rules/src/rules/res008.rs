@@ -6,6 +6,7 @@
 use crate::recorded::{lost_below_roof, lost_to, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
+use sorting::Sort;
 use view::{Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -44,7 +45,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Err(reason);
     }
     known.retain(|(it, _)| it.value >= LEAST);
-    known.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
+    known.in_order_by(|a, b| b.0.value.total_cmp(&a.0.value));
     let Some((most, what)) = known.first().copied() else { return Ok(Outcome::Silent) };
     let severe = most.value >= MUCH && waits(evidence);
     let mut finding = RULE.finding(

@@ -4,6 +4,7 @@
 
 use crate::traced::{lost, ms, percent};
 use crate::{Check, Outcome, Rule};
+use sorting::Sort;
 use timeline::TimelineEvidence;
 use timeline::category::is_triton;
 use view::Severity;
@@ -47,7 +48,7 @@ fn check(evidence: &TimelineEvidence<'_>) -> Outcome {
     if of_kernels < MUCH[0] || of_time < MUCH[1] {
         return Outcome::Silent;
     }
-    operators.sort_by_key(|(name, n)| (std::cmp::Reverse(*n), *name));
+    operators.in_order_by_key(|(name, n)| (std::cmp::Reverse(*n), *name));
     let named: Vec<String> = operators.iter().take(4).map(|(name, n)| format!("{name} ×{n}")).collect();
     let finding = RULE
         .finding(

@@ -4,6 +4,7 @@
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
+use sorting::Sort;
 use tunedb::{Format, Row, Tunings};
 use view::{Finding, Severity, counted};
 
@@ -71,7 +72,7 @@ fn contradiction<'f, 'a>(row: &'f Row<'a>) -> Option<Contradiction<'f, 'a>> {
 /// The factor between stated and computed rate that most of the rows share.
 fn common_factor(found: &[Contradiction<'_, '_>]) -> Option<f64> {
     let mut factors: Vec<f64> = found.iter().map(Contradiction::factor).collect();
-    factors.sort_unstable_by(f64::total_cmp);
+    factors.in_order_by(f64::total_cmp);
     let middle = *factors.get(factors.len() / 2)?;
     let same = found.iter().filter(|it| it.has(middle)).count();
     let far = !(0.67..1.5).contains(&middle);

@@ -4,6 +4,7 @@
 
 use crate::tunings::{TuningEvidence, at, fastest, outcome, time};
 use crate::{Check, Outcome, Rule};
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use tunedb::{Format, Row, Tunings, miopen};
 use view::{Finding, Severity};
@@ -56,7 +57,7 @@ fn compare(user: &Tunings<'_>, system: &Tunings<'_>, findings: &mut Vec<Finding>
         let theirs: HashMap<String, String> = other.iter().filter_map(|row| solver(system, row)).collect();
         let mut lacking: Vec<&str> =
             theirs.keys().filter(|it| !mine.contains_key(*it)).map(String::as_str).collect();
-        lacking.sort_unstable();
+        lacking.in_order();
         let place = [at(user, line), at(system, other[0].line)];
         if !lacking.is_empty() {
             let message = format!("the record lacks {}, which the system's has", lacking.join(", "));
@@ -69,7 +70,7 @@ fn compare(user: &Tunings<'_>, system: &Tunings<'_>, findings: &mut Vec<Finding>
                 .filter(|(id, values)| theirs.get(*id).is_some_and(|it| it != *values))
                 .map(|(id, _)| id.as_str())
                 .collect();
-            differ.sort_unstable();
+            differ.in_order();
             if !differ.is_empty() {
                 let message = format!("other parameters than the system's for {}", differ.join(", "));
                 let advice = "measure both: the database holds no times";

@@ -1,6 +1,7 @@
 //! A random forest (Breiman 2001): the mean of regression trees on samples of the results.
 
 use crate::random::Random;
+use sorting::Sort;
 
 const TREES: usize = 32;
 /// Fewest results of a leaf.
@@ -88,7 +89,7 @@ fn split(rows: &[Vec<f64>], outcomes: &[f64], sample: &[usize], random: &mut Ran
             continue;
         }
         let mut values: Vec<(f64, f64)> = values_of(feature).collect();
-        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.in_order_by(|a, b| a.0.total_cmp(&b.0));
         let mut sum = 0.0;
         for at in 1..values.len() {
             sum += values[at - 1].1;

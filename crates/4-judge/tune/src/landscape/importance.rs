@@ -3,6 +3,7 @@
 use super::forest::Forest;
 use crate::random::Random;
 use crate::space::{Id, Space};
+use sorting::Sort;
 use std::collections::BTreeMap;
 
 /// Valid configurations over which the model is averaged.
@@ -79,7 +80,7 @@ pub fn importance(space: &Space, results: &[(Id, f64)]) -> Option<Importance> {
             pairs.push(Pair { a, b, share: (both - alone[a] - alone[b]).max(0.0) });
         }
     }
-    pairs.sort_by(|x, y| y.share.total_cmp(&x.share).then((x.a, x.b).cmp(&(y.a, y.b))));
+    pairs.in_order_by(|x, y| y.share.total_cmp(&x.share).then((x.a, x.b).cmp(&(y.a, y.b))));
     let explained = (1.0 - variance(&errors) / variance(&outcomes)).max(0.0);
     Some(Importance { alone, pairs, explained })
 }

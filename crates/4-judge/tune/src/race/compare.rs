@@ -1,6 +1,7 @@
 //! Whether one configuration is faster than another.
 
 use super::robust::median;
+use sorting::Sort;
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +60,7 @@ pub fn compare(rounds: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<Compa
     if n < FEWEST_ROUNDS {
         return None;
     }
-    ratios.sort_by(f64::total_cmp);
+    ratios.in_order_by(f64::total_cmp);
     let trimmed = if n < FEWEST_TRIMMED { 0 } else { n / 10 };
     let inner = &ratios[trimmed..n - trimmed];
     let mean = inner.iter().sum::<f64>() / inner.len() as f64;

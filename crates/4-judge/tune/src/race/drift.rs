@@ -1,6 +1,7 @@
 //! Drift of clocks, seen by a configuration that is run again and again.
 
 use super::robust::median;
+use sorting::Sort;
 
 /// How the time of a reference configuration changed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,7 +28,7 @@ const MOST_RUNS: usize = 400;
 pub fn drift(runs: &[(f64, f64)]) -> Option<Drift> {
     let mut runs: Vec<(f64, f64)> =
         runs.iter().copied().filter(|it| it.0.is_finite() && it.1.is_finite() && it.1 > 0.0).collect();
-    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    runs.in_order_by(|a, b| a.0.total_cmp(&b.0));
     let all = runs.len();
     if all < 4 {
         return None;

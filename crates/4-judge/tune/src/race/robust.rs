@@ -1,5 +1,7 @@
 //! The centre of repeated times.
 
+use sorting::Sort;
+
 /// Standard error of the median of a normal sample, in standard errors of its mean.
 pub(super) const MEDIAN_ERROR: f64 = 1.2533;
 /// Median absolute deviation of a normal variable of deviation 1, inverted.
@@ -42,7 +44,7 @@ fn middle(times: &[f64]) -> (f64, f64) {
 
 /// The median; 0 of nothing.
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
+    values.in_order_by(f64::total_cmp);
     let half = values.len() / 2;
     match values.len() {
         0 => 0.0,

@@ -2,6 +2,7 @@
 
 use crate::space::Parameter;
 use crate::value::Value;
+use sorting::Sort;
 
 /// Most classes of values of a parameter: a table has a row and a column for each.
 pub(super) const MOST_CLASSES: usize = 64;
@@ -38,7 +39,7 @@ fn axis(parameter: usize, values: &[Value]) -> Axis {
     let by_ratio = least > 0.0 && most / least >= 4.0;
     let sizes: Vec<f64> = numbers.iter().map(|it| if by_ratio { it.log2() } else { *it }).collect();
     let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    order.in_order_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
     let classes = numbers.len().min(MOST_CLASSES);
     let (mut class, mut first) = (vec![0u16; numbers.len()], vec![None; classes]);
     for (rank, &at) in order.iter().enumerate() {

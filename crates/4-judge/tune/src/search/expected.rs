@@ -2,6 +2,7 @@
 
 use super::Prior;
 use crate::space::Id;
+use sorting::Sort;
 
 /// Normal scores of a prior's ranks: a prior may be wrong by a factor or in shape, so only its order counts.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ impl Expected {
         let time = |it: Id| prior.expected[it as usize].filter(|it| it.is_finite()).unwrap_or(f64::INFINITY);
         let known = prior.expected.iter().flatten().filter(|it| it.is_finite()).count();
         let mut order: Vec<Id> = (0..prior.expected.len() as Id).filter(|&it| time(it).is_finite()).collect();
-        order.sort_by(|&a, &b| time(a).total_cmp(&time(b)).then(a.cmp(&b)));
+        order.in_order_by(|&a, &b| time(a).total_cmp(&time(b)).then(a.cmp(&b)));
         // What the prior does not know is expected in the middle.
         let mut scores = vec![0.0; prior.expected.len()];
         let mut start = 0;

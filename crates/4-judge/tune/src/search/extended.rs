@@ -6,6 +6,7 @@ use super::knobs::Knobs;
 use super::{Told, model::log_time};
 use crate::random::Random;
 use crate::space::{Id, Space};
+use sorting::Sort;
 
 /// Fewest times that say something of other configurations.
 const FEWEST: usize = 8;
@@ -36,7 +37,7 @@ pub fn extended(space: &Space, results: &[(Id, Told)]) -> Vec<Option<f64>> {
     if results.iter().filter(|it| log_time(it.1).is_some()).count() < FEWEST {
         return expected;
     }
-    known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    known.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let step = known.len().div_ceil(MOST);
     let known: Vec<(f64, Id)> = known.into_iter().step_by(step).collect();
     let n = known.len() as f64;

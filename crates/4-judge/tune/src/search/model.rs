@@ -16,6 +16,7 @@ use super::{Prior, Propose, Told};
 use crate::random::Random;
 use crate::space::{Id, Neighbourhood, Space};
 use foldhash::fast::FixedState;
+use sorting::Sort;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -309,7 +310,7 @@ impl Model {
             self.seen.len() + ((self.seen.len() as f64 * self.knobs.growth) as usize).clamp(2, 64);
         self.fitted = None;
         let mut logs: Vec<f64> = self.seen.iter().filter_map(|(_, told)| log_time(*told)).collect();
-        logs.sort_by(f64::total_cmp);
+        logs.in_order_by(f64::total_cmp);
         if logs.is_empty() {
             return;
         }
@@ -375,12 +376,12 @@ impl Model {
             return (0..all).collect();
         }
         let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by(|&a, &b| rank(self.seen[a].1).total_cmp(&rank(self.seen[b].1)));
+        order.in_order_by(|&a, &b| rank(self.seen[a].1).total_cmp(&rank(self.seen[b].1)));
         for at in most / 2..most {
             order.swap(at, at + self.random.below((all - at) as u64) as usize);
         }
         order.truncate(most);
-        order.sort_unstable();
+        order.in_order();
         order
     }
 
@@ -409,7 +410,7 @@ impl Model {
             _ => (0..sample).map(|_| self.space.random(&mut self.random)).collect(),
         };
         let mut best: Vec<usize> = (0..self.seen.len()).collect();
-        best.sort_by(|&a, &b| rank(self.seen[a].1).total_cmp(&rank(self.seen[b].1)));
+        best.in_order_by(|&a, &b| rank(self.seen[a].1).total_cmp(&rank(self.seen[b].1)));
         for &at in best.iter().take(BEST) {
             ids.extend(self.space.neighbours(self.seen[at].0.id, Neighbourhood::Any));
         }
@@ -438,7 +439,7 @@ impl Model {
                 }
             }
         }
-        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
+        found.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
         for at in most / 2..found.len().min(most) {
             let other = at + self.random.below((found.len() - at) as u64) as usize;
             found.swap(at, other);

@@ -5,6 +5,7 @@ use super::op::{Op, OpId};
 use super::program::{Domain, Program};
 use super::{Id, Limits};
 use foldhash::fast::FixedState;
+use sorting::Sort;
 use std::collections::HashMap;
 
 /// The child below the last parameter.
@@ -212,9 +213,9 @@ fn open_after(program: &Program, level: &[usize], after: usize, root: OpId) -> O
             _ => open.keys.push(at),
         }
     }
-    open.pending.sort_unstable();
+    open.pending.in_order();
     open.pending.retain(|&it| !matches!(program.ops[it as usize], Op::Parameter(_)));
-    open.keys.sort_unstable();
+    open.keys.in_order();
     open
 }
 

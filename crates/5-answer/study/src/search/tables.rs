@@ -1,6 +1,7 @@
 //! Tables of searches of several shapes or objectives.
 
 use super::{SearchedSpace, Trial};
+use sorting::Sort;
 use std::collections::HashSet;
 use tune::landscape::pareto;
 use view::{Cell, Column, ColumnKind, Row, Table};
@@ -23,7 +24,7 @@ pub(super) fn front(searched: &SearchedSpace<'_>) -> Option<Table> {
     };
     let points: Vec<Vec<f64>> = valued.iter().map(|(_, values)| small(values)).collect();
     let mut front = pareto(&points);
-    front.sort_by(|a, b| points[*a][0].total_cmp(&points[*b][0]).then(a.cmp(b)));
+    front.in_order_by(|a, b| points[*a][0].total_cmp(&points[*b][0]).then(a.cmp(b)));
     let parameters = searched.space.parameters();
     let varied: Vec<usize> = (0..parameters.len()).filter(|at| parameters[*at].values.len() > 1).collect();
     let column = |(name, large): &(String, bool)| {

@@ -1,5 +1,6 @@
 //! Two timelines side by side: what changed, row by row.
 
+use sorting::Sort;
 use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 
@@ -37,7 +38,7 @@ pub(crate) fn compare(base: &[Table], new: &[Table]) -> Vec<Table> {
     let only_base = base.iter().filter(|t| !ids.contains(&t.id.as_str()));
     let mut out: Vec<Table> = new.iter().map(|n| one(base.iter().find(|b| b.id == n.id), Some(n))).collect();
     out.extend(only_base.map(|b| one(Some(b), None)));
-    out.sort_by(|a, b| a.id.cmp(&b.id));
+    out.in_order_by(|a, b| a.id.cmp(&b.id));
     out
 }
 
@@ -116,7 +117,7 @@ fn one(base: Option<&Table>, new: Option<&Table>) -> Table {
     // Time divides in a fixed order; elsewhere what moved most comes first.
     if shape.panel != "time" && shape.panel != "steps" && shape.label != "duration" && shape.label != "bytes"
     {
-        joined.sort_by(|a, b| b.0.total_cmp(&a.0));
+        joined.in_order_by(|a, b| b.0.total_cmp(&a.0));
     }
     let rows =
         joined.into_iter().enumerate().map(|(at, (_, row))| Row { id: at.to_string(), ..row }).collect();

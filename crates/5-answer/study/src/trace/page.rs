@@ -2,6 +2,7 @@
 
 use super::{Input, Options, PAGE_ROWS, survey};
 use ::trace::{GpuKind, HostKind, Name, Timeline};
+use sorting::Sort;
 use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
 use view::{Answer, TimelineChart, TimelineLane, TimelinePage, TimelineSpan, UsageError};
@@ -126,7 +127,7 @@ impl<'a> Builder<'_, 'a> {
             }
         }
         let mut order: Vec<usize> = (0..lanes.len()).filter(|at| !lanes[*at].is_empty()).collect();
-        order.sort_by_key(|at| (timeline.queues[*at].device, timeline.queues[*at].stream));
+        order.in_order_by_key(|at| (timeline.queues[*at].device, timeline.queues[*at].stream));
         for at in order {
             let queue = timeline.queues[at];
             let name = format!("{}GPU {}, stream {}", self.prefix, queue.device, queue.stream);
@@ -164,7 +165,7 @@ impl<'a> Builder<'_, 'a> {
 
 /// A lane with its spans in order and in rows: a span that overlaps others is placed below all of them.
 fn lane(name: String, gpu: bool, mut spans: Vec<TimelineSpan>) -> TimelineLane {
-    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
+    spans.in_order_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
     // End of the last span of each row.
     let mut rows: Vec<u64> = Vec::new();
     for span in &mut spans {

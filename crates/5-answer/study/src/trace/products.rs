@@ -1,6 +1,7 @@
 //! Matrix products of timelines as a list of problems for tuning databases.
 
 use ::trace::Timeline;
+use sorting::Sort;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use timeline::Links;
@@ -18,7 +19,7 @@ pub fn of_timelines(name: &str, timelines: &[&Timeline]) -> Option<Tunings<'stat
         }
     }
     let mut all: Vec<(Product, (u64, i64))> = sums.into_iter().collect();
-    all.sort_by(|(a, (_, x)), (b, (_, y))| {
+    all.in_order_by(|(a, (_, x)), (b, (_, y))| {
         y.cmp(x).then_with(|| (a.m, a.n, a.k, &a.layout).cmp(&(b.m, b.n, b.k, &b.layout)))
     });
     let mut list = Tunings::new(name, Format::Timeline, b"");

@@ -1,6 +1,7 @@
 //! Several ranks of one run.
 
 use crate::tables::rows::{count, missing, ms, number, percent, push, table, text, us};
+use sorting::Sort;
 use timeline::TimelineEvidence;
 use timeline::collectives::match_ranks;
 use view::ColumnKind::{Number, Percent, Text};
@@ -116,7 +117,7 @@ fn apart(
         }
     }
     let mut all: Vec<_> = sums.into_iter().collect();
-    all.sort_by_key(|(name, (_, times))| (std::cmp::Reverse(times.iter().sum::<i64>()), *name));
+    all.in_order_by_key(|(name, (_, times))| (std::cmp::Reverse(times.iter().sum::<i64>()), *name));
     for (name, (calls, times)) in all {
         let (least, most) = (times.iter().min().copied(), times.iter().max().copied());
         let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));

@@ -1,6 +1,7 @@
 //! Scopes and kernels of profiles that count operations and bytes.
 
 use crate::tables::rows::{count, missing, number, push, table, text};
+use sorting::Sort;
 use timeline::{TimelineEvidence, Work, work};
 use view::ColumnKind::{Number, Percent, Text};
 use view::{Cell, Column, ColumnKind, Table};
@@ -32,7 +33,7 @@ pub(super) fn tables(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
     }
     let mut kernels = blank(("2.1", "kernels", "Kernels by time", "kernel"), cycles, Some("in the scope"));
     let mut rows: Vec<usize> = (0..work.len()).filter(|row| timeline.scopes[*row].kernel).collect();
-    rows.sort_by(|a, b| {
+    rows.in_order_by(|a, b| {
         let key = |row: &usize| (work[*row].time_ns, work[*row].cycles);
         key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(b))
     });

@@ -1,6 +1,7 @@
 //! Division of the time, reasons of idle GPUs, streams, steps.
 
 use crate::tables::rows::{count, missing, ms, number, percent, push, table, text, us};
+use sorting::Sort;
 use timeline::{TimelineEvidence, Why, ranges};
 use view::ColumnKind::{Number, Percent, Text};
 use view::Table;
@@ -204,7 +205,7 @@ fn sums(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
     let tree = calls.iter().any(|c| c.depth > 0);
     let mut domains: Vec<&str> = calls.iter().map(|c| c.domain.as_str()).collect();
     domains.dedup();
-    domains.sort_unstable();
+    domains.in_order();
     domains.dedup();
     let columns = [
         ("thread", Text, ""),
@@ -227,7 +228,7 @@ fn sums(out: &mut Vec<Table>, evidence: &TimelineEvidence<'_>) {
         if tree {
             t.notes.push("times include what is called: rows must not be added up".to_owned());
         } else {
-            rows.sort_by(|a, b| b.total_ns.total_cmp(&a.total_ns));
+            rows.in_order_by(|a, b| b.total_ns.total_cmp(&a.total_ns));
         }
         let all: f64 = rows.iter().map(|c| c.total_ns).sum();
         let optional = |v: Option<f64>| v.map_or_else(|| missing("the file does not have it"), us);

@@ -2,6 +2,7 @@
 
 use super::{FaultLog, fact, node_gpu};
 use logs::{Event, Kind, Message, Who};
+use sorting::Sort;
 use view::{Incident, NamedValue, TriageEvent, counted, listed};
 
 /// Most writers that are named.
@@ -170,7 +171,7 @@ fn cause(place: &Place<'_>, places: &[Place<'_>]) -> Option<String> {
     };
     // Causes are listed with the root first.
     let mut found: Vec<&Place<'_>> = places.iter().filter(is_cause).collect();
-    found.sort_by_key(|it| causes.iter().position(|id| id == it.event.id()));
+    found.in_order_by_key(|it| causes.iter().position(|id| id == it.event.id()));
     let first = found.first()?;
     Some(format!("{} of {}:{}", first.event.id(), first.log.file, first.event.line))
 }

@@ -1,6 +1,7 @@
 //! Page faults of the kernel's log; several GPUs of one job that fault at once are one incident.
 
 use super::{FaultLog, fact, incident};
+use sorting::Sort;
 use system::fault::{Message, PageFault};
 use view::{Incident, counted};
 
@@ -71,7 +72,7 @@ fn of_group(group: &[Fault<'_>], logs: &[FaultLog], told: &mut Vec<(String, u32)
     let mut gpus: Vec<&str> = group.iter().map(|it| it.it.bdf.as_str()).collect();
     gpus.dedup();
     let mut sorted = gpus.clone();
-    sorted.sort_unstable();
+    sorted.in_order();
     sorted.dedup();
     let process = first.it.process.as_deref().unwrap_or("one program");
     let mut incident = incident(
@@ -103,7 +104,7 @@ fn of_group(group: &[Fault<'_>], logs: &[FaultLog], told: &mut Vec<(String, u32)
         incident.facts.push(fact(&format!("GPU {}", it.bdf), words.join(", ")));
     }
     let mut causes: Vec<&str> = group.iter().filter_map(|it| it.it.client.as_deref()).collect();
-    causes.sort_unstable();
+    causes.in_order();
     causes.dedup();
     incident.next = if causes.iter().all(|it| it.starts_with("SDMA")) && !causes.is_empty() {
         COPIES.map(str::to_owned).to_vec()

@@ -7,6 +7,7 @@ mod aiter;
 use super::answer;
 use arch::ElementType;
 use arch::{Model, Target};
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use tunedb::{Detail, Format, GemmShape, Kind, Row, Shape, Tunings};
@@ -167,7 +168,7 @@ fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
         let one = if timed { row.time_us.unwrap_or(0.0) } else { row.flop().unwrap_or(0.0) };
         one * row.calls as f64
     };
-    rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    rows.in_order_by(|a, b| cost(b).total_cmp(&cost(a)));
     rows.truncate(SHOWN);
     rows
 }

@@ -9,6 +9,7 @@ mod logged;
 use super::query::{Problem, choose};
 use super::{answer, column, rounded_words, said, shape, table};
 use rules::TuneMachine;
+use sorting::Sort;
 use std::collections::HashSet;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
@@ -220,7 +221,7 @@ fn problems(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: boo
     }
     // Problems without an entry first; in a timeline longest first, elsewhere most called first.
     let timed = list.format == Format::Timeline;
-    found.sort_by(|(a, hit), (b, other)| {
+    found.in_order_by(|(a, hit), (b, other)| {
         let by_time = if timed { total(b).total_cmp(&total(a)) } else { std::cmp::Ordering::Equal };
         hit.is_some().cmp(&other.is_some()).then(by_time).then_with(|| b.calls.cmp(&a.calls))
     });

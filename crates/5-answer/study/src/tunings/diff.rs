@@ -1,6 +1,7 @@
 //! Changes between two tuning files.
 
 use super::{answer, column, said, shape, table};
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use tunedb::{Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned, UsageError};
@@ -81,7 +82,7 @@ pub fn diff(
             changed.push((what, gain, before, after, times));
         }
     }
-    changed.sort_by(|a, b| {
+    changed.in_order_by(|a, b| {
         let size = |gain: &Option<f64>| gain.map_or(-1.0, f64::abs);
         size(&b.1).total_cmp(&size(&a.1))
     });

@@ -14,6 +14,7 @@ mod natural;
 
 use super::{answer, column, table};
 use groups::{Groups, groups};
+use sorting::Sort;
 use std::collections::HashMap;
 use tunedb::{Format, Row, Tunings};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
@@ -250,7 +251,7 @@ fn noise_of_repeats<'g>(groups: impl Iterator<Item = &'g [Candidate<'g, 'g>]>) -
     if differences.len() < REPEATS {
         return None;
     }
-    differences.sort_unstable_by(f64::total_cmp);
+    differences.in_order_by(f64::total_cmp);
     Some(differences[(differences.len() * 9 / 10).min(differences.len() - 1)].clamp(0.005, 0.1))
 }
 
@@ -337,7 +338,7 @@ impl Journal {
         let mut report = answer("merge", files);
         let mut facts = self.facts;
         let mut counts: Vec<_> = self.counts.into_iter().collect();
-        counts.sort_unstable();
+        counts.in_order();
         facts.extend(counts.into_iter().map(|(words, count)| (words.to_owned(), count.to_string())));
         let columns = vec![
             column("decision", "decision", "", ColumnKind::Word),

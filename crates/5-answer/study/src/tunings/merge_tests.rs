@@ -4,6 +4,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use sorting::Sort;
 use tunedb::read;
 
 const HEAD: &str = "Validator,PT_VERSION,2.9.1\nValidator,GCN_ARCH_NAME,gfx950\n";
@@ -191,7 +192,7 @@ fn databases_of_miopen_merge_as_their_text_does() {
             .iter()
             .map(|it| (it.key.to_string(), it.candidate.as_deref().unwrap_or("").to_owned()))
             .collect();
-        rows.sort();
+        rows.in_order();
         rows
     };
     let result = merge(&files, &Options::default()).unwrap();
@@ -256,13 +257,13 @@ fn logic_pair_of_the_notes() {
         let options = Options { force, explain: true, ..Options::default() };
         let Some((text, report)) = shared(&names, &options) else { return };
         let mut found = logic_rows(&text);
-        found.sort();
+        found.in_order();
         let mut expected: Vec<_> = common
             .iter()
             .chain(&own)
             .map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned()))
             .collect();
-        expected.sort();
+        expected.in_order();
         assert_eq!(found, expected, "force {force}");
         let fact =
             |name: &str| report.tables[0].facts.iter().find(|it| it.name == name).map(|it| it.value.clone());

@@ -10,6 +10,7 @@ mod records;
 use super::{answer, column, facts, gpu, rounded_words, said, shape, table};
 pub(super) use config::rows_take;
 use rules::TuneMachine;
+use sorting::Sort;
 use tunedb::{Detail, Format, Kind, Row, Shape, Tunings, aiter, hipblaslt, triton};
 use view::{Answer, Cell, ColumnKind, Table, Tuned};
 
@@ -223,7 +224,7 @@ fn tuning_file<'f, 'a>(
         return Choice::none(RULE, "no row: the heuristic of the library decides");
     }
     let mut keys: Vec<String> = rows.iter().map(|row| hipblaslt::lookup_key(file, row)).collect();
-    keys.sort_unstable();
+    keys.in_order();
     keys.dedup();
     let open = rows.len() - keys.len();
     let taken = rows.into_iter().map(|row| Taken { row, how: "exact".to_owned() }).collect();

@@ -6,6 +6,7 @@
 mod write;
 
 use super::{answer, column, table};
+use sorting::Sort;
 use std::collections::HashMap;
 use tunedb::{Detail, Format, GemmShape, Kind, Row, Shape, Tunings, moe::MoeName, server_log};
 use view::{Answer, Cell, Column, ColumnKind, NoteKind, Table, Tuned, counted};
@@ -100,8 +101,8 @@ pub(super) fn collect(files: &[Tunings<'_>]) -> Found {
             }
         }
     }
-    found.products.sort_by_key(|it| std::cmp::Reverse(it.1.calls));
-    found.experts.sort_by_key(|it| std::cmp::Reverse(it.1.calls));
+    found.products.in_order_by_key(|it| std::cmp::Reverse(it.1.calls));
+    found.experts.in_order_by_key(|it| std::cmp::Reverse(it.1.calls));
     found
 }
 
@@ -223,7 +224,7 @@ pub fn shapes(files: &[Tunings<'_>], top: usize) -> Answer<Tuned> {
         report.tables.push(experts(&found, &names, top));
     }
     let mut left: Vec<_> = found.left.into_iter().collect();
-    left.sort();
+    left.in_order();
     for (why, rows) in left {
         report.note(NoteKind::Info, format!("{} left out: {why}", counted(rows, "row")));
     }

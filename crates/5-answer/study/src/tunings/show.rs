@@ -1,6 +1,7 @@
 //! Rows of tuning databases as tables.
 
 use super::{answer, column, facts, gpu, said, shape, space, table};
+use sorting::Sort;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use tunedb::{Detail, Format, Kind, Row, Tunings};
@@ -82,9 +83,11 @@ fn rows_of(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) 
     let lost_of = |row: &Row<'_>| lost.get(&place(row)).copied();
     match order {
         Order::Line => {}
-        Order::Time => rows.sort_by(|a, b| time(b).total_cmp(&time(a))),
-        Order::Calls => rows.sort_by_key(|row| std::cmp::Reverse(row.calls)),
-        Order::Lost => rows.sort_by(|a, b| lost_of(b).partial_cmp(&lost_of(a)).unwrap_or(Ordering::Equal)),
+        Order::Time => rows.in_order_by(|a, b| time(b).total_cmp(&time(a))),
+        Order::Calls => rows.in_order_by_key(|row| std::cmp::Reverse(row.calls)),
+        Order::Lost => {
+            rows.in_order_by(|a, b| lost_of(b).partial_cmp(&lost_of(a)).unwrap_or(Ordering::Equal))
+        }
     }
     let all = rows.len();
     rows.truncate(if top == 0 { usize::MAX } else { top });
@@ -182,7 +185,7 @@ fn fastest_of_problems(file: &Tunings<'_>) -> Vec<String> {
     }
     let several = problems.into_iter().filter(|it| it.1.len() > 1);
     let note = |(_, mut rows): (&str, Vec<(f64, &Row<'_>)>)| {
-        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        rows.in_order_by(|a, b| a.0.total_cmp(&b.0));
         let ((best, row), (next, _)) = (rows[0], rows[1]);
         let sizes = row.shape.as_ref().map(ToString::to_string).unwrap_or_default();
         let kernel = row.candidate.as_deref().unwrap_or("the first");

@@ -1,5 +1,6 @@
 //! Summary of a recorded search space: the best configuration, how far others are from it, and what failed.
 
+use sorting::Sort;
 use tunedb::space::{Space, Status};
 use tunedb::{Detail, FlawKind, Row, Tunings};
 use view::{counted, thousands};
@@ -42,7 +43,7 @@ fn best(file: &Tunings<'_>, space: &Space) -> Vec<String> {
         .enumerate()
         .filter_map(|(at, row): (usize, &Row<'_>)| Some((row.time_us.ok()?, at)))
         .collect();
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    timed.in_order_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(&(least, at)), Some(&(most, _))) = (timed.first(), timed.last()) else { return Vec::new() };
     let median = timed[timed.len() / 2].0;
     let near = timed.iter().take_while(|it| it.0 <= least / 0.95).count();

@@ -3,6 +3,7 @@
 use super::{Refusal, column, table};
 use arch::Model;
 use serde::Deserialize;
+use sorting::Sort;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use tune::{Limits, Parameter, Space, SpaceError, Value};
@@ -225,7 +226,7 @@ impl Names {
             parameters.iter().flat_map(|it| parts(it).into_iter().map(|part| (identifier(&it.name), part)));
         let mut all: Vec<(String, Fork)> = all.collect();
         // A matrix instruction of nine numbers says the threads whatever WorkGroup says.
-        all.sort_by_key(|it| it.1.name == "MatrixInstruction");
+        all.in_order_by_key(|it| it.1.name == "MatrixInstruction");
         for (variable, part) in all {
             let numbers: Option<Vec<i64>> = part.values.iter().map(ForkValue::number).collect();
             if let Some(numbers) = numbers {

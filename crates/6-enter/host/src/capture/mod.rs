@@ -10,6 +10,7 @@ mod text;
 pub(crate) mod types;
 
 pub use code::{DeviceCodes, gpu_named};
+use sorting::Sort;
 
 use crate::session::{self, KernelNames};
 use anyhow::{Context, Result};
@@ -280,7 +281,7 @@ fn environment() -> Vec<(String, String)> {
             system::variables::by_name(name).is_some() && system::variables::is_captured(name, value)
         })
         .collect();
-    known.sort();
+    known.in_order();
     known
 }
 

@@ -1,5 +1,6 @@
 //! Recorded dispatches of a pass, as far as passes must agree.
 
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Counter, Workload};
 
@@ -20,7 +21,8 @@ impl Signature {
         let name = |row: usize| workload.kernels.get(d.kernel[row] as usize).map_or("", String::as_str);
         let mut order: Vec<usize> = (0..d.kernel.len()).collect();
         // Processes number their dispatches alike, and run in any order.
-        order.sort_by_key(|row| (d.id.get(*row).copied(), name(*row), d.grid.get(*row).map(f64::to_bits)));
+        order
+            .in_order_by_key(|row| (d.id.get(*row).copied(), name(*row), d.grid.get(*row).map(f64::to_bits)));
         let rows = order.len();
         let one = |row: usize| (name(row).to_owned(), d.grid.get(row), d.workgroup.get(row));
         let filled = |counter: &&Counter| (0..rows).filter(|row| counter.values.get(*row).is_some()).count();

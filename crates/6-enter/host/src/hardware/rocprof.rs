@@ -14,6 +14,7 @@ use super::{Request, Run, folders};
 use crate::session::KernelNames;
 use anyhow::{Context, Result, bail};
 use counters::{Pass, Per, catalogue};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -106,7 +107,7 @@ pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Resu
 fn collect(tool: Tool, folder: &Path) -> Result<Vec<Workload>> {
     let mut found = Vec::new();
     csv_below(folder, DEPTH, &mut found);
-    found.sort();
+    found.in_order();
     if found.is_empty() {
         bail!(
             "{} wrote no table\nhint: what it said is above; did the program launch a kernel, and can it run without the profiler?",
@@ -153,11 +154,11 @@ fn table(
     let d = &workload.dispatches;
     let name = |row: usize| plain_kernel_name(workload.kernel_of(row));
     let mut rows: Vec<usize> = (0..d.len()).filter(|row| kernels.admit(name(*row))).collect();
-    rows.sort_by_key(|row| d.id[*row]);
+    rows.in_order_by_key(|row| d.id[*row]);
     // Whether both runs had the same dispatches is checked afterwards.
     let times = times.filter(|it| it.dispatches.len() == rows.len()).map(|it| {
         let mut order: Vec<usize> = (0..it.dispatches.len()).collect();
-        order.sort_by_key(|row| it.dispatches.id[*row]);
+        order.in_order_by_key(|row| it.dispatches.id[*row]);
         (it, order)
     });
     let mut out = csv::Writer::from_writer(Vec::new());

@@ -8,6 +8,7 @@ use super::{Judged, Selection};
 use anyhow::Result;
 use codeobj::{Found, ReadError};
 use rayon::prelude::*;
+use sorting::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -56,7 +57,7 @@ impl<T: Send> Done<T> {
                 _ => results.par_extend(group.par_iter().flat_map_iter(|task| task.run(work))),
             }
         }
-        results.sort_unstable_by_key(|(position, _)| *position);
+        results.in_order_by_key(|(position, _)| *position);
         let done = Done {
             results: results.into_iter().map(|(_, result)| result).collect(),
             objects: opened.len() as u64,

@@ -4,6 +4,7 @@ use super::{entry, target_of};
 use crate::tune::Shared;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
+use sorting::Sort;
 use std::path::{Path, PathBuf};
 use store::Done;
 use store::recordings::NewRecording;
@@ -29,7 +30,7 @@ pub(super) fn databases(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<PathBuf> =
         entries.flatten().map(|it| it.path()).filter(|it| it.is_file()).take(1000).collect();
-    files.sort();
+    files.in_order();
     let has = |path: &Path, ending: &str| path.extension().is_some_and(|it| it == ending);
     if !files.iter().any(|it| has(it, "toml")) {
         return Vec::new();

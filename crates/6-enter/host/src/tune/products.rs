@@ -7,6 +7,7 @@ use crate::run::Place;
 use anyhow::{Context, Result, bail};
 use arch::{ElementType, Model, Unit};
 use gemm::ProductLaunch;
+use sorting::Sort;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -89,7 +90,7 @@ impl Products {
             }
         });
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|it| it.0);
+        done.in_order_by_key(|it| it.0);
         done.into_iter().map(|it| it.1).collect()
     }
 

@@ -5,6 +5,7 @@ use super::evaluate::Evaluator;
 use super::evaluation::Evaluation;
 use super::search::Attempt;
 use anyhow::Result;
+use sorting::Sort;
 use std::path::Path;
 use tune::race::{Comparison, RaceSettings, Verdict, centre, compare, drift, race};
 use tune::{Id, Space, Value};
@@ -60,7 +61,7 @@ pub fn proof(proving: Proving<'_>) -> Result<Proof> {
     }
     let mut fastest: Vec<(f64, Id)> =
         attempts.iter().filter_map(|it| Some((objective.score(&it.evaluation)?, it.id))).collect();
-    fastest.sort_by(|a, b| a.0.total_cmp(&b.0));
+    fastest.in_order_by(|a, b| a.0.total_cmp(&b.0));
     fastest.dedup_by_key(|it| it.1);
     let folder = evaluator.folder()?;
     let reference = match start.map(|id| checked(evaluator, space, id, &folder.path().join("start"))) {
@@ -120,7 +121,7 @@ fn raced(evaluator: &Evaluator, space: &Space, attempts: &mut [Attempt]) -> Opti
     let score = |at: usize| objective.score(&attempts[at].evaluation);
     let mut order: Vec<usize> = (0..attempts.len()).filter(|at| score(*at).is_some()).collect();
     let time = |at: usize| score(at).unwrap_or(f64::INFINITY);
-    order.sort_by(|a, b| time(*a).total_cmp(&time(*b)));
+    order.in_order_by(|a, b| time(*a).total_cmp(&time(*b)));
     let best = time(*order.first()?);
     order.retain(|at| time(*at) <= NEAR * best);
     order.truncate(MOST_RACING);

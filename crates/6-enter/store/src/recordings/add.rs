@@ -7,6 +7,7 @@ use super::statements::{inserted, placeholders};
 use super::{Archive, MOST_BYTES};
 use crate::engine::{Cell, Dialect, Row, Statements};
 use crate::error::StoreError;
+use sorting::Sort;
 use std::collections::{BTreeMap, HashMap};
 use view::KernelRun;
 
@@ -409,7 +410,7 @@ fn written(
             return Ok(found);
         }
         // Processes add blobs in the order of hashes, so that two that add the same blobs cannot deadlock.
-        missing.sort_by_key(|it| it.hash);
+        missing.in_order_by_key(|it| it.hash);
         // The blob was there when the files were packed, and was removed: the caller packs them again.
         if missing.iter().any(|it| it.packed.is_empty()) {
             break;
@@ -446,7 +447,7 @@ fn written(
 /// Total, mean, median and standard deviation of the known times of a kernel, ns.
 pub(super) fn summary_of(run: &KernelRun) -> [Option<f64>; 4] {
     let mut known: Vec<f64> = run.times.iter().flatten().copied().collect();
-    known.sort_by(f64::total_cmp);
+    known.in_order_by(f64::total_cmp);
     let n = known.len();
     let total: f64 = known.iter().sum();
     let mean = (n > 0).then(|| total / n as f64);

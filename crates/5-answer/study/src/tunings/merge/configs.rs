@@ -5,6 +5,7 @@
 
 use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose, groups};
 use crate::tunings::query::rows_take;
+use sorting::Sort;
 use std::collections::BTreeSet;
 use tunedb::aiter_config::{self, ConfigName};
 use tunedb::{Detail, Row, Shape, Tunings};
@@ -53,7 +54,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
 fn decide(rows: &[Candidate<'_, '_>], options: &Options) -> (usize, Decision) {
     let sorted = |it: &Candidate<'_, '_>| {
         let mut all: Vec<&str> = it.row.candidate.as_deref().unwrap_or_default().split(", ").collect();
-        all.sort_unstable();
+        all.in_order();
         all.join(", ")
     };
     let (first, rest) = rows.split_first().expect("a key has rows");

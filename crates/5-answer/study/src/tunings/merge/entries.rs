@@ -3,6 +3,7 @@
 //! The first file's text stays unchanged except for the entries, so fields unknown to every reader are kept.
 
 use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups};
+use sorting::Sort;
 use std::collections::HashMap;
 use tunedb::{Detail, Row, Tunings};
 use view::counted;
@@ -60,7 +61,7 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
         journal.decide(files, &format!("{key} tokens"), &of_files, chosen, decision);
         entries.push((key.parse::<u64>().unwrap_or(u64::MAX), of_files[chosen]));
     }
-    entries.sort_by_key(|it| it.0);
+    entries.in_order_by_key(|it| it.0);
     journal.fact("entries", entries.len());
     if journal.differ() > 0 && !options.force {
         journal.notes.push(
@@ -110,7 +111,7 @@ pub(super) fn autotune(files: &[Tunings<'_>], options: &Options) -> Result<Merge
     let configurations = |file: &Tunings<'_>| {
         let mut all: Vec<String> =
             file.rows.iter().filter_map(|it| it.candidate.as_deref().ok().map(str::to_owned)).collect();
-        all.sort_unstable();
+        all.in_order();
         all
     };
     let own = configurations(first);

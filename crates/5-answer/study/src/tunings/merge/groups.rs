@@ -6,6 +6,7 @@
 use super::{Candidate, Journal, natural};
 use foldhash::{HashMap, HashMapExt};
 use rayon::prelude::*;
+use sorting::Sort;
 use std::ops::Range;
 use tunedb::{Row, Tunings};
 
@@ -67,7 +68,7 @@ pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) ->
         let spoiled: HashMap<u32, &str> =
             file.flaws.iter().filter(|it| it.spoils_row).map(|it| (it.line, it.text.as_str())).collect();
         let mut lines: Vec<_> = spoiled.iter().collect();
-        lines.sort_unstable();
+        lines.in_order();
         lines.into_iter().for_each(|(line, why)| journal.leave_out(file, *line, why));
         for row in file.rows.iter().filter(|row| !spoiled.contains_key(&row.line)) {
             let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
@@ -77,7 +78,7 @@ pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) ->
     }
     let keys = numbers.len();
     drop(numbers);
-    found.sort_by_key(|it| it.0);
+    found.in_order_by_key(|it| it.0);
     let mut ranges: Vec<Range<u32>> = Vec::with_capacity(keys);
     for (at, (key, ..)) in found.iter().enumerate() {
         let at = u32::try_from(at).unwrap_or(u32::MAX);

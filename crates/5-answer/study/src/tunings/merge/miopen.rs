@@ -1,6 +1,7 @@
 //! Merging MIOpen's databases: of each solver of each key the smaller time.
 
 use super::{Candidate, Journal, Merged, Options, Refusal, choose};
+use sorting::Sort;
 use std::collections::{BTreeMap, HashSet};
 use tunedb::{Format, Tunings, miopen, time};
 
@@ -58,7 +59,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
             entries.push((order, format!("{solver}:{values}")));
         }
         // PerfDb has no times, so its entries stay in the order of their names.
-        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        entries.in_order_by(|a, b| a.0.total_cmp(&b.0));
         let words: Vec<&str> = entries.iter().map(|it| it.1.as_str()).collect();
         out.push_str(&format!("{key}={}\n", words.join(";")));
     }

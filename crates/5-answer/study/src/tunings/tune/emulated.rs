@@ -9,6 +9,7 @@ use super::search::{Timed, products};
 use super::spaces::ProjectSpace;
 use arch::Model;
 use gemm::ProductLaunch;
+use sorting::Sort;
 use std::collections::HashSet;
 use std::fmt::Debug;
 
@@ -180,7 +181,7 @@ pub(super) fn of_shape(
         values.iter().zip(&is_seen).filter(|it| *it.1).map(|it| *it.0).collect()
     };
     let mut order: Vec<_> = shape.configurations.iter().collect();
-    order.sort_by(|a, b| {
+    order.in_order_by(|a, b| {
         let by_time = a.time.us.total_cmp(&b.time.us).then(a.time.compute_us.total_cmp(&b.time.compute_us));
         by_time.then_with(|| data.preference(&a.values).cmp(&data.preference(&b.values)))
     });
@@ -201,7 +202,7 @@ pub(super) fn of_shape(
             && values.iter().zip(&best.values).filter(|it| it.0 != it.1).count() == 1
     };
     let mut near: Vec<_> = order.iter().filter(|it| is_near(&it.values)).collect();
-    near.sort_by_key(|it| data.preference(&it.values).iter().sum::<usize>());
+    near.in_order_by_key(|it| data.preference(&it.values).iter().sum::<usize>());
     let near = near.iter().take(times.tiles).map(|it| (it.values.clone(), it.time.us)).collect();
     out.extend(timed(model, data, at, near, times.clock));
     out

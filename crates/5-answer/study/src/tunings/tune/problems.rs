@@ -4,6 +4,7 @@ use super::modelled::Types;
 use super::{Operation, ShapesQuestion, TuneFor};
 use crate::tunings::shapes::{Experts, OfAiter, Product, collect};
 use arch::{ElementType, Model};
+use sorting::Sort;
 use std::collections::BTreeMap;
 use tunedb::moe::MoeName;
 
@@ -41,7 +42,7 @@ impl Groups {
         match same_file {
             Some(it) if (it.k, it.top_k) == (group.k, group.top_k) => {
                 it.rows.extend(group.rows);
-                it.rows.sort_unstable();
+                it.rows.in_order();
                 it.rows.dedup();
             }
             Some(it) => {

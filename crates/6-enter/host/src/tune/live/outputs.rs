@@ -2,6 +2,7 @@
 
 use super::space::UNSET;
 use super::study::LiveStudy;
+use sorting::Sort;
 use std::path::{Path, PathBuf};
 use tune::{Id, Space, Value};
 
@@ -67,7 +68,7 @@ pub fn patches(studies: &[LiveStudy], read: &dyn Fn(&Path) -> Option<String>) ->
             None => kernels.push((&study.file, study.line, vec![study])),
         }
     }
-    kernels.sort_by_key(|it| (it.0, it.1));
+    kernels.in_order_by_key(|it| (it.0, it.1));
     let mut patches: Vec<Patch> = Vec::new();
     let mut moved = 0;
     for (file, line, studies) in kernels {

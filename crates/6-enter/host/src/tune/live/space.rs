@@ -6,6 +6,7 @@ use super::widen::{LeftOut, Widened, widened};
 use anyhow::{Context, Result};
 use arch::Model;
 use serde_json::Map;
+use sorting::Sort;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tune::{Id, Parameter, Space, Value};
@@ -85,7 +86,7 @@ impl LiveSpace {
     /// Configurations of the program's list, in its order.
     pub(super) fn listed(&self) -> Vec<Id> {
         let mut listed: Vec<(usize, Id)> = self.listed.iter().map(|(id, at)| (*at, *id)).collect();
-        listed.sort_unstable();
+        listed.in_order();
         listed.into_iter().map(|(_, id)| id).collect()
     }
 }

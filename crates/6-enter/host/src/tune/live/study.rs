@@ -13,6 +13,7 @@ use super::widen::LeftOut;
 use crate::launch_file::Element;
 use anyhow::Result;
 use arch::Model;
+use sorting::Sort;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -219,7 +220,7 @@ impl Study {
         }
         let mut fastest: Vec<(f64, Id)> =
             self.results.iter().filter_map(|(id, it)| Some((it.time_us()?, *id))).collect();
-        fastest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        fastest.in_order_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let configured = |id: Id| -> Configured { self.live.configured(id) };
         let answer = Answer::Candidates {
             check: self.checks,

@@ -4,6 +4,7 @@ use super::message::Begin;
 use anyhow::{Context, Result};
 use arch::Model;
 use serde::Deserialize;
+use sorting::Sort;
 use std::sync::OnceLock;
 use tune::{Limits, Parameter, Space, Value};
 
@@ -103,7 +104,7 @@ pub(super) fn widened(begin: &Begin, listed: &[Parameter], model: &'static Model
             parameter.values.truncate(1);
         }
     }
-    set.sort_unstable();
+    set.in_order();
     let (expressions, whys) = applied(rules, begin, &parameters, model);
     let space = Space::new(parameters, &expressions, Limits::default()).context("the wider space")?;
     let mut left_out: Vec<LeftOut> = Vec::new();

@@ -16,7 +16,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use effects::Effects;
+pub use effects::Effects;
 pub use entry::Entry;
 pub use value::{Id, LANES, Marks};
 
@@ -105,7 +105,7 @@ pub struct Addresses {
 
 impl Addresses {
     /// Evaluates the address arithmetic of a kernel.
-    pub(crate) fn build(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) -> Addresses {
+    pub fn build(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) -> Addresses {
         walk::walk(insts, cfg, effects, entry)
     }
 

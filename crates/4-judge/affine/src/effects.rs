@@ -38,7 +38,7 @@ pub(super) struct Written {
 
 /// Effects of the instructions of a kernel.
 #[derive(Debug)]
-pub(crate) struct Effects {
+pub struct Effects {
     insts: Vec<Effect>,
     /// Slots written, in code order.
     runs: Vec<Range<u16>>,
@@ -48,7 +48,7 @@ pub(crate) struct Effects {
 
 impl Effects {
     /// Effects of `insts`, whose graph is `cfg`.
-    pub(crate) fn of(insts: &[Inst], cfg: &Cfg) -> Effects {
+    pub fn of(insts: &[Inst], cfg: &Cfg) -> Effects {
         let mut effects = Effects {
             insts: Vec::with_capacity(insts.len()),
             runs: Vec::with_capacity(insts.len()),
@@ -92,13 +92,13 @@ impl Effects {
     }
 
     /// Vector registers that an instruction writes, as runs of their numbers.
-    pub(crate) fn vectors_written(&self, inst: u32) -> impl Iterator<Item = Range<usize>> {
+    pub fn vectors_written(&self, inst: u32) -> impl Iterator<Item = Range<usize>> {
         let vectors = self.at(inst).1.iter().filter(|run| usize::from(run.start) < VECTOR_SLOTS);
         vectors.map(|run| usize::from(run.start)..usize::from(run.end))
     }
 
     /// Whether a loop writes some of `range`; `None` for files other than vector and scalar registers.
-    pub(crate) fn loop_writes(&self, id: u32, range: RegRange) -> Option<bool> {
+    pub fn loop_writes(&self, id: u32, range: RegRange) -> Option<bool> {
         if !matches!(range.file, RegFile::Vgpr | RegFile::Sgpr) {
             return None;
         }

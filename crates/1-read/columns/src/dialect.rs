@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// Field separator: a comma, unless the first line has no comma outside of quotes but semicolons or tabs, as
 /// spreadsheets write in locales with a decimal comma.
-pub(crate) fn separator(bytes: &[u8]) -> u8 {
+pub fn separator(bytes: &[u8]) -> u8 {
     let mut quoted = false;
     let mut found = b',';
     for byte in bytes {
@@ -24,7 +24,7 @@ pub(crate) fn separator(bytes: &[u8]) -> u8 {
 
 /// A number's field with a point for its comma; the comma is of the numbers where fields are parted
 /// otherwise.
-pub(crate) fn with_point(field: &[u8], separator: u8) -> Cow<'_, [u8]> {
+pub fn with_point(field: &[u8], separator: u8) -> Cow<'_, [u8]> {
     match field.iter().position(|byte| *byte == b',') {
         Some(at) if separator != b',' => {
             let mut field = field.to_vec();

@@ -224,11 +224,12 @@ fn run_names(runs: &[Vec<String>]) -> String {
 
 /// Problems met so far, equal ones counted together.
 #[derive(Debug, Default)]
-pub(crate) struct Problems {
-    pub(crate) list: Vec<Problem>,
+pub struct Problems {
+    /// In the order met.
+    pub list: Vec<Problem>,
     /// Runs that lack dispatches, which is not a defect if dispatches take turns at counters: file,
     /// dispatches without counterpart, all dispatches.
-    pub(crate) partial: Vec<(String, u64, usize)>,
+    pub partial: Vec<(String, u64, usize)>,
     seen: HashMap<(String, Option<String>, String), usize>,
 }
 
@@ -237,13 +238,13 @@ const LISTED: usize = 1000;
 
 impl Problems {
     /// Adds a problem; one with the same file, column and message as an earlier one only raises its count.
-    pub(crate) fn add(&mut self, problem: Problem) {
+    pub fn add(&mut self, problem: Problem) {
         let kind = problem.message.clone();
         self.add_kind(&kind, problem);
     }
 
     /// Adds a problem that counts with others of its kind, whatever their messages show as an example.
-    pub(crate) fn add_kind(&mut self, kind: &str, problem: Problem) {
+    pub fn add_kind(&mut self, kind: &str, problem: Problem) {
         let key = (problem.file.clone(), problem.column.clone(), kind.to_string());
         if let Some(at) = self.seen.get(&key) {
             self.list[*at].rows += problem.rows;
@@ -253,7 +254,8 @@ impl Problems {
         }
     }
 
-    pub(crate) fn warn(
+    /// Adds a problem that concerns some values.
+    pub fn warn(
         &mut self,
         file: &str,
         rows: u64,
@@ -271,7 +273,8 @@ impl Problems {
         });
     }
 
-    pub(crate) fn error(&mut self, file: &str, message: impl Into<String>, consequence: impl Into<String>) {
+    /// Adds a problem that leaves out part of the input.
+    pub fn error(&mut self, file: &str, message: impl Into<String>, consequence: impl Into<String>) {
         self.add(Problem {
             kind: NoteKind::Error,
             file: file.to_string(),

@@ -86,7 +86,7 @@ impl Values {
     }
 
     /// Whether some cell was not recorded.
-    pub(crate) fn has_gaps(&self) -> bool {
+    pub fn has_gaps(&self) -> bool {
         match &self.cells {
             Cells::Same { value, len } => *len > 0 && value.is_nan(),
             Cells::Small(v) => v.contains(&GAP),
@@ -116,7 +116,7 @@ impl Values {
     }
 
     /// The cells in the order of `rows`; `None` gives a gap.
-    pub(crate) fn reorder(&self, rows: &[Option<u32>]) -> Self {
+    pub fn reorder(&self, rows: &[Option<u32>]) -> Self {
         rows.iter().map(|r| r.and_then(|r| self.get(r as usize))).collect()
     }
 
@@ -127,7 +127,7 @@ impl Values {
 
     /// Bytes the column holds on the heap.
     #[cfg(test)]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         match &self.cells {
             Cells::Same { .. } => 0,
             Cells::Small(v) => v.capacity() * 4,
@@ -181,7 +181,7 @@ impl Values {
 
     /// Appends a whole number that fits: the reader's fast path.
     #[inline]
-    pub(crate) fn push_small(&mut self, v: u32, expected: usize) {
+    pub fn push_small(&mut self, v: u32, expected: usize) {
         match &mut self.cells {
             Cells::Small(cells) if v != GAP => cells.push(v),
             Cells::Same { value, len } if *len > 0 && value.to_bits() == f64::from(v).to_bits() => *len += 1,
@@ -190,12 +190,12 @@ impl Values {
     }
 
     /// The column itself, or `len` gaps when it is empty.
-    pub(crate) fn or_blank(self, len: usize) -> Self {
+    pub fn or_blank(self, len: usize) -> Self {
         if self.is_empty() { Self::constant(None, len) } else { self }
     }
 
     /// Keeps the first `len` cells.
-    pub(crate) fn truncate(&mut self, keep: usize) {
+    pub fn truncate(&mut self, keep: usize) {
         match &mut self.cells {
             Cells::Same { len, .. } => *len = (*len).min(keep),
             Cells::Small(v) => v.truncate(keep),
@@ -204,7 +204,7 @@ impl Values {
     }
 
     /// Gives back memory reserved beyond the cells.
-    pub(crate) fn shrink(&mut self) {
+    pub fn shrink(&mut self) {
         match &mut self.cells {
             Cells::Same { .. } => {}
             Cells::Small(v) if v.capacity() > v.len() + v.len() / 8 => v.shrink_to_fit(),

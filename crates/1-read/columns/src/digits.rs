@@ -1,7 +1,7 @@
 //! Numbers as text, for files with millions of them.
 
 /// Appends a whole number.
-pub(crate) fn whole_number(out: &mut String, mut rest: u64) {
+pub fn whole_number(out: &mut String, mut rest: u64) {
     if rest < 10 {
         out.push(char::from(b'0' + rest as u8));
         return;

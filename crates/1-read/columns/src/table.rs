@@ -4,7 +4,7 @@
 //! into its column; no row or field is ever copied.
 
 use crate::dialect;
-use crate::number::number;
+use crate::number::{NotANumber, number};
 use crate::problem::{Error, Problem, Problems};
 use crate::times::{self, Times};
 use crate::values::Values;
@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use view::NoteKind;
 
 /// Columns a file may have.
-pub(crate) const MAX_COLUMNS: usize = 65_536;
+pub const MAX_COLUMNS: usize = 65_536;
 
 /// Treatment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Want {
+pub enum Want {
     /// The column is not needed.
     Skip,
     /// Numbers.
@@ -29,14 +29,17 @@ pub(crate) enum Want {
 
 /// Texts of a column, each different one stored once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Texts {
-    pub(crate) distinct: Vec<String>,
-    pub(crate) cells: Vec<u32>,
+pub struct Texts {
+    /// Each text once, in the order of its first row.
+    pub distinct: Vec<String>,
+    /// For each row, the place in `distinct`.
+    pub cells: Vec<u32>,
     lookup: HashMap<Vec<u8>, u32>,
 }
 
 impl Texts {
-    pub(crate) fn get(&self, row: usize) -> &str {
+    /// The text of a row; empty beyond the last.
+    pub fn get(&self, row: usize) -> &str {
         self.cells.get(row).and_then(|c| self.distinct.get(*c as usize)).map_or("", String::as_str)
     }
     fn push(&mut self, field: &[u8]) {
@@ -63,45 +66,56 @@ impl Texts {
 
 /// Cells of one column.
 #[derive(Clone, Debug)]
-pub(crate) enum Cells {
+pub enum Cells {
+    /// Nobody wanted it.
     Skipped,
+    /// Numbers with gaps.
     Number(Values),
+    /// Time stamps.
     Time(Times),
+    /// Texts.
     Text(Texts),
 }
 
 /// One file's columns.
 #[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) names: Vec<String>,
-    pub(crate) columns: Vec<Cells>,
-    pub(crate) rows: usize,
+pub struct Table {
+    /// Names of the columns, as in the header.
+    pub names: Vec<String>,
+    /// Cells of each column.
+    pub columns: Vec<Cells>,
+    /// Rows below the header.
+    pub rows: usize,
 }
 
 impl Table {
-    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+    /// Place of a column.
+    pub fn position(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| n == name)
     }
-    pub(crate) fn text(&self, name: &str) -> Option<&Texts> {
+    /// A column of texts.
+    pub fn text(&self, name: &str) -> Option<&Texts> {
         match self.columns.get(self.position(name)?) {
             Some(Cells::Text(t)) => Some(t),
             _ => None,
         }
     }
-    pub(crate) fn number(&self, name: &str) -> Option<&Values> {
+    /// A column of numbers.
+    pub fn number(&self, name: &str) -> Option<&Values> {
         match self.columns.get(self.position(name)?) {
             Some(Cells::Number(v)) => Some(v),
             _ => None,
         }
     }
-    pub(crate) fn time(&self, name: &str) -> Option<&Times> {
+    /// A column of time stamps.
+    pub fn time(&self, name: &str) -> Option<&Times> {
         match self.columns.get(self.position(name)?) {
             Some(Cells::Time(v)) => Some(v),
             _ => None,
         }
     }
     /// Takes a number column out, leaving it skipped.
-    pub(crate) fn take_number(&mut self, position: usize) -> Option<Values> {
+    pub fn take_number(&mut self, position: usize) -> Option<Values> {
         match self.columns.get_mut(position) {
             Some(c @ Cells::Number(_)) => match std::mem::replace(c, Cells::Skipped) {
                 Cells::Number(v) => Some(v),
@@ -114,7 +128,7 @@ impl Table {
 
 /// Reads a file. `rename` gives each header its own name (old generations differ); `choose` says what to make
 /// of a column, given its name and the first row's field.
-pub(crate) fn read(
+pub fn read(
     file: &str,
     bytes: &[u8],
     rename: &dyn Fn(&str) -> String,
@@ -184,7 +198,7 @@ pub(crate) fn read(
 }
 
 /// The error of a table without rows: nothing follows the header, or nothing whole.
-pub(crate) fn without_rows(file: &str, bytes: &[u8]) -> Error {
+pub fn without_rows(file: &str, bytes: &[u8]) -> Error {
     let mut scan = Scan::new(file, bytes);
     let width = scan.row(MAX_COLUMNS).map_or(0, |header| header.len());
     scan.skip_blank_lines();
@@ -200,7 +214,7 @@ pub(crate) fn without_rows(file: &str, bytes: &[u8]) -> Error {
 
 /// The fields of the header line; `None` if the file is empty, is cut off in a quoted field, or has too many
 /// columns.
-pub(crate) fn header(bytes: &[u8]) -> Option<Vec<String>> {
+pub fn header(bytes: &[u8]) -> Option<Vec<String>> {
     let mut scan = Scan::new("", bytes);
     if scan.done() {
         return None;
@@ -235,7 +249,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The number in a field; in a table parted otherwise the comma is of the numbers.
-    fn number(&self, field: &[u8]) -> Result<Option<f64>, ()> {
+    fn number(&self, field: &[u8]) -> Result<Option<f64>, NotANumber> {
         number(&dialect::with_point(field, self.separator))
     }
 
@@ -353,7 +367,7 @@ impl<'a> Scan<'a> {
                             let field = content(self.bytes, range, doubled, &mut spare);
                             match self.number(field) {
                                 Ok(v) => values.push(v, expected),
-                                Err(()) => {
+                                Err(NotANumber) => {
                                     values.push(None, expected);
                                     let name = &table.names[fields];
                                     problems.add_kind("number", not_a_number(self.file, line, name, field));
@@ -373,7 +387,7 @@ impl<'a> Scan<'a> {
                                 Cells::Time(times) => {
                                     match times::parse(&dialect::with_point(field, self.separator)) {
                                         Ok(t) => times.push(t, expected),
-                                        Err(()) => {
+                                        Err(NotANumber) => {
                                             times.push(None, expected);
                                             let name = &table.names[fields];
                                             problems.add_kind(

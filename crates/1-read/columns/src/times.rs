@@ -2,36 +2,36 @@
 //!
 //! Whole nanoseconds and the fraction are in separate columns, so neither is rounded.
 
-use crate::number::number;
+use crate::number::{NotANumber, number};
 use crate::values::Values;
 
 /// Whole nanoseconds, rounded down, and the fraction of one that remains.
-pub(crate) type Time = (i64, f64);
+pub type Time = (i64, f64);
 
 /// Time stamps of a column, split so that neither 64 bits of nanoseconds nor a fraction of one is lost.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Times {
+pub struct Times {
     /// Whole nanoseconds, rounded down.
-    pub(crate) whole: Vec<Option<i64>>,
+    pub whole: Vec<Option<i64>>,
     /// The rest, at least 0 and below 1.
-    pub(crate) fraction: Values,
+    pub fraction: Values,
 }
 
 impl Times {
     /// Appends a cell.
-    pub(crate) fn push(&mut self, time: Option<Time>, expected: usize) {
+    pub fn push(&mut self, time: Option<Time>, expected: usize) {
         self.whole.push(time.map(|time| time.0));
         self.fraction.push(Some(time.map_or(0.0, |time| time.1)), expected);
     }
     /// Keeps the first rows.
-    pub(crate) fn truncate(&mut self, rows: usize) {
+    pub fn truncate(&mut self, rows: usize) {
         self.whole.truncate(rows);
         self.fraction.truncate(rows);
     }
 }
 
 /// The fractions of times as a column, which has no cells where all are whole.
-pub(crate) fn fractions(times: impl Iterator<Item = Option<Time>>) -> Values {
+pub fn fractions(times: impl Iterator<Item = Option<Time>>) -> Values {
     let fractions: Values = times.map(|time| Some(time.map_or(0.0, |time| time.1))).collect();
     if fractions.iter().all(|fraction| fraction == Some(0.0)) { Values::new() } else { fractions }
 }
@@ -41,7 +41,10 @@ pub(crate) fn fractions(times: impl Iterator<Item = Option<Time>>) -> Values {
 const PARTS: i128 = 1_000_000_000;
 
 /// A time stamp: whole nanoseconds, rounded down, and the fraction that remains.
-pub(crate) fn parse(field: &[u8]) -> Result<Option<Time>, ()> {
+///
+/// # Errors
+/// If it is no number.
+pub fn parse(field: &[u8]) -> Result<Option<Time>, NotANumber> {
     if let Ok(text) = std::str::from_utf8(field) {
         let text = text.trim();
         if let Ok(t) = text.parse::<i64>() {
@@ -92,7 +95,7 @@ fn decimal(text: &str) -> Option<i128> {
 }
 
 /// Difference of two times in nanoseconds, exact as written.
-pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
+pub fn between(start: Time, end: Time) -> Option<f64> {
     let whole = end.0.checked_sub(start.0)?;
     if start.1 == 0.0 && end.1 == 0.0 {
         return Some(whole as f64);
@@ -109,7 +112,7 @@ pub(crate) fn between(start: Time, end: Time) -> Option<f64> {
 }
 
 /// A time as whole nanoseconds, rounded down, and the remaining fraction; `None` if it does not fit.
-pub(crate) fn split(time: f64) -> Option<Time> {
+pub fn split(time: f64) -> Option<Time> {
     (time.abs() < 9.2e18).then(|| (time.floor() as i64, time - time.floor()))
 }
 
@@ -137,8 +140,8 @@ mod tests {
         ] {
             assert_eq!(parse(text.as_bytes()), Ok(want), "{text}");
         }
-        assert_eq!(parse(b"1.2.3"), Err(()));
-        assert_eq!(parse(b"1e9e"), Err(()));
+        assert_eq!(parse(b"1.2.3"), Err(NotANumber));
+        assert_eq!(parse(b"1e9e"), Err(NotANumber));
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn write(dir: &Path, details: &str) -> String {
         "__device__ inline float scaled(float x) { return x * FACTOR; }\n",
     )
     .unwrap();
-    std::fs::write(dir.join("Makefile"), "CC = hipcc\nCFLAGS = $(X) -DFACTOR=3 \\\n  -Iinclude\n").unwrap();
+    std::fs::write(dir.join("Makefile"), "CC = hipcc\nCFLAGS = $(X) -DFACTOR=3 \\\n  -I./include\n").unwrap();
     std::fs::write(&path, SOURCE.replace("DETAILS", details)).unwrap();
     path.display().to_string()
 }

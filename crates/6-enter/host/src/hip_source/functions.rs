@@ -340,6 +340,53 @@ int main() { for (int i = 0; i < 3; i++) { a::k<float><<<1, 64>>>(p); } }
         }
     }
 
+    /// Texts of the pieces that matter, in any order.
+    #[test]
+    fn any_text_can_be_read() {
+        const PIECES: [&str; 24] = [
+            "{",
+            "}",
+            "(",
+            ")",
+            "<",
+            ">",
+            ";",
+            "\"",
+            "'",
+            "\n",
+            "#if\n",
+            "#else\n",
+            "#endif\n",
+            "/*",
+            "*/",
+            "//",
+            "R\"(",
+            ")\"",
+            "<<<",
+            "template ",
+            "é",
+            "\\",
+            "hipLaunchKernelGGL(",
+            "__global__ void f",
+        ];
+        let mut state = 7u64;
+        for _ in 0..3000 {
+            let mut text = String::new();
+            for _ in 0..state % 40 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text += PIECES[(state >> 40) as usize % PIECES.len()];
+            }
+            state = state.wrapping_add(text.len() as u64 * 31 + 11);
+            let outline = Outline::of(&text);
+            for function in &outline.functions {
+                assert!(function.whole.contains(&function.body.start) || function.body.is_empty(), "{text}");
+                launches(&text[function.body.clone()]);
+            }
+            launches(&text);
+            super::super::diagnostics::faults(&text);
+        }
+    }
+
     #[test]
     fn launches_of_a_body() {
         let body = "a::k<float, 4><<<grid, 64>>>(p); g <<<1, 2>>>(); // h<<<1, 2>>>()\n\

@@ -70,23 +70,24 @@ fn kernels_are_compiled_whatever_the_host_code_calls() {
     }
     for (name, details, code, expected) in [
         ("plain", "", 0, &["add", "fill<float>"][..]),
-        // A member that nothing declares: the function goes, what it instantiates by name stays.
         (
-            "member",
-            "hipDeviceProp_t p; hipGetDeviceProperties(&p, 0); printf(\"%s\", p.name);",
+            "properties",
+            "hipDeviceProp_t p; hipGetDeviceProperties(&p, 0); fill<<<1, 2>>>((double *)a, 1.0, 2);",
             0,
-            &["add", "fill<float>"],
+            &["add", "fill<double>", "fill<float>"],
         ),
+        // A member that nothing declares: the function goes, what it instantiates by name stays.
+        ("member", "MPI_Status s; printf(\"%d\", s.MPI_SOURCE);", 0, &["add", "fill<float>"]),
         // Types that only the code that is left out knows.
         (
             "deduced",
-            "hipDeviceProp_t p; printf(\"%s\", p.name); fill<<<1, 2>>>((double *)a, 1.0, 2);",
+            "MPI_Status s; s.MPI_SOURCE = 1; fill<<<1, 2>>>((double *)a, 1.0, 2);",
             0,
             &["add", "fill<float>"],
         ),
         (
             "of a local type",
-            "typedef double real; hipDeviceProp_t p; p.x = 1; fill<real><<<1, 2>>>(0, 0, 2);",
+            "typedef double real; MPI_Status s; s.x = 1; fill<real><<<1, 2>>>(0, 0, 2);",
             1,
             &["add"],
         ),

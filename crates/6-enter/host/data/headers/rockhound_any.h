@@ -14,18 +14,20 @@ struct __rh_any {
   __rh_any operator*() const;
   __rh_any *operator->() const;
 };
-#define __rh_compare(op)                                              \
-  inline bool operator op(__rh_any, __rh_any);                        \
-  template <class T> bool operator op(__rh_any, const T &);           \
-  template <class T> bool operator op(const T &, __rh_any);
-__rh_compare(==) __rh_compare(!=) __rh_compare(<) __rh_compare(>) __rh_compare(<=) __rh_compare(>=)
-#undef __rh_compare
-#define __rh_compute(op)                                              \
-  inline __rh_any operator op(__rh_any, __rh_any);                    \
-  template <class T> __rh_any operator op(__rh_any, const T &);       \
-  template <class T> __rh_any operator op(const T &, __rh_any);
-__rh_compute(+) __rh_compute(-) __rh_compute(*) __rh_compute(/) __rh_compute(|) __rh_compute(&)
-#undef __rh_compute
+// Operators are for such a value and anything, and take part in nothing else.
+template <class A, class B, class R> struct __rh_either {};
+template <class B, class R> struct __rh_either<__rh_any, B, R> { typedef R type; };
+template <class A, class R> struct __rh_either<A, __rh_any, R> { typedef R type; };
+template <class R> struct __rh_either<__rh_any, __rh_any, R> { typedef R type; };
+#define __rh_operator_of_any(op, result) \
+  template <class A, class B> typename __rh_either<A, B, result>::type operator op(const A &, const B &);
+__rh_operator_of_any(==, bool) __rh_operator_of_any(!=, bool) __rh_operator_of_any(<, bool) __rh_operator_of_any(>, bool)
+__rh_operator_of_any(<=, bool) __rh_operator_of_any(>=, bool)
+__rh_operator_of_any(+, __rh_any) __rh_operator_of_any(-, __rh_any) __rh_operator_of_any(*, __rh_any)
+__rh_operator_of_any(/, __rh_any) __rh_operator_of_any(%, __rh_any) __rh_operator_of_any(|, __rh_any)
+__rh_operator_of_any(&, __rh_any)
+#undef __rh_operator_of_any
+template <class S, class A> typename __rh_either<A, int, S &>::type operator<<(S &stream, const A &);
 
 // In place of the body of a host function that cannot be read; what runs on the GPU cannot call it.
 void __rh_left_out();

@@ -120,6 +120,8 @@ fn forms(folder: &Path, target: &str) -> Result<[Vec<OsString>; 4]> {
     let libraries = Toolchain::candidates().into_iter().next();
     own.extend(libraries.map(|it| it.library_options(target)).unwrap_or_default());
     own.extend(["-I".into(), headers.into_os_string(), "-include".into(), BUILTINS.into()]);
+    // Sources for CUDA that other headers turn into HIP do not include it.
+    own.extend(["-include".into(), "hip/hip_runtime.h".into()]);
     let of_standard = |standard: &str| [&own[..], &[standard.into()]].concat();
     Ok([usual(&[]), usual(&none), of_standard("-std=gnu++17"), of_standard("-std=gnu++20")])
 }

@@ -71,11 +71,17 @@ fn plain_words(text: &str) -> Vec<String> {
         match first {
             _ if first.starts_with("if") => conditions += 1,
             "endif" => conditions = conditions.saturating_sub(1),
+            // A directive of `make`, which has other files read.
+            "-include" => {}
             _ if conditions > 0 || first.starts_with('#') => {}
             _ => {
                 let plain = line.split_whitespace().filter(|it| it.starts_with('-') && !it.contains('$'));
                 // A folder may be the next word only behind `-I` itself, which few write.
-                words.extend(plain.filter(|it| it.len() > 2).map(|it| it.replace(['"', '\''], "")));
+                words.extend(
+                    plain
+                        .filter(|it| it.len() > 2 && !WITH_VALUE.contains(it))
+                        .map(|it| it.replace(['"', '\''], "")),
+                );
             }
         }
     }
@@ -146,7 +152,7 @@ mod tests {
     #[test]
     fn a_makefile_is_not_run() {
         let text = "CC = hipcc\n# -DNO\nCFLAGS := $(X) -Ddfloat=double -std=c++17 \\\n  -Wall -I../adv -I$(R)/include\nifeq ($(D),yes)\n\
-            CFLAGS += -DNO -O0\nendif\nX = $(shell touch /tmp/x -DNO=$(Y))\n";
+            CFLAGS += -DNO -O0\nendif\n-include x.d\nX = $(shell touch /tmp/x -DNO=$(Y))\n";
         assert_eq!(plain_words(text)[1..], ["-Ddfloat=double", "-std=c++17", "-Wall", "-I../adv"]);
     }
 

@@ -6,6 +6,15 @@
 typedef __rh_any hipError_t;
 typedef __rh_any hipStream_t;
 typedef __rh_any hipEvent_t;
+// Properties of a GPU that programs print and divide by.
+struct hipDeviceProp_t {
+  __rh_any name, gcnArchName, gcnArch, major, minor, totalGlobalMem, totalConstMem, sharedMemPerBlock, sharedMemPerMultiprocessor,
+      maxSharedMemoryPerMultiProcessor, regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsDim,
+      maxGridSize, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor, multiProcessorCount, clockRate, memoryClockRate,
+      memoryBusWidth, clockInstructionRate, l2CacheSize, computeMode, concurrentKernels, cooperativeLaunch, canMapHostMemory,
+      managedMemory, concurrentManagedAccess, unifiedAddressing, integrated, isMultiGpuBoard, isLargeBar, pciDomainID, pciBusID,
+      pciDeviceID, asyncEngineCount, asicRevision, ECCEnabled, kernelExecTimeoutEnabled, memPitch, textureAlignment, arch;
+};
 extern __rh_any hipSuccess;
 int __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds = 0, __rh_any stream = 0);
 #define hipLaunchKernelGGL(kernel, grid, block, lds, stream, ...) (kernel)<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__)

@@ -25,6 +25,9 @@ struct Inspect {
     /// Comparison with a baseline and exceptions, if there are any.
     #[schemars(skip_serializing_if = "Option::is_none")]
     gate: Option<view::GateSummary>,
+    /// Where code comes from, and what of its source it lacks; absent if there is nothing to know.
+    #[schemars(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<view::Note>,
     /// Inputs that could not be read, in whole or in part.
     errors: Vec<FileError>,
 }

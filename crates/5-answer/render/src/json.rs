@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Answer, Baseline, Columns, Fidelity, FileError, GateSummary, Guide, INSPECT_SCHEMA, KernelCard, Listing,
-    RuleInfo, Summary,
+    Note, RuleInfo, Summary,
 };
 
 /// Separator between two kernels.
@@ -38,9 +38,10 @@ pub fn kernel(card: &KernelCard, listing: Option<&Listing>) -> String {
 }
 
 /// End of the document.
-pub fn end(summary: &Summary, gate: Option<&GateSummary>, errors: &[FileError]) -> String {
+pub fn end(summary: &Summary, gate: Option<&GateSummary>, notes: &[Note], errors: &[FileError]) -> String {
     let gate = gate.map_or_else(String::new, |gate| format!(",\"gate\":{}", compact(gate)));
-    format!("\n],\"summary\":{}{gate},\"errors\":{}}}\n", compact(summary), compact(&errors))
+    let notes = if notes.is_empty() { String::new() } else { format!(",\"notes\":{}", compact(&notes)) };
+    format!("\n],\"summary\":{}{gate}{notes},\"errors\":{}}}\n", compact(summary), compact(&errors))
 }
 
 /// A baseline: a line per finding, so that versions of the file can be compared by lines.

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
 /// Cards of all selected kernels of one side, without the fields that are not compared.
 pub(crate) fn cards(source: &Source, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
     let mut cards = Vec::new();
-    let errors = each_kernel(
+    let remarks = each_kernel(
         std::slice::from_ref(source),
         &[source.open()?.to_owned()],
         selection,
@@ -65,5 +65,5 @@ pub(crate) fn cards(source: &Source, selection: &Selection) -> Result<(Vec<Kerne
             Ok(())
         },
     )?;
-    Ok((cards, errors))
+    Ok((cards, remarks.errors))
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let mut cards: Vec<KernelCard> = Vec::new();
     let mut first = true;
     let mut results = sarif::Results::default();
-    let errors = each_kernel(
+    let remarks = each_kernel(
         &sources,
         &files,
         &selection,
@@ -93,12 +93,13 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
         },
     )?;
 
+    let errors = remarks.errors;
     let held = results.finish();
     if !held.is_empty() && !first {
         output.write(separator)?;
     }
     output.write(&match args.format {
-        Format::Json => json::end(&summary, gated.gate.summary().as_ref(), &errors),
+        Format::Json => json::end(&summary, gated.gate.summary().as_ref(), &remarks.notes, &errors),
         Format::Sarif => held + &sarif::end(&errors),
         Format::Text | Format::Markdown => closing(&mut rows, &cards, &summary, &rules, args, &style),
         _ => String::new(),

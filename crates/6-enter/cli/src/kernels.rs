@@ -2,10 +2,10 @@
 
 use crate::progress::Progress;
 use anyhow::Result;
-pub(crate) use host::kernels::{Judged, Selection};
+pub(crate) use host::kernels::{Judged, Remarks, Selection};
 use host::{Source, Watch};
 use std::path::PathBuf;
-use view::FileError;
+use view::{FileError, Note};
 
 /// Reads all inputs; see [`host::kernels::each_kernel`]. Messages and errors name `sources`, not the temporary folders
 /// that hold their files.
@@ -15,15 +15,19 @@ pub(crate) fn each_kernel<T: Send>(
     selection: &Selection,
     work: impl Fn(Judged<'_, '_>) -> T + Sync,
     take: impl FnMut(T) -> Result<()>,
-) -> Result<Vec<FileError>> {
+) -> Result<Remarks> {
     let progress = Told { progress: Progress::new(), sources };
-    let errors = host::kernels::each_kernel(paths, selection, progress, work, take)?;
+    let remarks = host::kernels::each_kernel(paths, selection, progress, work, take)?;
     let told = |it: FileError| FileError {
         file: Source::told_of(sources, it.file),
         error: Source::told_of(sources, it.error),
         hint: it.hint.map(|it| Source::told_of(sources, it)),
     };
-    Ok(errors.into_iter().map(told).collect())
+    let noted = |it: Note| Note { text: Source::told_of(sources, it.text), ..it };
+    Ok(Remarks {
+        errors: remarks.errors.into_iter().map(told).collect(),
+        notes: remarks.notes.into_iter().map(noted).collect(),
+    })
 }
 
 struct Told<'a> {

@@ -13,6 +13,8 @@ pub(crate) struct DeviceCode {
     pub(crate) data: Vec<u8>,
     /// Parsed code object.
     pub(crate) object: CodeObject,
+    /// Where the code of a source comes from, and what of the source it lacks.
+    pub(crate) notes: Vec<String>,
 }
 
 impl DeviceCode {
@@ -21,7 +23,12 @@ impl DeviceCode {
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
         let name = path.display().to_string();
         if hip_source::is_source(path) {
-            return DeviceCode::find_in(&name, &hip_source::compiled(path, target)?.bytes, target);
+            let code = hip_source::compiled(path, target)?;
+            let notes = code.notes().iter().cloned().chain(code.lost()).map(|it| format!("{name}: {it}"));
+            return Ok(DeviceCode {
+                notes: notes.collect(),
+                ..DeviceCode::find_in(&name, &code.bytes, target)?
+            });
         }
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
         DeviceCode::find_in(&name, contents.bytes(), target)
@@ -63,7 +70,7 @@ impl DeviceCode {
         if let Some(target) = target.or_else(|| arch::Target::of_code(processor).map(|it| it.name)) {
             *processor = target.to_owned();
         }
-        Ok(DeviceCode { data, object })
+        Ok(DeviceCode { data, object, notes: Vec::new() })
     }
 
     /// A kernel by its linker or demangled name, or the only one.

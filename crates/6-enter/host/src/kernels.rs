@@ -29,7 +29,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use stream::Done;
-use view::{FileError, Finding, KernelCard, Listing, NotChecked};
+use view::{FileError, Finding, KernelCard, Listing, NotChecked, Note, NoteKind};
 
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
@@ -153,6 +153,15 @@ impl Judged<'_, '_> {
     }
 }
 
+/// Errors and notes on the inputs.
+#[derive(Clone, Default, Debug)]
+pub struct Remarks {
+    /// Files that were not read, in whole or in part.
+    pub errors: Vec<FileError>,
+    /// Where code comes from, and what of its source it lacks.
+    pub notes: Vec<Note>,
+}
+
 /// Receives progress. All methods may be no-ops.
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
@@ -191,21 +200,21 @@ impl Watch for () {
 
 /// Reads all inputs. `work` turns a kernel into a result, on any core; `take` gets the results in order.
 ///
-/// Errors of files are reported as they occur and returned; only an error of `take` stops the reading.
+/// Errors and notes on files are reported as they occur and returned; only an error of `take` stops the reading.
 pub fn each_kernel<T: Send>(
     paths: &[PathBuf],
     selection: &Selection,
     watch: impl Watch,
     work: impl Fn(Judged<'_, '_>) -> T + Sync,
     take: impl FnMut(T) -> Result<()>,
-) -> Result<Vec<FileError>> {
+) -> Result<Remarks> {
     let (inputs, errors) = expand(paths);
     let mut run = Run {
         selection,
         work: &work,
         take,
         watch,
-        errors: Vec::new(),
+        remarks: Remarks::default(),
         passed_over: BTreeSet::new(),
         seen: 0,
         taken: 0,
@@ -222,7 +231,7 @@ pub fn each_kernel<T: Send>(
     run.together()?;
     run.hand_on()?;
     run.conclude(paths);
-    Ok(run.errors)
+    Ok(run.remarks)
 }
 
 struct Run<'a, T, W, K, P> {
@@ -230,7 +239,7 @@ struct Run<'a, T, W, K, P> {
     work: &'a W,
     take: K,
     watch: P,
-    errors: Vec<FileError>,
+    remarks: Remarks,
     /// Targets found but not wanted.
     passed_over: BTreeSet<String>,
     /// Kernels in the code objects read, before `--kernel`.
@@ -252,7 +261,12 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         if let Some(hint) = &error.hint {
             self.watch.say(&format!("hint: {hint}"));
         }
-        self.errors.push(error);
+        self.remarks.errors.push(error);
+    }
+
+    fn note(&mut self, kind: NoteKind, text: String) {
+        self.watch.say(&format!("note: {text}"));
+        self.remarks.notes.push(Note { kind, text });
     }
 
     fn input(&mut self, input: &Input) -> Result<()> {
@@ -539,7 +553,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             let targets = some(&self.passed_over);
             self.watch.say(&format!("note: code for unsupported targets is passed over: {targets}"));
         }
-        if self.taken == 0 && self.errors.is_empty() {
+        if self.taken == 0 && self.remarks.errors.is_empty() {
             let file = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
             let (error, hint) = if self.objects == 0 {
                 let (error, hint) = self.nothing_found("no GPU code found", &self.passed_over);

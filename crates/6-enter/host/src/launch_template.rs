@@ -30,7 +30,9 @@ pub fn launch_template(file: &Path, target: Option<&str>, kernel: Option<&str>) 
     let source = is_source(file).then(|| std::fs::read_to_string(file).ok()).flatten();
     let declared = source.and_then(|it| declared(&it, &kernel.demangled)).unwrap_or_default();
     let declared = if declared.len() == arguments.len() { declared } else { Vec::new() };
-    let mut text = format!(
+    let mut text = String::new();
+    code.notes.iter().for_each(|it| text += &format!("# note: {it}\n"));
+    text += &format!(
         "# Runs with: rockhound profile LAUNCH.toml\n# `{{N}}` and `{{(N + 255) // 256 * 256}}` have the values of `--shape N=1000`.\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
         file.display().to_string(),
         kernel.name

@@ -82,7 +82,7 @@ fn inspected(
     let mut summary = Summary::default();
     let mut document = json::begin(env!("CARGO_PKG_VERSION"));
     let mut kernels = 0;
-    let errors = each_kernel(
+    let remarks = each_kernel(
         paths,
         &selection,
         Reading { telling, told: Instant::now(), kernels: 0 },
@@ -104,11 +104,11 @@ fn inspected(
             Ok(())
         },
     )?;
-    match errors.first() {
+    match remarks.errors.first() {
         Some(first) if kernels == 0 => {
             Err(usage(format!("{}: {}", first.file, first.error), first.hint.clone().unwrap_or_default()))
         }
-        _ => Ok(document + &json::end(&summary, None, &errors)),
+        _ => Ok(document + &json::end(&summary, None, &remarks.notes, &remarks.errors)),
     }
 }
 

@@ -169,13 +169,13 @@ fn rule_list() {
 fn json_document() {
     let kernels = [json::kernel(&gemm(), Some(&listing())), json::kernel(&plain_copy(), None)];
     let document =
-        json::begin("0.1.0") + &kernels.join(json::SEPARATOR) + &json::end(&summary(), None, &errors());
+        json::begin("0.1.0") + &kernels.join(json::SEPARATOR) + &json::end(&summary(), None, &[], &errors());
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["kernels"].as_array().unwrap().len(), 2);
     assert_eq!(value["kernels"][0]["listing"]["lines"].as_array().unwrap().len(), listing().lines.len());
     assert_eq!(value["kernels"][1]["listing"], serde_json::Value::Null);
     check("inspect.json", &document);
-    let empty = json::begin("0.1.0") + &json::end(&Default::default(), None, &[]);
+    let empty = json::begin("0.1.0") + &json::end(&Default::default(), None, &[], &[]);
     serde_json::from_str::<serde_json::Value>(&empty).unwrap();
 }
 

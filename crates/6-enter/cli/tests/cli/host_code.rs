@@ -82,7 +82,7 @@ fn kernels_are_compiled_whatever_the_host_code_calls() {
         (
             "deduced",
             "MPI_Status s; s.MPI_SOURCE = 1; fill<<<1, 2>>>((double *)a, 1.0, 2);",
-            0,
+            1,
             &["add", "fill<float>"],
         ),
         (
@@ -101,7 +101,14 @@ fn kernels_are_compiled_whatever_the_host_code_calls() {
         for (kernel, name) in found.iter().zip(expected) {
             assert!(kernel.contains(name), "{kernel} {name}");
         }
-        assert!(ran.stderr.contains("mpi.h") && ran.stderr.contains("Makefile"), "{}", ran.stderr);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(crate::schema::Schema::of("inspect-1").problems(&document), [""; 0]);
+        let notes = document["notes"].to_string();
+        assert!(
+            notes.contains("mpi.h") && notes.contains("-D FACTOR=3") && ran.stderr.contains("-D FACTOR=3"),
+            "{notes}"
+        );
+        assert_eq!(document["errors"].to_string().contains("`fill"), code == 1, "{document}");
     }
 }
 
@@ -119,6 +126,15 @@ fn code_for_the_gpu_is_never_left_out() {
             "#define BOTH __host__ __device__\nBOTH float f(float x) { return x * lost_name(x); }\n__global__ void k(float *a) { *a = f(*a); }",
         ),
         ("member", "struct S { MPI_Comm c; float f; };\n__global__ void k(S s, float *a) { *a = s.f; }"),
+        ("alias", "typedef Lost_t real;\n__global__ void k(int *a) { *a = sizeof(real); }"),
+        (
+            "instance",
+            "template <class T> __global__ void k(int *a) { *a = sizeof(T); }\nvoid launch() { Lost_t x; k<Lost_t><<<1, 1>>>(0); }",
+        ),
+        (
+            "header",
+            "#include \"settings.h\"\n#ifndef N\n#define N 1\n#endif\n__global__ void k(int *a) { *a = N; }",
+        ),
         ("constant", "constexpr int f() { return lost_name; }\n__global__ void k(int *a) { *a = f(); }"),
     ] {
         let dir = folder(&format!("host-code-gpu-{name}"));
@@ -129,9 +145,32 @@ fn code_for_the_gpu_is_never_left_out() {
         let ran = rockhound(&["inspect", "--format", "json", &path.display().to_string()]);
         assert_eq!(ran.code, 1, "{name}: {} {}", ran.stdout, ran.stderr);
         assert!(
-            ran.stderr.contains("main.hip:3") || ran.stderr.contains("main.hip:4"),
+            ["main.hip:3", "main.hip:4", "__rh_any"].iter().any(|it| ran.stderr.contains(it)),
             "{name}: {}",
             ran.stderr
         );
+    }
+}
+
+#[test]
+fn commands_that_run_a_source_say_what_it_lacks() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    let dir = folder("host-code-run");
+    let source = "#include <hip/hip_runtime.h>\n#include <mpi.h>\n__global__ void k(int *a) { *a = 1; }\nint main() { MPI_Finalize(); }\n";
+    std::fs::write(dir.join("main.hip"), source).unwrap();
+    let argument = "[[argument]]\nname = \"a\"\ntype = \"i32\"\nshape = [64]\n";
+    let launch = format!("code = \"main.hip\"\ngrid = [64]\nworkgroup = [64]\n{argument}");
+    std::fs::write(dir.join("LAUNCH.toml"), launch).unwrap();
+    for arguments in [
+        "profile LAUNCH.toml -o out",
+        "launch-template main.hip",
+        "judge --launch LAUNCH.toml main.hip main.hip",
+    ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let ran = crate::run::run_in(&dir, &arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        assert!((ran.stdout + &ran.stderr).contains("`mpi.h` is not found"), "{arguments:?}");
     }
 }

@@ -369,14 +369,9 @@ int main() { for (int i = 0; i < 3; i++) { a::k<float><<<1, 64>>>(p); } }
             "hipLaunchKernelGGL(",
             "__global__ void f",
         ];
-        let mut state = 7u64;
+        let mut random = testkit::Random(7);
         for _ in 0..3000 {
-            let mut text = String::new();
-            for _ in 0..state % 40 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text += PIECES[(state >> 40) as usize % PIECES.len()];
-            }
-            state = state.wrapping_add(text.len() as u64 * 31 + 11);
+            let text: String = (0..random.below(40)).map(|_| PIECES[random.below(PIECES.len())]).collect();
             let outline = Outline::of(&text);
             for function in &outline.functions {
                 assert!(function.whole.contains(&function.body.start) || function.body.is_empty(), "{text}");

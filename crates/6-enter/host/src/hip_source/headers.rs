@@ -14,7 +14,7 @@ pub(super) fn folders_with(name: &str, source: &Path) -> Vec<PathBuf> {
     let Some(own) = source.parent() else { return Vec::new() };
     let repository = own.ancestors().find(|it| it.join(".git").exists());
     let root = repository.or_else(|| own.ancestors().nth(ABOVE)).unwrap_or(own);
-    // A file in the system's own folders is no project.
+    // A project has a folder of its own.
     if root.parent().is_none() {
         return Vec::new();
     }
@@ -32,8 +32,9 @@ pub(super) fn folders_with(name: &str, source: &Path) -> Vec<PathBuf> {
                 folders.push_back(entry.path());
             }
         }
+        // Of a part it is not known whether the header is there once.
         if seen > MOST {
-            break;
+            return Vec::new();
         }
     }
     found.in_order();

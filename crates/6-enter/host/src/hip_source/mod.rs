@@ -31,10 +31,22 @@ type Compiled = Arc<OnceLock<Result<Code, String>>>;
 #[derive(Clone)]
 pub(crate) struct Code {
     pub(crate) bytes: Arc<[u8]>,
-    /// Parts of the source that the code lacks, a sentence each.
-    pub(crate) notes: Arc<[String]>,
-    /// Kernels that the source launches and that are not in the code.
-    pub(crate) kernels: Arc<[String]>,
+    left_out: Arc<LeftOut>,
+}
+
+impl Code {
+    /// Where the code comes from and what of the source it lacks, a sentence each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.left_out.notes
+    }
+
+    /// Kernels that the source launches and that are not in the code, in one sentence.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let kernels: Vec<String> = self.left_out.kernels.iter().map(|it| format!("`{it}`")).collect();
+        let text =
+            || format!("no code for {}: the types are in host code that was left out", kernels.join(", "));
+        (!kernels.is_empty()).then(text)
+    }
 }
 
 /// Code that this process compiled.
@@ -59,9 +71,7 @@ pub(crate) fn compiled(source: &Path, target: Option<&str>) -> Result<Code> {
     let key = (full.clone(), about.modified().ok(), target.to_owned());
     let own = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
     let code = own.get_or_init(|| match compile(&full, source, target) {
-        Ok((code, left_out)) => {
-            Ok(Code { bytes: code.into(), notes: left_out.notes.into(), kernels: left_out.kernels.into() })
-        }
+        Ok((code, left_out)) => Ok(Code { bytes: code.into(), left_out: left_out.into() }),
         Err(error) => Err(format!("{error:#}")),
     });
     code.clone().map_err(anyhow::Error::msg)
@@ -73,7 +83,7 @@ fn compile(source: &Path, called: &Path, target: &str) -> Result<(Vec<u8>, LeftO
         bail!("`{name}` needs a compiler: none was found, `{}` names one", compiler::OVERRIDE);
     };
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let (own, from) = options::of(source);
+    let options::Options { options: own, note } = options::of(source);
     // Where ROCm is, what it says counts.
     let (mut why, mut lacks_rocm) = (String::new(), false);
     for (at, form) in forms(folder.path(), target)?.into_iter().enumerate() {
@@ -83,20 +93,25 @@ fn compile(source: &Path, called: &Path, target: &str) -> Result<(Vec<u8>, LeftO
         let rounds = if at == 1 { 1 } else { ROUNDS };
         match Rounds::new(&clang, &options, source, called, &folder).run(rounds)? {
             End::Code(code, mut left_out) => {
-                let taken = from.iter().map(|it| format!("options are taken from `{}`", it.display()));
-                left_out.notes.splice(0..0, taken);
+                left_out.notes.splice(0..0, note);
                 return Ok((code, left_out));
             }
             End::Refused { errors, why: this } => {
                 lacks_rocm |= at == 0 && errors.contains("cannot find ROCm");
-                // What is no C++17 either way is wrong for the reason that C++17 has.
-                if at == 0 || lacks_rocm && at < 3 {
+                if at == 0 || lacks_rocm {
                     why = this;
                 }
             }
         }
     }
     bail!("`{name}` does not compile: {why}")
+}
+
+/// Writes a file, with the folder that it is in.
+fn write(path: &Path, text: &str) -> Result<()> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(path, text))
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// Options of the compiler: with ROCm; without its headers and its device library; with declarations of our own in their
@@ -109,10 +124,7 @@ fn forms(folder: &Path, target: &str) -> Result<[Vec<OsString>; 4]> {
     };
     let headers = folder.join("headers");
     for (name, text) in HEADERS {
-        let path = headers.join(name);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, text))
-            .with_context(|| format!("cannot write `{}`", path.display()))?;
+        write(&headers.join(name), text)?;
     }
     let none = ["-nogpulib", "-nogpuinc"];
     let mut own = usual(&none);

@@ -39,53 +39,82 @@ struct Entry {
     command: String,
 }
 
+/// Beginnings of options that are taken from makefiles.
+const FROM_MAKEFILES: [&str; 4] = ["-I", "-isystem", "-D", "-std="];
 /// Makefiles, in the order in which `make` looks for them.
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
-/// Options for a source, and the file they come from.
-pub(super) fn of(source: &Path) -> (Vec<OsString>, Option<PathBuf>) {
+/// Options of a project for a source.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) options: Vec<OsString>,
+    /// The options that a file says, and which file.
+    pub(super) note: Option<String>,
+}
+
+/// Options for a source: of its own command, else of the makefile beside it, and what the user appends.
+pub(super) fn of(source: &Path) -> Options {
     let found = recorded(source).or_else(|| written(source)).filter(|it| !it.0.is_empty());
-    let (mut options, from) = found.map_or((Vec::new(), None), |(all, path)| (all, Some(path)));
+    let (mut options, note) = match found {
+        None => (Vec::new(), None),
+        Some((options, path)) => {
+            let listed: Vec<_> = options.iter().map(|it| it.to_string_lossy()).collect();
+            let note = format!("options from `{}`: `{}`", path.display(), listed.join(" "));
+            (options, Some(note))
+        }
+    };
     let appended = std::env::var(APPENDED).ok().and_then(|it| view::shell_words(&it)).unwrap_or_default();
     options.extend(appended.into_iter().map(OsString::from));
-    (options, from)
+    Options { options, note }
 }
 
 /// Options that the makefile beside a source has in plain words. Nothing is run: variables and conditional parts are passed over.
 fn written(source: &Path) -> Option<(Vec<OsString>, PathBuf)> {
     let folder = source.parent()?;
+    let name = source.file_name()?.to_string_lossy();
     let path = MAKEFILES.iter().map(|it| folder.join(it)).find(|it| it.is_file())?;
     let text = std::fs::metadata(&path)
         .ok()
         .filter(|it| it.len() <= MOST)
         .and_then(|_| std::fs::read_to_string(&path).ok())?;
-    Some((taken(&plain_words(&text), folder), path))
+    Some((taken(&plain_words(&text, &name), folder), path))
 }
 
-/// Words of a makefile without variables, outside `ifeq` and its like; the first is not an option.
-fn plain_words(text: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+/// Folders, macros and language versions of a makefile that hold for a source whatever is built; the first word is not an option.
+///
+/// Left out are variables, parts under `ifeq` and its like, settings of one target, recipes that do not name the source, and macros and
+/// versions that occur with several values.
+fn plain_words(text: &str, source: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
     let mut conditions = 0usize;
-    for line in text.replace("\\\n", " ").lines() {
+    for line in text.replace("\r\n", "\n").replace("\\\n", " ").lines() {
+        let line = line.split_once('#').map_or(line, |it| it.0);
         let first = line.split_whitespace().next().unwrap_or_default();
-        match first {
-            _ if first.starts_with("if") => conditions += 1,
-            "endif" => conditions = conditions.saturating_sub(1),
-            // A directive of `make`, which has other files read.
-            "-include" => {}
-            _ if conditions > 0 || first.starts_with('#') => {}
-            _ => {
-                let plain = line.split_whitespace().filter(|it| it.starts_with('-') && !it.contains('$'));
-                // A folder may be the next word only behind `-I` itself, which few write.
-                words.extend(
-                    plain
-                        .filter(|it| it.len() > 2 && !WITH_VALUE.contains(it))
-                        .map(|it| it.replace(['"', '\''], "")),
-                );
-            }
+        let is_recipe = line.starts_with('\t');
+        let assigns = line.find('=').unwrap_or(usize::MAX);
+        let is_of_target =
+            !is_recipe && line.find(':').is_some_and(|at| at + 1 < assigns && !line[at..].starts_with("::="));
+        if first.starts_with("if") {
+            conditions += 1;
+        } else if first == "endif" {
+            conditions = conditions.saturating_sub(1);
+        } else if conditions == 0
+            && !is_of_target
+            && (!is_recipe || line.contains(source) || line.contains("$<"))
+        {
+            let is_taken =
+                |it: &&str| FROM_MAKEFILES.iter().any(|name| it.len() > name.len() && it.starts_with(name));
+            let plain = line.split_whitespace().filter(|it| !it.contains('$')).filter(is_taken);
+            words.extend(plain.map(|it| it.replace(['"', '\''], "")));
         }
     }
-    words
+    let subject = |it: &str| match it.starts_with("-I") {
+        true => it.to_owned(),
+        false => it.split('=').next().unwrap_or(it).to_owned(),
+    };
+    let is_clear = |it: &&String| words.iter().all(|other| subject(other) != subject(it) || other == *it);
+    let clear = words.iter().filter(is_clear).cloned();
+    std::iter::once(String::new()).chain(clear).collect()
 }
 
 fn recorded(source: &Path) -> Option<(Vec<OsString>, PathBuf)> {
@@ -124,7 +153,8 @@ fn taken(words: &[String], directory: &Path) -> Vec<OsString> {
     let mut options = Vec::new();
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
-        if let Some(name) = WITH_VALUE.iter().find(|name| word.starts_with(**name)) {
+        let is_it = |name: &&&str| word.starts_with(**name) && (**name != "-include" || word == **name);
+        if let Some(name) = WITH_VALUE.iter().find(is_it) {
             let joined = word[name.len()..].to_owned();
             let Some(value) = Some(joined).filter(|it| !it.is_empty()).or_else(|| words.next().cloned())
             else {
@@ -151,9 +181,24 @@ mod tests {
 
     #[test]
     fn a_makefile_is_not_run() {
-        let text = "CC = hipcc\n# -DNO\nCFLAGS := $(X) -Ddfloat=double -std=c++17 \\\n  -Wall -I../adv -I$(R)/include\nifeq ($(D),yes)\n\
-            CFLAGS += -DNO -O0\nendif\n-include x.d\nX = $(shell touch /tmp/x -DNO=$(Y))\n";
-        assert_eq!(plain_words(text)[1..], ["-Ddfloat=double", "-std=c++17", "-Wall", "-I../adv"]);
+        for (text, expected) in [
+            (
+                "CFLAGS := $(X) -Ddfloat=double -std=c++17 \\\n  -Wall -I../adv -I$(R)/include\n",
+                "-Ddfloat=double -std=c++17 -I../adv",
+            ),
+            ("CFLAGS = -DA \\\r\n -DB\r\n", "-DA -DB"),
+            (
+                "# -DNO\nifeq ($(D),yes)\nCFLAGS += -DNO\nendif\n-include x.d\nX = $(shell touch x -DNO=$(Y))\n",
+                "",
+            ),
+            ("debug: CFLAGS += -DDEBUG\nCFLAGS ::= -DA\n", "-DA"),
+            ("all:\n\thipcc -DN=1 main.hip\nrun:\n\t./main -DX -I10\n", "-DN=1"),
+            ("a:\n\thipcc -DN=1 -I. main.hip\nb:\n\thipcc -DN=2 -I. main.hip\n", "-I. -I."),
+            ("%.o: %.hip\n\thipcc -DN -c $< -o $@\nclean:\n\trm -rf -I main\n", "-DN"),
+            ("CFLAGS = -O0 -fplugin=bad.so -I\n", ""),
+        ] {
+            assert_eq!(plain_words(text, "main.hip")[1..].join(" "), expected, "{text}");
+        }
     }
 
     #[test]

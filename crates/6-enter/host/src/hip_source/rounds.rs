@@ -5,10 +5,11 @@
 
 use super::diagnostics::{Fault, Spot, faults};
 use super::functions::{Outline, Place, launches};
-use super::headers;
-use crate::compiler::{ANY, HEADERS};
+use super::{headers, write};
+use crate::compiler::ANY;
 use crate::process::{self, Bounds};
 use anyhow::{Context, Result};
+use codeobj::{CodeObject, Wanted};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -119,8 +120,10 @@ impl<'a> Rounds<'a> {
             if ended.is_well() {
                 let code =
                     std::fs::read(&code).with_context(|| format!("cannot read `{}`", code.display()))?;
-                let left_out = self.left_out(&code);
-                return Ok(End::Code(code, left_out));
+                return Ok(match self.left_out(&code)? {
+                    Ok(left_out) => End::Code(code, left_out),
+                    Err(why) => End::Refused { errors: String::new(), why: self.with_headers(why) },
+                });
             }
             let all = faults(&ended.errors);
             let line = match all.first() {
@@ -172,12 +175,6 @@ impl<'a> Rounds<'a> {
 
     /// The compiler's command, with its files written.
     fn words(&self, code: &Path) -> Result<Vec<OsString>> {
-        let write = |path: PathBuf, text: &str| -> Result<PathBuf> {
-            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            made.and_then(|()| std::fs::write(&path, text))
-                .with_context(|| format!("cannot write `{}`", path.display()))?;
-            Ok(path)
-        };
         let mut words: Vec<OsString> = vec![self.clang.into()];
         words.extend(self.options.iter().cloned());
         words.extend(
@@ -193,12 +190,13 @@ impl<'a> Rounds<'a> {
         let changed: Vec<(&PathBuf, &Changed)> =
             self.files.iter().filter(|it| !it.1.without.is_empty()).collect();
         if !(self.names.is_empty() && changed.is_empty()) {
-            let any = HEADERS.iter().find(|it| it.0 == ANY).map_or("", |it| it.1);
-            let mut text = format!("#pragma clang system_header\n{any}");
+            let mut text = format!("#pragma clang system_header\n#include \"../headers/{ANY}\"\n");
             for (name, (is_type, _)) in &self.names {
                 let _ = writeln!(text, "{} __rh_any {name};", if *is_type { "typedef" } else { "extern" });
             }
-            words.extend(["-include".into(), write(self.folder.join("undeclared.h"), &text)?.into()]);
+            let path = self.folder.join("undeclared.h");
+            write(&path, &text)?;
+            words.extend(["-include".into(), path.into()]);
         }
         for folder in self.found.values() {
             words.extend(["-I".into(), folder.into()]);
@@ -206,19 +204,21 @@ impl<'a> Rounds<'a> {
         if !self.empty.is_empty() {
             let folder = self.folder.join("empty");
             for name in self.empty.keys() {
-                write(folder.join(name), "")?;
+                write(&folder.join(name), "")?;
             }
             words.extend(["-idirafter".into(), folder.into()]);
         }
         if !changed.is_empty() {
             let mut files = Vec::new();
             for (number, (path, changed)) in changed.into_iter().enumerate() {
-                let text = write(self.folder.join(format!("changed/{number}")), &changed.written())?;
+                let text = self.folder.join(format!("changed/{number}"));
+                write(&text, &changed.written())?;
                 files.push(serde_json::json!({"type": "file", "name": path, "external-contents": text}));
             }
             let overlay = serde_json::json!({"version": 0, "use-external-names": false, "roots": files});
-            let overlay = write(self.folder.join("overlay.json"), &overlay.to_string())?;
-            words.extend(["-ivfsoverlay".into(), overlay.into()]);
+            let path = self.folder.join("overlay.json");
+            write(&path, &overlay.to_string())?;
+            words.extend(["-ivfsoverlay".into(), path.into()]);
         }
         words.extend([self.source.into(), "-o".into(), code.into()]);
         Ok(words)
@@ -228,7 +228,11 @@ impl<'a> Rounds<'a> {
     fn leave_out(&mut self, fault: &Fault, round: usize) -> Result<bool, String> {
         let line = fault.line(|path| self.named(path));
         if let Some(name) = fault.missing_header() {
-            return self.header(name, round).ok_or(line);
+            // A file of the project decides what kernels are; a library that is not here is the host's.
+            let spot = fault.spots.first();
+            let is_quoted =
+                spot.is_none_or(|it| self.open(&it.file).is_none_or(|file| !file.line(it).contains('<')));
+            return self.header(name, is_quoted, round).ok_or_else(|| self.with_headers(line));
         }
         let own = fault.spots.iter().find(|spot| self.is_of_project(&spot.file));
         let Some((spot, at)) = own.and_then(|spot| Some((spot.clone(), self.open(&spot.file)?.at(spot)?)))
@@ -239,7 +243,8 @@ impl<'a> Rounds<'a> {
         let name = fault.undeclared().filter(|it| is_identifier(it.0));
         let body = match changed.outline.place(at) {
             Place::Function(function) if !function.is_device => Some(function.body.clone()),
-            Place::Open if name.is_some() => None,
+            // Another name for an unknown type could reach a kernel.
+            Place::Open if name.is_some() && !is_alias(changed.line(&spot)) => None,
             _ => return Err(line),
         };
         let without = body.as_ref().and_then(|it| changed.without.get_mut(&it.start));
@@ -270,8 +275,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Finds a header that is missing beside the source, or takes it for empty.
-    fn header(&mut self, name: &str, round: usize) -> Option<bool> {
+    /// Finds a missing header in the project, or takes the header of a library for empty; `None` if neither is right.
+    fn header(&mut self, name: &str, is_quoted: bool, round: usize) -> Option<bool> {
         let is_inside =
             Path::new(name).components().all(|it| matches!(it, Component::Normal(_) | Component::ParentDir));
         if !is_inside || self.empty.contains_key(name) {
@@ -282,9 +287,11 @@ impl<'a> Rounds<'a> {
             [one] => {
                 self.found.insert(name.to_owned(), one.clone());
             }
-            _ if name.contains("..") => return None,
             _ => {
                 self.empty.insert(name.to_owned(), (folders, round));
+                if is_quoted || name.contains("..") {
+                    return None;
+                }
             }
         }
         Some(true)
@@ -317,14 +324,24 @@ impl<'a> Rounds<'a> {
         path.strip_prefix(folder).unwrap_or(path).display().to_string()
     }
 
-    /// Parts that the code lacks.
-    fn left_out(&self, code: &[u8]) -> LeftOut {
+    /// Parts that the code lacks; or why the code is not the source's, if a kernel is made for a type that nothing declares.
+    fn left_out(&self, code: &[u8]) -> Result<Result<LeftOut, String>> {
+        let mut kernels: Vec<String> = Vec::new();
+        for found in codeobj::scan(code, &Wanted::all())? {
+            let object = CodeObject::read(&found?.data)?;
+            kernels.extend(object.kernels.into_iter().map(|it| it.demangled));
+        }
+        if let Some(kernel) = kernels.iter().find(|it| it.contains("__rh_any")) {
+            return Ok(Err(format!("`{kernel}` is launched for a type that nothing declares (`__rh_any`)")));
+        }
         let mut left_out = LeftOut::default();
         for (name, folder) in &self.found {
             left_out.notes.push(format!("`{name}` is taken from `{}`", folder.display()));
         }
         for name in self.empty.keys() {
-            left_out.notes.push(format!("`{name}` is not found and is read as an empty file"));
+            left_out
+                .notes
+                .push(format!("`{name}` is not found and is read as an empty file, without its macros"));
         }
         for changed in self.files.values() {
             for function in &changed.outline.functions {
@@ -333,21 +350,27 @@ impl<'a> Rounds<'a> {
                     .notes
                     .push(format!("host function `{}` is left out: {}", function.name, without.why));
                 for kernel in launches(&changed.text[function.body.clone()]) {
-                    let stays = kernel.contains('<') && without.with_launches;
-                    if !stays
-                        && (kernel.contains('<') || !is_in(&kernel, code))
-                        && !left_out.kernels.contains(&kernel)
-                    {
+                    let stays = if kernel.contains('<') {
+                        without.with_launches
+                    } else {
+                        has_plain(&kernels, &kernel)
+                    };
+                    if !stays && !left_out.kernels.contains(&kernel) {
                         left_out.kernels.push(kernel);
                     }
                 }
             }
         }
-        left_out
+        Ok(Ok(left_out))
     }
 }
 
 impl Changed {
+    /// The line of a place.
+    fn line(&self, spot: &Spot) -> &str {
+        self.text.lines().nth(spot.line - 1).unwrap_or_default()
+    }
+
     /// The byte of a place.
     fn at(&self, spot: &Spot) -> Option<usize> {
         let line = self.text.split_inclusive('\n').take(spot.line - 1).map(str::len).sum::<usize>();
@@ -378,9 +401,16 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Whether code has a function of that name, mangled or not.
-fn is_in(kernel: &str, code: &[u8]) -> bool {
-    let name = kernel.rsplit("::").next().unwrap_or(kernel);
-    let has = |text: String| memchr::memmem::find(code, text.as_bytes()).is_some();
-    has(format!("{}{name}", name.len())) || has(format!("\0{name}.kd\0"))
+/// Whether one of the kernels has this name and not an instance of a template.
+fn has_plain(kernels: &[String], name: &str) -> bool {
+    let name = name.rsplit("::").next().unwrap_or(name);
+    kernels.iter().any(|it| {
+        let head = it.split('(').next().unwrap_or(it);
+        !head.contains('<') && head.rsplit("::").next() == Some(name)
+    })
+}
+
+/// Whether a line names a type anew.
+fn is_alias(line: &str) -> bool {
+    line.contains("typedef") || line.contains("using")
 }

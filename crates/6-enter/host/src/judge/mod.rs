@@ -176,7 +176,10 @@ pub fn judge(question: &Question<'_>, reporter: &dyn Reporter) -> Result<Judged>
         });
     }
     let path = folder.path().to_owned();
-    let judged = Judged { variants: tried, cases: 0, notes: Vec::new(), folder };
+    let mut judged = Judged { variants: tried, cases: 0, notes: Vec::new(), folder };
+    for note in variants.iter().flatten().flat_map(|it| &it.notes) {
+        judged.note(NoteKind::Warning, note);
+    }
     let mut panel = Panel { bench: Bench { question, quiet: &quiet }, variants, judged };
     for (at, shape) in question.shapes.iter().enumerate() {
         panel.shape(shape, &path.join(format!("shape{at}")))?;

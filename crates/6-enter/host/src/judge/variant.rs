@@ -19,6 +19,8 @@ pub(super) struct Variant {
     code: Option<PathBuf>,
     /// Target of a source.
     target: Option<&'static str>,
+    /// Where the code of a source comes from, and what of the source it lacks.
+    pub(super) notes: Vec<String>,
 }
 
 /// Name, path and form of a variant, and the variant or why there is none.
@@ -60,7 +62,10 @@ pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
 fn of(question: &Question<'_>, path: &Path) -> (&'static str, Result<Variant>) {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     if ending == "toml" || path.is_dir() {
-        return ("launch file", Ok(Variant { launch: path.to_owned(), code: None, target: None }));
+        return (
+            "launch file",
+            Ok(Variant { launch: path.to_owned(), code: None, target: None, notes: Vec::new() }),
+        );
     }
     let launch = || {
         question.launch.map(Path::to_owned).with_context(|| {
@@ -81,12 +86,13 @@ fn of(question: &Question<'_>, path: &Path) -> (&'static str, Result<Variant>) {
     if hip_source::is_source(path) {
         let built = launch().and_then(|launch| {
             let target = Some(target(question, &launch)?);
-            hip_source::compiled(path, target)?;
-            Ok(Variant { launch, code: code()?, target })
+            let notes = DeviceCode::find(path, target)?.notes;
+            Ok(Variant { launch, code: code()?, target, notes })
         });
         return ("HIP source", built);
     }
-    let variant = launch().and_then(|launch| Ok(Variant { launch, code: code()?, target: None }));
+    let variant =
+        launch().and_then(|launch| Ok(Variant { launch, code: code()?, target: None, notes: Vec::new() }));
     ("code", variant)
 }
 

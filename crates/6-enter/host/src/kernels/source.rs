@@ -6,6 +6,7 @@ use crate::Contents;
 use crate::hip_source::{self, Code};
 use crate::inputs::{Input, file_error};
 use anyhow::Result;
+use view::NoteKind;
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: Watch> Run<'_, T, W, K, P> {
     /// Compiles a HIP source for the targets that are asked for, or for one.
@@ -33,17 +34,12 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         Ok(Ok(()))
     }
 
-    /// Says what of a source is not in its code.
+    /// Says where code comes from and what of its source it lacks.
     fn left_out(&mut self, input: &Input, code: &Code) {
-        for note in code.notes.iter() {
-            self.watch.say(&format!("note: {}: {note}", input.path.display()));
+        for note in code.notes() {
+            self.note(NoteKind::Warning, format!("{}: {note}", input.path.display()));
         }
-        if !code.kernels.is_empty() {
-            let kernels: Vec<String> = code.kernels.iter().map(|it| format!("`{it}`")).collect();
-            let text = format!(
-                "no code for {}: the host code that says for which types is left out",
-                kernels.join(", ")
-            );
+        if let Some(text) = code.lost() {
             let hint =
                 "instantiate the kernel in the source, or name the folder of the missing headers in CPATH";
             self.report(file_error(&input.path, text, hint));

@@ -36,6 +36,7 @@ impl Runner for EmulatedLaunch {
         let wanted = request.emulate.gpu.as_deref().or(file.gpu.as_deref());
         let named = wanted.map(model).transpose()?;
         let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
+        code.notes.iter().for_each(|it| reporter.say(&format!("note: {it}")));
         let model = match named {
             Some(model) => model,
             None => model_of_target(&code.object.target.processor)?,
@@ -148,6 +149,7 @@ pub fn results(
 ) -> Result<Results> {
     let named = emulate.gpu.as_deref().or(file.gpu.as_deref()).map(model).transpose()?;
     let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
+    code.notes.iter().for_each(|it| reporter.say(&format!("note: {it}")));
     let kernel = code.kernel(file.kernel.as_deref())?;
     let mut prepared = Prepared::new(file, &code, kernel, emulate, reporter)?;
     prepared.under(conditions);

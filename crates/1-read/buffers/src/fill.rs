@@ -5,8 +5,6 @@ use crate::Element;
 /// Contents by a rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fill {
-    /// 0.
-    Zeros,
     /// 1.
     Ones,
     /// 0, 1, 2, …
@@ -24,9 +22,6 @@ impl Fill {
     /// Bytes of this many elements.
     pub fn bytes(self, element: Element, count: u64) -> Vec<u8> {
         match self {
-            Fill::Zeros => {
-                vec![0; usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(element.size())]
-            }
             Fill::Ones => element.bytes((0..count).map(|_| 1.0)),
             Fill::Arange => element.bytes((0..count).map(|number| number as f64)),
             Fill::Random { seed, range } => {
@@ -61,7 +56,6 @@ mod tests {
             element.numbers(&fill.bytes(element, 3))
         };
         assert_eq!(numbers("i8", Fill::Ones), [1.0; 3]);
-        assert_eq!(numbers("f64", Fill::Zeros), [0.0; 3]);
         // The first output of SplitMix64 from seed 0 is e220a8397b1dcdaf.
         let random = Fill::Random { seed: 0, range: None };
         assert_eq!((numbers("f64", random)[0] * 1e6).floor(), 883_310.0);

@@ -19,9 +19,23 @@ pub(crate) fn run_wave<O: Observer>(
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the CPU has every feature the function is compiled for.
-        return unsafe { run_wave_avx2(executor, wave, observer, until) };
+        unsafe { run_wave_avx2(executor, wave, observer, until) }
+    } else {
+        run_wave_any(executor, wave, observer, until)
     }
+    #[cfg(not(target_arch = "x86_64"))]
     execute::run(executor, wave, observer, until)
+}
+
+/// The executor for the rare x86-64 CPU without AVX2: compiled once, not again for each observer.
+#[cfg(target_arch = "x86_64")]
+fn run_wave_any(
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    mut observer: &mut dyn Observer,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    execute::run(executor, wave, &mut observer, until)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -69,6 +69,6 @@ pub use observe::{LdsDmaLoad, MemoryAccess, Observer};
 pub use print_buffer::PrintBuffer;
 pub use printf::printf;
 pub use program::{Program, ProgramError};
-pub use raw::{Digest, Shared};
+pub use raw::{Digest, LARGE, Shared};
 pub use unwritten::fill_unwritten;
 pub use wave::WaveId;

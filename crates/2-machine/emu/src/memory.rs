@@ -139,7 +139,7 @@ impl Memory {
     pub fn load(&mut self, name: &str, image: &codeobj::Image<'_>) -> u64 {
         let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
         let base = self.allocate(name, length);
-        self.fill(base, image, length);
+        self.place(base, image, length);
         base
     }
 
@@ -148,12 +148,12 @@ impl Memory {
         let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
         let is_free = self.register(name, base, length, Shared::zeroed(whole_dwords(base, length))).is_ok();
         if is_free {
-            self.fill(base, image, length);
+            self.place(base, image, length);
         }
         is_free
     }
 
-    fn fill(&self, base: u64, image: &codeobj::Image<'_>, length: usize) {
+    fn place(&self, base: u64, image: &codeobj::Image<'_>, length: usize) {
         if let Some((range, start)) = self.locate(base, image.bytes) {
             // Pages of zeros are not touched, so the host need not back them.
             image.place_with(base, length, |at, bytes| range.write(start + at, bytes));
@@ -341,6 +341,16 @@ impl Memory {
     pub fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
         let (range, at) = self.locate(address, bytes.len() as u64)?;
         range.write(at, bytes);
+        Some(())
+    }
+
+    /// Writes one byte many times; `None` if that many bytes are not in one range.
+    pub fn fill(&self, address: u64, byte: u8, length: usize) -> Option<()> {
+        let (range, at) = self.locate(address, length as u64)?;
+        let block = [byte; BLOCK];
+        for start in (0..length).step_by(BLOCK) {
+            range.write(at + start, &block[..BLOCK.min(length - start)]);
+        }
         Some(())
     }
 

@@ -79,6 +79,41 @@ pub trait Observer {
 /// Watches nothing.
 impl Observer for () {}
 
+/// An observer of any type.
+impl Observer for &mut dyn Observer {
+    fn wave_start(&mut self, wave: WaveId, lanes: u64) {
+        (**self).wave_start(wave, lanes);
+    }
+
+    fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {
+        (**self).issue(wave, index, exec);
+    }
+
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, exec: u64) {
+        (**self).issue_run(wave, first, count, exec);
+    }
+
+    fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
+        (**self).access(wave, access);
+    }
+
+    fn lds_dma_load(&mut self, wave: WaveId, load: &LdsDmaLoad) {
+        (**self).lds_dma_load(wave, load);
+    }
+
+    fn lds_dma_done(&mut self, wave: WaveId, number: u64) {
+        (**self).lds_dma_done(wave, number);
+    }
+
+    fn barrier(&mut self, workgroup: [u32; 3]) {
+        (**self).barrier(workgroup);
+    }
+
+    fn wave_end(&mut self, wave: WaveId) {
+        (**self).wave_end(wave);
+    }
+}
+
 /// Two observers at once.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline(always)]

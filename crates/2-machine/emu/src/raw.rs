@@ -25,6 +25,7 @@ pub(crate) use wide::permute_avx2;
 
 use crate::half::f16_to_f32;
 use crate::lanes::{LANES, Row, Step, active, all_equal, are_contiguous_dwords};
+use memmap2::MmapMut;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -35,8 +36,18 @@ pub struct Shared {
     start: *mut u8,
     length: usize,
     /// Owner of the memory, if the range owns it.
-    _owned: Option<Vec<u64>>,
+    _owned: Option<Owned>,
 }
+
+/// Memory that a range owns.
+#[derive(Debug)]
+enum Owned {
+    Words { _words: Vec<u64> },
+    Pages { _pages: MmapMut },
+}
+
+/// Bytes of an allocation from which the host is asked for pages of 2 MiB: 4 GiB are then there after 1.5 s, and not 4 to 20.
+pub const LARGE: usize = 8 << 20;
 
 // SAFETY: all accesses after construction are atomic; the constructor's caller promises the range's lifetime.
 unsafe impl Send for Shared {}
@@ -103,8 +114,20 @@ macro_rules! access {
 impl Shared {
     /// A range with zeroed memory of its own.
     pub fn zeroed(length: usize) -> Shared {
-        let mut owned = vec![0u64; length.div_ceil(8)];
-        Shared { start: owned.as_mut_ptr().cast(), length, _owned: Some(owned) }
+        if length >= LARGE
+            && let Ok(mut pages) = MmapMut::map_anon(length.next_multiple_of(8))
+        {
+            // A host that has no large pages gives small ones.
+            #[cfg(target_os = "linux")]
+            let _ = pages.advise(memmap2::Advice::HugePage);
+            return Shared {
+                start: pages.as_mut_ptr(),
+                length,
+                _owned: Some(Owned::Pages { _pages: pages }),
+            };
+        }
+        let mut words = vec![0u64; length.div_ceil(8)];
+        Shared { start: words.as_mut_ptr().cast(), length, _owned: Some(Owned::Words { _words: words }) }
     }
 
     /// A range in memory of another owner.

@@ -13,10 +13,26 @@ pub(crate) struct L1MissPath {
     pub(crate) line_bits: u32,
     /// L1 lines in an L2 line, as a power of two.
     pub(crate) l2_shift: u32,
+    pub(crate) parts: LineParts,
+}
+
+/// Sectors of an L2 line that its L1 lines cover.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineParts {
+    /// Mask of the bits of an L1 line that number it in its L2 line.
+    numbers: u64,
     /// Sectors of an L1 line.
     sectors: u32,
-    /// Mask of the first L1 line's sectors in an L2 line.
-    sector_mask: u8,
+    /// Sectors of the first L1 line.
+    first: u8,
+}
+
+impl LineParts {
+    /// Sectors of an L1 line.
+    #[inline(always)]
+    pub(crate) fn of(self, line: u64) -> u8 {
+        self.first.wrapping_shl(self.sectors.wrapping_mul((line & self.numbers) as u32))
+    }
 }
 
 impl L1MissPath {
@@ -26,8 +42,7 @@ impl L1MissPath {
         L1MissPath {
             line_bits: shape.l1_line.trailing_zeros(),
             l2_shift: lines.trailing_zeros(),
-            sectors,
-            sector_mask: ((1u32 << sectors) - 1) as u8,
+            parts: LineParts { numbers: lines - 1, sectors, first: ((1u32 << sectors) - 1) as u8 },
         }
     }
 
@@ -53,21 +68,21 @@ impl L1MissPath {
         backend.front_counts.add(by_memory_type(RequestType::Read, memory), 1);
         let l2_line = address >> (self.line_bits + self.l2_shift);
         if self.merges(line, *last_l2_line, backend.shape) && backend.timing.merges() {
-            backend.merge(l2_line, self.touched(line), local);
+            backend.merge(l2_line, self.parts.of(line), local);
             return true;
         }
         *last_l2_line = Some(l2_line);
+        let touched = self.parts.of(line);
         let at = at.unwrap_or_else(|| backend.l2.locate(l2_line));
         if memory == MemoryType::Rw
             && !stream
             && let Some(place) = at.place
-            && let Some(ReadHit { channel, noted }) = backend.l2.fast_read().read_hit(l2_line, place)
+            && let Some(ReadHit { channel, noted }) = backend.l2.fast_read().read_hit(l2_line, place, touched)
         {
             backend.predictor.record(base, number, place);
             backend.timing.l2_hit(channel, l2_line, noted.max(0) as u64);
             return true;
         }
-        let touched = self.touched(line);
         let (request_type, full) = (RequestType::Read, touched);
         let request =
             L2Request { request_type, line: l2_line, touched, full, memory, local, stream, repeats: 0 };
@@ -75,11 +90,5 @@ impl L1MissPath {
             backend.predictor.record(base, number, place);
         }
         at.place.is_some()
-    }
-
-    /// Mask of the sectors of an L2 line that an L1 line covers.
-    fn touched(&self, line: u64) -> u8 {
-        let number = line & !(u64::MAX << self.l2_shift);
-        self.sector_mask.wrapping_shl(self.sectors.wrapping_mul(number as u32))
     }
 }

@@ -5,7 +5,7 @@
 //! written back and stays, clean, until its eviction.
 
 use crate::count::{ChannelCounts, Count};
-use crate::line_state::{LineState, MissingReads, SECTORS, WHOLE, parts};
+use crate::line_state::{LineState, MissingReads, SECTORS, parts};
 use crate::sets16::{self, Sets16};
 use crate::shape::Shape;
 use crate::xor_hash::XorHash;
@@ -89,7 +89,6 @@ pub(crate) struct L2 {
     set_bits: u32,
     place_bits: u32,
     sectors: u32,
-    all: u8,
     sector_bytes: u32,
     /// Reads from memory by mask of missing sectors.
     reads: Box<[MissingReads; 1 << SECTORS]>,
@@ -115,7 +114,6 @@ impl L2 {
             set_bits: sets.trailing_zeros(),
             place_bits: (sets * sets16::WAYS).trailing_zeros(),
             sectors: (shape.l2_line / shape.sector) as u32,
-            all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
             reads: MissingReads::of(shape),
             write_sectors: (shape.fabric_write / shape.sector) as u32,
@@ -264,7 +262,6 @@ impl L2 {
         self.may_be_dirty |= written != 0;
         let state = self.cache.of(place);
         state.add(full, written);
-        state.complete(self.all);
         answer.noted = state.note_since(self.note_base);
     }
 
@@ -302,7 +299,6 @@ impl L2 {
         }
         let MissingReads { sectors, whole, small } = self.reads[usize::from(missing)];
         state.add(sectors, 0);
-        state.complete(self.all);
         let counts = &mut self.channels[channel];
         counts.add(Count::FabricRead128, u64::from(whole));
         counts.add(Count::FabricRead64, u64::from(small));
@@ -428,10 +424,10 @@ pub(crate) struct FastReadMostRecent<'a> {
 }
 
 impl FastReadMostRecent<'_> {
-    /// Reads a line if it is at this place and whole.
+    /// Reads sectors of a line if it is at this place and has them.
     #[inline(always)]
-    pub(crate) fn read_hit(&mut self, line: u64, place: usize) -> Option<ReadHit> {
-        let state = self.ways.at(place, line).filter(|state| state.held() == WHOLE)?;
+    pub(crate) fn read_hit(&mut self, line: u64, place: usize, sectors: u8) -> Option<ReadHit> {
+        let state = self.ways.at(place, line).filter(|state| state.holds(sectors))?;
         Some(self.count(place, state))
     }
 
@@ -459,11 +455,11 @@ impl FastRead<'_> {
         FastReadMostRecent { ways: self.cache.last(), rw_read_hits: self.rw_read_hits, place_bits, note_base }
     }
 
-    /// Reads a line if it is at this place and whole, and causes no write-back.
+    /// Reads sectors of a line if it is at this place and has them, and causes no write-back.
     #[inline(always)]
-    pub(crate) fn read_hit(&mut self, line: u64, place: usize) -> Option<ReadHit> {
+    pub(crate) fn read_hit(&mut self, line: u64, place: usize, sectors: u8) -> Option<ReadHit> {
         let (state, last) = self.cache.at(place, line)?;
-        if state.held() != WHOLE {
+        if !state.holds(sectors) {
             return None;
         }
         // Most lines are most recently used.
@@ -477,12 +473,12 @@ impl FastRead<'_> {
         Some(self.last().count(place, state))
     }
 
-    /// Reads a line wherever it is: its place, or its location on a miss.
+    /// Reads sectors of a line wherever it is: its place, or its location if one is missing.
     #[inline(never)]
-    pub(crate) fn find(&mut self, line: u64) -> Result<(usize, ReadHit), L2Location> {
+    pub(crate) fn find(&mut self, line: u64, sectors: u8) -> Result<(usize, ReadHit), L2Location> {
         let set = self.set_hash.get(line) as usize;
         let place = self.cache.peek(set, line);
-        let rw_read_hits = place.and_then(|place| Some((place, self.read_hit(line, place)?)));
+        let rw_read_hits = place.and_then(|place| Some((place, self.read_hit(line, place, sectors)?)));
         rw_read_hits.ok_or(L2Location { channel: (set * sets16::WAYS) >> self.place_bits, set, place })
     }
 }

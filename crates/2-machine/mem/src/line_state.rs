@@ -8,9 +8,6 @@ use crate::shape::Shape;
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct LineState(u64);
 
-/// All sectors are valid.
-pub(crate) const WHOLE: u8 = u8::MAX;
-
 /// Bits of a sector mask, and of all fields below the note.
 pub(crate) const SECTORS: u32 = 8;
 const STATE: u32 = 2 * SECTORS + 1;
@@ -28,6 +25,12 @@ impl LineState {
         self.0 as u8
     }
 
+    /// True if all these sectors are valid.
+    #[inline(always)]
+    pub(crate) fn holds(self, sectors: u8) -> bool {
+        sectors & !self.held() == 0
+    }
+
     /// Dirty sectors.
     #[inline(always)]
     pub(crate) fn dirty(self) -> u8 {
@@ -42,14 +45,6 @@ impl LineState {
     #[inline(always)]
     pub(crate) fn add(&mut self, held: u8, dirty: u8) {
         self.0 |= u64::from(held) | u64::from(dirty) << SECTORS;
-    }
-
-    /// Marks the line as whole once all its sectors are valid.
-    #[inline(always)]
-    pub(crate) fn complete(&mut self, all: u8) {
-        if self.held() & all == all {
-            self.add(WHOLE, 0);
-        }
     }
 
     #[inline(always)]

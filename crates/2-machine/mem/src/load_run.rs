@@ -6,7 +6,7 @@
 use crate::access::Lookup;
 use crate::backend::{Backend, by_memory_type};
 use crate::cache::{Ways, With};
-use crate::l1_miss_path::L1MissPath;
+use crate::l1_miss_path::{L1MissPath, LineParts};
 use crate::l2::{FastRead, L2Location, ReadHit, RequestType};
 use crate::place_predictor::short;
 use crate::sets64;
@@ -66,6 +66,7 @@ struct LoadState<'a> {
     unmerged_mask: u64,
     /// L1 lines in an L2 line, as a power of two.
     l2_shift: u32,
+    parts: LineParts,
     predicted_places: &'a mut [u16; L1_WAYS],
     results: &'a mut [TagLookup; L1_WAYS],
     l2: FastRead<'a>,
@@ -131,7 +132,7 @@ impl LoadState<'_> {
         start: usize,
         mshrs: &mut MshrSlots<'_>,
     ) -> bool {
-        let LoadState { next, base, unmerged_mask, l2_shift, .. } = *self;
+        let LoadState { next, base, unmerged_mask, l2_shift, parts, .. } = *self;
         let (mut last_l2_line, mut now, mut repeats, mut count) = (self.last_l2_line, mshrs.now, 0, 0);
         let results = self.results.get_mut(next - start..).unwrap_or_default().iter_mut();
         let lookups = self.lookups.get(next..).unwrap_or_default();
@@ -149,7 +150,8 @@ impl LoadState<'_> {
             {
                 break;
             }
-            let Some(ReadHit { channel, noted }) = l2.read_hit(l2_line, usize::from(predicted)) else {
+            let hit = l2.read_hit(l2_line, usize::from(predicted), parts.of(line));
+            let Some(ReadHit { channel, noted }) = hit else {
                 break;
             };
             let way = set.replace(line);
@@ -179,9 +181,11 @@ impl LoadState<'_> {
                     return false;
                 }
                 let predicted = &mut self.predicted_places[self.next % L1_WAYS];
-                let ReadHit { channel, noted } = match self.l2.read_hit(l2_line, usize::from(*predicted)) {
+                let sectors = self.parts.of(line);
+                let hit = self.l2.read_hit(l2_line, usize::from(*predicted), sectors);
+                let ReadHit { channel, noted } = match hit {
                     Some(hit) => hit,
-                    None => match self.l2.find(l2_line) {
+                    None => match self.l2.find(l2_line, sectors) {
                         Ok((place, hit)) => {
                             *predicted = short(place);
                             hit
@@ -278,6 +282,7 @@ impl<F: Timing> LoadRun<'_, '_, F> {
             last_l2_line: self.last_l2_line.map_or(u64::MAX, |line| line | unmerged_mask),
             unmerged_mask,
             l2_shift: self.miss_path.l2_shift,
+            parts: self.miss_path.parts,
             predicted_places,
             results,
             l2,

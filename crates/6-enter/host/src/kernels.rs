@@ -9,21 +9,20 @@ mod build_log;
 mod companion;
 mod ir;
 mod metadata_only;
+mod selection;
 mod source;
 mod stream;
 
 use crate::inputs::{Input, expand, file_error};
-use crate::usage;
 use crate::{Contents, hip_source};
-use analysis::workload::kernel_pattern;
 use analysis::{KernelEvidence, TextFile};
 use anyhow::Result;
 use batch::{ALONE, Code, Opened, Task, Waiting, each, groups};
-use codeobj::{Found, Kind, ReadError, Target, Wanted};
+use codeobj::{Found, Kind, ReadError, Wanted};
 use companion::Companion;
 pub use ir::PassChoice;
 use rayon::prelude::*;
-use regex::Regex;
+pub use selection::Selection;
 use sorting::Sort;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -43,81 +42,6 @@ const MOST_WAITING: usize = 4096;
 /// Hint for a file without GPU code.
 const NEEDED: &str =
     "give a code object, a program or library with HIP kernels, a HIP source, assembly text, or Triton's IR";
-
-/// Filter of kernels.
-pub struct Selection {
-    name: Option<Regex>,
-    wanted: Wanted,
-    /// The targets wanted, by name.
-    targets: Vec<Target>,
-    /// `--arch` was given.
-    explicit: bool,
-    /// The names that a recording has; none means all.
-    recorded: Option<BTreeSet<String>>,
-    /// Choice among several modules of IR in one text.
-    pass: PassChoice,
-}
-
-impl Selection {
-    /// Kernels whose name matches `kernel`, in code for the targets `arch`; without those, every supported
-    /// one.
-    pub fn new(kernel: Option<&str>, arch: &[String]) -> Result<Self> {
-        let name = match kernel {
-            None => None,
-            Some(pattern) => Some(kernel_pattern(pattern).map_err(|error| {
-                usage(
-                    format!("`--kernel {pattern}` is no regular expression: {error}"),
-                    "put a backslash before brackets and stars that stand for themselves",
-                )
-            })?),
-        };
-        let mut targets = Vec::new();
-        for arch in arch {
-            let target = Target::parse(arch).ok_or_else(|| {
-                usage(
-                    format!("`--arch {arch}` is no target"),
-                    "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`",
-                )
-            })?;
-            targets.push(target);
-        }
-        let explicit = !targets.is_empty();
-        if !explicit {
-            targets
-                .extend(::arch::Target::names().chain(::arch::generic_targets()).filter_map(Target::parse));
-        }
-        Ok(Selection {
-            name,
-            wanted: Wanted::targets(targets.clone()),
-            targets,
-            explicit,
-            recorded: None,
-            pass: PassChoice::Last,
-        })
-    }
-
-    /// Chooses the dumps to read from a log of compiler passes: one pass, or `all`.
-    pub fn pass(self, pass: Option<&str>) -> Self {
-        Selection { pass: PassChoice::of(pass), ..self }
-    }
-
-    /// Only kernels of these names, in code for this target.
-    pub fn recorded(self, names: BTreeSet<String>, target: Option<&str>) -> Self {
-        let target = target.filter(|_| !self.explicit).and_then(Target::parse);
-        let wanted = target.map_or(self.wanted, |target| Wanted::targets(vec![target]));
-        Selection { wanted, recorded: Some(names), ..self }
-    }
-
-    fn accepts(&self, kernel: &codeobj::Kernel) -> bool {
-        let recorded =
-            |names: &BTreeSet<String>| names.contains(&kernel.name) || names.contains(&kernel.demangled);
-        self.recorded.as_ref().is_none_or(recorded) && self.matches(kernel)
-    }
-
-    fn matches(&self, kernel: &codeobj::Kernel) -> bool {
-        self.name.as_ref().is_none_or(|name| name.is_match(&kernel.name) || name.is_match(&kernel.demangled))
-    }
-}
 
 /// One kernel with its evidence and findings.
 pub struct Judged<'a, 'b> {

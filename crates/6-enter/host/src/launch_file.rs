@@ -4,11 +4,13 @@
 //! is reported with both sides.
 
 mod captured;
+mod contents;
 mod data;
 mod expression;
 mod varied;
 
 pub use buffers::{Differences, Element, differences};
+pub use contents::{Bytes, Contents};
 pub use expression::Expression;
 pub(crate) use varied::Variations;
 
@@ -127,15 +129,6 @@ enum Initial {
     Random,
 }
 
-/// Initial value of an argument.
-#[derive(Clone, Debug)]
-pub enum Contents {
-    /// Bytes of a value.
-    Scalar(Vec<u8>),
-    /// Bytes of a buffer.
-    Buffer(Vec<u8>),
-}
-
 impl LaunchFile {
     /// Reads a launch file or a folder with one; paths in it are made to start from its folder.
     pub fn read(path: &Path) -> Result<LaunchFile> {
@@ -243,10 +236,10 @@ impl LaunchFile {
 
     /// Arguments by name as numbers, for expressions.
     pub fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
-        let numbers = self.parts().zip(contents).map(|(argument, contents)| {
-            let (Contents::Scalar(bytes) | Contents::Buffer(bytes)) = contents;
-            (argument.name.clone(), argument.element.numbers(bytes))
-        });
+        let numbers = self
+            .parts()
+            .zip(contents)
+            .map(|(argument, contents)| (argument.name.clone(), argument.element.numbers(&contents.bytes())));
         numbers.collect()
     }
 }
@@ -355,22 +348,22 @@ impl Argument {
         }
     }
 
-    fn buffer(&self, bytes: u64, count: u64) -> Result<Vec<u8>> {
+    fn buffer(&self, bytes: u64, count: u64) -> Result<Bytes> {
         if let Some(path) = &self.file {
             let contents =
                 data::of_length(path, bytes).with_context(|| format!("argument `{}`", self.name))?;
-            return Ok(match self.other {
+            return Ok(Bytes::Given(Arc::new(match self.other {
                 Some(other) => other.contents(&self.name, self.element, contents),
                 None => contents,
-            });
+            })));
         }
         let fill = match self.initial.unwrap_or_default() {
-            Initial::Zeros => Fill::Zeros,
+            Initial::Zeros => return Ok(Bytes::Same(0, usize::try_from(bytes)?)),
             Initial::Ones => Fill::Ones,
             Initial::Arange => Fill::Arange,
             Initial::Random => Fill::Random { seed: self.seed, range: self.range },
         };
-        Ok(fill.bytes(self.element, count))
+        Ok(Bytes::Given(Arc::new(fill.bytes(self.element, count))))
     }
 
     /// Expected content of the buffer after the launch, if the file states it.

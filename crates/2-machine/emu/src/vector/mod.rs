@@ -14,11 +14,19 @@ macro_rules! kernels {
         ];
 
         pub(super) fn portable(list: &mut Vec<crate::vector::Named>) {
-            $( $( list.push((
-                const { crate::vector::Key::named($known) },
-                crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
-                Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done))),
-            )); )* )*
+            $( $( {
+                // x86-64 CPUs without AVX2 are rare: they run these lines as those with modifiers.
+                #[cfg(target_arch = "x86_64")]
+                let in_place = None;
+                #[cfg(not(target_arch = "x86_64"))]
+                let in_place =
+                    Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done)));
+                list.push((
+                    const { crate::vector::Key::named($known) },
+                    crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
+                    in_place,
+                ));
+            } )* )*
             $( $( list.push((
                 const { crate::vector::Key::named($name) },
                 crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)),

@@ -75,7 +75,7 @@ fn half_of_the_lines_may_be_dirty() {
     for line in 3 * places / 2..2 * places {
         let at = l2.locate(line);
         let place = at.place.unwrap();
-        if l2.fast_read().read_hit(line, place).is_none() {
+        if l2.fast_read().read_hit(line, place, 0b1111).is_none() {
             l2.request(request(RequestType::Read, line, 0b1111, 0b1111), &at);
         }
     }
@@ -83,7 +83,7 @@ fn half_of_the_lines_may_be_dirty() {
     for line in places..3 * places / 2 {
         let at = l2.locate(line);
         let place = at.place.unwrap();
-        assert!(l2.fast_read().read_hit(line, place).is_none(), "another has to be written");
+        assert!(l2.fast_read().read_hit(line, place, 0b1111).is_none(), "another has to be written");
         let (old, bytes) = l2.request(request(RequestType::Read, line, 0b1111, 0b1111), &at).written[1];
         assert!(old >= 3 * places / 2 && bytes == 128);
     }

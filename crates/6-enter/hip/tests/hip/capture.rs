@@ -2,7 +2,7 @@
 
 use crate::compiled::{built, prepared, root, toolchain};
 use crate::profile::rockhound;
-use host::launch_file::{Contents, LaunchFile};
+use host::launch_file::LaunchFile;
 use host::run::{self as runs, Conditions, Emulate, Output, Reporter};
 use host::session::Progress;
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ fn as_kerncap(captured: &Path, folder: &Path) {
         ["argument", "memory"].iter().filter_map(|it| table.get(*it)).flat_map(|it| it.as_array().unwrap());
     let (mut regions, mut variables) = (Vec::new(), Vec::new());
     for (part, contents) in parts.zip(file.contents().unwrap()) {
-        let (Contents::Scalar(bytes) | Contents::Buffer(bytes)) = contents;
+        let bytes = &contents.bytes();
         let size = bytes.len();
         if let Some(symbol) = part.get("symbol").and_then(toml::Value::as_str) {
             let blob = format!("module_variables/0123_{symbol}.bin");

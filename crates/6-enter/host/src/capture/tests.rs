@@ -98,10 +98,8 @@ fn all_that_arguments_lead_to_is_captured() {
     assert_eq!(file.gpu.as_deref(), Some("mi300x"));
     let addresses: Vec<_> = file.parts().map(|it| it.address).collect();
     assert_eq!(addresses, [Some(a + 8), Some(c), None, Some(a), Some(hidden)]);
-    let of = |it: &'_ Contents| match it {
-        Contents::Scalar(bytes) | Contents::Buffer(bytes) => bytes.clone(),
-    };
-    let bytes: Vec<Vec<u8>> = file.contents().unwrap().iter().map(of).collect();
+    let bytes: Vec<Vec<u8>> =
+        file.contents().unwrap().iter().map(|it: &Contents| it.bytes().into_owned()).collect();
     assert_eq!(bytes[0], (a + 8).to_le_bytes());
     assert_eq!(bytes[1..3], [vec![0; 512], vec![64, 0, 0, 0]]);
     assert_eq!(bytes[3..], [memory.0[&a].0.clone(), vec![5; 40]]);

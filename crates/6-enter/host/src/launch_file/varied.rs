@@ -1,6 +1,6 @@
 //! Other contents of buffers whose contents are files, such as the buffers of a captured launch.
 
-use super::{Contents, LaunchFile};
+use super::{Bytes, Contents, LaunchFile};
 use anyhow::Result;
 use buffers::{Element, Fixed, Variation};
 use std::collections::BTreeSet;
@@ -61,7 +61,9 @@ impl LaunchFile {
             words.iter().any(|word| ranges.iter().any(|it| it.contains(word)))
         };
         for (part, contents) in self.parts().zip(contents) {
-            let (Contents::Buffer(bytes), true) = (contents, part.file.is_some()) else { continue };
+            let (Contents::Buffer(Bytes::Given(bytes)), true) = (contents, part.file.is_some()) else {
+                continue;
+            };
             let element = part.element;
             let is_known = !part.guessed || element != Element::BYTE && Element::likely(&[bytes]) == element;
             let why = if keep.contains(&part.name) {

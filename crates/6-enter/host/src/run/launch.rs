@@ -10,7 +10,7 @@ use super::request::{Emulate, Recording, Request, What};
 use super::{model, model_of_target, title};
 use crate::braces::Values;
 use crate::device_code::DeviceCode;
-use crate::launch_file::{Contents, Element, LaunchFile, differences};
+use crate::launch_file::{Bytes, Contents, Element, LaunchFile, differences};
 use crate::{launches, spill, usage};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::Target;
@@ -167,7 +167,7 @@ pub fn results(
                 element: argument.element,
                 is_input: !argument.is_output(),
                 tolerance: argument.tolerance,
-                before: before.clone(),
+                before: before.bytes().into_owned(),
                 after: after.to_vec(),
             });
         }
@@ -281,9 +281,9 @@ impl<'a> Prepared<'a> {
         for ((argument, contents), address) in buffers {
             if let (Contents::Buffer(bytes), Some(address), true) = (contents, address, argument.is_output())
             {
-                bytes.fill(fill);
+                *bytes = Bytes::Same(fill, bytes.len());
                 // It was allocated with this length.
-                let _ = self.job.memory.write(*address, bytes);
+                let _ = bytes.write(&self.job.memory, *address);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The code, arguments and memory of a launch file in the memory of an emulated GPU.
 
 use crate::device_code::DeviceCode;
-use crate::launch_file::{self, Contents, LaunchFile};
+use crate::launch_file::{self, Bytes, Contents, LaunchFile};
 use anyhow::{Context, Result, anyhow, bail};
 use codeobj::{Argument, Image, Kernel};
 use emu::{Memory, Shared, whole_dwords};
@@ -64,7 +64,9 @@ fn arguments(
             (Contents::Scalar(bytes), _) => (bytes.clone(), None),
             (Contents::Buffer(_), Some(address)) => (address.to_le_bytes().to_vec(), Some(address)),
             (Contents::Buffer(bytes), None) => {
-                let address = job.memory.allocate_with(&argument.name, bytes);
+                let address = job.memory.allocate(&argument.name, bytes.len());
+                // It was allocated with this length.
+                let _ = bytes.write_fresh(&job.memory, address);
                 (address.to_le_bytes().to_vec(), Some(address))
             }
         };
@@ -84,7 +86,7 @@ fn arguments(
 }
 
 /// Memory at the address that it had in the program.
-fn register(memory: &mut Memory, part: &launch_file::Argument, address: u64, bytes: &[u8]) -> Result<()> {
+fn register(memory: &mut Memory, part: &launch_file::Argument, address: u64, bytes: &Bytes) -> Result<()> {
     let name = &part.name;
     if address.checked_add(bytes.len() as u64 + 4).is_none() {
         bail!("`{name}`: the address {address:#x} is too large");
@@ -93,11 +95,11 @@ fn register(memory: &mut Memory, part: &launch_file::Argument, address: u64, byt
     memory
         .register(name, address, bytes.len(), shared)
         .map_err(|_| anyhow!("`{name}` at {address:#x} overlaps other memory of the launch file"))?;
-    memory.write(address, bytes).with_context(|| format!("`{name}` cannot be written"))
+    bytes.write_fresh(memory, address).with_context(|| format!("`{name}` cannot be written"))
 }
 
 /// Writes a variable of the code, and returns its address.
-fn variable(job: &Job, code: &DeviceCode, symbol: &str, bytes: &[u8]) -> Result<u64> {
+fn variable(job: &Job, code: &DeviceCode, symbol: &str, bytes: &Bytes) -> Result<u64> {
     let image = Image::read(&code.data)?;
     let Some(found) = image.variables().find(|it| it.name == symbol) else {
         bail!("the code has no variable `{symbol}`");
@@ -106,7 +108,9 @@ fn variable(job: &Job, code: &DeviceCode, symbol: &str, bytes: &[u8]) -> Result<
         bail!("the variable `{symbol}` has {} bytes, the launch file gives {}", found.size, bytes.len());
     }
     let address = job.load().wrapping_add(found.address);
-    job.memory.write(address, bytes).with_context(|| format!("the variable `{symbol}` cannot be written"))?;
+    bytes
+        .write(&job.memory, address)
+        .with_context(|| format!("the variable `{symbol}` cannot be written"))?;
     Ok(address)
 }
 

@@ -164,3 +164,82 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.wave_end(wave);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of the events.
+    #[derive(Default)]
+    struct Log(Vec<&'static str>);
+
+    impl Observer for Log {
+        fn wave_start(&mut self, _: WaveId, _: u64) {
+            self.0.push("wave start");
+        }
+
+        fn issue(&mut self, _: WaveId, _: usize, _: u64) {
+            self.0.push("issue");
+        }
+
+        fn issue_run(&mut self, _: WaveId, _: usize, _: usize, _: u64) {
+            self.0.push("issue run");
+        }
+
+        fn access(&mut self, _: WaveId, _: &MemoryAccess<'_>) {
+            self.0.push("access");
+        }
+
+        fn lds_dma_load(&mut self, _: WaveId, _: &LdsDmaLoad) {
+            self.0.push("load");
+        }
+
+        fn lds_dma_done(&mut self, _: WaveId, _: u64) {
+            self.0.push("done");
+        }
+
+        fn barrier(&mut self, _: [u32; 3]) {
+            self.0.push("barrier");
+        }
+
+        fn wave_end(&mut self, _: WaveId) {
+            self.0.push("wave end");
+        }
+    }
+
+    fn events(observer: &mut impl Observer) {
+        let wave = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
+        let (space, kind) = (Space::Global, Kind::Load);
+        let addresses = &[0; 64];
+        let access = MemoryAccess {
+            index: 0,
+            space,
+            kind,
+            bytes: 4,
+            element: 0,
+            lanes: 1,
+            addresses,
+            formation: None,
+        };
+        observer.wave_start(wave, 1);
+        observer.issue(wave, 0, 1);
+        observer.issue_run(wave, 0, 2, 1);
+        observer.access(wave, &access);
+        observer.lds_dma_load(wave, &LdsDmaLoad { index: 0, number: 0, start: 0, stride: 4, lanes: 1 });
+        observer.lds_dma_done(wave, 0);
+        observer.barrier([0; 3]);
+        observer.wave_end(wave);
+    }
+
+    #[test]
+    fn observers_of_any_type_and_in_pairs_see_every_event() {
+        let (mut plain, mut any, mut pair) =
+            (Log::default(), Log::default(), (Log::default(), Log::default()));
+        events(&mut plain);
+        let mut pointer: &mut dyn Observer = &mut any;
+        events(&mut pointer);
+        events(&mut pair);
+        assert_eq!(plain.0.len(), 8);
+        assert_eq!([&any.0, &pair.0.0, &pair.1.0], [&plain.0; 3]);
+    }
+}

@@ -40,6 +40,10 @@ impl Watch for Told<'_> {
         self.progress.kernels(more);
     }
 
+    fn compiles(&mut self, file: &str) {
+        self.progress.compiles(file);
+    }
+
     fn at(&mut self, file: &str, done: u64, total: u64) {
         self.progress.at(file, done, total);
     }

@@ -122,6 +122,22 @@ impl Progress {
     pub(crate) fn new() -> Self {
         Progress { start: Instant::now(), bar: None, terminal: std::io::stderr().is_terminal(), kernels: 0 }
     }
+
+    /// The line, which is there from the first call on.
+    fn bar(&mut self) -> &ProgressBar {
+        self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar
+        })
+    }
+}
+
+/// Last part of a path.
+fn short(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
 }
 
 impl Watch for Progress {
@@ -129,26 +145,22 @@ impl Watch for Progress {
         self.kernels += more;
     }
 
+    fn compiles(&mut self, file: &str) {
+        if self.terminal {
+            let bar = self.bar();
+            bar.set_message(format!("{}: compiling", short(file)));
+            // Nothing else moves the time until the compiler has ended.
+            bar.enable_steady_tick(Duration::from_millis(500));
+        }
+    }
+
     fn at(&mut self, file: &str, done: u64, total: u64) {
         if !self.terminal || self.start.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
-            if let Ok(style) = ProgressStyle::with_template("{wide_msg} {elapsed}") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        bar.set_length(total);
-        bar.set_position(done);
-        let name = file.rsplit('/').next().unwrap_or(file);
-        bar.set_message(format!(
-            "{name}: {} of {}, kernels: {}",
-            HumanBytes(done),
-            HumanBytes(total),
-            self.kernels
-        ));
+        let kernels = self.kernels;
+        let (done, total) = (HumanBytes(done), HumanBytes(total));
+        self.bar().set_message(format!("{}: {done} of {total}, kernels: {kernels}", short(file)));
     }
 
     /// Writes a line to standard error, above the progress line.

@@ -90,6 +90,8 @@ pub struct Remarks {
 pub trait Watch {
     /// A line for people: an error of one file, a hint, a note.
     fn say(&mut self, line: &str);
+    /// A source is compiled, which takes seconds.
+    fn compiles(&mut self, file: &str);
     /// `done` bytes of a file are read.
     fn at(&mut self, file: &str, done: u64, total: u64);
     /// `count` more kernels are done.
@@ -102,6 +104,9 @@ pub trait Watch {
 impl<W: Watch> Watch for &mut W {
     fn say(&mut self, line: &str) {
         (**self).say(line);
+    }
+    fn compiles(&mut self, file: &str) {
+        (**self).compiles(file);
     }
     fn at(&mut self, file: &str, done: u64, total: u64) {
         (**self).at(file, done, total);
@@ -117,6 +122,7 @@ impl<W: Watch> Watch for &mut W {
 /// Reports to nobody; errors are returned all the same.
 impl Watch for () {
     fn say(&mut self, _: &str) {}
+    fn compiles(&mut self, _: &str) {}
     fn at(&mut self, _: &str, _: u64, _: u64) {}
     fn kernels(&mut self, _: u64) {}
     fn finish(&mut self) {}
@@ -483,7 +489,10 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
                 let (error, hint) = self.nothing_found("no GPU code found", &self.passed_over);
                 (error.to_owned(), hint)
             } else if self.seen == 0 {
-                ("the code objects hold no kernels".to_owned(), String::new())
+                let is_source = paths.iter().all(|path| hip_source::is_source(path));
+                let what =
+                    if is_source { "no kernel is defined in it" } else { "the code objects hold no kernels" };
+                (what.to_owned(), String::new())
             } else if let Some(names) = &self.selection.recorded {
                 let hint = format!("the recording has {}", some(names));
                 ("no kernel of the recording is in it, or none matches `--kernel`".to_owned(), hint)

@@ -57,6 +57,10 @@ impl Watch for Reading<'_> {
         self.telling.say(line.to_owned());
     }
 
+    fn compiles(&mut self, file: &str) {
+        self.telling.say(format!("{file}: compiling"));
+    }
+
     fn at(&mut self, file: &str, done: u64, total: u64) {
         if self.told.elapsed() >= PAUSE {
             self.told = Instant::now();

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: a line is a function of one lane; modifiers, register widths and EXEC are
 //! handled elsewhere. Every table is compiled twice, for any CPU and for AVX2 with FMA; the choice is made at run
-//! time. Lines under `in place` are also compiled as in-place kernels, for instructions without modifiers.
+//! time. Lines under `in place` are also compiled as in-place kernels, for instructions without modifiers; not for
+//! x86-64 CPUs without AVX2, which are rare.
 
 macro_rules! kernels {
     (in place { $( $direct:ident { $( $known:literal = $done:expr; )* } )* }
@@ -15,7 +16,6 @@ macro_rules! kernels {
 
         pub(super) fn portable(list: &mut Vec<crate::vector::Named>) {
             $( $( {
-                // x86-64 CPUs without AVX2 are rare: they run these lines as those with modifiers.
                 #[cfg(target_arch = "x86_64")]
                 let in_place = None;
                 #[cfg(not(target_arch = "x86_64"))]

@@ -240,6 +240,7 @@ fn programs_compile_their_kernels() {
             ("libraries", "at 6.566\n"),
             ("declared", ""),
             ("halves", ""),
+            ("bfloats", ""),
             ("managed", ""),
         ] {
             let output = program(folder, "compiling", gpu, &[part]).output().unwrap();

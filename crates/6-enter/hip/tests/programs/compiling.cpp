@@ -237,11 +237,34 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   TRUE(h2sqrt(half2(4, 9)) == half2(2, 3) && h2rint(half2(2.5f, -1.2f)) == half2(2, -1) && __habs2(a) == half2(1, 2) && h2rcp(half2(4, 2)) == half2(0.25f, 0.5f))
   hip_bfloat16 e(11.3f), f(11.3f, hip_bfloat16::truncate), g = e; TRUE(e.data == 0x4135 && f.data == 0x4134 && f < e && -e < f && std::isnan(hip_bfloat16(__builtin_nanf(""))))
   e = 10; g = hip_bfloat16(2); TRUE(e * g == 20 && e-- == 10 && ++e == 10 && (e /= g) == 5 && !std::iszero(e) && hip_bfloat16::round_to_bfloat16(1.00390625f) == 1 && e == +e)
+  TRUE(__bitextract_u32(0xabcd1234, 8, 12) == 0xd12 && __bitinsert_u32(0, 0x1ff, 4, 8) == 0xff0 && __bitextract_u64(1ull << 40, 40, 0) == 0 && __bitinsert_u64(~0ull, 0, 60, 4) == ~0ull >> 4)
   TRUE(hexp10(2) == (half)100 && h2exp2(half2(3, -1)) == half2(8, 0.5f) && h2log2(half2(8, 16)) == half2(3, 4))
 }
 )";
-static void halves() {
-  hiprtcProgram program; OK(hiprtcCreateProgram(&program, pairs, "pairs.cu", 0, nullptr, nullptr));
+// Of bfloat16, alone and in pairs; `near_one` is not known when it is compiled.
+static const char *bfloats = R"(
+#include <hip/hip_bf16.h>
+#define TRUE(condition) { number++; if (!(condition) && !*failed) *failed = number; }
+using one = __hip_bfloat16; using two = __hip_bfloat162;
+extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float near_one) {
+  int number = *failed = 0; one nan = __ushort_as_bfloat16(nan_bits | 0x7fc0), three = 3; two a(1, -2), b{3, 4}, c(2, 2), d;
+  TRUE(a + b == two(4, 2)) TRUE(a * c == two(2, -4)) TRUE(b / c == two(1.5f, 2)) TRUE(-a == __hneg2(a) && __h2div(b, c) == b / c)
+  d = b; d -= two(1, 1); TRUE(d == two(2, 3)) d *= b; TRUE(d == two(6, 12)) TRUE(d++ == two(6, 12) && --d == two(6, 12)) TRUE(++d != two(6, 12))
+  one e = three; TRUE(e++ == three && e == one(4) && --e == three && e-- == three && (e += three) == one(5))
+  TRUE(__heq2(b, two(3, 5)) == two(1, 0)) TRUE(__hblt2(a, b) && !__hbeq2(b, two(3, 5)) && !__hbne2(b, two(3, 5)) && __hgt2(b, two(2, 5)) == two(1, 0))
+  TRUE(!__heq(nan, nan) && __hequ(nan, three) && __hltu(nan, three) && __hneu(nan, nan) && !__hgt(nan, three)) TRUE(__hisnan2(two(nan, three)) == two(1, 0))
+  TRUE(__hmax(nan, three) == three && __hmin(three, nan) == three && __hmax(one(2), three) == three && __hmin(one(2), three) == one(2))
+  TRUE(__bfloat16_as_ushort(__hmax(nan, nan)) == 0x7fff && __hmax2(a, two(0, 0)) == two(1, 0) && __hmin2(a, two(0, 0)) == two(0, -2))
+  TRUE(__low2bfloat162(b) == two(3, 3) && __high2bfloat162(b) == two(4, 4) && __lows2bfloat162(a, b) == two(1, 3) && __highs2bfloat162(a, b) == two(-2, 4) && __lowhigh2highlow(b) == two(4, 3))
+  TRUE(__float22bfloat162_rn(make_float2(1, -2)) == a && __int2bfloat16_rn(257) == one(256) && ((float2)b).y == 4 && two(__hip_bfloat162_raw{0x4040, 0x4080}) == b)
+  TRUE(__bfloat16_as_ushort(__float2bfloat16(near_one)) == 0x3f80 && __habs2(a) == two(1, 2) && __shfl_xor(three, 0) == three)
+  TRUE(h2sqrt(two(4, 9)) == two(2, 3) && h2rint(two(2.5f, -1.25f)) == two(2, -1) && h2rcp(two(4, 2)) == two(0.25f, 0.5f) && hrsqrt(one(4)) == one(0.5f))
+  TRUE(hceil(one(1.5f)) == one(2) && hfloor(one(-1.5f)) == one(-2) && h2trunc(two(1.5f, -1.5f)) == two(1, -1))
+  TRUE(hexp10(one(2)) == one(100) && h2exp2(two(3, -1)) == two(8, 0.5f) && h2log2(two(8, 16)) == two(3, 4) && hcos(one(0)) == one(1))
+}
+)";
+static void halves(const char *source) {
+  hiprtcProgram program; OK(hiprtcCreateProgram(&program, source, "pairs.cu", 0, nullptr, nullptr));
   OK(hiprtcCompileProgram(program, 0, nullptr)); printf("%s", log_of(program).c_str());
   std::vector<char> code = code_of(program);
   hipModule_t module; hipFunction_t kernel; OK(hipModuleLoadData(&module, code.data())); OK(hipModuleGetFunction(&kernel, module, "pairs"));
@@ -260,7 +283,8 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "missing")) missing();
   if (!strcmp(part, "libraries")) libraries();
   if (!strcmp(part, "declared")) declared();
-  if (!strcmp(part, "halves")) halves();
+  if (!strcmp(part, "halves")) halves(pairs);
+  if (!strcmp(part, "bfloats")) halves(bfloats);
   if (!strcmp(part, "managed")) managed();
   printf("%d failed\n", failed);
   return failed;

@@ -157,6 +157,16 @@ __rh_both int __ffs(uint32_t a) { return __builtin_ffs((int)a); }
 __rh_both int __ffsll(unsigned long long a) { return __builtin_ffsll((long long)a); }
 __rh_both uint32_t __brev(uint32_t a) { return __builtin_bitreverse32(a); }
 __rh_both unsigned long long __brevll(unsigned long long a) { return __builtin_bitreverse64(a); }
+#define __rh_bits(name, type, most)                                                                   \
+  __rh_both type __bitextract_##name(type a, uint32_t offset, uint32_t width) {                       \
+    return a >> (offset & most) & (((type)1 << (width & most)) - 1);                                  \
+  }                                                                                                   \
+  __rh_both type __bitinsert_##name(type a, type bits, uint32_t offset, uint32_t width) {             \
+    type mask = ((type)1 << (width & most)) - 1;                                                      \
+    return (a & ~(mask << (offset & most))) | (bits & mask) << (offset & most);                       \
+  }
+__rh_bits(u32, uint32_t, 31) __rh_bits(u64, uint64_t, 63)
+#undef __rh_bits
 __rh_both uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 __rh_both int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
 __rh_both unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }

@@ -25,6 +25,8 @@ enum Level {
     Namespace,
     /// A class, or the values of an initialiser.
     Other,
+    /// The value of a member, before the body of a constructor.
+    Member,
     Function,
 }
 
@@ -94,7 +96,8 @@ impl Outline {
                     } else if level == Level::Other {
                         outline.others.push(began..at);
                     }
-                    (head, round) = (at + 1, 0);
+                    // Behind the value of a member the head goes on.
+                    (head, round) = (if level == Level::Member { began } else { at + 1 }, 0);
                 }
                 _ => {}
             }
@@ -136,7 +139,23 @@ fn level(head: &[u8]) -> Level {
     }
     // Outside the brackets of a template, and no type of a parameter.
     let is_class = ["class", "struct", "union", "enum"].iter().any(|it| has(it)) && !head.contains('(');
-    if is_class || !head.contains('(') { Level::Other } else { Level::Function }
+    match (is_class, head.split_once('(')) {
+        (true, _) | (_, None) => Level::Other,
+        (false, Some((_, behind))) if begins_member(behind) => Level::Member,
+        (false, Some(_)) => Level::Function,
+    }
+}
+
+/// Whether the head of a function, from its parameters on, ends with the name of a member that a constructor initialises.
+fn begins_member(head: &str) -> bool {
+    let mut depth = 1;
+    let end = head.char_indices().find_map(|(at, it)| {
+        depth += i32::from(it == '(') - i32::from(it == ')');
+        (depth == 0).then_some(at)
+    });
+    let members =
+        end.and_then(|it| head[it..].replace("::", "").split_once(':').map(|it| it.1.trim_end().to_owned()));
+    members.is_some_and(|it| it.ends_with(|it: char| it.is_alphanumeric() || matches!(it, '_' | '>')))
 }
 
 /// A head without `template <...>`, `__attribute__((...))` and their like.
@@ -291,6 +310,7 @@ mod tests {
 #include <x.h> // {
 namespace a { extern "C" {
 struct S { int x = 3; S() : x(2) {} void m(int) const { if (x) { y(); } } };
+struct V : public S { V(int a) : S{}, b::c<int>{{a}, 2}, d(a) { e(); } auto n() noexcept -> ::a::T { return {}; } };
 template <class T, int N = 2> __global__ __launch_bounds__(256) void k(T *p) { p[0] = '{'; }
 #ifdef ONE
 static int f(int a) {
@@ -307,7 +327,11 @@ int main() { for (int i = 0; i < 3; i++) { a::k<float><<<1, 64>>>(p); } }
         let outline = Outline::of(text);
         let names: Vec<(&str, bool)> =
             outline.functions.iter().map(|it| (it.name.as_str(), it.is_device)).collect();
-        assert_eq!(names, [("S", false), ("m", false), ("k", true), ("f", false), ("main", false)]);
+        let expected = ["S", "m", "V", "n", "k", "f", "main"].map(|it| (it, it == "k"));
+        assert_eq!(names, expected);
+        assert!(
+            matches!(outline.place(text.find("e();").unwrap_or_default()), Place::Function(it) if it.name == "V")
+        );
         let at = |what: &str| outline.place(text.find(what).unwrap_or_default());
         assert!(matches!(at("return a"), Place::Function(it) if it.name == "f"));
         assert!(matches!(at("y();"), Place::Function(it) if it.name == "m"));

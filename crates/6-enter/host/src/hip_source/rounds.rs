@@ -232,7 +232,7 @@ impl<'a> Rounds<'a> {
             let spot = fault.spots.first();
             let is_quoted =
                 spot.is_none_or(|it| self.open(&it.file).is_none_or(|file| !file.line(it).contains('<')));
-            return self.header(name, is_quoted, round).ok_or_else(|| self.with_headers(line));
+            return self.header(name, is_quoted, round).ok_or(line);
         }
         let own = fault.spots.iter().find(|spot| self.is_of_project(&spot.file));
         let Some((spot, at)) = own.and_then(|spot| Some((spot.clone(), self.open(&spot.file)?.at(spot)?)))

@@ -14,6 +14,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         let asked = self.selection.targets.iter().filter(|_| self.selection.explicit);
         let targets: Vec<Option<String>> = asked.map(|it| Some(it.processor.clone())).collect();
         for target in if targets.is_empty() { vec![None] } else { targets } {
+            self.watch.compiles(&input.path.display().to_string());
             match hip_source::compiled(&input.path, target.as_deref()) {
                 Ok(code) => {
                     let read =

@@ -23,7 +23,9 @@ pub(super) struct Fault {
 impl Fault {
     /// The header that was not found.
     pub(super) fn missing_header(&self) -> Option<&str> {
-        quoted(self.message.strip_suffix(" file not found")?)
+        // Of a header beside its file clang says that quotes would find it.
+        let (name, more) = self.message.split_once(" file not found")?;
+        if more.is_empty() || more.starts_with(" with <angled> include") { quoted(name) } else { None }
     }
 
     /// The name that nothing declares, and whether it is a type.
@@ -107,6 +109,8 @@ mod tests {
         assert_eq!(all[3].undeclared(), Some(("MPI_Comm", true)));
         assert_eq!(all[4].undeclared(), Some(("__hipPushCallConfiguration", false)));
         assert!(all[5].spots.is_empty() && all[5].undeclared().is_none());
+        let beside = "a:1:1: error: 'b.hpp' file not found with <angled> include; use \"quotes\" instead";
+        assert_eq!(faults(beside)[0].missing_header(), Some("b.hpp"));
         for (name, is_type) in [("hipStream_t", true), ("hipSuccess", false)] {
             let fault = &faults(&format!("a:1:1: error: use of undeclared identifier '{name}'"))[0];
             assert_eq!(fault.undeclared(), Some((name, is_type)));

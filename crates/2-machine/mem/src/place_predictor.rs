@@ -3,7 +3,7 @@
 use crate::timing::{L1_WAYS, TagLookup};
 
 /// Rows of the table, as a power of two.
-const ROW_BITS: u32 = 10;
+const ROW_BITS: u32 = 8;
 
 /// Predicts the place of an L2 line from the last access with the same base and look-up number. Saves the
 /// search of the set; a wrong prediction costs a search and changes no result.

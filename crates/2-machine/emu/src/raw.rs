@@ -115,7 +115,7 @@ impl Shared {
     /// A range with zeroed memory of its own.
     pub fn zeroed(length: usize) -> Shared {
         if length >= LARGE
-            && let Ok(mut pages) = MmapMut::map_anon(length.next_multiple_of(8))
+            && let Ok(mut pages) = MmapMut::map_anon(length)
         {
             // A host that has no large pages gives small ones.
             #[cfg(target_os = "linux")]

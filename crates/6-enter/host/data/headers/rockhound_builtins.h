@@ -167,6 +167,40 @@ __rh_both unsigned long long __brevll(unsigned long long a) { return __builtin_b
   }
 __rh_bits(u32, uint32_t, 31) __rh_bits(u64, uint64_t, 63)
 #undef __rh_bits
+
+// For `hip_fp16.h` and `hip_bf16.h`. Comparisons: of one, of two as 1 or 0 each, of both. The ones with `u` are true where one is not
+// a number.
+#define __rh_comparison(one, two, name, expression)                                                                      \
+  __rh_both bool __h##name(one a, one b) { return expression; }                                                          \
+  __rh_both two __h##name##2(two a, two b) { return {(one)(int)__h##name(a.x, b.x), (one)(int)__h##name(a.y, b.y)}; }    \
+  __rh_both bool __hb##name##2(two a, two b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
+#define __rh_comparisons(one, two)                                                                                       \
+  __rh_comparison(one, two, eq, a == b) __rh_comparison(one, two, ne, a != b) __rh_comparison(one, two, lt, a < b)       \
+  __rh_comparison(one, two, le, a <= b) __rh_comparison(one, two, gt, a > b) __rh_comparison(one, two, ge, a >= b)       \
+  __rh_comparison(one, two, equ, !(a < b || a > b)) __rh_comparison(one, two, neu, !(a == b))                            \
+  __rh_comparison(one, two, ltu, !(a >= b)) __rh_comparison(one, two, leu, !(a > b))                                     \
+  __rh_comparison(one, two, gtu, !(a <= b)) __rh_comparison(one, two, geu, !(a < b))                                     \
+  __rh_both bool operator==(two a, two b) { return __hbeq2(a, b); }                                                      \
+  __rh_both bool operator!=(two a, two b) { return !__hbeq2(a, b); }
+// Functions in single precision, rounded.
+#define __rh_function(one, two, name, pair, expression)                                                                  \
+  __rh_both one name(one h) { float a = (float)h; return (one)(expression); }                                            \
+  __rh_both two pair(two a) { return {name(a.x), name(a.y)}; }
+#define __rh_roundings(one, two)                                                                                         \
+  __rh_function(one, two, hsqrt, h2sqrt, __builtin_sqrtf(a)) __rh_function(one, two, hrsqrt, h2rsqrt, 1.0f / __builtin_sqrtf(a)) \
+  __rh_function(one, two, hrcp, h2rcp, 1.0f / a) __rh_function(one, two, hfloor, h2floor, __builtin_floorf(a))           \
+  __rh_function(one, two, hceil, h2ceil, __builtin_ceilf(a)) __rh_function(one, two, htrunc, h2trunc, __builtin_truncf(a)) \
+  __rh_function(one, two, hrint, h2rint, __builtin_rintf(a))
+#ifdef ROCKHOUND_DEVICE_LIBRARIES
+#define __rh_functions(one, two)                                                                                         \
+  __rh_roundings(one, two)                                                                                               \
+  __rh_function(one, two, hexp, h2exp, expf(a)) __rh_function(one, two, hexp2, h2exp2, exp2f(a))                         \
+  __rh_function(one, two, hexp10, h2exp10, exp10f(a)) __rh_function(one, two, hlog, h2log, logf(a))                      \
+  __rh_function(one, two, hlog2, h2log2, log2f(a)) __rh_function(one, two, hlog10, h2log10, log10f(a))                   \
+  __rh_function(one, two, hsin, h2sin, sinf(a)) __rh_function(one, two, hcos, h2cos, cosf(a))
+#else
+#define __rh_functions(one, two) __rh_roundings(one, two)
+#endif
 __rh_both uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 __rh_both int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
 __rh_both unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }

@@ -34,20 +34,15 @@ pub enum Bytes {
 
 impl Bytes {
     /// Number of bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Bytes::Same(_, length) => *length,
             Bytes::Given(bytes) => bytes.len(),
         }
     }
 
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// All of them.
-    pub fn bytes(&self) -> Cow<'_, [u8]> {
+    pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
         match self {
             Bytes::Same(byte, length) => vec![*byte; *length].into(),
             Bytes::Given(bytes) => bytes.as_slice().into(),

@@ -33,6 +33,8 @@ struct alignas(4) __hip_bfloat162 {
   __rh_both __hip_bfloat162 &operator op##=(__hip_bfloat162 &a, __hip_bfloat162 b) { return a = a op b; }
 __rh_bfloat(+) __rh_bfloat(-) __rh_bfloat(*) __rh_bfloat(/)
 #undef __rh_bfloat
+__rh_both __hip_bfloat16 operator+(__hip_bfloat16 a) { return a; }
+__rh_both __hip_bfloat162 operator+(__hip_bfloat162 a) { return a; }
 __rh_both __hip_bfloat16 operator-(__hip_bfloat16 a) { a.__x ^= 0x8000; return a; }
 __rh_both __hip_bfloat162 operator-(__hip_bfloat162 a) { return {-a.x, -a.y}; }
 #define __rh_bfloat(type, one, op)                                                                           \
@@ -42,26 +44,16 @@ __rh_bfloat(__hip_bfloat16, __hip_bfloat16(1), +) __rh_bfloat(__hip_bfloat16, __
 __rh_bfloat(__hip_bfloat162, __hip_bfloat162(1, 1), +) __rh_bfloat(__hip_bfloat162, __hip_bfloat162(1, 1), -)
 #undef __rh_bfloat
 
-// Comparisons: of one, of two as 1 or 0 each, of both. The ones with `u` are true where one is not a number.
 #define __rh_bfloat(op)                                                                            \
   __rh_both bool operator op(__hip_bfloat16 a, __hip_bfloat16 b) { return (float)a op(float) b; }
 __rh_bfloat(==) __rh_bfloat(!=) __rh_bfloat(<) __rh_bfloat(<=) __rh_bfloat(>) __rh_bfloat(>=)
 #undef __rh_bfloat
-#define __rh_compare(name, expression)                                                                                      \
-  __rh_both bool __h##name(__hip_bfloat16 a, __hip_bfloat16 b) { return expression; }                                            \
-  __rh_both __hip_bfloat162 __h##name##2(__hip_bfloat162 a, __hip_bfloat162 b) { return {(int)__h##name(a.x, b.x), (int)__h##name(a.y, b.y)}; } \
-  __rh_both bool __hb##name##2(__hip_bfloat162 a, __hip_bfloat162 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
-__rh_compare(eq, a == b) __rh_compare(ne, a != b) __rh_compare(lt, a < b) __rh_compare(le, a <= b)
-__rh_compare(gt, a > b) __rh_compare(ge, a >= b) __rh_compare(equ, !(a < b || a > b)) __rh_compare(neu, !(a == b))
-__rh_compare(ltu, !(a >= b)) __rh_compare(leu, !(a > b)) __rh_compare(gtu, !(a <= b)) __rh_compare(geu, !(a < b))
-#undef __rh_compare
-__rh_both bool operator==(__hip_bfloat162 a, __hip_bfloat162 b) { return __hbeq2(a, b); }
-__rh_both bool operator!=(__hip_bfloat162 a, __hip_bfloat162 b) { return !__hbeq2(a, b); }
+__rh_comparisons(__hip_bfloat16, __hip_bfloat162)
 // By their bits, so that options for finite numbers change nothing.
 __rh_both bool __hisnan(__hip_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
 __rh_both bool __hisinf(__hip_bfloat16 a) { return (a.__x & 0x7fff) == 0x7f80; }
 __rh_both __hip_bfloat162 __hisnan2(__hip_bfloat162 a) { return {(int)__hisnan(a.x), (int)__hisnan(a.y)}; }
-// The one that is a number; of two that are none the NaN of AMD's headers.
+// Prefers a number to a NaN. Two NaNs give the NaN of AMD's headers.
 __rh_both __hip_bfloat16 __rh_chosen(__hip_bfloat16 a, __hip_bfloat16 b, bool first) {
   if (__hisnan(a)) return __hisnan(b) ? __hip_bfloat16(__hip_bfloat16_raw{0x7fff}) : b;
   return __hisnan(b) || first ? a : b;
@@ -112,16 +104,4 @@ __rh_both __hip_bfloat162 __hneg2(__hip_bfloat162 a) { return -a; }
 __rh_both __hip_bfloat162 __habs2(__hip_bfloat162 a) { return {__habs(a.x), __habs(a.y)}; }
 __rh_both __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 
-// Functions in single precision, rounded.
-#define __rh_bfloat(name, two, expression)                                                          \
-  __rh_both __hip_bfloat16 name(__hip_bfloat16 h) { float a = (float)h; return {expression}; }           \
-  __rh_both __hip_bfloat162 two(__hip_bfloat162 a) { return {name(a.x), name(a.y)}; }
-__rh_bfloat(hsqrt, h2sqrt, __builtin_sqrtf(a)) __rh_bfloat(hrsqrt, h2rsqrt, 1.0f / __builtin_sqrtf(a)) __rh_bfloat(hrcp, h2rcp, 1.0f / a)
-__rh_bfloat(hfloor, h2floor, __builtin_floorf(a)) __rh_bfloat(hceil, h2ceil, __builtin_ceilf(a)) __rh_bfloat(htrunc, h2trunc, __builtin_truncf(a))
-__rh_bfloat(hrint, h2rint, __builtin_rintf(a))
-#ifdef ROCKHOUND_DEVICE_LIBRARIES
-__rh_bfloat(hexp, h2exp, expf(a)) __rh_bfloat(hexp2, h2exp2, exp2f(a)) __rh_bfloat(hexp10, h2exp10, exp10f(a))
-__rh_bfloat(hlog, h2log, logf(a)) __rh_bfloat(hlog2, h2log2, log2f(a)) __rh_bfloat(hlog10, h2log10, log10f(a))
-__rh_bfloat(hsin, h2sin, sinf(a)) __rh_bfloat(hcos, h2cos, cosf(a))
-#endif
-#undef __rh_bfloat
+__rh_functions(__hip_bfloat16, __hip_bfloat162)

@@ -73,17 +73,7 @@ __rh_both __half __hmin_nan(__half a, __half b) { return __hisnan(a) ? a : __his
 __rh_half(__hmax) __rh_half(__hmin)
 #undef __rh_half
 
-// Comparisons: of one, of two as 1 or 0 each, of both. The ones with `u` are true where one is not a number.
-#define __rh_compare(name, expression)                                                                  \
-  __rh_both bool __h##name(__half a, __half b) { return expression; }                                        \
-  __rh_both __half2 __h##name##2(__half2 a, __half2 b) { return {(__half)__h##name(a.x, b.x), (__half)__h##name(a.y, b.y)}; } \
-  __rh_both bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
-__rh_compare(eq, a == b) __rh_compare(ne, a != b) __rh_compare(lt, a < b) __rh_compare(le, a <= b)
-__rh_compare(gt, a > b) __rh_compare(ge, a >= b) __rh_compare(equ, !(a < b || a > b)) __rh_compare(neu, !(a == b))
-__rh_compare(ltu, !(a >= b)) __rh_compare(leu, !(a > b)) __rh_compare(gtu, !(a <= b)) __rh_compare(geu, !(a < b))
-#undef __rh_compare
-__rh_both bool operator==(__half2 a, __half2 b) { return __hbeq2(a, b); }
-__rh_both bool operator!=(__half2 a, __half2 b) { return !__hbeq2(a, b); }
+__rh_comparisons(__half, __half2)
 __rh_both bool operator<(__half2 a, __half2 b) { return __hblt2(a, b); }
 __rh_both bool operator>(__half2 a, __half2 b) { return b < a; }
 // As AMD's: not both are larger, or smaller.
@@ -132,16 +122,5 @@ __rh_both float __low2float(__half2 a) { return (float)a.x; }
 __rh_both float __high2float(__half2 a) { return (float)a.y; }
 __rh_both float2 __half22float2(__half2 a) { return {(float)a.x, (float)a.y}; }
 
-// Functions in single precision, rounded.
-#define __rh_half(name, two, expression)                                           \
-  __rh_both __half name(__half h) { float a = (float)h; return (__half)(expression); }   \
-  __rh_both __half2 two(__half2 a) { return {name(a.x), name(a.y)}; }
-__rh_half(hsqrt, h2sqrt, __builtin_sqrtf(a)) __rh_half(hrsqrt, h2rsqrt, 1.0f / __builtin_sqrtf(a)) __rh_half(hrcp, h2rcp, 1.0f / a)
-__rh_half(hfloor, h2floor, __builtin_floorf(a)) __rh_half(hceil, h2ceil, __builtin_ceilf(a)) __rh_half(htrunc, h2trunc, __builtin_truncf(a))
-__rh_half(hrint, h2rint, __builtin_rintf(a)) __rh_half(__habs, __habs2, __builtin_fabsf(a))
-#ifdef ROCKHOUND_DEVICE_LIBRARIES
-__rh_half(hexp, h2exp, expf(a)) __rh_half(hexp2, h2exp2, exp2f(a)) __rh_half(hexp10, h2exp10, exp10f(a))
-__rh_half(hlog, h2log, logf(a)) __rh_half(hlog2, h2log2, log2f(a)) __rh_half(hlog10, h2log10, log10f(a))
-__rh_half(hsin, h2sin, sinf(a)) __rh_half(hcos, h2cos, cosf(a))
-#endif
-#undef __rh_half
+__rh_functions(__half, __half2)
+__rh_function(__half, __half2, __habs, __habs2, __builtin_fabsf(a))

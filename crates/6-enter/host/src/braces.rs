@@ -88,6 +88,7 @@ pub(crate) fn mistake(error: &toml::de::Error, text: &str) -> String {
         Some(name) => {
             format!("line {}: `{{{name}}}` has no value; `--shape N=1000,M=8` gives some", line + 1)
         }
+        None if written.is_empty() => format!("line {}: {}", line + 1, one_line(error.message())),
         None => format!("line {}: {}: `{written}`", line + 1, one_line(error.message())),
     }
 }
@@ -105,6 +106,14 @@ pub(crate) fn unfilled(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    /// A file with one field.
+    #[derive(serde::Deserialize, Debug)]
+    struct Needed {
+        #[serde(rename = "x")]
+        _x: i64,
+    }
 
     #[test]
     fn values_in_braces() {
@@ -121,6 +130,20 @@ mod tests {
         ] {
             assert_eq!(filled(text, Unknown::Refused).as_deref(), command, "{text}");
             assert_eq!(filled(text, Unknown::Kept).as_deref(), Some(file), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_has_its_line() {
+        for (text, expected) in [
+            ("a = 1\nb = }", "line 2: invalid"),
+            ("a = {N}", "line 1: `{N}` has no value"),
+            ("", "line 1: missing field `x`"),
+        ] {
+            let error = toml::from_str::<BTreeMap<String, Needed>>(text).err();
+            let error = error.or_else(|| toml::from_str::<Needed>(text).err()).unwrap();
+            let told = mistake(&error, text);
+            assert!(told.starts_with(expected) && !told.ends_with("``"), "{told}");
         }
     }
 

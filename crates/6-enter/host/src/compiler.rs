@@ -16,7 +16,7 @@ pub const BUILTINS: &str = "rockhound_builtins.h";
 pub const ANY: &str = "rockhound_any.h";
 
 /// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
-pub const HEADERS: [(&str, &str); 12] = [
+pub const HEADERS: [(&str, &str); 38] = [
     (BUILTINS, include_str!("../data/headers/rockhound_builtins.h")),
     (ANY, include_str!("../data/headers/rockhound_any.h")),
     ("hip/hip_runtime_api.h", include_str!("../data/headers/hip/hip_runtime_api.h")),
@@ -24,11 +24,39 @@ pub const HEADERS: [(&str, &str); 12] = [
     ("hip/hip_cooperative_groups.h", include_str!("../data/headers/hip/hip_cooperative_groups.h")),
     ("hip/hip_fp16.h", include_str!("../data/headers/hip/hip_fp16.h")),
     ("hip/hip_bf16.h", include_str!("../data/headers/hip/hip_bf16.h")),
+    ("hip/hip_fp8.h", include_str!("../data/headers/hip/hip_fp8.h")),
     ("hip/hip_bfloat16.h", include_str!("../data/headers/hip/hip_bfloat16.h")),
     ("hip/hip_version.h", include_str!("../data/headers/hip/hip_version.h")),
     ("hip/hip_complex.h", include_str!("../data/headers/hip/hip_complex.h")),
     ("hip/hip_math_constants.h", include_str!("../data/headers/hip/hip_math_constants.h")),
     ("hip/hip_vector_types.h", include_str!("../data/headers/hip/hip_vector_types.h")),
+    // Of those that declare functions and types of the host, nothing is needed here.
+    ("hip/channel_descriptor.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/device_functions.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/driver_types.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/hip_common.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/hip_ext.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/hip_hcc.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/hip_profile.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/hip_texture_types.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/library_types.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/math_functions.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/surface_types.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/texture_types.h", "#include <hip/hip_runtime.h>\n"),
+    // Parts of the runtime's headers that sources name though they are not meant to.
+    ("hip/amd_detail/amd_device_functions.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_hip_atomic.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_hip_bf16.h", "#include <hip/hip_bf16.h>\n"),
+    ("hip/amd_detail/amd_hip_bfloat16.h", "#include <hip/hip_bfloat16.h>\n"),
+    ("hip/amd_detail/amd_hip_common.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_hip_complex.h", "#include <hip/hip_complex.h>\n"),
+    ("hip/amd_detail/amd_hip_cooperative_groups.h", "#include <hip/hip_cooperative_groups.h>\n"),
+    ("hip/amd_detail/amd_hip_fp16.h", "#include <hip/hip_fp16.h>\n"),
+    ("hip/amd_detail/amd_hip_fp8.h", "#include <hip/hip_fp8.h>\n"),
+    ("hip/amd_detail/amd_hip_runtime.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_hip_vector_types.h", "#include <hip/hip_vector_types.h>\n"),
+    ("hip/amd_detail/amd_math_functions.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_warp_functions.h", "#include <hip/hip_runtime.h>\n"),
 ];
 
 /// Folders of device libraries that need no variable to be found.

@@ -263,13 +263,55 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   TRUE(hexp10(one(2)) == one(100) && h2exp2(two(3, -1)) == two(8, 0.5f) && h2log2(two(8, 16)) == two(3, 4) && hcos(one(0)) == one(1))
 }
 )";
-static void halves(const char *source) {
+// Of eight bits: each number, the places between neighbours, what is beyond, and the GPU's instructions beside the calculation.
+static const char *eights = R"(
+#include <hip/amd_detail/amd_hip_fp8.h>
+#define TRUE(condition) { number++; if (!(condition)) atomicMax(failed, number); }
+template <class type> __device__ void each(int *failed, int number, unsigned most, float largest, float smallest) {
+  constexpr auto kind = type::__default_interpret; constexpr bool is_fnuz = kind >> 1, is_wide = kind & 1;
+  unsigned code = threadIdx.x, size = code & 0x7f, sign = code & 0x80; type a; a.__x = code; float value = a, inf = __builtin_inff();
+  bool is_number = is_fnuz ? code != 0x80 : size <= most;
+  TRUE(is_number || (size == 0x7c && is_wide && !is_fnuz ? value == (sign ? -inf : inf) : value != value))
+  if (size == most && is_number) TRUE(value == (sign ? -largest : largest)) else number++;
+  if (code == 1) TRUE(value == smallest) else number++;
+  if (!is_number) return;
+  TRUE(type(value).__x == code && type((double)value).__x == code && type((__half)value).__x == code && (double)a == value && (float)(__hip_bfloat16)a == value && __hip_cvt_halfraw_to_fp8(__hip_cvt_fp8_to_halfraw(code, kind), __HIP_NOSAT, kind) == code)
+  TRUE((int)a == (int)value && (bool)a == (value != 0) && (signed char)a == (value < -128 ? -128 : value > 127 ? 127 : (signed char)value) && (unsigned)a == (value < 0 ? 0 : (unsigned)value))
+  if (size == most) {
+    unsigned char beyond = is_fnuz ? 0x80 : sign | (is_wide ? 0x7c : 0x7f);
+    TRUE(type(2 * value).__x == code && __hip_cvt_float_to_fp8(2 * value, __HIP_NOSAT, kind) == beyond && __hip_cvt_double_to_fp8(2.0 * value, __HIP_NOSAT, kind) == beyond)
+    return;
+  }
+  number++; type b; b.__x = code + 1; float next = b, middle = (value + next) / 2; unsigned even = code & 1 ? code + 1 : code;
+  if (code == 0x80 && !is_fnuz) TRUE(type(-0.0f).__x == 0x80) else number++;
+  TRUE((sign ? next < value : value < next) && type(middle).__x == even && type((double)middle).__x == even)
+  TRUE(type(middle * 0.999f).__x == code && type(middle * 1.001f).__x == code + 1 && type(middle * (1 - 1e-12)).__x == code && type(middle * (1 + 1e-12)).__x == code + 1)
+}
+template <class type, class two, class four> __device__ void some(int *failed, int number) {
+  two a(float2{1.5f, -3}), b(double2{2, 0.25}); four c(float4{1, -2, 3, 0.5f}), d(a, b), e(__half2{1, -2}, __half2{3, 0.5f}); float4 f = c, g = d; float2 h = a; __half2 i = b;
+  TRUE(h.x == 1.5f && h.y == -3 && i.x == (__half)2 && i.y == (__half)0.25f && (a.__x & 0xff) == type(1.5f).__x)
+  TRUE(f.x == 1 && f.y == -2 && f.z == 3 && f.w == 0.5f && g.x == 1.5f && g.w == 0.25f && c.__x == e.__x && sizeof(type) == 1 && sizeof(two) == 2 && sizeof(four) == 4)
+  TRUE(type(3).__x == type(3.0f).__x && float2(two(__hip_bfloat162(1, 2))).y == 2 && (float)type(__hip_bfloat16(6)) * 2.0f == 12)
+}
+extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float near_one) {
+  if (threadIdx.x == 0) *failed = 0;
+  __syncthreads();
+  each<__hip_fp8_e4m3>(failed, 0, 0x7e, 448, 0x1p-9f); each<__hip_fp8_e5m2>(failed, 20, 0x7b, 57344, 0x1p-16f);
+  each<__hip_fp8_e4m3_fnuz>(failed, 40, 0x7f, 240, 0x1p-10f); each<__hip_fp8_e5m2_fnuz>(failed, 60, 0x7f, 57344, 0x1p-17f);
+  some<__hip_fp8_e4m3, __hip_fp8x2_e4m3, __hip_fp8x4_e4m3>(failed, 80); some<__hip_fp8_e5m2, __hip_fp8x2_e5m2, __hip_fp8x4_e5m2>(failed, 90);
+  some<__hip_fp8_e4m3_fnuz, __hip_fp8x2_e4m3_fnuz, __hip_fp8x4_e4m3_fnuz>(failed, 100); some<__hip_fp8_e5m2_fnuz, __hip_fp8x2_e5m2_fnuz, __hip_fp8x4_e5m2_fnuz>(failed, 110);
+  int number = 120; float nan = __half2float(__ushort_as_half(nan_bits));
+  TRUE((float)__hip_fp8_e4m3(nan) != (float)__hip_fp8_e4m3(nan) && (int)__hip_fp8_e4m3(nan) == 0 && (__hip_fp8_e5m2(nan).__x & 0x7f) > 0x7c)
+  TRUE(__hip_cvt_float_to_fp8(nan, __HIP_NOSAT, __HIP_E4M3_FNUZ) == 0x80 && __hip_cvt_double_to_fp8(nan, __HIP_NOSAT, __HIP_E5M2_FNUZ) == 0x80 && (float)__hip_fp8_e4m3(near_one) == 1)
+}
+)";
+static void halves(const char *source, unsigned workgroup = 1) {
   hiprtcProgram program; OK(hiprtcCreateProgram(&program, source, "pairs.cu", 0, nullptr, nullptr));
   OK(hiprtcCompileProgram(program, 0, nullptr)); printf("%s", log_of(program).c_str());
   std::vector<char> code = code_of(program);
   hipModule_t module; hipFunction_t kernel; OK(hipModuleLoadData(&module, code.data())); OK(hipModuleGetFunction(&kernel, module, "pairs"));
   int *place, wrong = -1; unsigned short nan = 0x7e00; float near_one = 1.0001f; OK(hipMalloc(&place, 4)); OK(hipMemcpy(place, &wrong, 4, hipMemcpyHostToDevice));
-  void *arguments[] = {&place, &nan, &near_one}; OK(hipModuleLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, arguments, nullptr));
+  void *arguments[] = {&place, &nan, &near_one}; OK(hipModuleLaunchKernel(kernel, 1, 1, 1, workgroup, 1, 1, 0, 0, arguments, nullptr));
   OK(hipMemcpy(&wrong, place, 4, hipMemcpyDeviceToHost));
   if (wrong) printf("check %d fails\n", wrong);
   CHECK(wrong == 0);
@@ -285,6 +327,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "declared")) declared();
   if (!strcmp(part, "halves")) halves(pairs);
   if (!strcmp(part, "bfloats")) halves(bfloats);
+  if (!strcmp(part, "eights")) halves(eights, 256);
   if (!strcmp(part, "managed")) managed();
   printf("%d failed\n", failed);
   return failed;

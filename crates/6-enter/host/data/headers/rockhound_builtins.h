@@ -374,76 +374,93 @@ template <class T> __rh uint64_t __match_any_sync(uint64_t mask, T value) { retu
 __rh_reduces(int) __rh_reduces(unsigned int)
 __rh_reduce(and, unsigned int, a & b) __rh_reduce(or, unsigned int, a | b) __rh_reduce(xor, unsigned int, a ^ b)
 
-// ---- Vectors of one to four values. ----
+// ---- Vectors of one to four values, under the names that libraries of templates add sizes and types to. ----
 
-template <class T, unsigned N> struct __rh_vector;
 #define __rh_member __host__ __device__ constexpr
-template <class T> struct __rh_vector<T, 1> {
-  T x;
-  __rh_vector() = default;
-  __rh_member __rh_vector(T x) : x(x) {}
+template <class T, unsigned N> struct HIP_vector_base;
+// Three have no padding and the alignment of one.
+template <class T> struct __rh_three {
+  T d[3];
+  __host__ __device__ T &operator[](unsigned i) { return d[i]; }
+  __rh_member const T &operator[](unsigned i) const { return d[i]; }
+#define __rh_each(op) \
+  __host__ __device__ __rh_three &operator op(const __rh_three &a) { d[0] op a.d[0]; d[1] op a.d[1]; d[2] op a.d[2]; return *this; }
+  __rh_each(+=) __rh_each(-=) __rh_each(*=) __rh_each(/=) __rh_each(%=) __rh_each(&=) __rh_each(|=) __rh_each(^=) __rh_each(<<=) __rh_each(>>=)
+#undef __rh_each
+  __host__ __device__ __rh_three operator-() const { return {(T)-d[0], (T)-d[1], (T)-d[2]}; }
+  __host__ __device__ __rh_three operator~() const { return {(T)~d[0], (T)~d[1], (T)~d[2]}; }
 };
-template <class T> struct alignas(2 * sizeof(T)) __rh_vector<T, 2> {
-  T x, y;
-  __rh_vector() = default;
-  __rh_member explicit __rh_vector(T all) : x(all), y(all) {}
-  template <class A, class B> __rh_member __rh_vector(A x, B y) : x((T)x), y((T)y) {}
-};
-template <class T> struct __rh_vector<T, 3> {
-  T x, y, z;
-  __rh_vector() = default;
-  __rh_member explicit __rh_vector(T all) : x(all), y(all), z(all) {}
-  template <class A, class B, class C> __rh_member __rh_vector(A x, B y, C z) : x((T)x), y((T)y), z((T)z) {}
-};
-template <class T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) __rh_vector<T, 4> {
-  T x, y, z, w;
-  __rh_vector() = default;
-  __rh_member explicit __rh_vector(T all) : x(all), y(all), z(all), w(all) {}
-  template <class A, class B, class C, class D>
-  __rh_member __rh_vector(A x, B y, C z, D w) : x((T)x), y((T)y), z((T)z), w((T)w) {}
-};
-#define __rh_each(result, N, value_x, value_y, value_z, value_w)   \
-  result.x = value_x;                                              \
-  if constexpr (N > 1) result.y = value_y;                         \
-  if constexpr (N > 2) result.z = value_z;                         \
-  if constexpr (N > 3) result.w = value_w;
-// A vector and a number of any type, which takes the type of the elements: `double2 * 0.5l`.
+template <class T, unsigned N> struct __rh_native { typedef T type __attribute__((ext_vector_type(N))); };
+template <class T> struct __rh_native<T, 3> { typedef __rh_three<T> type; };
+#define __rh_base(N, names, all, each)                                          \
+  template <class T> struct HIP_vector_base<T, N> {                             \
+    typedef T value_type;                                                       \
+    typedef typename __rh_native<T, N>::type Native_vec_;                       \
+    union {                                                                     \
+      Native_vec_ data;                                                         \
+      struct { T names; };                                                      \
+    };                                                                          \
+    HIP_vector_base() = default;                                                \
+    __rh_member explicit HIP_vector_base(T a) : data{all} {}                    \
+    each                                                                        \
+  };
+#define __rh_all(...) __VA_ARGS__
+__rh_base(1, x, a, )
+__rh_base(2, __rh_all(x, y), __rh_all(a, a), __rh_all(__rh_member HIP_vector_base(T a, T b) : data{a, b} {}))
+__rh_base(3, __rh_all(x, y, z), __rh_all(a, a, a), __rh_all(__rh_member HIP_vector_base(T a, T b, T c) : data{a, b, c} {}))
+__rh_base(4, __rh_all(x, y, z, w), __rh_all(a, a, a, a), __rh_all(__rh_member HIP_vector_base(T a, T b, T c, T d) : data{a, b, c, d} {}))
+#undef __rh_base
+#undef __rh_all
+
 template <bool, class R> struct __rh_if {};
 template <class R> struct __rh_if<true, R> { typedef R type; };
 template <class U, class R> using __rh_scaled = typename __rh_if<__is_arithmetic(U), R>::type;
-#define __rh_operator(op)                                                                                       \
-  template <class T, unsigned N>                                                                                \
-  __rh_both __rh_vector<T, N> operator op(__rh_vector<T, N> a, __rh_vector<T, N> b) {                                \
-    __rh_each(a, N, a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w) return a;                                   \
-  }                                                                                                             \
-  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N>> operator op(__rh_vector<T, N> a, U u) { \
-    T b = (T)u;                                                                                                 \
-    __rh_each(a, N, a.x op b, a.y op b, a.z op b, a.w op b) return a;                                           \
-  }                                                                                                             \
-  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N>> operator op(U u, __rh_vector<T, N> b) { \
-    T a = (T)u;                                                                                                 \
-    __rh_each(b, N, a op b.x, a op b.y, a op b.z, a op b.w) return b;                                           \
-  }                                                                                                             \
-  template <class T, unsigned N> __rh_both __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, __rh_vector<T, N> b) { return a = a op b; } \
-  template <class T, unsigned N, class U> __rh_both __rh_scaled<U, __rh_vector<T, N> &> operator op##=(__rh_vector<T, N> &a, U b) { return a = a op b; }
+// A number of any type takes the type of the elements: `double2 * 0.5l`.
+template <class T, class U, class R> using __rh_element = typename __rh_if<__is_convertible_to(U, T), R>::type;
+template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
+  using HIP_vector_base<T, N>::data;
+  using typename HIP_vector_base<T, N>::Native_vec_;
+  HIP_vector_type() = default;
+  template <class U, class = __rh_element<T, U, int>> __rh_member explicit HIP_vector_type(U all) : HIP_vector_base<T, N>((T)all) {}
+  template <class... U, class = typename __rh_if<(N > 1 && sizeof...(U) == N), int>::type>
+  __rh_member HIP_vector_type(U... each) : HIP_vector_base<T, N>((T)each...) {}
+#define __rh_operator(op)                                                                                                    \
+  __host__ __device__ HIP_vector_type &operator op(const HIP_vector_type &a) { data op a.data; return *this; }               \
+  template <class U> __host__ __device__ __rh_element<T, U, HIP_vector_type &> operator op(U a) { return *this op HIP_vector_type(a); }
+  __rh_operator(+=) __rh_operator(-=) __rh_operator(*=) __rh_operator(/=)
+  __rh_operator(%=) __rh_operator(&=) __rh_operator(|=) __rh_operator(^=) __rh_operator(<<=) __rh_operator(>>=)
+#undef __rh_operator
+  __host__ __device__ HIP_vector_type &operator++() noexcept { return *this += HIP_vector_type(1); }
+  __host__ __device__ HIP_vector_type &operator--() noexcept { return *this -= HIP_vector_type(1); }
+  __host__ __device__ HIP_vector_type operator++(int) { HIP_vector_type before = *this; ++*this; return before; }
+  __host__ __device__ HIP_vector_type operator--(int) { HIP_vector_type before = *this; --*this; return before; }
+  __host__ __device__ HIP_vector_type operator-() const { HIP_vector_type a; a.data = -data; return a; }
+  __host__ __device__ HIP_vector_type operator~() const { HIP_vector_type a; a.data = ~data; return a; }
+};
+#define __rh_operator(op)                                                                                                    \
+  template <class T, unsigned N> __rh_both HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, const HIP_vector_type<T, N> &b) { return a op##= b; } \
+  template <class T, unsigned N, class U> __rh_both __rh_element<T, U, HIP_vector_type<T, N>> operator op(HIP_vector_type<T, N> a, U b) { return a op##= b; } \
+  template <class T, unsigned N, class U> __rh_both __rh_element<T, U, HIP_vector_type<T, N>> operator op(U a, const HIP_vector_type<T, N> &b) { HIP_vector_type<T, N> c(a); return c op##= b; }
 __rh_operator(+) __rh_operator(-) __rh_operator(*) __rh_operator(/)
-template <class T, unsigned N> __rh_both __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
-  __rh_each(a, N, -a.x, -a.y, -a.z, -a.w) return a;
-}
-template <class T, unsigned N> __rh_both bool operator==(__rh_vector<T, N> a, __rh_vector<T, N> b) {
-  bool same = a.x == b.x;
-  if constexpr (N > 1) same = same && a.y == b.y;
-  if constexpr (N > 2) same = same && a.z == b.z;
-  if constexpr (N > 3) same = same && a.w == b.w;
+__rh_operator(%) __rh_operator(&) __rh_operator(|) __rh_operator(^) __rh_operator(<<) __rh_operator(>>)
+#undef __rh_operator
+template <class T, unsigned N> __rh_both bool operator==(const HIP_vector_type<T, N> &a, const HIP_vector_type<T, N> &b) {
+  bool same = true;
+  for (unsigned i = 0; i < N; i++) same = same && a.data[i] == b.data[i];
   return same;
 }
-template <class T, unsigned N> __rh_both bool operator!=(__rh_vector<T, N> a, __rh_vector<T, N> b) { return !(a == b); }
+template <class T, unsigned N> __rh_both bool operator!=(const HIP_vector_type<T, N> &a, const HIP_vector_type<T, N> &b) { return !(a == b); }
+#define __rh_operator(op)                                                                                                    \
+  template <class T, unsigned N, class U> __rh_both __rh_element<T, U, bool> operator op(const HIP_vector_type<T, N> &a, U b) { return a op HIP_vector_type<T, N>(b); } \
+  template <class T, unsigned N, class U> __rh_both __rh_element<T, U, bool> operator op(U a, const HIP_vector_type<T, N> &b) { return HIP_vector_type<T, N>(a) op b; }
+__rh_operator(==) __rh_operator(!=)
+#undef __rh_operator
 #define __rh_vectors(name, type)                                                                               \
-  typedef __rh_vector<type, 1> name##1;                                                                        \
-  typedef __rh_vector<type, 2> name##2;                                                                        \
-  typedef __rh_vector<type, 3> name##3;                                                                        \
-  typedef __rh_vector<type, 4> name##4;                                                                        \
-  __rh_both name##1 make_##name##1(type x) { return {x}; }                                                          \
+  typedef HIP_vector_type<type, 1> name##1;                                                                        \
+  typedef HIP_vector_type<type, 2> name##2;                                                                        \
+  typedef HIP_vector_type<type, 3> name##3;                                                                        \
+  typedef HIP_vector_type<type, 4> name##4;                                                                        \
+  __rh_both name##1 make_##name##1(type x) { return name##1(x); }                                                          \
   __rh_both name##2 make_##name##2(type x, type y) { return {x, y}; }                                               \
   __rh_both name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                                    \
   __rh_both name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }

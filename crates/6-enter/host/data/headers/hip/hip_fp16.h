@@ -1,8 +1,6 @@
-// Half precision: the compiler's own type under the interface's names.
+// Half precision: a type of its own around the compiler's, so that templates may tell the two apart.
 #pragma once
 #pragma clang system_header
-typedef _Float16 __half;
-typedef _Float16 half;
 struct __half_raw {
   union {
     _Float16 data;
@@ -12,13 +10,62 @@ struct __half_raw {
   __rh_member __half_raw(_Float16 data) : data(data) {}
   __rh_member operator _Float16() const { return data; }
 };
+struct __half {
+  union {
+    _Float16 data;
+    unsigned short __x;
+  };
+  __half() = default;
+  template <class T, class = __rh_scaled<T, int>> __rh_member __half(T a) : data((_Float16)a) {}
+  __rh_member __half(__half_raw a) : data(a.data) {}
+  __rh_member operator _Float16() const { return data; }
+  __rh_member operator __half_raw() const { return data; }
+};
+typedef __half half;
+// With a number of another type the wider of the two types is calculated in, as for the compiler's type.
+template <class T> struct __rh_half_result { typedef T type; };
+template <> struct __rh_half_result<_Float16> { typedef __half type; };
+#define __rh_result(op) typename __rh_half_result<decltype(_Float16() op __rh_scaled<U, U>())>::type
+#define __rh_half(op)                                                                                                   \
+  __rh_member __half operator op(__half a, __half b) { return (_Float16)(a.data op b.data); }                           \
+  template <class U> __rh_member __rh_result(op) operator op(__half a, U b) { return a.data op b; }                     \
+  template <class U> __rh_member __rh_result(op) operator op(U a, __half b) { return a op b.data; }                     \
+  __rh_both __half &operator op##=(__half &a, __half b) { return a = a op b; }                                          \
+  template <class U> __rh_both __rh_scaled<U, __half &> operator op##=(__half &a, U b) { return a = __half(a.data op b); } \
+  template <class U> __rh_both __rh_scaled<U, U &> operator op##=(U &a, __half b) { return a = (U)(a op b.data); }
+__rh_half(+) __rh_half(-) __rh_half(*) __rh_half(/)
+#undef __rh_half
+#undef __rh_result
+#define __rh_half(op)                                                                                                   \
+  __rh_member bool operator op(__half a, __half b) { return a.data op b.data; }                                         \
+  template <class U> __rh_member __rh_scaled<U, bool> operator op(__half a, U b) { return a.data op b; }                \
+  template <class U> __rh_member __rh_scaled<U, bool> operator op(U a, __half b) { return a op b.data; }
+__rh_half(==) __rh_half(!=) __rh_half(<) __rh_half(<=) __rh_half(>) __rh_half(>=)
+#undef __rh_half
+__rh_member __half operator+(__half a) { return a; }
+__rh_member __half operator-(__half a) { return (_Float16)-a.data; }
+__rh_both __half &operator++(__half &a) { return a += 1; }
+__rh_both __half &operator--(__half &a) { return a -= 1; }
+__rh_both __half operator++(__half &a, int) { __half before = a; a += 1; return before; }
+__rh_both __half operator--(__half &a, int) { __half before = a; a -= 1; return before; }
 struct alignas(4) __half2 {
   __half x, y;
   __half2() = default;
   __rh_member __half2(__half all) : x(all), y(all) {}
+  template <class T, class = __rh_scaled<T, int>> __rh_member __half2(T all) : x(all), y(all) {}
   __rh_member __half2(__half x, __half y) : x(x), y(y) {}
 };
 typedef __half2 half2;
+typedef _Float16 __rh_half_pair __attribute__((ext_vector_type(2)));
+struct __half2_raw {
+  union {
+    struct { unsigned short x, y; };
+    __rh_half_pair data;
+  };
+  __half2_raw() = default;
+  __host__ __device__ __half2_raw(__half2 a) : data{a.x.data, a.y.data} {}
+  __host__ __device__ operator __half2() const { return {__half(data.x), __half(data.y)}; }
+};
 
 __rh_both __half2 make_half2(__half x, __half y) { return {x, y}; }
 __rh_both unsigned short __half_as_ushort(__half a) { return __builtin_bit_cast(unsigned short, a); }
@@ -34,7 +81,7 @@ __rh_both __half2 __hisinf2(__half2 a) { return {(__half)__hisinf(a.x), (__half)
 // Arithmetic of one and of two, also of two with a number for both.
 #define __rh_half(name, op)                                                                          \
   __rh_both __half __h##name(__half a, __half b) { return a op b; }                                       \
-  __rh_both __half2 __h##name##2(__half2 a, __half2 b) { return {(__half)(a.x op b.x), (__half)(a.y op b.y)}; } \
+  __rh_both __half2 __h##name##2(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; } \
   __rh_both __half2 operator op(__half2 a, __half2 b) { return __h##name##2(a, b); }                      \
   __rh_both __half2 &operator op##=(__half2 &a, __half2 b) { return a = __h##name##2(a, b); }             \
   template <class U> __rh_both __rh_scaled<U, __half2> operator op(__half2 a, U b) { return a op __half2((__half)b); } \
@@ -50,7 +97,7 @@ __rh_both __half2 operator++(__half2 &a, int) { __half2 before = a; a += 1; retu
 __rh_both __half2 operator--(__half2 &a, int) { __half2 before = a; a -= 1; return before; }
 __rh_both __half __hneg(__half a) { return -a; }
 __rh_both __half2 __hneg2(__half2 a) { return -a; }
-__rh_both __half __hfma(__half a, __half b, __half c) { return __builtin_fmaf16(a, b, c); }
+__rh_both __half __hfma(__half a, __half b, __half c) { return __builtin_fmaf16(a.data, b.data, c.data); }
 __rh_both __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
 // The same between 0 and 1, or not a number.
 __rh_both __half __clamp_01(__half a) { return a < (__half)0 ? (__half)0 : a > (__half)1 ? (__half)1 : a; }

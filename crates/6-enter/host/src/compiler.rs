@@ -15,10 +15,14 @@ pub const BUILTINS: &str = "rockhound_builtins.h";
 /// Declarations of names that nothing else declares, for host code that is read and not run.
 pub const ANY: &str = "rockhound_any.h";
 
+/// The headers of C++ that sources have most of their names from.
+pub const STANDARD: &str = "rockhound_standard.h";
+
 /// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
-pub const HEADERS: [(&str, &str); 38] = [
+pub const HEADERS: [(&str, &str); 41] = [
     (BUILTINS, include_str!("../data/headers/rockhound_builtins.h")),
     (ANY, include_str!("../data/headers/rockhound_any.h")),
+    (STANDARD, include_str!("../data/headers/rockhound_standard.h")),
     ("hip/hip_runtime_api.h", include_str!("../data/headers/hip/hip_runtime_api.h")),
     ("hip/hip_runtime.h", include_str!("../data/headers/hip/hip_runtime.h")),
     ("hip/hip_cooperative_groups.h", include_str!("../data/headers/hip/hip_cooperative_groups.h")),
@@ -55,6 +59,8 @@ pub const HEADERS: [(&str, &str); 38] = [
     ("hip/amd_detail/amd_hip_fp8.h", "#include <hip/hip_fp8.h>\n"),
     ("hip/amd_detail/amd_hip_runtime.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/amd_detail/amd_hip_vector_types.h", "#include <hip/hip_vector_types.h>\n"),
+    ("hip/amd_detail/amd_hip_unsafe_atomics.h", "#include <hip/hip_runtime.h>\n"),
+    ("hip/amd_detail/amd_warp_sync_functions.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/amd_detail/amd_math_functions.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/amd_detail/amd_warp_functions.h", "#include <hip/hip_runtime.h>\n"),
 ];

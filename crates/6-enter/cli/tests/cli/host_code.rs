@@ -112,6 +112,37 @@ fn kernels_are_compiled_whatever_the_host_code_calls() {
     }
 }
 
+/// Bytes of another encoding, names of `std` from a header that is not there, macros of PyTorch's builds and of HIP's headers.
+#[test]
+fn what_builds_elsewhere_compiles() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    let source = b"// \xa9 2013\n\
+        #include <torch/extension.h>\n\
+        #include <hip/amd_detail/amd_hip_fp8.h>\n\
+        #if !defined(USE_ROCM) || !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H)\n#error macros\n#endif\n\
+        struct Cache { std::unordered_map<int, std::string> names; };\n\
+        __global__ void narrow(__hip_fp8_e4m3_fnuz *a, const half *b) { a[threadIdx.x] = __hip_fp8_e4m3_fnuz(b[threadIdx.x]); }\n\
+        void launch(void *a, void *b) {\n\
+          hipMemcpy(a, b, 4, hipMemcpyHostToDevice);\n\
+          hipIpcMemHandle_t handle; handle.unknown = 1;\n\
+          narrow<<<1, 64>>>((__hip_fp8_e4m3_fnuz *)a, (const half *)b);\n\
+        }\n";
+    let dir = folder("host-code-elsewhere");
+    let path = dir.join("main.hip");
+    std::fs::write(&path, source).unwrap();
+    let ran = rockhound(&["inspect", "--format", "json", &path.display().to_string()]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let found = kernels(&ran.stdout);
+    assert!(found.len() == 1 && found[0].contains("narrow"), "{found:?}");
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let notes = document["notes"].to_string();
+    for part in ["torch/extension.h", "std::unordered_map", "launch"] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+}
+
 #[test]
 fn code_for_the_gpu_is_never_left_out() {
     if !testkit::needs(&["clang++-22"]) {

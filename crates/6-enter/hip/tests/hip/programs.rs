@@ -242,6 +242,7 @@ fn programs_compile_their_kernels() {
             ("halves", ""),
             ("bfloats", ""),
             ("eights", ""),
+            ("vectors", ""),
             ("managed", ""),
         ] {
             // Only conversions of eight bits differ between the two generations of matrix cores.

@@ -305,6 +305,38 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   TRUE(__hip_cvt_float_to_fp8(nan, __HIP_NOSAT, __HIP_E4M3_FNUZ) == 0x80 && __hip_cvt_double_to_fp8(nan, __HIP_NOSAT, __HIP_E5M2_FNUZ) == 0x80 && (float)__hip_fp8_e4m3(near_one) == 1)
 }
 )";
+// Of vectors: all operators by element, with numbers of other types, and the names that libraries add vectors of their own to.
+static const char *vectors = R"(
+#include <hip/amd_detail/amd_hip_vector_types.h>
+#define TRUE(condition) { number++; if (!(condition) && !*failed) *failed = number; }
+template <class T> struct tell { static constexpr int value = 0; };
+template <> struct tell<__half> { static constexpr int value = 1; };
+template <> struct tell<_Float16> { static constexpr int value = 2; };
+template <> struct HIP_vector_base<float, 8> {
+  typedef float value_type; typedef float Native_vec_ __attribute__((ext_vector_type(8))); Native_vec_ data;
+  HIP_vector_base() = default; __device__ explicit HIP_vector_base(float a) : data(a) {}
+};
+static_assert(sizeof(float3) == 12 && alignof(char3) == 1 && sizeof(double4) == 32 && alignof(int4) == 16 && alignof(short2) == 4, "");
+static_assert(tell<half>::value == 1 && tell<_Float16>::value == 2 && sizeof(half) == 2 && alignof(half) == 2, "");
+extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float near_one) {
+  int number = *failed = 0, three = (int)(near_one * 3); half h = three, zero = 0; int4 a(three), b = make_int4(1, 2, 3, 4); float3 f(1, 2, 3); uint2 u{1u, 6u}; short2 s(3, -4); double2 d(1, 3);
+  TRUE(a == 3 && a + b == make_int4(4, 5, 6, 7) && (b & 1) == int4(1, 0, 1, 0) && (b | 4) == int4(5, 6, 7, 4) && (b ^ a) == int4(2, 1, 0, 7) && b % 2 == int4(1, 0, 1, 0))
+  TRUE((b << 2) == b * 4 && (int4(8) >> b) == int4(4, 2, 1, 0) && ~b == -b - 1 && 10 / b == int4(10, 5, 3, 2) && 1 - b == int4(0, -1, -2, -3))
+  TRUE(b++ == make_int4(1, 2, 3, 4) && b.x == 2 && --b == make_int4(1, 2, 3, 4) && (b *= b) == int4(1, 4, 9, 16) && (b -= 1).w == 15 && (b %= 4) == int4(0, 3, 0, 3) && (b <<= 1) == int4(0, 6, 0, 6))
+  TRUE(2.0 * f == float3(2, 4, 6) && f / 2 == float3(0.5f, 1, 1.5f) && -f != f && (f += 1).z == 4 && f.data[1] == 3 && (int3(7, 6, 5) & 3) == int3(3, 2, 1) && ~char3(1, 2, 3) == char3(-2, -3, -4))
+  TRUE((u << 1u) == uint2(2u, 12u) && s * (short)2 == short2(6, -8) && d * 0.5l == double2(0.5, 1.5) && make_float1(3).x == 3 && d.data[1] == 3 && !(u == 1))
+  HIP_vector_type<float, 8> e(near_one); e += 2.0f; TRUE(e.data[7] == near_one + 2 && (e * e).data[3] == e.data[3] * e.data[0])
+  TRUE(h * 2.0f == 6.0f && sizeof(h * 2.0f) == 4 && sizeof(h * h) == 2 && sizeof(h * 1.0) == 8 && 1.0f - h == -2.0f && h / 2 == (half)1.5f && h && !zero && h > 2 && 2.5 < h && h != 4 && near_one <= h)
+  float sum = 1; sum += h; TRUE(sum == 4) h += 1.5f; TRUE(h == 4.5f) h *= 2; TRUE(h == 9 && h++ == 9 && --h == 9 && -h == -9 && +h == 9 && (int)h == 9 && (bool)h && __half_raw(h).data == (_Float16)9)
+  typedef _Float16 four __attribute__((ext_vector_type(4))); four v = {h, zero, 1, 2}; v *= v; TRUE(v[0] == 81 && half(v[3]) == 4 && fmaxf(h, 10.0f) == 10 && __shfl_xor(h, 0) == h)
+  // Roundings with a direction.
+  int odd = (int)near_one + (1 << 24); long long most = (long long)(near_one * 0) + 0x7fffffffffffffffll; double third = (double)(int)near_one / 3;
+  TRUE(__int2float_rd(odd) == 16777216.0f && __int2float_ru(odd) == 16777218.0f && __int2float_rz(-odd) == -16777216.0f && __int2float_rd(-odd) == -16777218.0f && __int2float_ru(-odd) == -16777216.0f && __int2float_rn(3) == 3)
+  TRUE(__ll2float_rd(most) == 9223371487098961920.0f && __ll2float_ru(most) == 9223372036854775808.0f && __ll2float_rz(-most) == -9223371487098961920.0f && __ull2float_rd(~0ull - (most & 0)) == 18446742974197923840.0f && __uint2float_rz(~0u) == 4294967040.0f && __uint2float_ru(odd) == 16777218.0f)
+  TRUE((double)__double2float_rd(third) < third && (double)__double2float_ru(third) > third && __double2float_rz(-third) == -__double2float_rd(third) && __double2float_rd(1e300) == 0x1.fffffep127f && __double2float_ru(1e-300) == 0x1p-149f && __double2float_rd(-1e-300) == -0x1p-149f && __double2float_rz(-1e-300) == 0)
+  TRUE(__double2float_ru(1e300) == __builtin_inff() && __int2float_rd(0) == 0 && __double2float_rn(third) == (float)third && __ll2double_rn(most) == 9223372036854775808.0)
+}
+)";
 static void halves(const char *source, unsigned workgroup = 1) {
   hiprtcProgram program; OK(hiprtcCreateProgram(&program, source, "pairs.cu", 0, nullptr, nullptr));
   OK(hiprtcCompileProgram(program, 0, nullptr)); printf("%s", log_of(program).c_str());
@@ -327,6 +359,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "declared")) declared();
   if (!strcmp(part, "halves")) halves(pairs);
   if (!strcmp(part, "bfloats")) halves(bfloats);
+  if (!strcmp(part, "vectors")) halves(vectors);
   if (!strcmp(part, "eights")) halves(eights, 256);
   if (!strcmp(part, "managed")) managed();
   printf("%d failed\n", failed);

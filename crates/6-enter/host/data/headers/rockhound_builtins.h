@@ -234,15 +234,35 @@ __rh_both int __double2loint(double a) { return (int)__builtin_bit_cast(uint64_t
   __rh_round(name, type, int, int, suffix) __rh_round(name, type, uint, unsigned int, suffix)                      \
   __rh_round(name, type, ll, long long, suffix) __rh_round(name, type, ull, unsigned long long, suffix)
 __rh_rounds(float, float, f) __rh_rounds(double, double, )
-__rh_both float __int2float_rn(int a) { return (float)a; }
-__rh_both float __uint2float_rn(unsigned int a) { return (float)a; }
-__rh_both float __ll2float_rn(long long a) { return (float)a; }
-__rh_both float __ull2float_rn(unsigned long long a) { return (float)a; }
-__rh_both double __int2double_rn(int a) { return (double)a; }
-__rh_both double __uint2double_rn(unsigned int a) { return (double)a; }
-__rh_both double __ll2double_rn(long long a) { return (double)a; }
-__rh_both double __ull2double_rn(unsigned long long a) { return (double)a; }
-__rh_both float __double2float_rn(double a) { return (float)a; }
+// Where the type holds the number, the name's direction means nothing.
+#define __rh_whole(name, type)                                                                                    \
+  __rh_both double __##name##2double_rn(type a) { return (double)a; }
+__rh_whole(int, int) __rh_whole(uint, unsigned int) __rh_whole(ll, long long) __rh_whole(ull, unsigned long long)
+#undef __rh_whole
+// The nearest number on one side of another; `way` is below, above or towards zero.
+template <class F, class B> __rh_both F __rh_toward(F nearest, bool is_above, bool is_below, int way) {
+  bool goes_down = is_above && (way < 0 || (way == 0 && nearest > 0)), goes_up = is_below && (way > 0 || (way == 0 && nearest < 0));
+  B bits = __builtin_bit_cast(B, nearest), sign = (B)1 << (8 * sizeof(B) - 1);
+  if (!goes_down && !goes_up) return nearest;
+  if (nearest == 0) return __builtin_bit_cast(F, goes_up ? (B)1 : (B)(sign | 1));
+  return __builtin_bit_cast(F, (bits & sign) != 0 == goes_down ? bits + 1 : bits - 1);
+}
+template <class F, class B, class T> __rh_both F __rh_of_whole(T a, int way) {
+  F nearest = (F)a, beyond = (F)(T)((uint64_t)1 << (8 * sizeof(T) - 2)) * (((T)-1 < 0) ? 2 : 4);
+  // The nearest may be one more than the type holds.
+  bool is_beyond = nearest >= beyond;
+  return __rh_toward<F, B>(nearest, is_beyond || (T)nearest > a, !is_beyond && (T)nearest < a, way);
+}
+#define __rh_ways(name, to, from, expression)                                                                     \
+  __rh_both to name##_rn(from a) { return (to)a; }                                                                \
+  __rh_both to name##_rd(from a) { const int way = -1; return expression; }                                       \
+  __rh_both to name##_ru(from a) { const int way = 1; return expression; }                                        \
+  __rh_both to name##_rz(from a) { const int way = 0; return expression; }
+#define __rh_wholes(name, from) __rh_ways(__##name##2float, float, from, (__rh_of_whole<float, uint32_t>(a, way)))
+__rh_wholes(int, int) __rh_wholes(uint, unsigned int) __rh_wholes(ll, long long) __rh_wholes(ull, unsigned long long)
+__rh_ways(__double2float, float, double, (__rh_toward<float, uint32_t>((float)a, (float)a > a, (float)a < a, way)))
+#undef __rh_wholes
+#undef __rh_ways
 template <class T> __rh T __ldg(const T *place) { return *place; }
 template <class T> __rh T __ldcg(const T *place) { return *place; }
 template <class T> __rh T __ldca(const T *place) { return *place; }

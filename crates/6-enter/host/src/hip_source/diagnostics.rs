@@ -38,6 +38,13 @@ impl Fault {
         Some((name, name.ends_with("_t")))
     }
 
+    /// The name that the standard library has and no header that was included declares.
+    pub(super) fn missing_in_std(&self) -> Option<&str> {
+        let (before, after) = self.message.split_once(" in namespace 'std'")?;
+        let is_missing = before.starts_with("no ") && !after.starts_with("::");
+        quoted(before.split_once(" named ")?.1).filter(|_| is_missing)
+    }
+
     /// Place and message as clang prints them, with the file as it is called here.
     pub(super) fn line(&self, named: impl Fn(&Path) -> String) -> String {
         match self.spots.first() {
@@ -89,6 +96,20 @@ fn quoted(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_the_standard_library() {
+        for (message, expected) in [
+            ("no template named 'unordered_map' in namespace 'std'", Some("unordered_map")),
+            ("no member named 'sort' in namespace 'std'; did you mean 'qsort'?", Some("sort")),
+            ("no type named 'string' in namespace 'std'", Some("string")),
+            ("no type named 'string' in namespace 'ours'", None),
+            ("expected namespace name", None),
+        ] {
+            let fault = &faults(&format!("a:1:1: error: {message}"))[0];
+            assert_eq!(fault.missing_in_std(), expected, "{message}");
+        }
+    }
 
     #[test]
     fn errors_are_read() {

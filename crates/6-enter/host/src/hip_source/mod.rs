@@ -128,7 +128,9 @@ fn forms(folder: &Path, target: &str) -> Result<[Vec<OsString>; 4]> {
     }
     let none = ["-nogpulib", "-nogpuinc"];
     let mut own = usual(&none);
-    own.extend(["-fdeclspec", "-D__HIPCC__=1", "-D__HIP_PLATFORM_AMD__=1"].map(OsString::from));
+    // Extensions of PyTorch and what is written like them say by `USE_ROCM` that the GPU is AMD's.
+    let macros = ["-D__HIPCC__=1", "-D__HIP_PLATFORM_AMD__=1", "-DUSE_ROCM=1"];
+    own.extend(["-fdeclspec"].into_iter().chain(macros).map(OsString::from));
     let libraries = Toolchain::candidates().into_iter().next();
     own.extend(libraries.map(|it| it.library_options(target)).unwrap_or_default());
     own.extend(["-I".into(), headers.into_os_string(), "-include".into(), BUILTINS.into()]);

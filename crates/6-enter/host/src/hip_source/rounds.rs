@@ -6,7 +6,7 @@
 use super::diagnostics::{Fault, Spot, faults};
 use super::functions::{Outline, Place, launches};
 use super::{headers, write};
-use crate::compiler::ANY;
+use crate::compiler::{ANY, STANDARD};
 use crate::process::{self, Bounds};
 use anyhow::{Context, Result};
 use codeobj::{CodeObject, Wanted};
@@ -77,6 +77,8 @@ pub(super) struct Rounds<'a> {
     found: BTreeMap<String, PathBuf>,
     /// Headers that were not, with folders that have one of that name, and since when.
     empty: BTreeMap<String, (Vec<PathBuf>, usize)>,
+    /// The name of the standard library for which its headers are included, and since when.
+    standard: Option<(String, usize)>,
 }
 
 impl<'a> Rounds<'a> {
@@ -98,6 +100,7 @@ impl<'a> Rounds<'a> {
             names: BTreeMap::new(),
             found: BTreeMap::new(),
             empty: BTreeMap::new(),
+            standard: None,
         }
     }
 
@@ -187,6 +190,9 @@ impl<'a> Rounds<'a> {
             ]
             .map(OsString::from),
         );
+        if self.standard.is_some() {
+            words.extend(["-include".into(), STANDARD.into()]);
+        }
         let changed: Vec<(&PathBuf, &Changed)> =
             self.files.iter().filter(|it| !it.1.without.is_empty()).collect();
         if !(self.names.is_empty() && changed.is_empty()) {
@@ -233,6 +239,16 @@ impl<'a> Rounds<'a> {
             let is_quoted =
                 spot.is_none_or(|it| self.open(&it.file).is_none_or(|file| !file.line(it).contains('<')));
             return self.header(name, is_quoted, round).ok_or(line);
+        }
+        if let Some(name) = fault.missing_in_std() {
+            match &self.standard {
+                None => {
+                    self.standard = Some((name.to_owned(), round));
+                    return Ok(true);
+                }
+                Some((_, since)) if *since == round => return Ok(false),
+                Some(_) => {}
+            }
         }
         let own = fault.spots.iter().find(|spot| self.is_of_project(&spot.file));
         let Some((spot, at)) = own.and_then(|spot| Some((spot.clone(), self.open(&spot.file)?.at(spot)?)))
@@ -308,7 +324,8 @@ impl<'a> Rounds<'a> {
     fn open(&mut self, path: &Path) -> Option<&Changed> {
         if !self.files.contains_key(path) {
             let size = std::fs::metadata(path).ok()?.len();
-            let text = std::fs::read_to_string(path).ok().filter(|_| size <= MOST)?;
+            let bytes = std::fs::read(path).ok().filter(|_| size <= MOST)?;
+            let text = String::from_utf8(bytes).unwrap_or_else(|it| without_letters(it.as_bytes()));
             let outline = Outline::of(&text);
             self.files.insert(path.to_owned(), Changed { text, outline, without: BTreeMap::new() });
         }
@@ -342,6 +359,11 @@ impl<'a> Rounds<'a> {
             left_out
                 .notes
                 .push(format!("`{name}` is not found and is read as an empty file, without its macros"));
+        }
+        if let Some((name, _)) = &self.standard {
+            left_out
+                .notes
+                .push(format!("no header that is found declares `std::{name}`: headers of C++ are included"));
         }
         for changed in self.files.values() {
             for function in &changed.outline.functions {
@@ -394,6 +416,11 @@ impl Changed {
         }
         out + &self.text[from..]
     }
+}
+
+/// A text in an encoding that is not known: comments, mostly. Every byte keeps its place.
+fn without_letters(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| if it.is_ascii() { char::from(*it) } else { '?' }).collect()
 }
 
 fn is_identifier(text: &str) -> bool {

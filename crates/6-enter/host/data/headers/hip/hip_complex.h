@@ -1,5 +1,6 @@
 // Complex numbers: vectors of two under the interface's names.
 #pragma once
+#define HIP_INCLUDE_HIP_HIP_COMPLEX_H
 typedef float2 hipFloatComplex;
 typedef double2 hipDoubleComplex;
 typedef hipFloatComplex hipComplex;

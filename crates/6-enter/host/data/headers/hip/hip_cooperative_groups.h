@@ -1,5 +1,6 @@
 // Groups of work-items: a workgroup, its tiles of a power of two of lanes, the lanes that are active, the grid.
 #pragma once
+#define HIP_INCLUDE_HIP_HIP_COOPERATIVE_GROUP_H
 #pragma clang system_header
 #ifdef ROCKHOUND_DEVICE_LIBRARIES
 extern "C" __device__ void __ockl_grid_sync(void);

@@ -1,5 +1,6 @@
 // Half precision: a type of its own around the compiler's, so that templates may tell the two apart.
 #pragma once
+#define HIP_INCLUDE_HIP_HIP_FP16_H
 #pragma clang system_header
 struct __half_raw {
   union {

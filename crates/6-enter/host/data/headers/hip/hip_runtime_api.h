@@ -1,5 +1,7 @@
 // Host code of a source whose kernels are compiled: it has to be read and is never run.
 #pragma once
+// Sources ask by this name whether HIP's header was included.
+#define HIP_INCLUDE_HIP_HIP_RUNTIME_API_H
 #pragma clang system_header
 
 #include <rockhound_any.h>
@@ -15,6 +17,9 @@ struct hipDeviceProp_t {
       managedMemory, concurrentManagedAccess, unifiedAddressing, integrated, isMultiGpuBoard, isLargeBar, pciDomainID, pciBusID,
       pciDeviceID, asyncEngineCount, asicRevision, ECCEnabled, kernelExecTimeoutEnabled, memPitch, textureAlignment, arch;
 };
+// Handles whose size programs ask for.
+struct hipIpcMemHandle_t { char reserved[64]; };
+struct hipIpcEventHandle_t { char reserved[64]; };
 extern __rh_any hipSuccess;
 int __hipPushCallConfiguration(dim3 grid, dim3 block, size_t lds = 0, __rh_any stream = 0);
 #define hipLaunchKernelGGL(kernel, grid, block, lds, stream, ...) (kernel)<<<(grid), (block), (lds), (stream)>>>(__VA_ARGS__)

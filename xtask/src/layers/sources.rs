@@ -64,7 +64,8 @@ pub(crate) fn check(workspace: &Workspace, allowed: &mut Allowed) -> Result<Vec<
             let below = path.strip_prefix(it.folder.join("src")).ok().map(|it| it.to_string_lossy());
             let module = below.filter(|_| !is_test).and_then(|below| module_of(&below.replace('\\', "/")));
             if let Some(module) = module {
-                modules.insert(module, sources.len());
+                // The root of a crate with a program is its library.
+                modules.entry(module).or_insert(sources.len());
             }
             sources.push((is_test, text, source));
         }

@@ -15,7 +15,7 @@ pub const BUILTINS: &str = "rockhound_builtins.h";
 /// Declarations of names that nothing else declares, for host code that is read and not run.
 pub const ANY: &str = "rockhound_any.h";
 
-/// The headers of C++ that sources have most of their names from.
+/// Includes the common headers of C++.
 pub const STANDARD: &str = "rockhound_standard.h";
 
 /// Names and texts of [`BUILTINS`] and of HIP's headers that may be included besides.
@@ -34,7 +34,7 @@ pub const HEADERS: [(&str, &str); 41] = [
     ("hip/hip_complex.h", include_str!("../data/headers/hip/hip_complex.h")),
     ("hip/hip_math_constants.h", include_str!("../data/headers/hip/hip_math_constants.h")),
     ("hip/hip_vector_types.h", include_str!("../data/headers/hip/hip_vector_types.h")),
-    // Of those that declare functions and types of the host, nothing is needed here.
+    // What a kernel needs of these is in the runtime's header; the rest is for host code.
     ("hip/channel_descriptor.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/device_functions.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/driver_types.h", "#include <hip/hip_runtime.h>\n"),
@@ -47,7 +47,7 @@ pub const HEADERS: [(&str, &str); 41] = [
     ("hip/math_functions.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/surface_types.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/texture_types.h", "#include <hip/hip_runtime.h>\n"),
-    // Parts of the runtime's headers that sources name though they are not meant to.
+    // Sources include parts of AMD's headers by name.
     ("hip/amd_detail/amd_device_functions.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/amd_detail/amd_hip_atomic.h", "#include <hip/hip_runtime.h>\n"),
     ("hip/amd_detail/amd_hip_bf16.h", "#include <hip/hip_bf16.h>\n"),

@@ -334,7 +334,7 @@ extern "C" __global__ void pairs(int *failed, unsigned short nan_bits, float nea
   TRUE(__int2float_rd(odd) == 16777216.0f && __int2float_ru(odd) == 16777218.0f && __int2float_rz(-odd) == -16777216.0f && __int2float_rd(-odd) == -16777218.0f && __int2float_ru(-odd) == -16777216.0f && __int2float_rn(3) == 3)
   TRUE(__ll2float_rd(most) == 9223371487098961920.0f && __ll2float_ru(most) == 9223372036854775808.0f && __ll2float_rz(-most) == -9223371487098961920.0f && __ull2float_rd(~0ull - (most & 0)) == 18446742974197923840.0f && __uint2float_rz(~0u) == 4294967040.0f && __uint2float_ru(odd) == 16777218.0f)
   TRUE((double)__double2float_rd(third) < third && (double)__double2float_ru(third) > third && __double2float_rz(-third) == -__double2float_rd(third) && __double2float_rd(1e300) == 0x1.fffffep127f && __double2float_ru(1e-300) == 0x1p-149f && __double2float_rd(-1e-300) == -0x1p-149f && __double2float_rz(-1e-300) == 0)
-  TRUE(__double2float_ru(1e300) == __builtin_inff() && __int2float_rd(0) == 0 && __double2float_rn(third) == (float)third && __ll2double_rn(most) == 9223372036854775808.0)
+  TRUE(__double2float_ru(1e300) == __builtin_inff() && __int2float_rd(0) == 0 && __double2float_rn(third) == (float)third && __ll2double_rn(most) == 9223372036854775808.0 && __ll2double_rd(most) == 9223372036854774784.0 && __ll2double_rz(-most) == -9223372036854774784.0 && __ull2double_ru(~0ull - (most & 1)) == 18446744073709551616.0)
 }
 )";
 static void halves(const char *source, unsigned workgroup = 1) {

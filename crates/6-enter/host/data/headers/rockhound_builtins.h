@@ -234,12 +234,9 @@ __rh_both int __double2loint(double a) { return (int)__builtin_bit_cast(uint64_t
   __rh_round(name, type, int, int, suffix) __rh_round(name, type, uint, unsigned int, suffix)                      \
   __rh_round(name, type, ll, long long, suffix) __rh_round(name, type, ull, unsigned long long, suffix)
 __rh_rounds(float, float, f) __rh_rounds(double, double, )
-// Where the type holds the number, the name's direction means nothing.
-#define __rh_whole(name, type)                                                                                    \
-  __rh_both double __##name##2double_rn(type a) { return (double)a; }
-__rh_whole(int, int) __rh_whole(uint, unsigned int) __rh_whole(ll, long long) __rh_whole(ull, unsigned long long)
-#undef __rh_whole
-// The nearest number on one side of another; `way` is below, above or towards zero.
+__rh_both double __int2double_rn(int a) { return (double)a; }
+__rh_both double __uint2double_rn(unsigned int a) { return (double)a; }
+// Rounds down (-1), towards zero (0) or up (1), given the nearest number and whether it is above or below the exact one.
 template <class F, class B> __rh_both F __rh_toward(F nearest, bool is_above, bool is_below, int way) {
   bool goes_down = is_above && (way < 0 || (way == 0 && nearest > 0)), goes_up = is_below && (way > 0 || (way == 0 && nearest < 0));
   B bits = __builtin_bit_cast(B, nearest), sign = (B)1 << (8 * sizeof(B) - 1);
@@ -249,7 +246,7 @@ template <class F, class B> __rh_both F __rh_toward(F nearest, bool is_above, bo
 }
 template <class F, class B, class T> __rh_both F __rh_of_whole(T a, int way) {
   F nearest = (F)a, beyond = (F)(T)((uint64_t)1 << (8 * sizeof(T) - 2)) * (((T)-1 < 0) ? 2 : 4);
-  // The nearest may be one more than the type holds.
+  // The nearest number may be one more than the type holds.
   bool is_beyond = nearest >= beyond;
   return __rh_toward<F, B>(nearest, is_beyond || (T)nearest > a, !is_beyond && (T)nearest < a, way);
 }
@@ -258,8 +255,10 @@ template <class F, class B, class T> __rh_both F __rh_of_whole(T a, int way) {
   __rh_both to name##_rd(from a) { const int way = -1; return expression; }                                       \
   __rh_both to name##_ru(from a) { const int way = 1; return expression; }                                        \
   __rh_both to name##_rz(from a) { const int way = 0; return expression; }
-#define __rh_wholes(name, from) __rh_ways(__##name##2float, float, from, (__rh_of_whole<float, uint32_t>(a, way)))
-__rh_wholes(int, int) __rh_wholes(uint, unsigned int) __rh_wholes(ll, long long) __rh_wholes(ull, unsigned long long)
+#define __rh_wholes(name, from, to, bits) __rh_ways(__##name##2##to, to, from, (__rh_of_whole<to, bits>(a, way)))
+__rh_wholes(int, int, float, uint32_t) __rh_wholes(uint, unsigned int, float, uint32_t)
+__rh_wholes(ll, long long, float, uint32_t) __rh_wholes(ull, unsigned long long, float, uint32_t)
+__rh_wholes(ll, long long, double, uint64_t) __rh_wholes(ull, unsigned long long, double, uint64_t)
 __rh_ways(__double2float, float, double, (__rh_toward<float, uint32_t>((float)a, (float)a > a, (float)a < a, way)))
 #undef __rh_wholes
 #undef __rh_ways
@@ -398,7 +397,7 @@ __rh_reduce(and, unsigned int, a & b) __rh_reduce(or, unsigned int, a | b) __rh_
 
 #define __rh_member __host__ __device__ constexpr
 template <class T, unsigned N> struct HIP_vector_base;
-// Three have no padding and the alignment of one.
+// Three elements have no padding and are aligned as one.
 template <class T> struct __rh_three {
   T d[3];
   __host__ __device__ T &operator[](unsigned i) { return d[i]; }

@@ -1,4 +1,4 @@
-// Headers of C++ for names of `std` that a source has from headers of libraries that are not here.
+// Headers of C++, for sources that take names of `std` from the headers of a library that is not here.
 #pragma once
 #pragma clang system_header
 #if __has_include(<vector>)

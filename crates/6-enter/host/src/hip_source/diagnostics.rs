@@ -38,7 +38,7 @@ impl Fault {
         Some((name, name.ends_with("_t")))
     }
 
-    /// The name that the standard library has and no header that was included declares.
+    /// The name of the standard library that no included header declares.
     pub(super) fn missing_in_std(&self) -> Option<&str> {
         let (before, after) = self.message.split_once(" in namespace 'std'")?;
         let is_missing = before.starts_with("no ") && !after.starts_with("::");

@@ -418,7 +418,7 @@ impl Changed {
     }
 }
 
-/// A text in an encoding that is not known: comments, mostly. Every byte keeps its place.
+/// A text that is not UTF-8, with a question mark for each byte beyond ASCII, so that places stay.
 fn without_letters(bytes: &[u8]) -> String {
     bytes.iter().map(|it| if it.is_ascii() { char::from(*it) } else { '?' }).collect()
 }

@@ -23,7 +23,7 @@ struct __half {
   __rh_member operator __half_raw() const { return data; }
 };
 typedef __half half;
-// With a number of another type the wider of the two types is calculated in, as for the compiler's type.
+// With a number of another type the result has the wider type, as for the compiler's type.
 template <class T> struct __rh_half_result { typedef T type; };
 template <> struct __rh_half_result<_Float16> { typedef __half type; };
 #define __rh_result(op) typename __rh_half_result<decltype(_Float16() op __rh_scaled<U, U>())>::type

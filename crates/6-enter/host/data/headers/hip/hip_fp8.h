@@ -5,7 +5,7 @@
 #include <hip/hip_fp16.h>
 #include <hip/hip_bf16.h>
 
-// What a GPU has: gfx942 the `fnuz` kind, gfx950 and later OCP's. Others calculate both.
+// gfx942 converts the `fnuz` kind by instructions, gfx950 OCP's. Other GPUs calculate both.
 #if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
 #define HIP_FP8_TYPE_OCP 0
 #define HIP_FP8_TYPE_FNUZ 1
@@ -37,7 +37,8 @@ struct __rh_eight {
         largest(kind == __HIP_E4M3 ? 0x7e : kind == __HIP_E5M2 ? 0x7b : 0x7f),
         most(kind & 1 ? 57344 : kind == __HIP_E4M3 ? 448 : 240), is_fnuz(kind >> 1), is_wide(kind & 1) {}
 };
-// To the nearest, ties to even; beyond the largest number it is that number, or infinity or NaN.
+// Rounds to the nearest, ties to even. A number beyond the largest becomes the largest, infinity or NaN; so does a NaN of the `fnuz`
+// kind, as in AMD's header.
 __rh_both __hip_fp8_storage_t __rh_to_eight(double number, bool saturates, __hip_fp8_interpretation_t kind) {
   __rh_eight form(kind);
   unsigned long long bits = __builtin_bit_cast(unsigned long long, number);

@@ -416,8 +416,10 @@ extern "C" __global__ void turned(float *q, float *k, int positions, int heads, 
 }
 
 // Random additions to a table, `each` by a thread, of the scope of the system.
-extern "C" __global__ void scattered(double *table, int mask, int each) {
-  unsigned state = (64 * GROUP_X + LANE_X) * 2654435761u + 12345u, sum = 0;
+extern "C" __global__ void scattered(double *table, int mask, int each, unsigned *states) {
+  // Random numbers go on from launch to launch.
+  unsigned *saved = states + 2 * (64 * GROUP_X + LANE_X), sum = saved[1];
+  unsigned state = sum == 0 ? (64 * GROUP_X + LANE_X) * 2654435761u + 12345u : saved[0];
   for (int i = 0; i < each; i++) {
     unsigned t = state ^ (state >> 2);
     sum += 362437u;
@@ -426,4 +428,6 @@ extern "C" __global__ void scattered(double *table, int mask, int each) {
     // The rates of few threads show one update of each under way.
     __builtin_amdgcn_s_waitcnt(0);
   }
+  saved[0] = state;
+  saved[1] = sum;
 }

@@ -38,6 +38,8 @@ use Argument::{Buffer, Float, Inside, Integer};
 #[derive(Clone, Copy)]
 pub(super) enum Contents {
     Zeros,
+    /// Zeros in memory of the host, whose pages are small.
+    HostZeros,
     /// Doubles of 1.
     Ones,
     /// Numbers of the zones of a cube with this edge among its nodes, 64 bits each.
@@ -226,10 +228,10 @@ fn atomics_and_steps(benchmark: &str, size: usize) -> Option<Timed> {
         "scattered" => {
             // The size is a million times the table's power of two, plus the threads.
             let (bits, threads) = (size / 1_000_000, size % 1_000_000);
-            let mut one = step("scattered", 1, &[a, Integer((1 << bits) - 1), Integer(UPDATES)]);
+            let mut one = step("scattered", 1, &[a, Integer((1 << bits) - 1), Integer(UPDATES), b]);
             (one.workgroups, one.workgroup) =
                 ([threads.div_ceil(64) as u32, 1, 1], [threads.min(64) as u32, 1, 1]);
-            (vec![((8 << bits).max(64), Contents::Zeros)], vec![one])
+            (vec![((8 << bits).max(64), Contents::HostZeros), zeros(2 * threads)], vec![one])
         }
         "chase" => {
             let mut one = step("chase", 1, &[a, Integer(n), Integer(1024), b]);
@@ -272,7 +274,7 @@ fn bytes(size: usize, contents: Contents) -> Vec<u8> {
     };
     let count = size / 4;
     let words: Vec<u32> = match contents {
-        Contents::Zeros => return Vec::new(),
+        Contents::Zeros | Contents::HostZeros => return Vec::new(),
         Contents::Ones => return 1f64.to_le_bytes().repeat(size / 8),
         Contents::Zones(edge) => return zones(u64::from(edge)),
         Contents::Floats(most) => {
@@ -357,6 +359,9 @@ pub(super) fn launches(
             true => suite.job.memory.allocate("buffer", size),
             false => suite.job.memory.allocate_with("buffer", &filled),
         });
+        if let (Contents::HostZeros, Some(&base)) = (contents, addresses.last()) {
+            suite.job.memory.place_on_host(base);
+        }
     }
     for step in timed.steps.iter().filter(|_| is_warmed) {
         suite.run(step, &addresses, recorder)?;

@@ -92,10 +92,16 @@ pub struct InstructionCache {
 pub struct Translation {
     /// Memory one entry covers where the driver finds contiguous pages.
     pub fragment_bytes: Fact<u32>,
+    /// Memory one entry covers in memory of the host.
+    pub host_page_bytes: Fact<u32>,
     /// Entries of the first level, which every compute unit has.
     pub l1_entries: Known<u32>,
+    /// Most requests of a compute unit to the second level at a time.
+    pub l1_requests: Known<u32>,
     /// Entries of the second level, which every XCD has.
-    pub l2_entries: Known<u32>,
+    pub l2_entries: Fact<u32>,
+    /// Most lines of page-table entries that an XCD reads at a time.
+    pub walks: Known<u32>,
     /// Requests behind a missing one that count neither as hit nor as miss.
     pub l1_pending: Fact<u32>,
     /// Entries stay valid from one dispatch to the next.

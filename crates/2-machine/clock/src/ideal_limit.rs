@@ -83,7 +83,7 @@ impl Rates {
                 (self.wave_start, self.group_start, self.fetch_cold) = (0, 0, 0);
                 self.least = 0.0;
             }
-            IdealLimit::Translation => (self.walk, self.translation) = (0, 0),
+            IdealLimit::Translation => (self.walk, self.read_entries, self.translation) = (0, 0, 0),
         }
         self
     }

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// Arrivals of translations beyond which those of the past are forgotten.
+const MOST_KEPT: usize = 1 << 12;
+
 /// Arrival cycles of a compute unit's lines and translations, and its MSHRs.
 #[derive(Clone, Debug)]
 pub(crate) struct L1Lines {
@@ -63,8 +66,11 @@ impl L1Lines {
         }
     }
 
-    /// Records the arrival of a page's translation.
-    pub(crate) fn translation_done(&mut self, page: u64, arrives: u64) {
+    /// Records at cycle `now` when a page's translation arrives.
+    pub(crate) fn translation_done(&mut self, page: u64, arrives: u64, now: u64) {
+        if self.pages.len() >= MOST_KEPT {
+            self.pages.retain(|_, there| *there > now);
+        }
         self.pages.insert(page, arrives);
         self.translated = self.translated.max(arrives);
         if let Some(place) = self.translation_done_at.get_mut(self.next_translation) {

@@ -24,6 +24,7 @@ mod memory;
 mod memory_side_cache;
 mod op;
 mod outcome;
+mod page_tables;
 mod rates;
 mod representative_xcds;
 mod scalar;

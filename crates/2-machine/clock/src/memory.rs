@@ -10,9 +10,10 @@ use crate::infinite_cache::{InfiniteCache, MOST_KEPT};
 use crate::l1_lines::L1Lines;
 use crate::link::{Link, WriteShare};
 use crate::memory_side_cache::MemorySideCache;
+use crate::page_tables::PageTables;
 use crate::rates::{Rates, TICKS};
-use mem::{FastPath, HIT, L1_WAYS, L2Answer, MshrSlots, RequestType, Shape, Timing};
-use std::collections::{HashMap, HashSet};
+use mem::{FastPath, HIT, L1_WAYS, L2Answer, MshrSlots, RequestType, Shape, Timing, Translation};
+use std::collections::HashSet;
 
 /// L2 channels, memory-side cache and memory of some XCDs.
 #[derive(Debug)]
@@ -27,8 +28,8 @@ pub(crate) struct Memory {
     write_shares: Vec<WriteShare>,
     /// XCDs of the GPU, simulated or represented.
     pub(crate) xcds: usize,
-    /// By XCD: arrival cycle of each line of page-table entries.
-    pages: Vec<HashMap<u64, u64>>,
+    /// By XCD.
+    page_tables: Vec<PageTables>,
     /// Memory channels as a power of two, and the cost factor of a request if the share is a fractional
     /// number of channels.
     spread: u32,
@@ -66,7 +67,7 @@ impl Memory {
             device: DramChannels::new(own as usize, rates),
             write_shares: vec![WriteShare::default(); own as usize],
             xcds: xcds * of,
-            pages: vec![HashMap::new(); xcds],
+            page_tables: vec![PageTables::new(rates.walks); xcds],
             // A part of the hash bits would map power-of-two strides to few channels.
             spread: if (own as usize).is_power_of_two() { own as u32 } else { all as u32 }.max(1).ilog2(),
             weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
@@ -115,7 +116,7 @@ impl Memory {
         self.footprint = self.footprint.as_ref().map(|_| Footprint::default());
         self.l2.fill(0);
         self.device.begin();
-        self.pages.iter_mut().for_each(HashMap::clear);
+        self.page_tables.iter_mut().for_each(PageTables::begin);
         self.memory_side_free.fill(0);
         self.write_shares.fill(WriteShare::default());
         self.atomics.begin();
@@ -229,8 +230,12 @@ impl Memory {
             let block = answer.line << 2 | u64::from(answer.sector / 2);
             let request = AtomicRequest { access: self.accesses, channel, block, repeats: answer.repeats };
             let served = self.atomics.serve(times, (start, self.weight), request);
-            // A line that misses in the L2 comes from the memory-side cache.
-            let more = if answer.hit { 0 } else { self.rates.memory_side.saturating_sub(self.rates.l2) };
+            // A line that misses in the L2 comes from the memory-side cache; uncached memory has none.
+            let more = if answer.hit || answer.place.is_none() {
+                0
+            } else {
+                self.rates.memory_side.saturating_sub(self.rates.l2)
+            };
             return (served + more + times.latency.saturating_sub(self.rates.l2), true);
         }
         let mut leaves = start / TICKS;
@@ -354,20 +359,17 @@ impl<'a> L1Timing<'a> {
 }
 
 impl Timing for L1Timing<'_> {
-    fn translate(&mut self, page: u64, hit: bool) -> bool {
-        if hit && self.lines.translated <= self.now {
+    fn translate(&mut self, page: u64, found: Translation) -> bool {
+        if found == Translation::Unit && self.lines.translated <= self.now {
             return true;
         }
-        if hit {
+        if found == Translation::Unit {
             let arrives = self.lines.pages.get(&page).copied().unwrap_or(0);
             return self.hold_until(arrives);
         }
-        let rates = &self.memory.rates;
         let asked = self.lines.translation_start(self.translate_at);
-        let walked = asked + rates.walk;
-        let known = *self.memory.pages[self.xcd].entry(page / rates.ptes_per_line).or_insert(walked);
-        let arrives = if known == walked { walked } else { known.max(asked + rates.translation) };
-        self.lines.translation_done(page, arrives);
+        let arrives = self.memory.page_tables[self.xcd].translate(asked, found, &self.memory.rates);
+        self.lines.translation_done(page, arrives, self.now);
         self.hold_until(arrives)
     }
 

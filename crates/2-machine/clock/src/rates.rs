@@ -13,9 +13,6 @@ pub(crate) const TICKS: u64 = 64;
 /// Cycles between two instructions of a wave, on hardware.
 pub(crate) const ISSUE: u64 = 4;
 
-/// Bytes of a page-table entry.
-const PAGE_ENTRY: u32 = 8;
-
 /// Rates, in cycles of the engine clock unless a field says otherwise.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
@@ -47,10 +44,12 @@ pub struct Rates {
     pub scalar_cold: u64,
     /// Cycles of a translation that hits in the XCD.
     pub translation: u64,
-    /// Cycles of a page-table walk.
+    /// Cycles of a page-table walk from the root.
     pub walk: u64,
-    /// Page-table entries in an L2 line, fetched together.
-    pub ptes_per_line: u64,
+    /// Cycles in which an XCD reads a line of page-table entries.
+    pub read_entries: u64,
+    /// Most lines of entries that an XCD reads at a time; `None` for no limit.
+    pub walks: Option<usize>,
     /// Latency of the LDS, besides the cycles of the access.
     pub lds: u64,
     /// Cycles of a SIMD's path to the LDS for each cycle of the LDS.
@@ -295,7 +294,8 @@ impl Rates {
             scalar_cold: cycles(latency.scalar_cold_ns.value),
             translation: u64::from(latency.l2.value - latency.l1.value),
             walk: cycles(latency.vector_cold_ns.value).saturating_sub(hbm),
-            ptes_per_line: u64::from(line / PAGE_ENTRY),
+            read_entries: hbm.saturating_sub(u64::from(latency.l1.value)),
+            walks: target.translation.walks.value().map(|walks| walks as usize),
             lds: u64::from(latency.lds.value),
             lds_cycles_of_simd: lds_cycles_of_simd(target),
             l1_queue_slots: target.vector_l1.waiting.value,
@@ -324,7 +324,9 @@ impl Rates {
             channels: channels as usize,
             memory_side_shape,
             memory_side_scattered: model.memory_side_cache.scattered.as_ref().is_some_and(|fact| fact.value),
-            outstanding_translations: target.translation.l1_entries.value().map(|entries| entries as usize),
+            outstanding_translations: [&target.translation.l1_requests, &target.translation.l1_entries]
+                .into_iter()
+                .find_map(|most| most.value().map(|most| most as usize)),
             dram_map: DramMap::of(model, engine),
             ideal: Idealized::default(),
         }

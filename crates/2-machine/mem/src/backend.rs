@@ -6,6 +6,7 @@ use crate::memory_owner::MemoryOwner;
 use crate::place_predictor::PlacePredictor;
 use crate::shape::Shape;
 use crate::timing::Timing;
+use crate::translations::Translations;
 use arch::MemoryType;
 
 /// L2, memory and counts of an XCD, with the timing of an access.
@@ -13,6 +14,7 @@ pub(crate) struct Backend<'a, F> {
     pub(crate) shape: &'a Shape,
     pub(crate) memory_owner: &'a MemoryOwner,
     pub(crate) l2: &'a mut L2,
+    pub(crate) translations: &'a mut Translations,
     pub(crate) predictor: &'a mut PlacePredictor,
     pub(crate) front_counts: &'a mut FrontCounts,
     pub(crate) timing: &'a mut F,

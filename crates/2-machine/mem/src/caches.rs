@@ -12,6 +12,7 @@ use crate::place_predictor::PlacePredictor;
 use crate::scalar::ScalarCaches;
 use crate::shape::Shape;
 use crate::timing::Timing;
+use crate::translations::Translations;
 use crate::vector_l1::{Progress, VectorL1};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -41,6 +42,7 @@ pub struct Caches {
 #[derive(Clone, Debug)]
 struct Xcd {
     l2: L2,
+    translations: Translations,
     predictor: PlacePredictor,
     units: Vec<VectorL1>,
     /// Compute units whose vector L1 was used since the last restart.
@@ -54,6 +56,7 @@ impl Caches {
     pub fn new(shape: &Shape) -> Caches {
         let xcd = Xcd {
             l2: L2::new(shape),
+            translations: Translations::new(shape),
             predictor: PlacePredictor::default(),
             units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
             used_units: Vec::new(),
@@ -93,6 +96,9 @@ impl Caches {
             xcd.l2.begin();
             xcd.front_counts = FrontCounts::default();
             // Looking at the caches of all compute units takes longer than a short kernel.
+            if !pages {
+                xcd.translations.clear();
+            }
             xcd.used_units.drain(..).for_each(|unit| xcd.units[unit].restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
         }
@@ -127,11 +133,12 @@ impl Caches {
         progress: &mut Progress,
         timing: &mut F,
     ) -> bool {
-        let Xcd { l2, predictor, units, used_units, front_counts, .. } = &mut self.xcds[xcd];
+        let Xcd { l2, translations, predictor, units, used_units, front_counts, .. } = &mut self.xcds[xcd];
         let mut backend = Backend {
             shape: &self.shape,
             memory_owner: &self.memory_owner,
             l2,
+            translations,
             predictor,
             front_counts,
             timing,
@@ -144,11 +151,12 @@ impl Caches {
 
     /// Ends an access after its last look-up.
     pub fn end<F: Timing>(&mut self, xcd: usize, policy: Policy, progress: &mut Progress, timing: &mut F) {
-        let Xcd { l2, predictor, front_counts, .. } = &mut self.xcds[xcd];
+        let Xcd { l2, translations, predictor, front_counts, .. } = &mut self.xcds[xcd];
         let mut backend = Backend {
             shape: &self.shape,
             memory_owner: &self.memory_owner,
             l2,
+            translations,
             predictor,
             front_counts,
             timing,
@@ -165,11 +173,12 @@ impl Caches {
         dwords: u64,
         timing: &mut F,
     ) {
-        let Xcd { l2, predictor, shared: caches, front_counts, .. } = &mut self.xcds[xcd];
+        let Xcd { l2, translations, predictor, shared: caches, front_counts, .. } = &mut self.xcds[xcd];
         let mut backend = Backend {
             shape: &self.shape,
             memory_owner: &self.memory_owner,
             l2,
+            translations,
             predictor,
             front_counts,
             timing,
@@ -189,12 +198,22 @@ impl Caches {
         let mut sum = FrontCounts::default();
         let mut channels = Vec::new();
         let (mut last_written, is_shared) = (Vec::new(), self.xcds.len() > 1);
-        for (number, Xcd { l2, predictor, shared, front_counts, .. }) in self.xcds.iter_mut().enumerate() {
+        for (number, Xcd { l2, translations, predictor, shared, front_counts, .. }) in
+            self.xcds.iter_mut().enumerate()
+        {
             for shared in shared.iter_mut().filter(|shared| shared.used) {
                 let (shape, memory_owner) = (&self.shape, &self.memory_owner);
                 shared.fetch(
                     code,
-                    &mut Backend { shape, memory_owner, l2, predictor, front_counts, timing: &mut () },
+                    &mut Backend {
+                        shape,
+                        memory_owner,
+                        l2,
+                        translations,
+                        predictor,
+                        front_counts,
+                        timing: &mut (),
+                    },
                 );
             }
             if released || self.shape.written_back {

@@ -33,6 +33,12 @@ impl MemoryOwner {
         if self.bounds.contains(&address) { self.search(address) } else { (MemoryType::Rw, true) }
     }
 
+    /// True for memory of the program that is the host's.
+    #[inline]
+    pub(crate) fn is_on_host(&self, address: u64) -> bool {
+        self.of(address).0 == MemoryType::Uc
+    }
+
     /// True if all addresses from `first` to `last`, both included, are local. May be false between host
     /// ranges.
     #[inline]

@@ -5,6 +5,7 @@
 
 use crate::l2::L2Answer;
 use crate::sets64;
+use crate::translations::Translation;
 
 /// Reports of an access on its way through the caches, step by step.
 ///
@@ -12,7 +13,7 @@ use crate::sets64;
 #[allow(unused_variables, reason = "the names document the steps")]
 pub trait Timing {
     /// A look-up needs the translation of a page that the access has not used yet; false suspends the access.
-    fn translate(&mut self, page: u64, hit: bool) -> bool {
+    fn translate(&mut self, page: u64, found: Translation) -> bool {
         true
     }
     /// A look-up misses and needs an MSHR, unless the read merges with the one before; false suspends the

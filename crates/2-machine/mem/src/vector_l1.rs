@@ -13,6 +13,7 @@ use crate::l2::{L2Request, RequestType};
 use crate::load_run::{LoadRun, LoadRunEnd};
 use crate::shape::Shape;
 use crate::timing::Timing;
+use crate::translations::Translation;
 use std::collections::HashSet;
 
 /// A vector L1.
@@ -23,7 +24,7 @@ pub(crate) struct VectorL1 {
     sets: u64,
     miss_path: L1MissPath,
     pages: Pages,
-    /// Page of the last translation.
+    /// Page of the last translation, as [`Page::key`] has it.
     last_page: Option<u64>,
     /// Remaining look-ups behind a translation miss, which are not counted.
     uncounted_lookups: u32,
@@ -42,7 +43,7 @@ enum Pages {
 /// Progress of an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    /// Page of the last look-up.
+    /// Page of the last look-up, as [`Page::key`] has it.
     page: Option<u64>,
     /// L2 line requested last.
     last_l2_line: Option<u64>,
@@ -56,6 +57,18 @@ pub struct Progress {
     crossed_page: bool,
 }
 
+/// A page of a look-up.
+#[derive(Clone, Copy)]
+struct Page {
+    number: u64,
+    /// Lines of a page, as a power of two.
+    shift: u32,
+    /// Bytes of a page.
+    bytes: u64,
+    /// Pages of the host and fragments may have one number, and differ in this.
+    key: u64,
+}
+
 /// A write request being assembled from consecutive look-ups of one block.
 #[derive(Clone, Copy, Debug)]
 struct OpenWrite {
@@ -64,6 +77,17 @@ struct OpenWrite {
     full: u8,
     /// For an atomic: the largest number of earlier lanes that update the address of a lane.
     repeats: u32,
+}
+
+/// Page of a line.
+#[inline]
+fn page_of<F>(line: u64, backend: &Backend<'_, F>) -> Page {
+    let (shape, line_bits) = (backend.shape, backend.shape.l1_line.trailing_zeros());
+    let on_host = backend.memory_owner.is_on_host(line << line_bits);
+    let bytes = if on_host { shape.host_page } else { shape.fragment };
+    let shift = (bytes >> line_bits).max(1).trailing_zeros();
+    let number = line >> shift;
+    Page { number, shift, bytes, key: number << 1 | u64::from(on_host) }
 }
 
 impl VectorL1 {
@@ -141,28 +165,26 @@ impl VectorL1 {
         backend: &mut Backend<'_, F>,
     ) -> bool {
         let per_block = backend.shape.l2_line >> backend.shape.l1_line.trailing_zeros();
-        let pages =
-            (backend.shape.fragment >> backend.shape.l1_line.trailing_zeros()).max(1).trailing_zeros();
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == AccessKind::Load && !policy.bypass;
         loop {
             let first = progress.next as usize;
             let Some(&lookup) = lookups.get(first) else { return true };
             let line = base.wrapping_add_signed(lookup.line());
-            let page = line >> pages;
-            if progress.page != Some(page) && !self.enter_page(page, progress, backend) {
+            let page = page_of(line, backend);
+            if progress.page != Some(page.key) && !self.enter_page(page, progress, backend) {
                 return false;
             }
             // Fast path: loads in a translated page.
             if loads && self.uncounted_lookups == 0 && !progress.translation_counted {
                 let (miss_path, last_l2_line) = (&mut self.miss_path, &mut progress.last_l2_line);
                 let stream = policy.stream;
-                let (page_shift, set_mask) = (pages, self.sets);
+                let (page_shift, set_mask) = (page.shift, self.sets);
                 let run = LoadRun {
                     lookups,
                     first,
                     base,
-                    page,
+                    page: page.number,
                     page_shift,
                     set_mask,
                     stream,
@@ -208,19 +230,20 @@ impl VectorL1 {
     #[inline]
     fn enter_page<F: Timing>(
         &mut self,
-        page: u64,
+        page: Page,
         progress: &mut Progress,
         backend: &mut Backend<'_, F>,
     ) -> bool {
         progress.crossed_page |= progress.page.is_some();
-        progress.page = Some(page);
-        let hit = self.translated(page);
-        if !hit {
+        progress.page = Some(page.key);
+        let mut found = Translation::Unit;
+        if !self.translated(page.key) {
+            found = backend.translations.find(page.number, page.bytes, backend.shape);
             backend.front_counts.add(Count::TranslationMiss, 1);
             self.uncounted_lookups = backend.shape.translation_pending;
             progress.translation_counted = true;
         }
-        backend.timing.translate(page, hit)
+        backend.timing.translate(page.key, found)
     }
 
     /// Does a look-up in a translated page; false without a free MSHR.
@@ -402,8 +425,8 @@ mod tests {
     }
 
     impl Timing for Passed {
-        fn translate(&mut self, _: u64, hit: bool) -> bool {
-            hit
+        fn translate(&mut self, _: u64, found: Translation) -> bool {
+            found == Translation::Unit
         }
         fn has_mshr(&mut self, _: bool) -> bool {
             self.holds += 1;

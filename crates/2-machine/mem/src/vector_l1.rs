@@ -491,4 +491,28 @@ mod tests {
             assert_eq!((gathered.1, gathered.2), (one_by_one.1, one_by_one.2), "{model}");
         }
     }
+
+    #[test]
+    fn memory_of_the_host_has_small_pages() {
+        let shape = Shape::of(Model::by_name("mi300a").unwrap());
+        let line_sizes = LineSizes { line: shape.l1_line, sector: shape.sector };
+        let misses = |host: Vec<std::ops::Range<u64>>, stride: u64| {
+            let mut caches = Caches::new(&shape);
+            caches.begin(Vec::new(), host, Acquire::Recorded);
+            let addresses = std::array::from_fn(|lane| (1 << 30) + lane as u64 * stride);
+            let mut found = Vec::new();
+            lookups::<false>(line_sizes, &addresses, u64::MAX, 8, 0, &mut found);
+            let policy = Policy::plain(AccessKind::Load);
+            let access = VectorAccess { slot: 0, policy, lookups: &found, times: 1 };
+            assert!(caches.look_up_access((0, 0), (&access, 0), &mut Progress::default(), &mut ()));
+            caches.finish(&[], false, |_, _, _| {}).get(Count::TranslationMiss)
+        };
+        // 64 lanes over 256 KiB, and over 64 fragments.
+        for (stride, local, host) in [(4096, 1, 64), (1024, 1, 16), (2 << 20, 64, 64)] {
+            let range = 1 << 30..(1 << 30) + 64 * stride;
+            assert_eq!((misses(Vec::new(), stride), misses(vec![range], stride)), (local, host), "{stride}");
+        }
+        // The host has the first half.
+        assert_eq!(misses(vec![1 << 30..(1 << 30) + 32 * 4096], 4096), 32 + 1);
+    }
 }

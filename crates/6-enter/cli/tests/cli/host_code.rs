@@ -121,9 +121,11 @@ fn what_builds_elsewhere_compiles() {
     let source = b"// \xa9 2013\n\
         #include <torch/extension.h>\n\
         #include <hip/amd_detail/amd_hip_fp8.h>\n\
+        #include <hip_bf16.h>\n\
         #if !defined(USE_ROCM) || !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H)\n#error macros\n#endif\n\
         struct Cache { std::unordered_map<int, std::string> names; };\n\
         __global__ void narrow(__hip_fp8_e4m3_fnuz *a, const half *b) { a[threadIdx.x] = __hip_fp8_e4m3_fnuz(b[threadIdx.x]); }\n\
+        __device__ __hip_bfloat16 wide;\n\
         void launch(void *a, void *b) {\n\
           hipMemcpy(a, b, 4, hipMemcpyHostToDevice);\n\
           hipIpcMemHandle_t handle; handle.unknown = 1;\n\

@@ -133,6 +133,8 @@ fn forms(folder: &Path, target: &str) -> Result<[Vec<OsString>; 4]> {
     own.extend(["-fdeclspec"].into_iter().chain(macros).map(OsString::from));
     let libraries = Toolchain::candidates().into_iter().next();
     own.extend(libraries.map(|it| it.library_options(target)).unwrap_or_default());
+    // Makefiles may have ROCm's `include/hip` itself on the path.
+    own.extend(["-idirafter".into(), headers.join("hip").into_os_string()]);
     own.extend(["-I".into(), headers.into_os_string(), "-include".into(), BUILTINS.into()]);
     // Sources for CUDA that other headers turn into HIP do not include it.
     own.extend(["-include".into(), "hip/hip_runtime.h".into()]);

@@ -38,7 +38,7 @@ use Argument::{Buffer, Float, Inside, Integer};
 #[derive(Clone, Copy)]
 pub(super) enum Contents {
     Zeros,
-    /// Zeros in memory of the host, whose pages are small.
+    /// Zeros in memory that a program has from `malloc`.
     HostZeros,
     /// Doubles of 1.
     Ones,
@@ -361,6 +361,7 @@ pub(super) fn launches(
         });
         if let (Contents::HostZeros, Some(&base)) = (contents, addresses.last()) {
             suite.job.memory.place_on_host(base);
+            suite.job.memory.place_in_small_pages(base);
         }
     }
     for step in timed.steps.iter().filter(|_| is_warmed) {

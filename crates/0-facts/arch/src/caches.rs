@@ -92,8 +92,8 @@ pub struct InstructionCache {
 pub struct Translation {
     /// Memory one entry covers where the driver finds contiguous pages.
     pub fragment_bytes: Fact<u32>,
-    /// Memory one entry covers in memory of the host.
-    pub host_page_bytes: Fact<u32>,
+    /// Memory one entry covers in memory that the host's kernel hands out.
+    pub small_page_bytes: Fact<u32>,
     /// Entries of the first level, which every compute unit has.
     pub l1_entries: Known<u32>,
     /// Most requests of a compute unit to the second level at a time.

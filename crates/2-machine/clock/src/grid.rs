@@ -16,6 +16,8 @@ pub struct Grid {
     pub arguments: Vec<Range<u64>>,
     /// Host memory of the program.
     pub host: Vec<Range<u64>>,
+    /// Memory in pages of the host's kernel.
+    pub small_pages: Vec<Range<u64>>,
     /// Address of the first instruction.
     pub entry: u64,
     /// Assignment of workgroups to XCDs.

@@ -195,7 +195,8 @@ impl XcdGroup {
         expected: impl Iterator<Item = u64>,
         steady: Option<Arc<AtomicBool>>,
     ) {
-        self.caches.begin(grid.arguments.clone(), grid.host.clone(), grid.acquire);
+        let [arguments, host, pages] = [&grid.arguments, &grid.host, &grid.small_pages].map(Vec::clone);
+        self.caches.begin(arguments, host, pages, grid.acquire);
         self.memory.begin();
         self.calendar.clear();
         self.dispatchers.iter_mut().for_each(Dispatcher::begin);

@@ -50,6 +50,8 @@ struct Range {
     hosts: bool,
     /// It is memory of the host, or fine-grained like it: GPU caches keep nothing of it.
     remote: bool,
+    /// It is in pages of the host's kernel, which a translation covers one by one.
+    small_pages: bool,
     /// It began with the pattern of memory that nothing has written.
     is_patterned: bool,
 }
@@ -57,7 +59,17 @@ struct Range {
 impl Range {
     fn new(name: &str, base: u64, length: u64, bytes: Shared) -> Range {
         let name = name.to_string();
-        Range { base, bytes, length, name, freed: false, hosts: false, remote: false, is_patterned: false }
+        Range {
+            base,
+            bytes,
+            length,
+            name,
+            freed: false,
+            hosts: false,
+            remote: false,
+            small_pages: false,
+            is_patterned: false,
+        }
     }
 
     fn end(&self) -> u64 {
@@ -187,6 +199,18 @@ impl Memory {
     /// Addresses of the ranges marked by [`Memory::place_on_host`].
     pub fn on_host(&self) -> Vec<std::ops::Range<u64>> {
         self.ranges.iter().filter(|it| it.remote && !it.freed).map(|it| it.base..it.end()).collect()
+    }
+
+    /// Marks the range that begins at an address as memory in pages of the host's kernel, which programs have from `malloc`.
+    pub fn place_in_small_pages(&mut self, base: u64) {
+        if let Some(range) = self.begins_at(base) {
+            range.small_pages = true;
+        }
+    }
+
+    /// Addresses of the ranges marked by [`Memory::place_in_small_pages`].
+    pub fn in_small_pages(&self) -> Vec<std::ops::Range<u64>> {
+        self.ranges.iter().filter(|it| it.small_pages && !it.freed).map(|it| it.base..it.end()).collect()
     }
 
     /// Live range that begins at an address.

@@ -67,7 +67,7 @@ impl Caches {
             xcds: vec![xcd; shape.xcds],
             shape: shape.clone(),
             last_written: Vec::new(),
-            memory_owner: MemoryOwner::new(Vec::new(), shape.arguments, Vec::new()),
+            memory_owner: MemoryOwner::new(Vec::new(), shape.arguments, Vec::new(), Vec::new()),
         }
     }
 
@@ -76,9 +76,15 @@ impl Caches {
         &self.shape
     }
 
-    /// Begins a dispatch; `arguments` is host memory of the runtime, `host` is host memory of the program.
-    /// `acquire` says which lines of the L2 it finds.
-    pub fn begin(&mut self, arguments: Vec<Range<u64>>, host: Vec<Range<u64>>, acquire: Acquire) {
+    /// Begins a dispatch; `arguments` is host memory of the runtime, `host` is host memory of the program, `small_pages` is
+    /// memory in pages of the host's kernel. `acquire` says which lines of the L2 it finds.
+    pub fn begin(
+        &mut self,
+        arguments: Vec<Range<u64>>,
+        host: Vec<Range<u64>>,
+        small_pages: Vec<Range<u64>>,
+        acquire: Acquire,
+    ) {
         let [l1, pages, scalar, l2] = self.shape.kept;
         let l2 = match acquire {
             Acquire::Recorded => l2,
@@ -102,7 +108,7 @@ impl Caches {
             xcd.used_units.drain(..).for_each(|unit| xcd.units[unit].restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
         }
-        self.memory_owner = MemoryOwner::new(arguments, self.shape.arguments, host);
+        self.memory_owner = MemoryOwner::new(arguments, self.shape.arguments, host, small_pages);
     }
 
     /// Lines of a vector L1, and of a scalar cache.

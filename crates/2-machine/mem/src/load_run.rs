@@ -416,7 +416,7 @@ mod tests {
             let run = |quick: bool| {
                 let (mut caches, mut noted) = (Caches::new(&shape), Noted { quick, ..Noted::default() });
                 let mut state = 5u64;
-                caches.begin(Vec::new(), Vec::new(), Acquire::Recorded);
+                caches.begin(Vec::new(), Vec::new(), Vec::new(), Acquire::Recorded);
                 for _ in 0..20_000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                     // Rows of lines that come round again, one more than there is room for among them; and a

@@ -23,8 +23,8 @@ pub struct Shape {
     pub store_allocates: bool,
     /// Bytes of a translation.
     pub fragment: u64,
-    /// Bytes of a translation in memory of the host.
-    pub host_page: u64,
+    /// Bytes of a translation in pages of the host's kernel.
+    pub small_page: u64,
     /// Translations a compute unit keeps; `None` if unknown.
     pub translations: Option<usize>,
     /// Translations an XCD keeps.
@@ -105,7 +105,7 @@ impl Shape {
             l1_write: u64::from(l1.write_bytes.value),
             store_allocates: l1.store_allocates.value,
             fragment: u64::from(translation.fragment_bytes.value),
-            host_page: u64::from(translation.host_page_bytes.value),
+            small_page: u64::from(translation.small_page_bytes.value),
             xcd_translations: translation.l2_entries.value as usize,
             translations: translation.l1_entries.value().map(|entries| entries as usize),
             translation_pending: translation.l1_pending.value,

@@ -84,15 +84,15 @@ mod tests {
             Translation::Entries(_) => 'e',
             Translation::Root(_) => 'r',
         };
-        // Sixteen fragments share a line, and so do sixteen pages of the host.
+        // Sixteen fragments share a line, and so do sixteen small pages.
         let fragments: String = (0..32).map(|page| find(page, shape.fragment)).collect();
         assert_eq!(fragments, "rxxxxxxxxxxxxxxxrxxxxxxxxxxxxxxx");
         let first = 1 << 30;
-        let pages: String = (first..first + 32).map(|page| find(page, shape.host_page)).collect();
+        let pages: String = (first..first + 32).map(|page| find(page, shape.small_page)).collect();
         assert_eq!(pages, "rxxxxxxxxxxxxxxxexxxxxxxxxxxxxxx");
         // 4096 entries are 256 lines; a page of each of 400 lines removes the first.
-        (0..400).for_each(|line| assert_ne!(find(first + 64 + 16 * line, shape.host_page), 'x', "{line}"));
-        assert_eq!(find(first, shape.host_page), 'e');
-        assert_eq!(find(first + 64 + 16 * 399, shape.host_page), 'x');
+        (0..400).for_each(|line| assert_ne!(find(first + 64 + 16 * line, shape.small_page), 'x', "{line}"));
+        assert_eq!(find(first, shape.small_page), 'e');
+        assert_eq!(find(first + 64 + 16 * 399, shape.small_page), 'x');
     }
 }

@@ -65,7 +65,7 @@ struct Page {
     shift: u32,
     /// Bytes of a page.
     bytes: u64,
-    /// Pages of the host and fragments may have one number, and differ in this.
+    /// Small pages and fragments may have one number, and differ in this.
     key: u64,
 }
 
@@ -83,11 +83,11 @@ struct OpenWrite {
 #[inline]
 fn page_of<F>(line: u64, backend: &Backend<'_, F>) -> Page {
     let (shape, line_bits) = (backend.shape, backend.shape.l1_line.trailing_zeros());
-    let on_host = backend.memory_owner.is_on_host(line << line_bits);
-    let bytes = if on_host { shape.host_page } else { shape.fragment };
+    let is_small = backend.memory_owner.is_in_small_page(line << line_bits);
+    let bytes = if is_small { shape.small_page } else { shape.fragment };
     let shift = (bytes >> line_bits).max(1).trailing_zeros();
     let number = line >> shift;
-    Page { number, shift, bytes, key: number << 1 | u64::from(on_host) }
+    Page { number, shift, bytes, key: number << 1 | u64::from(is_small) }
 }
 
 impl VectorL1 {
@@ -455,7 +455,7 @@ mod tests {
             let run = |gathered: bool| {
                 let (mut caches, mut passed, mut state) = (Caches::new(&shape), Passed::default(), 3u64);
                 let mut entries = 0;
-                caches.begin(Vec::new(), Vec::new(), Acquire::Recorded);
+                caches.begin(Vec::new(), Vec::new(), Vec::new(), Acquire::Recorded);
                 for _ in 0..3000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                     // Rows far and near, as many as there are ways or fewer, some over the end of a page.
@@ -493,12 +493,12 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_the_host_has_small_pages() {
+    fn translations_of_small_pages_cover_less() {
         let shape = Shape::of(Model::by_name("mi300a").unwrap());
         let line_sizes = LineSizes { line: shape.l1_line, sector: shape.sector };
-        let misses = |host: Vec<std::ops::Range<u64>>, stride: u64| {
+        let misses = |small_pages: Vec<std::ops::Range<u64>>, stride: u64| {
             let mut caches = Caches::new(&shape);
-            caches.begin(Vec::new(), host, Acquire::Recorded);
+            caches.begin(Vec::new(), Vec::new(), small_pages, Acquire::Recorded);
             let addresses = std::array::from_fn(|lane| (1 << 30) + lane as u64 * stride);
             let mut found = Vec::new();
             lookups::<false>(line_sizes, &addresses, u64::MAX, 8, 0, &mut found);
@@ -508,11 +508,12 @@ mod tests {
             caches.finish(&[], false, |_, _, _| {}).get(Count::TranslationMiss)
         };
         // 64 lanes over 256 KiB, and over 64 fragments.
-        for (stride, local, host) in [(4096, 1, 64), (1024, 1, 16), (2 << 20, 64, 64)] {
+        for (stride, large, small) in [(4096, 1, 64), (1024, 1, 16), (2 << 20, 64, 64)] {
             let range = 1 << 30..(1 << 30) + 64 * stride;
-            assert_eq!((misses(Vec::new(), stride), misses(vec![range], stride)), (local, host), "{stride}");
+            assert_eq!((misses(Vec::new(), stride), misses(vec![range], stride)), (large, small), "{stride}");
         }
-        // The host has the first half.
-        assert_eq!(misses(vec![1 << 30..(1 << 30) + 32 * 4096], 4096), 32 + 1);
+        // The first half is in small pages.
+        let half = 1 << 30..(1 << 30) + 32 * 4096;
+        assert_eq!(misses(vec![half], 4096), 32 + 1);
     }
 }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/6\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/7\r\n";
 /// Bytes of it before the number.
 const NAME: usize = 13;
 /// First bytes of what is compressed.
@@ -68,6 +68,7 @@ pub struct Head {
     scratch: u64,
     arguments: Vec<(u64, u64)>,
     host: Vec<(u64, u64)>,
+    small_pages: Vec<(u64, u64)>,
     entry: u64,
     released: bool,
     acquire: Acquire,
@@ -136,6 +137,7 @@ impl Writer {
             scratch: grid.scratch,
             arguments: ends(&grid.arguments),
             host: ends(&grid.host),
+            small_pages: ends(&grid.small_pages),
             entry: grid.entry,
             released: grid.released,
             acquire: grid.acquire,
@@ -293,6 +295,7 @@ impl Replay {
             scratch: head.scratch,
             arguments: ranges(&head.arguments),
             host: ranges(&head.host),
+            small_pages: ranges(&head.small_pages),
             entry: head.entry,
             order: Order::default(),
             released: head.released,

@@ -262,7 +262,8 @@ impl Recorder {
         });
         let shape = gpu.shape().clone();
         let acquire = self.caches.acquire(launch.released);
-        let grid = Grid { acquire, ..traffic::grid(model, program, launch, memory.on_host()) };
+        let small_pages = memory.in_small_pages();
+        let grid = Grid { acquire, small_pages, ..traffic::grid(model, program, launch, memory.on_host()) };
         let asked = traffic::resources(program, launch);
         for clock in &mut self.clocks {
             clock.begin(model, detail, &grid, &asked, &table.ops());

@@ -290,6 +290,9 @@ impl Allocations {
         if fine_grained || matches!(kind, Kind::Host | Kind::Registered) {
             self.emulated.place_on_host(base as u64);
         }
+        if kind == Kind::Registered {
+            self.emulated.place_in_small_pages(base as u64);
+        }
         self.live.insert(base, Allocation { number, ..allocation });
         Ok(())
     }
@@ -562,6 +565,22 @@ mod tests {
         // Memory that is not registered any more is the program's.
         assert_eq!(all.check("copy to", start.addr(), 64), Ok(()));
         assert_eq!(all.register(start, 64, 0), Ok(()));
+    }
+
+    #[test]
+    fn only_registered_memory_is_in_small_pages() {
+        let mut all = Allocations::default();
+        for kind in [Kind::Device, Kind::Host, Kind::Managed] {
+            all.allocate(kind, 4096, 0, CAPACITY).unwrap();
+        }
+        assert_eq!(all.emulated.in_small_pages(), []);
+        let mut memory = vec![0u8; 64];
+        let start = memory.as_mut_ptr();
+        assert_eq!(all.register(start, 64, 0), Ok(()));
+        let range = start.addr() as u64..start.addr() as u64 + 64;
+        assert_eq!(all.emulated.in_small_pages(), vec![range]);
+        assert_eq!(all.free(start, &[Kind::Registered]), Ok(()));
+        assert_eq!(all.emulated.in_small_pages(), []);
     }
 
     #[test]

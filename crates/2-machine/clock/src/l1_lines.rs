@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Arrivals of translations beyond which those of the past are forgotten.
+/// Number of recorded arrivals of translations from which past ones are removed.
 const MOST_KEPT: usize = 1 << 12;
 
 /// Arrival cycles of a compute unit's lines and translations, and its MSHRs.

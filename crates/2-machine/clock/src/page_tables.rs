@@ -4,7 +4,7 @@ use crate::rates::Rates;
 use mem::Translation;
 use std::collections::HashMap;
 
-/// Arrivals of lines of entries beyond which those of the past are forgotten.
+/// Number of recorded arrivals of lines of entries from which past ones are removed.
 const MOST_KEPT: usize = 1 << 16;
 
 /// Reads of page-table entries of an XCD.

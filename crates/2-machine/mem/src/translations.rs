@@ -62,7 +62,7 @@ impl Translations {
             return Translation::Xcd(line);
         }
         self.lines.fill(set, line, false);
-        match self.walked.insert(page * bytes / (shape.fragment * self.entries_per_line)) {
+        match self.walked.insert(page.wrapping_mul(bytes) / (shape.fragment * self.entries_per_line)) {
             true => Translation::Root(line),
             false => Translation::Entries(line),
         }

@@ -63,8 +63,6 @@ struct Page {
     number: u64,
     /// Lines of a page, as a power of two.
     shift: u32,
-    /// Bytes of a page.
-    bytes: u64,
     /// Small pages and fragments may have one number, and differ in this.
     key: u64,
 }
@@ -87,7 +85,7 @@ fn page_of<F>(line: u64, backend: &Backend<'_, F>) -> Page {
     let bytes = if is_small { shape.small_page } else { shape.fragment };
     let shift = (bytes >> line_bits).max(1).trailing_zeros();
     let number = line >> shift;
-    Page { number, shift, bytes, key: number << 1 | u64::from(is_small) }
+    Page { number, shift, key: number << 1 | u64::from(is_small) }
 }
 
 impl VectorL1 {
@@ -238,7 +236,8 @@ impl VectorL1 {
         progress.page = Some(page.key);
         let mut found = Translation::Unit;
         if !self.translated(page.key) {
-            found = backend.translations.find(page.number, page.bytes, backend.shape);
+            let bytes = backend.shape.l1_line << page.shift;
+            found = backend.translations.find(page.number, bytes, backend.shape);
             backend.front_counts.add(Count::TranslationMiss, 1);
             self.uncounted_lookups = backend.shape.translation_pending;
             progress.translation_counted = true;

@@ -33,6 +33,8 @@ pub struct Model {
     pub sustained_mhz: Known<u32>,
     /// Engine clock sustained while the matrix units of all compute units work without a pause.
     pub matrix_mhz: Known<u32>,
+    /// Engine clock sustained while the vector ALUs of all compute units do f64 work without a pause.
+    pub f64_mhz: Known<u32>,
     /// The requested clock, see [`Model::at_engine_mhz`].
     #[serde(skip)]
     asked_mhz: Option<u32>,
@@ -199,6 +201,12 @@ impl Model {
     /// requested.
     pub fn held_matrix_mhz(&self) -> Option<u32> {
         self.matrix_mhz.value().filter(|_| self.asked_mhz.is_none())
+    }
+
+    /// The engine clock sustained while all vector ALUs do f64 work, megahertz; `None` if it is unknown or a clock was
+    /// requested.
+    pub fn held_f64_mhz(&self) -> Option<u32> {
+        self.f64_mhz.value().filter(|_| self.asked_mhz.is_none())
     }
 
     /// The running clock by the highest, at which latencies in cycles were measured.

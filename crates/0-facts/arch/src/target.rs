@@ -69,6 +69,8 @@ pub struct Target {
     pub workgroup_start_cycles: Fact<u32>,
     /// True if there are instructions that load images; without them runtimes have no arrays and textures.
     pub image_instructions: Fact<bool>,
+    /// With `HSA_XNACK=1` accesses that fault are retried, so that kernels reach all memory of the process.
+    pub retries_page_faults: Fact<bool>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
     /// Cycles that an instruction of 8 bytes waits for its second half when it crosses a multiple of 8 bytes.

@@ -75,7 +75,7 @@ impl Rates {
             IdealLimit::Barriers => self.ideal.barriers = true,
             IdealLimit::Issue => {
                 self.ideal.units = true;
-                self.matrix_delay = 0.0;
+                self.throttle = self.throttle.removed();
                 self.issue = 0;
             }
             IdealLimit::Matrix => self.ideal.wait_states = true,

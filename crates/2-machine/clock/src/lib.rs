@@ -29,6 +29,7 @@ mod rates;
 mod representative_xcds;
 mod scalar;
 mod steady_state;
+mod throttle;
 mod wave;
 mod workgroup;
 mod xcd_group;

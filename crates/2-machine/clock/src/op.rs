@@ -57,11 +57,13 @@ pub struct Op {
     pub exchange: u32,
     /// Cycles that a wave alone on its SIMD waits for the second half of the instruction.
     pub split_fetch: u8,
+    /// f64 work of a vector ALU.
+    pub f64: bool,
 }
 
 impl Op {
     /// An instruction that accesses no memory.
     pub const fn new(unit: Unit, cycles: u32) -> Op {
-        Op { unit, cycles, slot: NO_SLOT, exchange: 0, split_fetch: 0 }
+        Op { unit, cycles, slot: NO_SLOT, exchange: 0, split_fetch: 0, f64: false }
     }
 }

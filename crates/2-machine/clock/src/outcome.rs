@@ -79,6 +79,8 @@ pub struct Outcome {
     pub full_cycles: u64,
     /// Cycles that matrix instructions kept the matrix units of SIMDs busy, summed.
     pub matrix_cycles: u64,
+    /// Cycles that f64 instructions kept the vector ALUs of SIMDs busy, summed.
+    pub f64_cycles: u64,
     /// Cycles that accesses were outstanding.
     pub under_way: UnderWay,
     /// Resident waves over time, on the simulated XCDs.

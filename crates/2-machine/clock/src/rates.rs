@@ -3,6 +3,7 @@
 //! Each number is one physical quantity of `arch` in another unit; none is tuned here.
 
 use crate::outcome::Outcome;
+use crate::throttle::Throttle;
 use arch::{Known, Model, Target};
 use mem::XorHash;
 use std::sync::Arc;
@@ -75,8 +76,8 @@ pub struct Rates {
     /// Shortest dispatch, nanoseconds.
     pub(crate) least: f64,
     /// Nanoseconds that a cycle of the matrix unit of one SIMD adds to a dispatch, because the clock is lower while
-    /// matrix units work.
-    pub(crate) matrix_delay: f64,
+    /// How the clock falls while units work.
+    pub(crate) throttle: Throttle,
     /// Times of atomics done behind the L2; `None` where the L2 does them.
     pub(crate) atomics: Option<AtomicTimes>,
     /// Ticks per byte of an XCD's link to memory; `None` where no limit was measured.
@@ -236,15 +237,6 @@ impl AtomicTimes {
     }
 }
 
-/// Nanoseconds that a cycle of the matrix unit of one SIMD adds to a dispatch. Power depends on what the whole GPU does
-/// at a time, so the cycles of all matrix units count as if they were spread evenly over them.
-fn matrix_delay(model: &Model) -> f64 {
-    let simds = f64::from(model.compute_units.value) * f64::from(model.target().simds_per_cu.value);
-    let nanoseconds = |mhz: u32| 1e3 / f64::from(mhz);
-    let held = model.held_matrix_mhz();
-    held.map_or(0.0, |held| (nanoseconds(held) - nanoseconds(model.running_mhz())).max(0.0) / simds)
-}
-
 /// Cycles that the path between a SIMD and the LDS is busy for each cycle of the LDS without conflicts; 1 where it was
 /// not measured.
 fn lds_cycles_of_simd(target: &Target) -> u64 {
@@ -313,7 +305,7 @@ impl Rates {
                 .value()
                 .map_or(0.0, |bytes| TICKS as f64 / f64::from(bytes)),
             least: f64::from(target.launch.least_ns.value().unwrap_or(0)),
-            matrix_delay: matrix_delay(model),
+            throttle: Throttle::of(model),
             atomics: AtomicTimes::of(model, engine),
             link_byte: model.memory_side_cache.gb_per_s.as_ref().map(|fact| {
                 let [read, write, mixed] = fact
@@ -342,13 +334,13 @@ impl Rates {
 
     /// Nanoseconds of a dispatch; not less than the shortest dispatch takes.
     pub fn dispatch_nanoseconds(&self, outcome: &Outcome) -> f64 {
-        let delay = outcome.matrix_cycles as f64 * self.matrix_delay;
+        let delay = self.throttle.delay(outcome);
         (self.nanoseconds(outcome.cycles) + delay).max(self.least)
     }
 
-    /// Mean engine clock of a dispatch in megahertz, if matrix work lowers it.
+    /// Mean engine clock of a dispatch in megahertz, if the work of its units lowers it.
     pub fn lowered_mhz(&self, outcome: &Outcome) -> Option<f64> {
-        let delay = outcome.matrix_cycles as f64 * self.matrix_delay;
+        let delay = self.throttle.delay(outcome);
         (delay > 0.0).then(|| outcome.cycles as f64 / (self.nanoseconds(outcome.cycles) + delay) * 1e3)
     }
 

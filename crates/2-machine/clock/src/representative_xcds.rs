@@ -203,6 +203,7 @@ pub(crate) fn combine(some: [Outcome; REPRESENTATIVES], xcds: usize) -> Outcome 
         engine_cycles: sum(|it| it.engine_cycles),
         full_cycles: sum(|it| it.full_cycles),
         matrix_cycles: sum(|it| it.matrix_cycles),
+        f64_cycles: sum(|it| it.f64_cycles),
         under_way: UnderWay {
             vector: sum(|it| it.under_way.vector),
             local: sum(|it| it.under_way.local),

@@ -173,6 +173,7 @@ impl SteadyState {
         outcome.wave_cycles += more(|it| it.wave_cycles);
         outcome.full_cycles += more(|it| it.full_cycles);
         outcome.matrix_cycles += more(|it| it.matrix_cycles);
+        outcome.f64_cycles += more(|it| it.f64_cycles);
         // All are busy to the end.
         outcome.unit_cycles += rest.cycles * units;
         outcome.engine_cycles += rest.cycles * engines;

@@ -126,7 +126,7 @@ impl Cause {
         match self {
             Cause::HostMemory { .. } => Some(
                 "kernels reach memory of `hipMalloc`, `hipHostMalloc` and `hipMallocManaged`; `hipHostRegister` makes \
-                 memory of the program reachable",
+                 memory of the program reachable, and `HSA_XNACK=1` all of it (MI200 and later)",
             ),
             Cause::Endless { waits: false, .. } => Some("`--max-instructions N` lets waves issue more"),
             Cause::Endless { waits: true, .. } => Some(

@@ -133,8 +133,8 @@ impl Shared {
     /// A range in memory of another owner.
     ///
     /// # Safety
-    /// The range must stay readable and writable as long as the value lives, and no Rust reference into it may
-    /// exist while device code runs.
+    /// The range must stay readable and writable as long as the value lives, and no Rust reference to what device code
+    /// reaches of it may exist while the code runs.
     pub unsafe fn borrowed(start: *mut u8, length: usize) -> Shared {
         Shared { start, length, _owned: None }
     }

@@ -27,7 +27,9 @@ pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
     let op = |unit| Op::new(unit, STEP);
     let memory = |unit| Op { slot, ..Op::new(unit, STEP) };
     match info.class {
-        Class::Valu => Op::new(Unit::Vector, cycles),
+        Class::Valu => {
+            Op { f64: matches!(info.cost, Cost::ValuF64 | Cost::TransF64), ..Op::new(Unit::Vector, cycles) }
+        }
         Class::Mfma => Op::new(Unit::Matrix, cycles),
         Class::Salu => op(Unit::Scalar),
         Class::Smem => memory(Unit::ScalarMemory),

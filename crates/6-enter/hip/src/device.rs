@@ -15,9 +15,17 @@ pub(crate) const VERSION: i32 = 70_100_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Device {
     pub(crate) model: &'static Model,
+    /// It retries accesses that fault, so that kernels reach all memory of the program: `HSA_XNACK=1`.
+    pub(crate) retries: bool,
 }
 
 impl Device {
+    /// A GPU for a process with this value of `HSA_XNACK`.
+    pub(crate) fn new(model: &'static Model, xnack: Option<&str>) -> Device {
+        let asked = xnack.is_some_and(|it| it.trim().parse::<i64>().is_ok_and(|it| it != 0));
+        Device { model, retries: asked && model.target().retries_page_faults.value }
+    }
+
     /// Processor: the name of its target.
     pub(crate) fn processor(self) -> &'static str {
         self.model.target().name
@@ -25,7 +33,7 @@ impl Device {
 
     /// Target as programs read it, with the features as the GPUs come.
     pub(crate) fn target_id(self) -> String {
-        format!("{}:sramecc+:xnack-", self.processor())
+        format!("{}:sramecc+:xnack{}", self.processor(), if self.retries { '+' } else { '-' })
     }
 
     /// Code target that fits the device.
@@ -33,7 +41,7 @@ impl Device {
         codeobj::Target {
             processor: self.processor().to_string(),
             sramecc: codeobj::Feature::On,
-            xnack: codeobj::Feature::Off,
+            xnack: if self.retries { codeobj::Feature::On } else { codeobj::Feature::Off },
         }
     }
 

@@ -206,6 +206,16 @@ fn reversed(launch: &Launch<'_>) -> Option<Vec<u64>> {
 impl Runtime {
     /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
     fn launch(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
+        if self.device.retries {
+            self.allocations.lend_pages();
+        }
+        let result = self.launch_with(stream, kernel);
+        self.allocations.take_pages_back();
+        result
+    }
+
+    /// Runs a kernel on the memory that there is.
+    fn launch_with(&mut self, stream: usize, kernel: &Kernel) -> Result<(), Code> {
         let module = self.module(kernel.function.module)?;
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
         let (name, code) = (module.demangled(&kernel.function.name), module.code());

@@ -7,6 +7,7 @@
 //! get device addresses of the same kind and are found through them.
 
 mod mapping;
+mod pageable;
 
 use crate::codes::Code;
 use emu::{Memory, Shared};
@@ -94,6 +95,8 @@ pub(crate) struct Allocations {
     used: usize,
     new_memory: NewMemory,
     freed: Freed,
+    /// Addresses of memory of the program that one launch reaches.
+    lent: Vec<u64>,
 }
 
 /// Addresses of freed memory of the GPU. A program that allocates and frees in a loop gets the same addresses again from the

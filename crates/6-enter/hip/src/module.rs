@@ -193,10 +193,14 @@ fn no_code(device: Device, others: &[String]) {
         format!("code for {}", others.join(", "))
     };
     let gpu = device.model.name.trim_start_matches("Instinct ");
-    let target = device.processor();
+    let (target, or) = if device.retries {
+        (format!("{}:xnack+", device.processor()), ", leave out `HSA_XNACK=1`,")
+    } else {
+        (device.processor().to_owned(), ",")
+    };
     crate::message::say_once(&format!(
         "the program has {others}, and none for the emulated {gpu} ({target})\n\
-         hint: compile with `--offload-arch={target}`, or choose a GPU that the program has code for with `--gpu`"
+         hint: compile with `--offload-arch={target}`{or} or choose a GPU that the program has code for with `--gpu`"
     ));
 }
 

@@ -187,7 +187,7 @@ impl Runtime {
 
     fn of_session(folder: Option<&Path>) -> anyhow::Result<Runtime> {
         let session = folder.map(Session::read).transpose()?.unwrap_or_default();
-        let device = Device { model: session.model()? };
+        let device = Device::new(session.model()?, std::env::var("HSA_XNACK").ok().as_deref());
         let visible = visible::devices(session.devices, |name| std::env::var(name).ok());
         let (mut checking, mut recording) = (None, None);
         if let Some(folder) = folder {
@@ -222,7 +222,8 @@ impl Runtime {
             settings: Settings {
                 threads: session.thread_count(),
                 max_instructions: session.max_instructions,
-                repeats: session.repeats,
+                // A digest of all memory of the program says nothing: stacks change.
+                repeats: session.repeats && !device.retries,
                 progress: session.progress,
             },
             allocations,

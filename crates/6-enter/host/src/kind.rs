@@ -3,15 +3,13 @@
 //! A command that refuses an input names the command that takes it. The readers themselves are asked, so this
 //! list and the readers agree; data of other programs are told by their first bytes, `foreign.tsv`.
 
+use crate::code_kind::{self, ASSEMBLY, CODE, SOURCE, head};
 use crate::{Contents, Source, comm, hip_source, launch_file::LaunchFile, logs, machine, recording, traces};
-use std::io::Read;
 use std::path::Path;
 use view::{FileError, shell_word};
 
 /// Bytes of a file that is read whole to find its kind.
 const MOST_READ: u64 = 1 << 28;
-/// Bytes by which data of other programs are known.
-const HEAD: usize = 4096;
 
 /// What an input is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +62,22 @@ pub fn of(path: &Path) -> Option<Kind> {
 /// should have read it.
 pub fn hint(path: &Path, command: &str) -> Option<String> {
     let kind = of(path)?;
-    (!kind.is_read_by(command)).then(|| kind.sentence(path))
+    let launched = (command == "profile").then(|| launched(path)).flatten();
+    (!kind.is_read_by(command)).then(|| launched.unwrap_or_else(|| kind.sentence(path)))
+}
+
+/// How kernels of a file are profiled, which is no launch file.
+fn launched(path: &Path) -> Option<String> {
+    code_kind::of(path)?;
+    let typed = shell_word(&path.to_string_lossy()).into_owned();
+    Some(if code_kind::is_program(path) {
+        let here = if typed.contains('/') { "" } else { "./" };
+        format!("`rockhound profile -- {here}{typed}` runs it as a program")
+    } else {
+        format!(
+            "`rockhound launch-template {typed} > LAUNCH.toml` writes a launch file for one of its kernels"
+        )
+    })
 }
 
 /// Names in an error the command that reads the file.
@@ -74,19 +87,17 @@ pub fn name_nearest(error: &mut FileError, command: &str) {
     }
 }
 
-const ASSEMBLY: &str = "assembly text";
 const LAUNCH_FILE: &str = "a launch file";
 const CAPTURE: &str = "a capture";
-const SOURCE: &str = "a HIP source";
 /// Commands, and kinds that these read besides what they are named for.
 const READ_TOO: [(&str, &str); 8] = [
-    ("judge", "code"),
+    ("judge", CODE),
     ("judge", SOURCE),
     ("launch-template", SOURCE),
     ("judge", LAUNCH_FILE),
     ("judge", CAPTURE),
-    ("launch-template", "code"),
-    ("diff", "code"),
+    ("launch-template", CODE),
+    ("diff", CODE),
     ("diff", ASSEMBLY),
 ];
 
@@ -101,12 +112,7 @@ fn source(path: &Path) -> Option<Kind> {
 }
 
 fn code(head: &[u8]) -> Option<Kind> {
-    let kind = codeobj::recognise(head).filter(|kind| *kind != codeobj::Kind::Json);
-    if let Some(kind) = kind {
-        let what = if kind == codeobj::Kind::Assembly { ASSEMBLY } else { "code" };
-        return Kind::read_by(what, "rockhound inspect");
-    }
-    tritonir::recognise(head).then(|| Kind::read_by("IR of Triton", "rockhound inspect")).flatten()
+    Kind::read_by(code_kind::of_head(head)?, "rockhound inspect")
 }
 
 /// A line of `foreign.tsv`.
@@ -125,12 +131,6 @@ fn bytes(cell: &str) -> Vec<u8> {
         return text.trim_end_matches('"').as_bytes().to_vec();
     }
     cell.split(' ').filter_map(|it| u8::from_str_radix(it, 16).ok()).collect()
-}
-
-fn head(path: &Path) -> Option<Vec<u8>> {
-    let mut head = Vec::new();
-    std::fs::File::open(path).ok()?.take(HEAD as u64).read_to_end(&mut head).ok()?;
-    Some(head)
 }
 
 /// A text with several documents in it, whatever each of them is.
@@ -223,5 +223,10 @@ mod tests {
         let hints =
             ["inspect", "judge", "launch-template", "triage"].map(|command| hint(&path, command).is_some());
         assert_eq!(hints, [false, false, false, true]);
+        let program = folder.path().join("app");
+        std::fs::write(&program, [b"\x7fELF".as_slice(), &[0; 60]].concat()).unwrap();
+        for (path, text) in [(path, "rockhound launch-template "), (program, "rockhound profile -- ")] {
+            assert!(hint(&path, "profile").unwrap().starts_with(&format!("`{text}")));
+        }
     }
 }

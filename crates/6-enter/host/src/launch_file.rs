@@ -16,6 +16,7 @@ pub(crate) use varied::Variations;
 
 use crate::braces::{self, Values};
 use crate::capture::{NAME, kerncap};
+use crate::code_kind;
 use anyhow::{Context, Result, anyhow, bail};
 use buffers::Fill;
 use captured::Captured;
@@ -258,7 +259,13 @@ pub(crate) fn text(path: &Path) -> Result<(String, PathBuf)> {
     if path.is_dir() && !file.exists() {
         bail!("`{name}` has no {NAME}: the capture did not end, or it is none");
     }
+    if let Some(what) = code_kind::of(&file) {
+        bail!("`{name}` is {what}, not a launch file");
+    }
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    if text.trim().is_empty() {
+        bail!("`{name}` is empty");
+    }
     Ok((text, file))
 }
 

@@ -9,6 +9,7 @@ pub mod braces;
 pub mod breakdown;
 pub mod capture;
 pub mod code_in_memory;
+mod code_kind;
 pub mod comm;
 pub mod compiler;
 #[cfg(feature = "confine")]

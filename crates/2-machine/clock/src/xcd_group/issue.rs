@@ -294,6 +294,7 @@ impl Issue<'_> {
         if op.split_fetch > 0 && self.unit.slots[usize::from(self.wave.simd)].count_ones() == 1 {
             self.wait_until(self.now + u64::from(op.split_fetch), Stall::Fetch);
         }
+        self.outcome.f64_cycles += u64::from(op.cycles) * u64::from(op.f64);
         self.occupy(VECTOR, Stall::Issue, u64::from(op.cycles));
         self.now += self.step;
         Ok(())

@@ -158,14 +158,22 @@ fn kernels() -> Vec<Kernel> {
 /// 2000 matrix instructions by each of four waves of a workgroup, with a pause of cycles after each.
 pub(crate) fn matrix_dispatch(groups: u64, pause: u32) -> Kernel {
     let pause = if pause == 0 { op(Unit::Scalar, 4) } else { op(Unit::Idle, pause) };
+    working(groups, [op(Unit::Matrix, 16), pause].repeat(50))
+}
+
+/// Instructions that a wave of [`working`] goes through in one of its 40 rounds.
+pub(crate) const BODY: usize = 100;
+
+/// A dispatch without memory, four waves a workgroup.
+pub(crate) fn working(groups: u64, body: Vec<Op>) -> Kernel {
     Kernel {
-        name: "matrix instructions",
-        ops: [[op(Unit::Matrix, 16), pause].repeat(50), vec![op(Unit::End, 4)]].concat(),
+        name: "work without memory",
+        ops: [body, vec![op(Unit::End, 4)]].concat(),
         groups,
         waves: 4,
         wave: |trace, _, wave| {
-            (0..40).for_each(|_| trace.run(wave, 0, 100));
-            trace.run(wave, 100, 1);
+            (0..40).for_each(|_| trace.run(wave, 0, BODY));
+            trace.run(wave, BODY, 1);
         },
         first: IdealLimit::Matrix,
     }

@@ -57,8 +57,11 @@ impl Recorder {
         fact("max_waves_per_cu", target.waves_per_cu().to_string());
         fact("max_sclk", model.engine_mhz.value.to_string());
         fact("cur_sclk", model.running_mhz().to_string());
-        if let Some(held) = model.held_matrix_mhz().filter(|_| self.overview.lowest_mhz.is_some()) {
-            fact("matrix_sclk", held.to_string());
+        if self.overview.lowest_mhz.is_some() {
+            let held = [("matrix_sclk", model.held_matrix_mhz()), ("f64_sclk", model.held_f64_mhz())];
+            held.into_iter()
+                .filter_map(|(name, mhz)| Some((name, mhz?)))
+                .for_each(|(name, mhz)| fact(name, mhz.to_string()));
         }
         if let Some(memory) = model.memory_mhz.value() {
             fact("max_mclk", memory.to_string());
@@ -103,14 +106,17 @@ impl Recorder {
         self.shared().into_iter().chain(self.followed()).chain(self.lowered()).chain(more).collect()
     }
 
-    /// The assumed clock under matrix work, in words; `None` where it lowers no clock by a hundredth.
+    /// The assumed clocks under matrix and f64 work, in words; `None` where they lower no clock by a fiftieth.
     fn lowered(&self) -> Option<String> {
         let running = f64::from(self.model.running_mhz());
-        let (dispatch, mhz) = self.overview.lowest_mhz.as_ref().filter(|it| it.1 <= 0.99 * running)?;
-        let held = self.model.held_matrix_mhz()?;
+        let (dispatch, mhz) = self.overview.lowest_mhz.as_ref().filter(|it| it.1 <= 0.98 * running)?;
+        let matrix = self.model.held_matrix_mhz().map(|held| format!("{held} while matrix units work"));
+        let f64 = self.model.held_f64_mhz().map(|held| format!("{held} in f64 work"));
+        let held: Vec<String> = matrix.into_iter().chain(f64).collect();
         Some(format!(
-            "dispatch {dispatch}: its time is at {mhz:.0} MHz in the mean: {held} while matrix units work, which long matrix work \
-             holds, {running:.0} else; `--gpu {}@{running:.0}` gives the time of a single launch on an idle GPU",
+            "dispatch {dispatch}: its time is at {mhz:.0} MHz in the mean: {}, as in long runs, and {running:.0} else; \
+             `--gpu {}@{running:.0}` gives the time of a single launch on an idle GPU",
+            held.join(", "),
             self.model.key()
         ))
     }

@@ -159,6 +159,15 @@ fn code_for_the_gpu_is_never_left_out() {
             "#define BOTH __host__ __device__\nBOTH float f(float x) { return x * lost_name(x); }\n__global__ void k(float *a) { *a = f(*a); }",
         ),
         ("member", "struct S { MPI_Comm c; float f; };\n__global__ void k(S s, float *a) { *a = s.f; }"),
+        ("runtime", "struct S { float *a; hipStream_t s; int n; };\n__global__ void k(S s) { *s.a = s.n; }"),
+        (
+            "nested",
+            "struct C { int i; MPI_Comm c; };\nstruct S { C c; float f; }; __global__ void k(S *s) { s[1].f = 1; }",
+        ),
+        (
+            "named",
+            "typedef hipEvent_t event; struct E { event at; int n; };\n__global__ void k(E *e) { e->n = 1; }",
+        ),
         ("alias", "typedef Lost_t real;\n__global__ void k(int *a) { *a = sizeof(real); }"),
         (
             "instance",
@@ -183,6 +192,25 @@ fn code_for_the_gpu_is_never_left_out() {
             ran.stderr
         );
     }
+}
+
+#[test]
+fn classes_of_the_host_may_have_what_nothing_declares() {
+    if !testkit::needs(&["clang++-22"]) {
+        return;
+    }
+    let dir = folder("host-code-classes");
+    let header = "#include <mpi.h>\nstruct Grid {\n  MPI_Comm comm;\n  MPI_Request all[4];\n  hipStream_t stream;\n  double *x;\n  \
+        void send() { MPI_Isend(x, 1, MPI_DOUBLE, 0, 0, comm, all); }\n};\nstruct Sizes { int n; };\n";
+    let source = "#include <hip/hip_runtime.h>\n#include \"grid.h\"\n__global__ void k(double *x, Sizes s) { if (threadIdx.x < s.n) x[0] = 1; }\n\
+        int main() { Grid g; g.send(); k<<<1, 64, 0, g.stream>>>(g.x, Sizes{3}); }\n";
+    std::fs::write(dir.join("grid.h"), header).unwrap();
+    std::fs::write(dir.join("main.hip"), source).unwrap();
+    let ran = rockhound(&["inspect", "--format", "json", &dir.join("main.hip").display().to_string()]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let notes = document["notes"].to_string();
+    assert!(ran.stdout.contains("k(double*, Sizes)") && notes.contains("mpi.h"), "{}", ran.stdout);
 }
 
 #[test]

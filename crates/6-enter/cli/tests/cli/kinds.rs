@@ -140,10 +140,15 @@ fn problem(case: &Case, command: &[&str]) -> Option<String> {
             .lines()
             .any(|line| line.starts_with("hint: ") && line.contains("reads it"))
             .then(|| says("a command that does not read it is named".to_owned()))?,
-        1 | 64 if !ran.stderr.contains(&format!("`rockhound {}", case.nearest)) => {
-            says("no command is named".to_owned())
+        1 | 64 => {
+            // `profile` names how code becomes its input.
+            let more = ["launch-template", "profile --"]
+                .iter()
+                .filter(|_| command == ["profile"] && case.nearest == "inspect");
+            let named =
+                [case.nearest].iter().chain(more).any(|it| ran.stderr.contains(&format!("`rockhound {it}")));
+            (!named).then(|| says("no command is named".to_owned()))?
         }
-        1 | 64 => None,
         _ => says("another exit code".to_owned()),
     }
 }

@@ -49,7 +49,7 @@ fn prefetch(address: usize, bytes: usize, place: i32, stream: usize) -> Result<(
     if !runtime.streams.is_stream(stream) {
         return Err(Code::hipErrorContextIsDestroyed);
     }
-    let is_known = runtime.allocations.find(address).is_some();
+    let is_known = runtime.device.retries || runtime.allocations.find(address).is_some();
     drop(runtime);
     check_place(place)?;
     // A GPU cannot reach memory that only the host has.
@@ -74,7 +74,10 @@ fn attribute(
     let mut runtime = lock();
     // Only memory of both sides has pages that may be anywhere.
     let found = runtime.allocations.find(address);
-    if !found.is_some_and(|it| matches!(it.kind, Kind::Managed | Kind::Host | Kind::Registered)) {
+    let is_shared = found.map_or(runtime.device.retries, |it| {
+        matches!(it.kind, Kind::Managed | Kind::Host | Kind::Registered)
+    });
+    if !is_shared {
         return Err(Code::hipErrorInvalidValue);
     }
     let numbers = runtime.advice.attribute(address, bytes, attribute, room / size_of::<i32>())?;

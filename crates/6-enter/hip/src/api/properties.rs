@@ -143,6 +143,7 @@ fn number(device: Device, name: &str, element: usize) -> i64 {
         "numberOfXccs" => i64::from(model.xcds.value),
         "textureAlignment" | "surfaceAlignment" | "texturePitchAlignment" => 256,
         "maxAvailableVgprsPerThread" => i64::from(target.registers.vgprs_addressable.value),
+        "pageableMemoryAccess" => i64::from(device.retries),
         "concurrentKernels"
         | "canMapHostMemory"
         | "cooperativeLaunch"
@@ -335,7 +336,7 @@ mod tests {
 
     #[test]
     fn properties_are_those_of_the_model() {
-        let device = Device { model: Model::by_name("mi300x").unwrap() };
+        let device = Device::new(Model::by_name("mi300x").unwrap(), None);
         let layout = &fields(NEWER);
         let bytes = structure(device, layout);
         let (at, _) = place(layout, "gcnArchName");

@@ -302,10 +302,21 @@ fn memory_that_only_the_host_has_is_named() {
         let output = program(folder, "launching", "mi300x", &[part]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(6), "{said}");
-        for text in ["store of 4", place, "`hipHostRegister`"] {
+        for text in ["store of 4", place, "`hipHostRegister`", "`HSA_XNACK=1`"] {
             assert!(said.contains(text), "{text}: {said}");
         }
         assert!(!said.contains("runtime"), "{said}");
+    }
+}
+
+#[test]
+fn kernels_reach_all_memory_where_page_faults_are_retried() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300a"] {
+        for part in ["pageable", "heap", "local"] {
+            let output = program(folder, "launching", gpu, &[part]).env("HSA_XNACK", "1").output().unwrap();
+            assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{gpu} {part}: {output:?}");
+        }
     }
 }
 

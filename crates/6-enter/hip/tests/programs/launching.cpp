@@ -94,6 +94,32 @@ static void unregistered(bool local) {
   OK(hipDeviceSynchronize());
 }
 
+static int of_program = 40;
+
+__global__ void everywhere(const int *heap, int *local, int *of_program, int *pinned) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(local, heap[i]);
+  if (i == 0) *of_program += 2, pinned[0] = heap[4095];
+}
+
+// Memory that HIP did not allocate, with HSA_XNACK=1.
+static void pageable() {
+  hipDeviceProp_t properties; int can = 0, where = 0, local = 1;
+  OK(hipGetDeviceProperties(&properties, 0)); OK(hipDeviceGetAttribute(&can, hipDeviceAttributePageableMemoryAccess, 0));
+  CHECK(can == 1 && properties.pageableMemoryAccess == 1 && strstr(properties.gcnArchName, ":xnack+"));
+  int *heap = (int *)malloc(1 << 20), *pinned = heap + 8192;
+  for (int i = 0; i < 4096; i++) heap[i] = i;
+  OK(hipHostRegister(pinned, 4096, 0)); OK(hipMemPrefetchAsync(heap, 1 << 14, 0, 0));
+  OK(hipMemAdvise(heap, 1 << 14, hipMemAdviseSetPreferredLocation, 0));
+  OK(hipMemRangeGetAttribute(&where, 4, hipMemRangeAttributeLastPrefetchLocation, heap, 1 << 14)); CHECK(where == 0);
+  for (int round = 0; round < 3; round++) {
+    everywhere<<<16, 256>>>(heap, &local, &of_program, pinned);
+    OK(hipDeviceSynchronize());
+  }
+  CHECK(local == 1 + 3 * 4096 / 2 * 4095); CHECK(of_program == 46); CHECK(pinned[0] == 4095);
+  OK(hipHostUnregister(pinned)); free(heap);
+}
+
 static void probing() {
   hipModule_t module;
   CHECK(hipModuleLoad(&module, "/nowhere/kernels.co") == hipErrorFileNotFound);
@@ -108,6 +134,7 @@ int main(int argc, char **argv) {
   if (!strcmp(part, "clocks")) clocks();
   if (!strcmp(part, "heap")) unregistered(false);
   if (!strcmp(part, "local")) unregistered(true);
+  if (!strcmp(part, "pageable")) pageable();
   if (!strcmp(part, "probing")) probing();
   return failed;
 }

@@ -13,6 +13,10 @@ struct __rh_any {
   template <class T> __rh_any operator[](T &&) const;
   __rh_any operator*() const;
   __rh_any *operator->() const;
+#ifdef __RH_ANY_BYTES
+  // The real layout is not known: code that depends on it differs from the code with this one.
+  alignas(16) char bytes[__RH_ANY_BYTES];
+#endif
 };
 // Operators are for such a value and anything, and take part in nothing else.
 template <class A, class B, class R> struct __rh_either {};

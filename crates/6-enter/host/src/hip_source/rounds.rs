@@ -24,6 +24,13 @@ pub(super) const ROUNDS: usize = 24;
 const NAMED: usize = 3;
 /// Most bytes of a file that is changed.
 const MOST: u64 = 16 << 20;
+/// Types that our declarations of the runtime have without their layout.
+const OPAQUE: [&str; 4] = ["hipError_t", "hipStream_t", "hipEvent_t", "hipDeviceProp_t"];
+/// Gives types without a layout another size and alignment.
+const OTHER_LAYOUT: &str = "-D__RH_ANY_BYTES=48";
+
+/// File with the names of the files that the compiler read.
+const DEPENDENCIES: &str = "dependencies";
 
 /// Parts of a source that its code lacks.
 #[derive(Clone, Default, Debug)]
@@ -115,14 +122,13 @@ impl<'a> Rounds<'a> {
         let mut first: Option<String> = None;
         let begun = Instant::now();
         for round in 0..rounds {
-            let words = self.words(&code)?;
-            let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
-            let seconds = (COMPILER.0 - begun.elapsed().as_secs_f64()).max(1.0);
-            let bounds = Bounds { seconds, memory_mib: COMPILER.1, ..Bounds::default() };
-            let ended = process::program(&words, Path::new("."), &bounds);
+            let ended = self.compile(&code, None, begun)?;
             if ended.is_well() {
-                let code =
-                    std::fs::read(&code).with_context(|| format!("cannot read `{}`", code.display()))?;
+                let bytes = read(&code)?;
+                if let Some(why) = self.depends_on_layout(&bytes, begun)? {
+                    return Ok(End::Refused { errors: String::new(), why: self.with_headers(why) });
+                }
+                let code = bytes;
                 return Ok(match self.left_out(&code)? {
                     Ok(left_out) => End::Code(code, left_out),
                     Err(why) => End::Refused { errors: String::new(), why: self.with_headers(why) },
@@ -156,6 +162,45 @@ impl<'a> Rounds<'a> {
         })
     }
 
+    /// Compiles once, with one more option.
+    fn compile(&self, code: &Path, option: Option<&str>, begun: Instant) -> Result<process::End> {
+        let mut words = self.words(code)?;
+        words.extend(option.map(OsString::from));
+        let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
+        let seconds = (COMPILER.0 - begun.elapsed().as_secs_f64()).max(1.0);
+        let bounds = Bounds { seconds, memory_mib: COMPILER.1, ..Bounds::default() };
+        Ok(process::program(&words, Path::new("."), &bounds))
+    }
+
+    /// Why the code is not the source's, if it depends on how large a type without a layout is: it differs from the code
+    /// with another size.
+    fn depends_on_layout(&mut self, code: &[u8], begun: Instant) -> Result<Option<String>> {
+        let Some((place, name)) = self.in_a_class()? else { return Ok(None) };
+        let other = self.folder.join("other.hsaco");
+        let ended = self.compile(&other, Some(OTHER_LAYOUT), begun)?;
+        let is_same = ended.is_well() && read(&other)? == code;
+        let why = || {
+            format!("{place}: error: a kernel depends on the layout of `{name}`, which is not declared here")
+        };
+        Ok((!is_same).then(why))
+    }
+
+    /// A type without a layout that a class of the project has, or that has another name there, with its file and line.
+    fn in_a_class(&mut self) -> Result<Option<(String, String)>> {
+        let path = self.folder.join(DEPENDENCIES);
+        let listed =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let of_names = self.names.iter().filter(|it| it.1.0).map(|it| it.0.clone());
+        let names: Vec<String> = OPAQUE.map(str::to_owned).into_iter().chain(of_names).collect();
+        let own: Vec<PathBuf> =
+            dependencies(&listed).into_iter().filter(|it| self.is_of_project(it)).collect();
+        Ok(own.iter().find_map(|path| {
+            let file = self.open(path)?;
+            let (line, name) = names.iter().find_map(|name| Some((file.line_in_a_class(name)?, name)))?;
+            Some((format!("{}:{line}", self.named(path)), name.clone()))
+        }))
+    }
+
     /// An error with the headers that are not there.
     fn with_headers(&self, mut why: String) -> String {
         for (name, (folders, _)) in self.empty.iter().take(NAMED) {
@@ -187,6 +232,8 @@ impl<'a> Rounds<'a> {
                 "-ferror-limit=0",
                 "-fno-caret-diagnostics",
                 "-fno-color-diagnostics",
+                // Otherwise a hash of the options is in the code.
+                "-cuid=0",
             ]
             .map(OsString::from),
         );
@@ -226,6 +273,11 @@ impl<'a> Rounds<'a> {
             write(&path, &overlay.to_string())?;
             words.extend(["-ivfsoverlay".into(), path.into()]);
         }
+        // `-MD` says nothing of code for a GPU.
+        let listed = self.folder.join(DEPENDENCIES).into_os_string();
+        for word in ["-dependency-file".into(), listed, "-MT".into(), "code".into()] {
+            words.extend(["-Xclang".into(), word]);
+        }
         words.extend([self.source.into(), "-o".into(), code.into()]);
         Ok(words)
     }
@@ -261,6 +313,8 @@ impl<'a> Rounds<'a> {
             Place::Function(function) if !function.is_device => Some(function.body.clone()),
             // Another name for an unknown type could reach a kernel.
             Place::Open if name.is_some() && !is_alias(changed.line(&spot)) => None,
+            // Whether a kernel needs the class is seen when all compiles.
+            Place::Other if name.is_some_and(|it| it.1) && !is_alias(changed.line(&spot)) => None,
             _ => return Err(line),
         };
         let without = body.as_ref().and_then(|it| changed.without.get_mut(&it.start));
@@ -399,6 +453,24 @@ impl Changed {
         Some(line + spot.column - 1).filter(|it| *it <= self.text.len())
     }
 
+    /// The first line with a word in a class, or that gives a type of this name another one.
+    fn line_in_a_class(&self, word: &str) -> Option<usize> {
+        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let is_there = |at: usize| {
+            let (before, after) = (&self.text[..at], &self.text[at + word.len()..]);
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let is_word = !before.ends_with(is_part) && !after.starts_with(is_part);
+            is_word
+                && match self.outline.place(at) {
+                    Place::Function(_) => false,
+                    Place::Other => true,
+                    Place::Open => is_alias(line) || line.trim_start().starts_with('#'),
+                }
+        };
+        let (at, _) = self.text.match_indices(word).find(|it| is_there(it.0))?;
+        Some(1 + self.text[..at].matches('\n').count())
+    }
+
     /// The text without the bodies; every line keeps its number.
     fn written(&self) -> String {
         let mut out = String::with_capacity(self.text.len());
@@ -416,6 +488,18 @@ impl Changed {
         }
         out + &self.text[from..]
     }
+}
+
+/// Files in a rule of `make`, but for what it makes.
+fn dependencies(rule: &str) -> Vec<PathBuf> {
+    let paths = rule.split_once(": ").map_or("", |it| it.1);
+    let plain = [("\\\n", " "), ("\\ ", "\0"), ("\\#", "#"), ("$$", "$")];
+    let paths = plain.into_iter().fold(paths.to_owned(), |text, (from, to)| text.replace(from, to));
+    paths.split_whitespace().map(|it| it.replace('\0', " ").into()).collect()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 /// A text that is not UTF-8, with a question mark for each byte beyond ASCII, so that places stay.
@@ -440,4 +524,16 @@ fn has_plain(kernels: &[String], name: &str) -> bool {
 /// Whether a line names a type anew.
 fn is_alias(line: &str) -> bool {
     line.contains("typedef") || line.contains("using")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_rule() {
+        let rule = "/out/a.hsaco: /src/a\\ b.hip \\\n  /src/c\\#.h /src/$$d.h\n";
+        assert_eq!(dependencies(rule), ["/src/a b.hip", "/src/c#.h", "/src/$d.h"].map(PathBuf::from));
+        assert!(dependencies("").is_empty());
+    }
 }

@@ -1,8 +1,8 @@
-//! The engine clock while matrix units work.
+//! The engine clock in matrix work and in f64 work.
 
-use crate::ideal_limits::{matrix_dispatch, run};
+use crate::ideal_limits::{BODY, matrix_dispatch, run, working};
 use arch::Model;
-use rockhound_clock::{Gpu, IdealLimit, Order, Outcome, Rates};
+use rockhound_clock::{Gpu, IdealLimit, Op, Order, Outcome, Rates, Unit};
 
 /// Outcome of matrix instructions on every SIMD, with a pause after each.
 fn outcome(model: &Model, groups: u64, pause: u32) -> Outcome {
@@ -48,4 +48,31 @@ fn a_requested_clock_and_infinite_issue_keep_the_clock() {
         let plain = rates.nanoseconds(outcome.cycles);
         assert_eq!(rates.dispatch_nanoseconds(&outcome) > plain, lowered);
     }
+}
+
+#[test]
+fn f64_work_lowers_the_clock_unless_matrix_work_does() {
+    let clock = |name: &str, work: &[Op]| {
+        let model = Model::by_name(name).unwrap();
+        let outcome =
+            run(&mut Gpu::new(model), &working(304, work.repeat(BODY / work.len())), 1, Order::Round);
+        (outcome.f64_cycles, outcome.cycles, Rates::of(model).lowered_mhz(&outcome))
+    };
+    let plain = Op::new(Unit::Vector, 4);
+    let double = Op { f64: true, ..plain };
+    let matrix = Op::new(Unit::Matrix, 16);
+
+    let (f64_cycles, _, mhz) = clock("mi300x", &[double]);
+    assert_eq!(f64_cycles, 304 * 4 * 40 * BODY as u64 * 4);
+    let held = f64::from(Model::by_name("mi300x").unwrap().held_f64_mhz().unwrap());
+    assert!((mhz.unwrap() / held - 1.0).abs() < 0.05, "{mhz:?}");
+    // Other vector work, a GPU whose clock in f64 work is not known, and a requested clock.
+    assert_eq!(clock("mi300x", &[plain]).2, None);
+    assert_eq!(clock("mi210", &[double]).2, None);
+    assert_eq!(clock("mi300x@2100", &[double]).2, None);
+    // f64 work that matrix work hides: the clock is that of matrix work.
+    let (_, cycles, with) = clock("mi300x", &[matrix, double]);
+    let (_, alone_cycles, alone) = clock("mi300x", &[matrix, plain]);
+    assert_eq!(cycles, alone_cycles);
+    assert!((with.unwrap() / alone.unwrap() - 1.0).abs() < 0.03, "{with:?} {alone:?}");
 }
